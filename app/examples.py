@@ -50,9 +50,24 @@ _OUTDOORS = Pair(
     "The young boys are playing outdoors and the man is smiling nearby",
     "The kids are playing outdoors near a man with a smile",
 )
+_FIREFIGHTERS = Pair(
+    "Three firefighters come out of subway station",
+    "Three firefighters putting out a fire inside of a subway station",
+)
+_FRISBEE = Pair(
+    "An animal is outside in the cold weather, playing with a plastic toy", "A dog jumping for a Frisbee in the snow"
+)
 _NEGATION = Pair("A man is playing a guitar on a stage", "A man is not playing a guitar")
+_VIOLIN = Pair("A man is playing a guitar on a stage", "A man is playing a violin on a stage")
+_THREE = Pair("Two children are playing in a red car", "Three children are playing in a red car")
 _SWAPPED = Pair("A boy is chasing a girl in the park", "A girl is chasing a boy in the park")
+_PASSIVE = Pair("A dog is chasing a cat", "A cat is being chased by a dog")
+_THANKED = Pair("The plumber thanked the neighbour", "The neighbour thanked the plumber")
 _RAIN = Pair("If it rains, the boys stay at home", "The boys stay at home")
+_EVERY = Pair("Every child who plays is happy", "Every child is happy")
+_OWNER = Pair(
+    "A man in a red shirt is talking with a woman in a blue dress", "A man in a blue shirt is talking with a woman"
+)
 _BIG = "how big is Auburndale Florida"
 _ANSWER = Pair(_BIG, "The city had a population of 12,381 at the 2010 census and covers 13 square miles")
 _NO_ANSWER = Pair(_BIG, "Auburndale is a city in Polk County, Florida")
@@ -61,6 +76,12 @@ _FILM = (
     "It stars Harrison Ford, Rutger Hauer and Sean Young."
 )
 _BUILT = Pair("when was the Eiffel Tower built", "The Eiffel Tower was built from 1887 to 1889")
+_SCOTT = Pair("Blade Runner was directed by Ridley Scott", _FILM)
+_SPIELBERG = Pair("Blade Runner was directed by Steven Spielberg", _FILM)
+_AWARD = Pair("Blade Runner won an Academy Award", _FILM)
+_PRAISE = Pair("A wonderful film, funny and moving from beginning to end")
+_BOTH = Pair("The actors are wonderful but the plot is dull")
+_NOT_WONDERFUL = Pair("This film is not wonderful")
 _CLAIMS = {"kind": "claims"}
 _REVIEWS = {"kind": "reviews"}
 _ANSWERS = {"kind": "answers", "model": "wikiqa-phrases-kmax"}
@@ -68,83 +89,28 @@ _PARAPHRASE = Pair("How can I lose weight fast?", "What is the best way to lose 
 
 EXAMPLES: tuple[Example, ...] = (
     _pair("playing-outdoors", "Said in other words", _OUTDOORS, gold="entailment", **_SICK),
-    _pair(
-        "firefighters",
-        "Firefighters: another story (AttConv, table 2)",
-        Pair(
-            "Three firefighters come out of subway station",
-            "Three firefighters putting out a fire inside of a subway station",
-        ),
-        gold="neutral",
-    ),
-    _pair(
-        "figure-6",
-        "Dog and Frisbee (AttConv, figure 6)",
-        Pair(
-            "An animal is outside in the cold weather, playing with a plastic toy",
-            "A dog jumping for a Frisbee in the snow",
-        ),
-        gold="neutral",
-    ),
+    _pair("firefighters", "Firefighters: another story (AttConv, table 2)", _FIREFIGHTERS, gold="neutral"),
+    _pair("figure-6", "Dog and Frisbee (AttConv, figure 6)", _FRISBEE, gold="neutral"),
     _pair("negation", "One word of negation", _NEGATION, gold="contradiction"),
-    _pair(
-        "one-word",
-        "One word changes",
-        Pair("A man is playing a guitar on a stage", "A man is playing a violin on a stage"),
-        gold="contradiction",
-    ),
-    _pair(
-        "number",
-        "Two are not three",
-        Pair("Two children are playing in a red car", "Three children are playing in a red car"),
-        gold="contradiction",
-    ),
+    _pair("one-word", "One word changes", _VIOLIN, gold="contradiction"),
+    _pair("number", "Two are not three", _THREE, gold="contradiction"),
     _pair("swap", "Same words, roles swapped", _SWAPPED, gold="contradiction"),
-    _pair(
-        "passive",
-        "Same roles, in the passive",
-        Pair("A dog is chasing a cat", "A cat is being chased by a dog"),
-        gold="entailment",
-    ),
-    _pair(
-        "thanked",
-        "Roles swapped, and both may hold",
-        Pair("The plumber thanked the neighbour", "The neighbour thanked the plumber"),
-        gold="neutral",
-    ),
+    _pair("passive", "Same roles, in the passive", _PASSIVE, gold="entailment"),
+    _pair("thanked", "Roles swapped, and both may hold", _THANKED, gold="neutral"),
     _pair("if", "Under “if” nothing is claimed", _RAIN, gold="neutral"),
-    _pair(
-        "every",
-        "Every child, or every child who plays",
-        Pair("Every child who plays is happy", "Every child is happy"),
-        gold="neutral",
-    ),
-    _pair(
-        "owner",
-        "A colour with another owner",
-        Pair(
-            "A man in a red shirt is talking with a woman in a blue dress",
-            "A man in a blue shirt is talking with a woman",
-        ),
-        gold="contradiction",
-    ),
+    _pair("every", "Every child, or every child who plays", _EVERY, gold="neutral"),
+    _pair("owner", "A colour with another owner", _OWNER, gold="contradiction"),
     _pair("built", "A question and its answer", _BUILT, kind="answers", gold="answer"),
     _pair("answer", "An answer with few of the question’s words", _ANSWER, kind="answers", gold="answer"),
     _pair("no-answer", "The question’s words, and no answer", _NO_ANSWER, kind="answers", gold="not an answer"),
     _pair("paraphrase", "Two questions that ask the same", _PARAPHRASE, kind="paraphrases", gold="paraphrase"),
-    _pair("claim", "A claim and its evidence", Pair("Blade Runner was directed by Ridley Scott", _FILM),
-          gold="supports", **_CLAIMS),
-    _pair("other-name", "A claim with another name", Pair("Blade Runner was directed by Steven Spielberg", _FILM),
-          gold="refutes", **_CLAIMS),
-    _pair("not-said", "A claim of which the evidence says nothing", Pair("Blade Runner won an Academy Award", _FILM),
-          gold="not enough info", **_CLAIMS),
-    _pair("praise", "Praise", Pair("A wonderful film, funny and moving from beginning to end"), gold="very positive",
-          **_REVIEWS),
-    _pair("praise-and-blame", "Praise, then blame", Pair("The actors are wonderful but the plot is dull"),
-          gold="negative", **_REVIEWS),
-    _pair("not-wonderful", f"One word of negation: {FAILS}", Pair("This film is not wonderful"), gold="negative",
-          **_REVIEWS),
-)  # fmt: skip
+    _pair("claim", "A claim and its evidence", _SCOTT, gold="supports", **_CLAIMS),
+    _pair("other-name", "A claim with another name", _SPIELBERG, gold="refutes", **_CLAIMS),
+    _pair("not-said", "A claim of which the evidence says nothing", _AWARD, gold="not enough info", **_CLAIMS),
+    _pair("praise", "Praise", _PRAISE, gold="very positive", **_REVIEWS),
+    _pair("praise-and-blame", "Praise, then blame", _BOTH, gold="negative", **_REVIEWS),
+    _pair("not-wonderful", f"One word of negation: {FAILS}", _NOT_WONDERFUL, gold="negative", **_REVIEWS),
+)
 """For the page Explore. A gold label without a source is ours."""
 
 PHRASE_EXAMPLES: tuple[Example, ...] = (

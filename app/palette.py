@@ -13,20 +13,24 @@ from collections.abc import Sequence
 Pair = tuple[str, str]
 """A colour in the light theme and in the dark one."""
 
-ACCENT: Pair = ("#c63f0a", "#ff8a4c")
-CONTEXT: Pair = ("#3570b8", "#7fb2ee")
-RIBBON: Pair = ("#8092a8", "#62748a")
-"""Ribbons beside the selected word's: they step back, and stay readable on a projector."""
-INK: Pair = ("#1d2733", "#e8edf2")
-SOFT: Pair = ("#566473", "#a3b2c1")
-LINE: Pair = ("#dde3e9", "#303c48")
-PAPER: Pair = ("#ffffff", "#11161c")
-WASH: Pair = ("#f1f4f7", "#1d2630")
-
-KMIN: Pair = ("#7a1f45", "#f0b4d2")
-"""What k-min pooling keeps."""
-KMAX: Pair = ("#3a93cf", "#437fc6")
-"""What k-max pooling keeps."""
+COLOURS: dict[str, Pair] = {
+    "accent": ("#c63f0a", "#ff8a4c"),
+    "context": ("#3570b8", "#7fb2ee"),
+    # Ribbons beside the selected word's: they step back, and stay readable on a projector.
+    "ribbon": ("#8092a8", "#62748a"),
+    # What k-min and what k-max pooling keeps.
+    "kmin": ("#7a1f45", "#f0b4d2"),
+    "kmax": ("#3a93cf", "#437fc6"),
+    "ink": ("#1d2733", "#e8edf2"),
+    "soft": ("#566473", "#a3b2c1"),
+    "line": ("#dde3e9", "#303c48"),
+    "paper": ("#ffffff", "#11161c"),
+    "wash": ("#f1f4f7", "#1d2630"),
+    # What supports a verdict: of numbers above zero, and filled; what opposes it: below zero, and hollow.
+    "supports": ("#b06c0a", "#d98a1e"),
+    "opposes": ("#2464b0", "#6ea6ea"),
+}
+"""By their names as custom properties of the style sheets."""
 STRONGEST_TINT = 0.4
 """Share of k-min's or k-max's colour behind a word that all kept phrases cover."""
 Line = tuple[str, tuple[int, int], str]
@@ -93,11 +97,6 @@ NEITHER = "#b08e5e"
 DIVERGING: Pair = ("#2464b0", "#b06c0a")
 """For numbers below and above zero: the nearer to it, the clearer, so that it is right on either ground."""
 
-SUPPORTS: Pair = ("#b06c0a", "#d98a1e")
-"""What supports a verdict: of numbers above zero, and filled."""
-OPPOSES: Pair = ("#2464b0", "#6ea6ea")
-"""What opposes it: below zero, and hollow."""
-
 CIVIDIS: tuple[str, ...] = (
     "#002051",
     "#0a326a",
@@ -149,19 +148,5 @@ def map_look(names: Sequence[str]) -> list[tuple[str, str]]:
 
 def css_variables(prefix: str = "--") -> str:
     """The colours as CSS custom properties that follow the theme (``light-dark()``), for the component's root."""
-    names = {
-        "accent": ACCENT,
-        "context": CONTEXT,
-        "ribbon": RIBBON,
-        "kmin": KMIN,
-        "kmax": KMAX,
-        "ink": INK,
-        "soft": SOFT,
-        "line": LINE,
-        "paper": PAPER,
-        "wash": WASH,
-        "supports": SUPPORTS,
-        "opposes": OPPOSES,
-    }
-    colours = "".join(f"{prefix}{name}:light-dark({light},{dark});" for name, (light, dark) in names.items())
+    colours = "".join(f"{prefix}{name}:light-dark({light},{dark});" for name, (light, dark) in COLOURS.items())
     return f"{colours}{prefix}strongest:{100 * STRONGEST_TINT:.0f}%;"

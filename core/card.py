@@ -10,7 +10,7 @@ import cattrs
 
 from core import json_types
 from core.evidence import BOTH
-from core.json_types import JsonMapping, JsonObject
+from core.json_types import JsonObject, Ranked
 
 LARGEST = 4 << 20
 """Bytes of a card's file."""
@@ -121,7 +121,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Card:
+class Fields:
     """The fields of ``card.json`` that this program computes or chooses with."""
 
     name: str
@@ -159,7 +159,7 @@ class Card:
             raise ValueError("ranked_by must be one of the labels")
 
 
-REQUIRED = tuple(field.name for field in fields(Card) if field.default is MISSING)
+REQUIRED = tuple(field.name for field in fields(Fields) if field.default is MISSING)
 
 
 def problems(value: object) -> list[str]:
@@ -167,9 +167,9 @@ def problems(value: object) -> list[str]:
     try:
         if _longest_text(value) > LONGEST_TEXT:
             return [f"it has a text of more than {LONGEST_TEXT:,} characters"]
-        json_types.LENIENT.structure(value, Card)
+        json_types.LENIENT.structure(value, Fields)
     except cattrs.ClassValidationError as error:
-        found = json_types.problems(error, value, Card)[:MOST_PROBLEMS]
+        found = json_types.problems(error, value, Fields)[:MOST_PROBLEMS]
         return [" ".join(one.split()) for one in found]  # a name on the card may have several lines
     except RecursionError:
         return ["it is nested too deep"]
@@ -184,14 +184,14 @@ def _longest_text(value: Any) -> int:
     return max(map(_longest_text, parts), default=0) if isinstance(value, dict | list) else 0
 
 
-def ranked_by(card: JsonMapping) -> str | None:
+def ranked_by(card: Ranked) -> str | None:
     """The class whose probability ranks answers: the card's ``ranked_by``, of a card without it the first whose name
     means a right answer; None where no name does."""
     named = (label for label in card["labels"] if label.lower() in RIGHT_ANSWER)
     return card.get("ranked_by") or next(named, None)
 
 
-def right_class(card: JsonMapping) -> int | None:
+def right_class(card: Ranked) -> int | None:
     """The number of that class among the card's labels."""
     name = ranked_by(card)
     return None if name is None else list(card["labels"]).index(name)

@@ -9,7 +9,7 @@ import reprlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Union, get_args, get_origin
 
 import cattrs
 from cattrs.errors import AttributeValidationNote
@@ -21,8 +21,53 @@ JsonObject = dict[str, Any]
 """Keys and plain values, as JSON and YAML have them."""
 JsonMapping = Mapping[str, Any]
 """The same, which is only read."""
-Card = JsonMapping
-"""Of a checkpoint: what it must hold is checked by :mod:`core.card`."""
+
+
+class Ranked(TypedDict):
+    """What :func:`core.card.ranked_by` reads of a card."""
+
+    labels: Sequence[str]
+    ranked_by: NotRequired[str | None]
+
+
+class Card(Ranked):
+    """Of a checkpoint: what it must hold is checked by :mod:`core.card`."""
+
+    name: str
+    title: str
+    architecture: str
+    config: JsonObject
+    task: str
+    roles: dict[str, str]
+    words: JsonObject
+    licence: str
+    sha256: str
+    guest: NotRequired[str]
+    listed: NotRequired[float]
+    for_lessons: NotRequired[bool]
+    asked: NotRequired[bool]
+    second_first: NotRequired[bool]
+    notes: NotRequired[str]
+    token_limits: NotRequired[dict[str, int]]
+    typical_length: NotRequired[dict[str, float]]
+    results: NotRequired[dict[str, dict[str, float]]]
+    parameters: NotRequired[dict[str, int]]
+    data: NotRequired[list[JsonObject]]
+    epochs: NotRequired[list[JsonObject]]
+    best_epoch: NotRequired[int]
+    seed: NotRequired[int]
+    paper: NotRequired[JsonObject]
+    recipe: NotRequired[JsonObject]
+    training: NotRequired[JsonObject]
+    init: NotRequired[JsonObject]
+    teachers: NotRequired[list[JsonObject]]
+    seeds: NotRequired[JsonObject]
+    alignment: NotRequired[JsonObject]
+    calibration: NotRequired[JsonObject]
+    faithfulness: NotRequired[JsonObject]
+    pointing: NotRequired[JsonObject]
+    probe: NotRequired[JsonObject]
+    probe_order: NotRequired[JsonObject]
 
 
 def is_number(value: object) -> bool:

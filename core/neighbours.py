@@ -87,8 +87,7 @@ def unit_vectors(checkpoint: Checkpoint, readings: Iterable[Reading]) -> np.ndar
     data = encode_readings(readings, vocabulary)
     vectors = feature_vectors(checkpoint.model, data, vocabulary.matrix(checkpoint.reader)).numpy()
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: np.ndarray = vectors / np.where(lengths > 0, lengths, 1)
-    return unit
+    return vectors / np.where(lengths > 0, lengths, 1)
 
 
 def save(checkpoint: Checkpoint, rows: Sequence[TrainingRow], vectors: np.ndarray, of: int, made_by: str) -> Path:

@@ -11,15 +11,11 @@ import torch
 from core.checkpoint import CheckpointError, load
 from core.evidence import (
     AttentionMap,
-    AttentiveContext,
     Explanation,
     FilterProducts,
     FilterProvenance,
-    GeneratedFilters,
-    PhraseSelection,
     PooledAttention,
 )
-from core.evidence.attention_map import FINAL_STATE
 from core.explain import explain
 from core.models import REGISTRY, build
 from core.reading.batch import Batch, Side
@@ -29,14 +25,18 @@ from tests.models import (
     LENGTHS,
     batch_of,
     bfloat16_error,
+    close,
     every_settings,
+    fits,
     learns_by_heart,
     make,
     own_attention,
     part_float,
     row,
     single,
+    tensors,
     tiny,
+    with_pads,
 )
 from trainers.loop import ready
 from trainers.recipe import DataSource, Recipe
@@ -55,35 +55,6 @@ CHOSEN = [
     for name, settings in every_settings()
 ]
 every_choice = pytest.mark.parametrize(("architecture", "settings"), CHOSEN)
-
-
-def close(ours, expected, bound=1e-9):
-    """Relative to max(1, |expected|)."""
-    expected = torch.as_tensor(expected, dtype=ours.dtype)
-    return ours.shape == expected.shape and bool(((ours - expected).abs() <= bound * expected.abs().clamp_min(1)).all())
-
-
-def with_pads(batch, noise):
-    """The same rows with three more pads a side, and noise on every pad."""
-
-    def padded(side):
-        words = torch.nn.functional.pad(side.words, (0, 0, 0, 3))
-        mask = torch.nn.functional.pad(side.mask, (0, 3))
-        return Side(words.masked_fill(~mask[..., None], noise), mask)
-
-    return Batch(padded(batch.first), tuple(map(padded, batch.contexts)), batch.judged, batch.extra)
-
-
-def tensors(trace, name="trace"):
-    """(name, tensor) of all tensors of a trace, however deep."""
-    if isinstance(trace, torch.Tensor):
-        yield name, trace
-    elif dataclasses.is_dataclass(trace):
-        for field in dataclasses.fields(trace):
-            yield from tensors(getattr(trace, field.name), f"{name}.{field.name}")
-    elif isinstance(trace, tuple):
-        for place, value in enumerate(trace):
-            yield from tensors(value, f"{name}[{place}]")
 
 
 # --- the forward pass ------------------------------------------------------------------------------------------------
@@ -268,36 +239,6 @@ def test_only_wanted_records_are_made(architecture, settings, told):
     for wanted in ((), *((kind,) for kind in shown)):
         evidence = explain(checkpoint, FIRST, SECOND, records=wanted).evidence
         assert evidence == tuple(record for record in explanation.evidence if type(record) in wanted)
-
-
-def units(record, role, checkpoint, explanation):
-    """How many rows or columns a record has for the sentence with this role."""
-    words, kind = len(explanation.sentence(role).tokens), getattr(record, "units", "words")
-    if kind == "phrases" or isinstance(record, PhraseSelection):
-        return sum(min(checkpoint.model.config.longest, end) for end in range(1, words + 1))
-    if kind == FINAL_STATE and role == record.rows:
-        return 1
-    return max(1, words - checkpoint.model.config.width + 1) if kind == "windows" else words
-
-
-def fits(record, checkpoint, explanation):
-    """Whether every role that a record names is one of the pair's, and its numbers have that sentence's size."""
-    if isinstance(record, AttentionMap | AttentiveContext):
-        shape = [units(record, role, checkpoint, explanation) for role in (record.rows, record.columns)]
-        matrices = [m for m in (getattr(record, "scores", ()), record.weights) if m]
-        assert len(getattr(record, "null", ())) in (0, shape[0])
-        return matrices and all([len(m), *{len(row) for row in m}] == shape for m in matrices)
-    if isinstance(record, PooledAttention):
-        return len(record.weights) == units(record, record.role, checkpoint, explanation)
-    if isinstance(record, PhraseSelection):
-        assert [side.role for side in record.sides] == [explanation.first.role, explanation.second.role]
-        return all(len(side.phrases) == units(record, side.role, checkpoint, explanation) for side in record.sides)
-    if isinstance(record, FilterProvenance):
-        count = len(explanation.sentence(record.rows).tokens)
-        return all(0 <= f.window[0] <= f.position < f.window[1] <= count for f in record.filters)
-    if isinstance(record, GeneratedFilters):
-        return explanation.sentence(record.made_from).tokens and explanation.sentence(record.applied_to).tokens
-    return True
 
 
 @every_choice

@@ -35,3 +35,4 @@ def test_each_built_equation_stands_once_where_the_list_says():
 def test_the_list_has_every_numbered_equation():
     for paper, count in (("Yin18", 13), ("Yin17", 5), ("Shen18", 7)):
         assert [f"[{paper} eq. {number}]" in listed() for number in range(1, count + 1)] == [True] * count
+    assert {"[Yin17 k-min]", "[Yin17 k-max]"} <= listed().keys()

@@ -56,7 +56,7 @@ def test_edits_are_made_one_after_the_other():
 
 @pytest.mark.parametrize("text", ["", "drop", "drop 0", "drop a b", "drop 2 0", "drop 0 -1", "fly 0 1", "replace 0 0"])
 def test_what_is_no_edit_is_refused_in_one_sentence(text):
-    with pytest.raises(EditError, match="is no edit of a pair"):
+    with pytest.raises(EditError, match="is not an edit of a pair"):
         Edit.parse(text)
 
 
@@ -173,15 +173,15 @@ def test_edits_of_attention_by_hand():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("cell 0 1 2 nan kept", "no number from 0 to 1"),
-        ("cell 0 1 2 much kept", "no number"),
-        ("cell 0 1 2 1.5 kept", "no number"),
-        ("column 0 1 -1 kept", "no number"),
-        ("cell 0 1 2 0.5", "no edit of attention"),
-        ("cell 0 x 2 0.5 kept", "no edit of attention"),
+        ("cell 0 1 2 nan kept", "not a number from 0 to 1"),
+        ("cell 0 1 2 much kept", "not a number from 0 to 1"),
+        ("cell 0 1 2 1.5 kept", "not a number from 0 to 1"),
+        ("column 0 1 -1 kept", "not a number from 0 to 1"),
+        ("cell 0 1 2 0.5", "is not an edit of attention"),
+        ("cell 0 x 2 0.5 kept", "is not an edit of attention"),
         ("cell 0 7 2 0.5 kept", "beyond the attention"),
-        ("cell 0 1 2", "no edit of attention"),
-        ("permuted 0 9999999999", "no edit of attention"),
+        ("cell 0 1 2", "is not an edit of attention"),
+        ("permuted 0 9999999999", "is not an edit of attention"),
         ("from 0 0 ", "there is no model ''"),
         ("from 0 0 nobody", "there is no model 'nobody'"),
         ("uniform 3", "of another"),
@@ -190,7 +190,7 @@ def test_edits_of_attention_by_hand():
 def test_what_is_no_edit_of_attention_is_refused_in_one_sentence(text, why):
     with pytest.raises(EditError, match=why):
         edited_map(text)
-    with pytest.raises(EditError, match="cannot look"):
+    with pytest.raises(EditError, match="cannot attend to"):
         edited_map("cell 0 0 2 0.5 kept", reach=((0, 2), (1, 3)))
 
 
@@ -249,7 +249,7 @@ def test_edits_of_attention_hold_for_the_words_since_the_last_edit_of_words():
     assert [str(edit) for edit in acting(edits)] == ["sharper 0 2", "cell 0 1 2 0.5 kept"]
     assert acting(edits[:2]) == () and acting(edits[:1]) == (AttentionEdit("uniform"),)
     assert words_after(PAIR, edits) == edited(PAIR, [Edit("drop", 0, 0)])
-    with pytest.raises(EditError, match="is no edit of a pair"):
+    with pytest.raises(EditError, match="is not an edit of a pair"):
         parse_edit("fly 0")
 
 

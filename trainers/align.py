@@ -17,7 +17,6 @@ that holds a link is measured.
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,8 +30,9 @@ from core.guests.heads import MEAN, ROLLOUT, title_of
 from core.json_types import JsonMapping
 from core.progress import bar
 from trainers.card import add_to_card
+from trainers.commands import as_typed
 from trainers.options import add_options
-from trainers.tables import text
+from trainers.tables import text, told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,10 +67,8 @@ def run(args: argparse.Namespace) -> int:
     if args.card:
         write(checkpoint, args, thresholds, scores)
     head = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": data.name}
-    if args.json:
-        print(json.dumps({**head, "broken": list(data.problems), **scores}, indent=1, ensure_ascii=False))
-    else:
-        print("\n".join(lines(checkpoint, data, scores)))
+    record = {**head, "broken": list(data.problems), **scores}
+    print(told(record, "\n".join(lines(checkpoint, data, scores)), args.json))
     return 0
 
 
@@ -87,11 +85,9 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
     head = measured[name].best
     attended = {of: list(alignment.attend(checkpoint, some.pairs, head)) for of, some in files.items()}
     thresholds = alignment.fix_thresholds(attended[name])
-    command = ["python", "-m", "trainers", "align", checkpoint.name, args.file.name, "--heads", "--card", name]
-    command += ["--also", Path(args.also[0]).name, args.also[1]] if args.also else []
-    results = {
-        of: {**alignment.word_scores(some, thresholds), "command": shlex.join(command)} for of, some in attended.items()
-    }
+    command = as_typed("trainers align", checkpoint.name, args.file.name, heads=True, card=name)
+    command += f" --also {shlex.join([Path(args.also[0]).name, args.also[1]])}" if args.also else ""
+    results = {of: {**alignment.word_scores(some, thresholds), "command": command} for of, some in attended.items()}
     stored = {
         "threshold": thresholds[alignment.WORDS],
         "both_ways": {way: value for way, value in thresholds.items() if way != alignment.WORDS},
@@ -105,10 +101,8 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
     }
     if args.card:
         add_to_card(checkpoint.folder, head=head, alignment=stored)
-    if args.json:
-        print(json.dumps({"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], **stored}, indent=1))
-    else:
-        print("\n".join(head_lines(checkpoint, files, stored)))
+    record = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], **stored}
+    print(told(record, "\n".join(head_lines(checkpoint, files, stored)), args.json))
     return 0
 
 
@@ -141,13 +135,13 @@ def write(
     checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: JsonMapping
 ) -> None:
     """Put the figures into the card; a threshold that is fixed anew drops those that came from the one before."""
-    command = ["python", "-m", "trainers", "align", checkpoint.name, args.file.name]
-    command += [*["--fix-threshold"] * args.fix_threshold, "--card", args.card]
+    typed = {"fix_threshold": args.fix_threshold, "card": args.card}
+    command = as_typed("trainers align", checkpoint.name, args.file.name, **typed)
     stored = {} if args.fix_threshold else checkpoint.card["alignment"]
     if args.fix_threshold:
         both_ways = {way: threshold for way, threshold in thresholds.items() if way != alignment.WORDS}
         stored = {"threshold": thresholds[alignment.WORDS], "both_ways": both_ways, "fixed_on": args.card}
-    results = {**stored.get("results", {}), args.card: {**scores, "command": shlex.join(command)}}
+    results = {**stored.get("results", {}), args.card: {**scores, "command": command}}
     add_to_card(checkpoint.folder, alignment={**stored, "results": results})
 
 

@@ -86,7 +86,7 @@ def _fit_cosine(checkpoint: Checkpoint, data: Dataset, args: argparse.Namespace)
     cosines = ((logits[:, 1] - logits[:, 0]) / config.scale + config.threshold).tolist()
     slope, bias = calibration.fit(cosines, right)
     if slope <= 0:
-        raise RunError(f"{checkpoint.name} finds pairs of {data.name} that differ more alike: choose another model")
+        raise RunError(f"{checkpoint.name} finds unlike pairs of {data.name} more similar than like ones: try another")
     threshold = min(1.0, max(-1.0, -bias / slope))
     add_to_card(checkpoint.folder, threshold=threshold, scale=slope)
     verdicts = [(cosine > threshold) == alike for cosine, alike in zip(cosines, right, strict=True)]

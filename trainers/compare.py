@@ -12,7 +12,6 @@ folds of a seed are one run over all rows, in their order among training and dev
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +29,7 @@ from core.files import check_writable
 from core.json_types import JsonObject
 from trainers.options import add_options
 from trainers.runs import DEV
-from trainers.tables import read_rows, write_rows
+from trainers.tables import read_rows, told, write_rows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,15 +53,13 @@ def run(args: argparse.Namespace) -> int:
     result = compare(ours.scores, theirs.scores)
     if args.csv:
         keep(args.csv, {"comparison": args.named, **dev_of(args.ours[0]), **result})
-    if args.json:
-        print(json.dumps(result, indent=1))
-        return 0
     (low, high), seeds = result["interval_95"], result["seeds"]
-    print(
+    text = (
         f"{result['ours']:.4f} against {result['theirs']:.4f}: {result['difference']:+.4f}, 95 % interval {low:+.4f} "
         f"to {high:+.4f}, not above zero in {result['share_of_resamples_not_above_zero']:.1%} of "
         f"{result['resamples']:,} resamples over {result['items']:,} items and {seeds[0]} and {seeds[1]} seeds"
     )
+    print(told(result, text, args.json))
     return 0
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -41,6 +40,7 @@ from core.wording import counted
 from trainers.card import add_to_card
 from trainers.options import add_options, pick_device, translation
 from trainers.prediction_files import Nowhere, one_file
+from trainers.tables import told
 from trainers.tally import Rankings, Verdicts
 
 
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     if args.card:
         before = read_card(checkpoints[0].folder).get("results") or {}
         add_to_card(checkpoints[0].folder, results={**before, args.card: for_card(scores)})
-    print(json.dumps(scores, indent=1, ensure_ascii=False) if args.json else table(scores))
+    print(told(scores, table(scores), args.json))
     return 0
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,7 +32,7 @@ from core.reading.reader import PairError
 from trainers.card import add_to_card
 from trainers.commands import as_typed
 from trainers.options import add_options
-from trainers.tables import text
+from trainers.tables import text, told
 from trainers.training_data import sample
 
 USUAL = {"rows": 500, "seed": 1}
@@ -72,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         known = read_card(checkpoint.folder).get("faithfulness", {})
         add_to_card(checkpoint.folder, faithfulness={**known, args.card: figures})
     result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": args.file.name, **figures}
-    print(json.dumps(result, indent=1) if args.json else table(result))
+    print(told(result, table(result), args.json))
     return 0
 
 

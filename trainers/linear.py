@@ -43,8 +43,7 @@ class Linear:
 
     def probabilities(self, features: Tensor) -> np.ndarray:
         """Softmax of the logits, ``[N, F] -> [N, C]``. An SVM's only rank classes and answers."""
-        out: np.ndarray = torch.softmax((features @ self.weight.T + self.bias).double(), dim=1).numpy()
-        return out
+        return torch.softmax((features @ self.weight.T + self.bias).double(), dim=1).numpy()
 
 
 def fitted(features: Tensor, labels: Tensor, weights: Tensor, only: str = "") -> Iterator[Linear]:

@@ -12,7 +12,6 @@ question and every answer as a text of its own. The texts themselves are not kep
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -28,6 +27,7 @@ from core.filter_map.map import METRICS, FilterMap, MapItem, codes_of, filter_si
 from core.progress import progress_bar
 from trainers.commands import as_typed
 from trainers.options import add_options
+from trainers.tables import told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,11 +89,8 @@ def run(args: argparse.Namespace) -> int:
         )
     filter_map.save(out)
     layouts = {layout.name: dict(layout.quality) for layout in filter_map.layouts.values()}
-    if args.json:
-        record = {"checkpoint": checkpoint.name, "file": args.file.name, "texts": len(drawn), "layouts": layouts}
-        print(json.dumps(record, indent=1, ensure_ascii=False))
-    else:
-        print(table(filter_map, dataset))
+    record = {"checkpoint": checkpoint.name, "file": args.file.name, "texts": len(drawn), "layouts": layouts}
+    print(told(record, table(filter_map, dataset), args.json))
     print(f"written to {out}", file=sys.stderr)
     return 0
 

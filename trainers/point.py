@@ -15,7 +15,6 @@ and those with one tenth of the weights moved."""
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,7 +41,7 @@ from core.progress import bar
 from trainers.card import add_to_card
 from trainers.commands import as_typed
 from trainers.options import add_options
-from trainers.tables import text
+from trainers.tables import text, told
 
 WAYS = (*METHODS, LEAST_ATTENDED, MOST_ATTENDED)
 NUMBERS, STEPS = (6, 8, 12, 16), (0.2, 0.35, 0.5)
@@ -101,15 +100,13 @@ def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item],
         known = read_card(checkpoint.folder).get("pointing", {})
         add_to_card(checkpoint.folder, pointing={**known, args.card: figures})
     result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": args.file.name, **figures}
-    return json.dumps(result, indent=1) if args.json else table(result)
+    return told(result, table(result), args.json)
 
 
 def chosen(checkpoint: Checkpoint, items: Sequence[Item], numbers: Sequence[int], as_json: bool) -> str:
     """The best numbers, steps and weights as text, and below them what is used now."""
     with bar(len(numbers) * len(items), "item") as shown:
         found = choices(checkpoint, items, numbers, STEPS, shown.update)
-    if as_json:
-        return json.dumps([choice.to_dict() for choice in found], indent=1)
     used = [choice for choice in found[BEST:] if choice.step == STEP and choice.mix == MIX]
     rows = [
         {
@@ -122,7 +119,7 @@ def chosen(checkpoint: Checkpoint, items: Sequence[Item], numbers: Sequence[int]
         }
         for choice in (*found[:BEST], *used)
     ]
-    return text(rows)
+    return told([choice.to_dict() for choice in found], text(rows), as_json)
 
 
 def read_items(path: Path) -> list[Item]:

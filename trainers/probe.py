@@ -13,7 +13,6 @@ them into the card of a folder that lacks them.
 from __future__ import annotations
 
 import argparse
-import json
 
 from core.checkpoint import open_checkpoint
 from core.evaluation.probe import CARD_KEYS, SUITES, figures, probe
@@ -21,6 +20,7 @@ from core.json_types import JsonMapping
 from core.wording import percent
 from trainers.card import add_to_card
 from trainers.options import add_options, pick_device
+from trainers.tables import told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if args.card:
         add_to_card(checkpoint.folder, **{CARD_KEYS[args.suite]: figures(result)})
     result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "suite": args.suite, **result}
-    print(json.dumps(result, indent=1, ensure_ascii=False) if args.json else table(result))
+    print(told(result, table(result), args.json))
     return 0
 
 

@@ -195,8 +195,7 @@ class Recipe:
 
     def to_dict(self) -> JsonObject:
         """Plain dicts, lists, strings and numbers: :func:`from_dict` takes it back."""
-        plain: JsonObject = json.loads(json.dumps(dataclasses.asdict(self)))
-        return plain
+        return json.loads(json.dumps(dataclasses.asdict(self)))
 
 
 def files() -> dict[str, Path]:

@@ -21,7 +21,7 @@ from torch.optim import Optimizer
 from core.checkpoint import read_card
 from core.errors import RunError
 from core.files import parse_json, whole_file
-from core.json_types import JsonObject
+from core.json_types import Card, JsonObject
 from trainers.precision import PRECISIONS
 from trainers.recipe import Recipe, from_dict
 
@@ -89,7 +89,7 @@ def read(folder: Path, fingerprint: Callable[[str], str], precision: str) -> tup
     return progress, tensors
 
 
-def finished(folder: Path, recipe: Recipe) -> JsonObject | None:
+def finished(folder: Path, recipe: Recipe) -> Card | None:
     """The card of this recipe's run in the folder, None where it is not there or not finished.
 
     Raises RunError where a run of other settings is finished there.

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ from core.data import Dataset
 from core.evaluation.predict import probabilities
 from core.evaluation.scores import QUESTION_KINDS, question_kind
 from core.files import whole_file
-from core.json_types import JsonObject
+from core.json_types import Card
 from trainers import resume
 from trainers.recipe import DataSource, Recipe
 from trainers.training_data import TrainingData, load_data, read_source, table_for
@@ -71,7 +71,7 @@ def one_run(
     rows_of: Callable[[Path, DataSource], Dataset] = read_source,
     cut: Callable[[TrainingData], tuple[TrainingData, np.ndarray]] | None = None,
     needs_dev: bool = True,
-) -> JsonObject:
+) -> Card:
     """The card of this run, which is trained now, or trained on, unless its folder is finished. ``cut``: other rows of
     the data for training and dev, with the numbers of dev's rows among all. Where somebody ``needs_dev``, a run without
     :data:`DEV` is not finished. Raises RunError."""
@@ -86,7 +86,7 @@ def one_run(
     run = loop.ready(recipe, data, words, options)
     run.enter()
     run.fit()
-    card = run.finish(own)
+    card = cast(Card, run.finish(own))
     _keep_dev(run, rows)
     return card
 

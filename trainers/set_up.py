@@ -106,10 +106,7 @@ def make_optimizer(recipe: Recipe, model: nn.Module, fused: bool) -> torch.optim
     kinds = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
     kind: Any = kinds[recipe.optimizer]
     # One kernel over all weights: unfused, Adam's passes take a third of a step of the advanced model on a CPU.
-    optimizer: torch.optim.Optimizer = kind(
-        model.parameters(), lr=recipe.lr, weight_decay=recipe.weight_decay, fused=fused
-    )
-    return optimizer
+    return kind(model.parameters(), lr=recipe.lr, weight_decay=recipe.weight_decay, fused=fused)
 
 
 def schedule(recipe: Recipe, step: int, steps: int) -> float:

@@ -12,7 +12,6 @@ that decide many wrong rows are perhaps shortcuts (Poliak et al. 2018; Gururanga
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from core.evaluation.predict import check_texts, classify
 from core.progress import bar
 from core.wording import counted, percent
 from trainers.options import add_options
+from trainers.tables import told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,12 +59,10 @@ def run(args: argparse.Namespace) -> int:
             found |= {of_file.keys[i]: word for i, word in zip(some, words, strict=True)}
             shown.update(len(some))
     known = scored(of_file, model, found)
-    if args.json:
-        about = {"checkpoint": checkpoint.name, "file": args.file.name, "method": args.method}
-        listed = [{**asdict(word), "share": word.share} for word in known.words]
-        print(json.dumps({**about, **asdict(known), "share": known.share, "words": listed}, indent=1))
-    else:
-        print(table(known, checkpoint.name, args.most))
+    about = {"checkpoint": checkpoint.name, "file": args.file.name, "method": args.method}
+    listed = [{**asdict(word), "share": word.share} for word in known.words]
+    record = {**about, **asdict(known), "share": known.share, "words": listed}
+    print(told(record, table(known, checkpoint.name, args.most), args.json))
     return 0
 
 

@@ -46,7 +46,7 @@ from core.evaluation.scores import QUESTION_KINDS, by_kind
 from core.evaluation.scores import summary as summary_of
 from core.evaluation.sweeps import SUITE_COLUMNS, TEACHERS
 from core.files import check_writable
-from core.json_types import JsonMapping, JsonObject
+from core.json_types import Card, JsonMapping
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers import runs
@@ -139,7 +139,7 @@ class Done(NamedTuple):
 
     name: str
     out: Path
-    card: JsonObject
+    card: Card
     teachers: dict[str, float]
 
 
@@ -218,7 +218,7 @@ def with_teachers(
     return dataclasses.replace(recipe, teachers=(*recipe.teachers, *map(str, outs))), columns
 
 
-def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int, split: int) -> JsonObject:
+def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int, split: int) -> Card:
     """The card of one run (:func:`trainers.runs.one_run`). ``split``: the seed of the folds."""
     from trainers.set_up import Options
 
@@ -228,7 +228,7 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
     return runs.one_run(recipe, folder, options, cut=cut)
 
 
-def questions(out: Path, card: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
+def questions(out: Path, card: Card) -> Iterator[tuple[str, dict[str, object]]]:
     """The kinds of question of a run's dev set, each with the columns of its row."""
     tensors = load_file(out / DEV)
     if "question_words" not in tensors:

@@ -1,8 +1,9 @@
-"""Tables of rows: CSV files, and text for a terminal. (As Markdown: :mod:`trainers.paper.markdown`.)"""
+"""Tables of rows as CSV files and as text for a terminal, and figures as JSON. (Markdown: trainers.paper.)"""
 
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,6 +29,11 @@ def read_rows(path: Path) -> list[dict[str, str]]:
             return list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error):
         return []
+
+
+def told(record: object, text: str, as_json: bool) -> str:
+    """What a command prints: all figures as JSON where --json asks for them, else as text for people."""
+    return json.dumps(record, indent=1, ensure_ascii=False) if as_json else text
 
 
 _NUMBER = re.compile(r"[-−+<>≤]?\s?[\d.]|–$")

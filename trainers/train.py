@@ -19,7 +19,7 @@ from pathlib import Path
 
 import torch
 
-from core.checkpoint import load
+from core.checkpoint import load, read_card
 from core.errors import RunError
 from core.evaluation.probe import CARD_KEYS, figures, probe, suits
 from core.files import check_writable
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     if card:
         for name, result in card["results"].items():
             print(f"{name}: {scores_text(result)}")
-        if suits(card):
+        if suits(read_card(out)):
             trained = load(out)
             for suite, key in CARD_KEYS.items():
                 result = probe(trained, torch.device("cpu"), suite)

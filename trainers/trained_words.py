@@ -77,8 +77,7 @@ class TrainedWords(nn.Module):
     @property
     def config(self) -> ModelConfig:
         """The model's settings."""
-        config: ModelConfig = self.model.config
-        return config
+        return self.model.config
 
     def vectors(self, numbers: Tensor) -> Tensor:
         """Vectors of words by their numbers: ``[…] -> […, D]``."""
@@ -87,8 +86,7 @@ class TrainedWords(nn.Module):
 
     def forward(self, batch: Batch) -> Output:
         """The model's output for a batch of word numbers."""
-        output: Output = self.model(batch.embedded(self.vectors))
-        return output
+        return self.model(batch.embedded(self.vectors))
 
     def regulariser(self) -> Tensor | None:
         """The model's term of the loss beside the classes."""

@@ -30,7 +30,7 @@ def read_vectors(path: Path, vocabulary: Container[str], frequent: int = FREQUEN
         with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
             for number, line in enumerate(file, start=1):
                 cells = line.rstrip(" \r\n").split(" ") if "\t" not in line else line.rstrip("\r\n").split("\t")
-                if (number == 1 and _is_header(cells)) or not line.strip():
+                if (number == 1 and len(cells) == 2 and all(map(str.isdigit, cells))) or not line.strip():
                     continue
                 width = width or len(cells) - 1
                 if len(cells) - 1 < max(width, 1):
@@ -107,10 +107,6 @@ def _wrong_width(path: Path, number: int, cells: list[str], width: int) -> str:
         f"line {number} of {path.name} has {len(cells) - 1} numbers where the first row has {width}; "
         "the file is cut off or mixed, get it again"
     )
-
-
-def _is_header(cells: list[str]) -> bool:
-    return len(cells) == 2 and all(cell.isdigit() for cell in cells)
 
 
 def _is_number(cell: str) -> bool:

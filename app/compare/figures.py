@@ -9,7 +9,7 @@ import numpy as np
 
 from app.compare.comparison import Difference, Looks
 from app.components import About
-from app.palette import CIVIDIS, DIVERGING, PAPER, readable_on
+from app.palette import CIVIDIS, COLOURS, DIVERGING, readable_on
 from app.panels.panel import significant
 from app.panels.verdict import Verdict
 from core.evidence import Matrix
@@ -34,7 +34,7 @@ def difference_steps() -> tuple[Step, ...]:
     more."""
     out = []
     for step in range(-_STEPS, _STEPS + 1, 2):
-        light, dark = (_over(paper, _channels(DIVERGING[step > 0]), abs(step) / _STEPS) for paper in PAPER)
+        light, dark = (_over(paper, _channels(DIVERGING[step > 0]), abs(step) / _STEPS) for paper in COLOURS["paper"])
         out.append((_rgb(light), _rgb(dark), readable_on(light), readable_on(dark)))
     return tuple(out)
 

@@ -119,11 +119,6 @@ def file_stem(explanation: Explanation) -> str:
     return "-".join([re.sub(r"[^\w.-]+", "-", explanation.model), *words[:4], texts])
 
 
-def send_with_enter() -> None:
-    """On the page that calls it Enter sends what stands in a text area."""
-    component("pairlens_enter", text_of(_FOLDER / "enter.js"))(key="enter", data={})
-
-
 def load() -> None:
     """On every page that draws: the scripts of all drawings. They are a component of their own, because Streamlit sends
     a component's script and style with each of its runs; what stays as it is goes to a browser once."""
@@ -134,9 +129,9 @@ def load() -> None:
 @functools.cache
 def bundled() -> str:
     """All scripts and styles. A panel's style holds inside of its own element, which has its folder's name."""
-    # mount exports what Streamlit calls; loader and enter are components of their own.
+    # mount exports what Streamlit calls; loader is a component of its own.
     scripts = [*_FOLDER.glob("*.js"), *(script for folder in folders() for script in folder.glob("*.js"))]
-    alone = {_FOLDER / f"{name}.js" for name in ("mount", "loader", "enter")}
+    alone = {_FOLDER / f"{name}.js" for name in ("mount", "loader")}
     base = _FOLDER / "base.css"
     style = text_of(base).replace("/*palette*/", css_variables())
     style += "".join(map(text_of, sorted({*_FOLDER.glob("*.css")} - {base})))

@@ -18,5 +18,5 @@ export function scaleColour(share) {
 
 export function legend(name, low, high, colours = CIVIDIS) {
   const bar = html("i.scale", { style: `background:linear-gradient(90deg,${colours.join(",")})` });
-  return html("div.legend.small.wraps", html("span", name), html("span", low), bar, html("span", high));
+  return html("div.legend.small.controls", html("span", name), html("span", low), bar, html("span", high));
 }

@@ -16,7 +16,7 @@ import {
   table,
   the,
 } from "./elements.js";
-import { hearLate, sayLate } from "./late.js";
+import { LATE, Waiting } from "./late.js";
 import { saveButtons } from "./save.js";
 import { sharesOf } from "./shares.js";
 import { VIEWS, View } from "./view.js";
@@ -163,7 +163,7 @@ class ComparedMatrix extends MatrixPanel {
 class CompareView extends View {
   listen(on) {
     super.listen(on);
-    hearLate((late) => {
+    LATE.hear((late) => {
       this.heard = late;
       if (this.data) this.drawEffects();
     }, this.ended.signal);
@@ -245,7 +245,8 @@ class CompareView extends View {
   // A place for what words do, with the figure's name for its files.
   effectsOf(title, about) {
     const place = html("div.effects");
-    this.effects.push({ title, about, place, number: this.effects.length });
+    const waiting = new Waiting("Computing …", "what each word does", "words");
+    this.effects.push({ title, about, place, waiting, number: this.effects.length });
     return place;
   }
 
@@ -276,7 +277,7 @@ class CompareView extends View {
       const ranked = [...words].sort((a, b) => most.get(name(role, b)) - most.get(name(role, a)) || a.index - b.index);
       return ranked.slice(0, this.whole ? Infinity : FIRST_WORDS).sort((a, b) => a.index - b.index);
     };
-    for (const { place, number, ...figure } of this.effects) {
+    for (const { place, waiting, number, ...figure } of this.effects) {
       const { known, sides } = shown[number];
       const { followed, problem } = sections[number];
       if (problem) continue;
@@ -287,7 +288,7 @@ class CompareView extends View {
             "div.side.labelled",
             html("div.role.soft", capital(role)),
             html(
-              "ol",
+              "ol.bar-lines",
               chosen(role, words).map((word) => {
                 const facts = factsOf(word, known, followed);
                 return barLine(html("span.word", { dir: "auto" }, word.text), word, range, facts);
@@ -296,13 +297,15 @@ class CompareView extends View {
           ),
         ),
       );
-      refill(place, this.effectsHeading(followed, lists, figure), this.effectsState(number, known), lists);
+      waiting.draw(Boolean(known), this.news && { ...this.news, problems: { words: this.news.problems[number] } });
+      const state = known ? null : html("p", waiting.element);
+      refill(place, this.effectsHeading(followed, lists, figure), state, lists);
     }
   }
 
   effectsHeading(followed, lists, { title, about }) {
     const whole = linkButton(
-      this.whole ? "Longest bars alone" : "All words",
+      this.whole ? "Longest bars only" : "All words",
       "Show all words, or those that do most anywhere",
       () => {
         this.whole = !this.whole;
@@ -320,25 +323,6 @@ class CompareView extends View {
       `What each word does to “${followed}”. Right and filled: it supports it; left and hollow: it opposes it.`,
       "All stand on one scale: log p of the verdict before minus after the word is taken away (dropped, replaced by frequent and by related words, nudged). The thin line is the spread over these words. Explore has the other ways to ask, and says what each cannot tell. The same words are shown of each, those that do most in any of them.",
       [whole, saves],
-    );
-  }
-
-  effectsState(number, known) {
-    const { problems, stopped, working } = this.news ?? {};
-    if (known) return null;
-    if (problems?.[number]) return html("p", problems[number]);
-    if (stopped?.length)
-      return html(
-        "p",
-        "Stopped before it was done. ",
-        linkButton("Compute", "Compute what each word does", () => sayLate({ again: true })),
-      );
-    const [done, of] = working?.words ?? [0, 0];
-    return html(
-      "p.screen",
-      html("label", "Computing … ", html("progress", of ? { value: done, max: of } : {})),
-      " ",
-      linkButton("Stop", "Stop computing what each word does", () => sayLate({ stop: true })),
     );
   }
 
@@ -430,4 +414,4 @@ class CompareView extends View {
   }
 }
 
-VIEWS.compare = CompareView;
+VIEWS.compare = (root) => new CompareView(root);

@@ -34,7 +34,7 @@ export const html = make("http://www.w3.org/1999/xhtml");
 export const svg = make(SVG_NAMESPACE);
 
 export const table = (head, rows, foot) =>
-  html("table", html("thead.small", html("tr", head)), html("tbody", rows), foot && html("tfoot", foot));
+  html("table.ruled", html("thead.small", html("tr", head)), html("tbody", rows), foot && html("tfoot", foot));
 
 // As many digits as a share deserves: 46 %, 4.6 %, 99.6 %, < 0.1 %; the rule of `percent` in core/wording.py.
 export function percent(share) {
@@ -104,6 +104,34 @@ export function heading(title, how, more, buttons) {
   const saves = html("span.saves.screen", buttons || []);
   if (!title) return html("header", html("div.headline", reading, saves), extra);
   return html("header", html("div.headline", html("h2", title), saves), reading, extra);
+}
+
+// A list of [value, text], one of which is chosen.
+export function chooser(options, value, choose, attributes = {}) {
+  const select = html(
+    "select",
+    { ...attributes, onchange: () => choose(select.value) },
+    options.map(([own, text]) => html("option", { value: own, selected: String(own) === String(value) }, text)),
+  );
+  return select;
+}
+
+// Words to choose one of, each with its number.
+export const numbered = (words) => words.map((word, i) => [i, `${i + 1} ${word}`]);
+
+// Where a key leads from a cell of a grid up to its `last`; null for a key that leads nowhere.
+export function gridStep(event, [i, j], last, right = 1) {
+  const next = {
+    ArrowUp: [i - 1, j],
+    ArrowDown: [i + 1, j],
+    ArrowLeft: [i, j - right],
+    ArrowRight: [i, j + right],
+    Home: event.ctrlKey ? [0, 0] : [i, 0],
+    End: event.ctrlKey ? last : [i, last[1]],
+  }[event.key];
+  if (!next) return null;
+  event.preventDefault();
+  return next.map((value, axis) => Math.min(last[axis], Math.max(0, value)));
 }
 
 // One of several buttons of which one is pressed.

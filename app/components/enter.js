@@ -1,29 +1,17 @@
-// Streamlit's text areas send their text with Ctrl + Enter: here Enter is enough (Shift + Enter begins a line).
+// Streamlit's text areas send their text with Ctrl + Enter. In those of the filter map Enter is enough (Shift + Enter begins
+// a line).
 
-function sendWithEnter(event) {
-  if (
-    event.key !== "Enter" ||
-    event.shiftKey ||
-    event.ctrlKey ||
-    event.isComposing ||
-    !event.target.matches?.(".stTextArea textarea")
-  )
-    return;
-  event.preventDefault();
-  event.stopPropagation();
-  event.target.dispatchEvent(
-    new KeyboardEvent("keydown", {
-      key: "Enter",
-      code: "Enter",
-      keyCode: 13,
-      ctrlKey: true,
-      bubbles: true,
-      cancelable: true,
-    }),
-  );
-}
-
-export default function () {
-  window.addEventListener("keydown", sendWithEnter, true);
-  return () => window.removeEventListener("keydown", sendWithEnter, true);
-}
+window.addEventListener(
+  "keydown",
+  (event) => {
+    const { key, shiftKey, ctrlKey, isComposing } = event;
+    const target = /** @type {any} */ (event.target);
+    if (key !== "Enter" || shiftKey || ctrlKey || isComposing) return;
+    if (!target.matches?.('[class*="st-key-map-text"] textarea')) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const pressed = { key, code: key, keyCode: 13, ctrlKey: true, bubbles: true, cancelable: true };
+    target.dispatchEvent(new KeyboardEvent("keydown", pressed));
+  },
+  true,
+);

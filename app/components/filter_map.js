@@ -393,4 +393,4 @@ class FilterMapView extends View {
   }
 }
 
-VIEWS.filterMap = FilterMapView;
+VIEWS.filterMap = (root) => new FilterMapView(root);

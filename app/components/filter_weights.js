@@ -100,4 +100,4 @@ class FilterWeightsView extends View {
   }
 }
 
-VIEWS.filterWeights = FilterWeightsView;
+VIEWS.filterWeights = (root) => new FilterWeightsView(root);

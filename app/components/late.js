@@ -1,6 +1,7 @@
-// What the server has computed since a page was drawn. It comes by a component of its own, which shows nothing, so that
-// the page need not be drawn again; views hear of it, and ask for more while the server still computes.
+// What the server has computed since a page was drawn, so that the page need not be drawn again; more is asked for while
+// the server still computes.
 
+import { Channel } from "./channel.js";
 import { html, linkButton, refill } from "./elements.js";
 import { leaving } from "./leaving.js";
 import { VIEWS } from "./view.js";
@@ -8,22 +9,19 @@ import { VIEWS } from "./view.js";
 const AGAIN = 150; // milliseconds until the server is asked again
 const LOST = 5000; // and until it is asked once more where it has not answered
 
-class Late {
-  constructor() {
-    this.hearers = new Set();
-    this.data = null;
-    this.tell = null;
-    this.pending = 0;
-    this.turn = 0;
-  }
+class Late extends Channel {
+  tell = null;
+  pending = 0;
+  turn = 0;
 
-  take(data, tell) {
-    Object.assign(this, { data, tell });
-    for (const hear of this.hearers) hear(data);
+  update(data, tell) {
+    this.tell = tell;
+    super.update(data);
     this.askIn(AGAIN);
   }
 
-  // The page is another one.
+  // Nothing is asked of a pair that is not drawn any more, until something has come of the next one. Streamlit would send
+  // what two components say at once for one part of the page alone.
   end() {
     clearTimeout(this.pending);
   }
@@ -44,24 +42,7 @@ class Late {
   }
 }
 
-const LATE = new Late();
-
-// Calls `hear` with what has come and with all that will come, until `signal` ends it.
-export function hearLate(hear, signal) {
-  LATE.hearers.add(hear);
-  signal.addEventListener("abort", () => LATE.hearers.delete(hear));
-  if (LATE.data) hear(LATE.data);
-}
-
-// Nothing is asked of a pair that is not drawn any more, until something has come of the next one. Streamlit would send
-// what two components say at once for one part of the page alone.
-export function pauseLate() {
-  LATE.end();
-}
-
-export function sayLate(what) {
-  LATE.say(what);
-}
+export const LATE = new Late();
 
 // Says how far something is, why there is nothing, or that it was stopped. Its buttons stay where they are while it goes
 // on, so that the keyboard does not lose them.
@@ -76,11 +57,11 @@ export class Waiting {
       working: [
         html("label.soft", this.text, " ", this.bar),
         " ",
-        linkButton("Stop", `Stop computing ${what}`, () => sayLate({ stop: name })),
+        linkButton("Stop", `Stop computing ${what}`, () => LATE.say({ stop: name })),
       ],
       stopped: [
         "Stopped before it was done. ",
-        linkButton("Compute", `Compute ${what}`, () => sayLate({ again: true })),
+        linkButton("Compute", `Compute ${what}`, () => LATE.say({ again: true })),
       ],
     };
     this.element = html("span.soft.screen");
@@ -107,16 +88,4 @@ export class Waiting {
   }
 }
 
-VIEWS.late = /** @type {any} */ (
-  class {
-    start() {}
-
-    update(data, tell) {
-      LATE.take(data, tell);
-    }
-
-    end() {
-      LATE.end();
-    }
-  }
-);
+VIEWS.late = () => LATE;

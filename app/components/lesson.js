@@ -90,7 +90,7 @@ class LessonView extends View {
     );
     const back = linkButton("← Back", "The step before (left arrow)", () => this.go(this.step - 1));
     const on = html(
-      "button.next",
+      "button.act.next",
       { "aria-label": "The next step (right arrow)", onclick: () => this.go(this.step + 1) },
       "Next →",
     );
@@ -127,10 +127,10 @@ class LessonView extends View {
       drawNotices(data.notices),
       html("header.lesson-head", html("h2", data.title), html("p.how.soft", data.about)),
       html(
-        "nav.wraps",
+        "nav.controls",
         { "aria-label": "Steps" },
         this.places,
-        html("span.moves", back, on),
+        html("span.controls", back, on),
         html("label.guessing.soft", guess, " Guess first"),
         screen,
         own,
@@ -303,7 +303,7 @@ class LessonView extends View {
 
   guess() {
     if (!this.now.guess) return null;
-    if (!this.secret) return html("div.guess.wraps");
+    if (!this.secret) return html("div.guess.controls");
     const check = () => field.value.trim() !== "" && this.reveal(Number(field.value));
     const onkeydown = (event) => {
       if (event.key !== "Enter") return;
@@ -336,13 +336,12 @@ class LessonView extends View {
     });
     const ends = [min, max].map((end) => String(end).replace("-", "\u2212"));
     return html(
-      "div.guess.wraps",
+      "div.guess.controls",
       html("label", "Your guess for the ? ", field),
-      html("span.dragged.soft", ends[0], slider, ends[1]),
+      html("span.dragged.controls.soft", ends[0], slider, ends[1]),
       html(
-        "span",
+        "span.controls",
         linkButton("Check", "Compare the guess with the number", check),
-        " ",
         linkButton("Show it", "Show the number (Enter)", () => this.reveal(null)),
       ),
     );
@@ -370,7 +369,7 @@ class LessonView extends View {
           now.numbers.map(math),
         ),
         this.guess(),
-        now.note && !secret ? html("p.note", now.note) : null,
+        now.note && !secret ? html("p.more.soft", now.note) : null,
         now.opens
           ? html(
               "p",
@@ -450,4 +449,4 @@ class LessonView extends View {
   }
 }
 
-VIEWS.lesson = LessonView;
+VIEWS.lesson = (root) => new LessonView(root);

@@ -27,7 +27,7 @@ class ModelTable extends View {
     this.head = html("tr");
     this.body = html("tbody");
     const caption = html("caption", `All ${this.data.models.length} models`);
-    return html("table.models", caption, html("thead.small", this.head), this.body);
+    return html("table.models.ruled", caption, html("thead.small", this.head), this.body);
   }
 
   // What a click on a column's name sorts by: it turns round what is sorted by it.
@@ -88,4 +88,4 @@ class ModelTable extends View {
   }
 }
 
-VIEWS.models = ModelTable;
+VIEWS.models = (root) => new ModelTable(root);

@@ -12,7 +12,7 @@ function mount({ parentElement, data, setStateValue }) {
   const root = parentElement.querySelector(".pairlens");
   const tree = root.getRootNode();
   if (!tree.adoptedStyleSheets.includes(sheet)) tree.adoptedStyleSheets.push(sheet);
-  if (!views.has(root)) views.set(root, new VIEWS[data.view](root));
+  if (!views.has(root)) views.set(root, VIEWS[data.view](root));
   const view = views.get(root);
   view.start();
   view.update({ ...JSON.parse(data.drawing), ...JSON.parse(data.moving), drawing: data.drawing }, setStateValue);

@@ -1,9 +1,9 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-import { hearBelow } from "./below.js";
+import { BELOW } from "./below.js";
 import { LONG, choice, html, linkButton, refill, the } from "./elements.js";
-import { hearLate, pauseLate } from "./late.js";
+import { LATE } from "./late.js";
 import { leaving } from "./leaving.js";
 import { TextPanel } from "./text.js";
 import { EXPLORE_TOUR, Tour } from "./tour.js";
@@ -36,8 +36,8 @@ class PairView extends View {
     on(this.root, "click", (event) => {
       if (!event.target.closest(CLICKED)) this.undo();
     });
-    hearLate((late) => this.hear(late), this.ended.signal);
-    hearBelow((below) => this.drawBelow(below), this.ended.signal);
+    LATE.hear((late) => this.hear(late), this.ended.signal);
+    BELOW.hear((below) => this.drawBelow(below), this.ended.signal);
   }
 
   update(data, setStateValue) {
@@ -45,7 +45,7 @@ class PairView extends View {
     if (this.below) this.drawBelow(this.below);
     // What the page draws beside the pair, it draws when this is on screen.
     if (!data.alone) return;
-    pauseLate();
+    LATE.end();
     whenSeen(() => leaving() || window.pairlensGoOn?.());
   }
 
@@ -335,4 +335,4 @@ function whenSeen(act) {
   setTimeout(once, 300);
 }
 
-VIEWS.pair = PairView;
+VIEWS.pair = (root) => new PairView(root);

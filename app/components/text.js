@@ -108,7 +108,7 @@ export class TextPanel {
     });
     if (view.held === "switch") queueMicrotask(() => input.focus({ preventScroll: true }));
     view.held = null;
-    return html("label.crossings.wraps.soft.screen", input, "What if: without crossings (q = 0)");
+    return html("label.crossings.controls.soft.screen", input, "What if: without crossings (q = 0)");
   }
 
   // The share of weight from which ribbons are drawn: as the slider says, or as suits the sentences.
@@ -167,7 +167,7 @@ export class TextPanel {
       },
     });
     return html(
-      "label.threshold.wraps.soft.screen",
+      "label.threshold.controls.soft.screen",
       "Ribbons from ",
       said,
       input,

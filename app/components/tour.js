@@ -5,7 +5,7 @@ import { html, linkButton } from "./elements.js";
 const TOUR_SEEN = "pairlens tour";
 
 export class Tour {
-  static seen = null; // by this session's person
+  static seen = null; // by this session's person; a browser that keeps nothing is not asked again
 
   // `steps`: where each looks (a selector inside the page's root) and what it says.
   constructor(view, steps) {

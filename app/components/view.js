@@ -7,7 +7,7 @@ import { leaving } from "./leaving.js";
 
 /** @type {Record<string, (view: any, data: any) => any>} by kind of record: makes a panel from the panel's data */
 export const PANELS = {};
-/** @type {Record<string, new (root: any) => View<any>>} by the page's name */
+/** @type {Record<string, (root: any) => { start(): void, update(data: any, tell: any): void, end(): void }>} by the page's name */
 export const VIEWS = {};
 
 /**
@@ -62,6 +62,8 @@ export class View {
   // What a view hears while it stands on the page; `on` adds a listener until then.
   listen(on) {
     on(window, "resize", () => this.fit());
+    for (const name of ["beforeprint", "afterprint"])
+      on(window, name, () => this.root.classList.toggle("printing", name === "beforeprint"));
     on(this.root, "fullscreenchange", () => {
       this.enlarge();
       if (this.data) this.refit();

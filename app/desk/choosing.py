@@ -86,9 +86,7 @@ def new_run() -> None:
     )
     for job in jobs.running(Job):
         jobs.draw(job)
-    own: PredictionJob | None = st.session_state.get("desk prediction")
-    if own is not None and own.finished:
-        _finish(own)
+    _finish()
     dataset = _file()
     if isinstance(dataset, Run):
         try:
@@ -102,13 +100,12 @@ def new_run() -> None:
         _models(dataset)
 
 
-def _finish(prediction: PredictionJob) -> None:
+def _finish() -> None:
     """What became of the session's own prediction."""
-    del st.session_state["desk prediction"]
-    if prediction.problem:
-        page_style.notice([prediction.problem])
-    elif prediction.cancelled:
-        page_style.notice(["The prediction was stopped; what the finished checkpoints predicted is kept."])
+    kept = "The prediction was stopped; what the finished checkpoints predicted is kept."
+    prediction = jobs.own("desk prediction", kept)
+    if not isinstance(prediction, PredictionJob):
+        return
     if prediction.replaced:
         notice_next(f"The kept run of {', '.join(prediction.replaced)} could not be read: it was predicted again.")
     if prediction.checksums and not prediction.cancelled and not prediction.problem:
@@ -211,7 +208,7 @@ def _models(dataset: Dataset) -> None:
     """The chooser of the checkpoints, and the button that begins."""
     models = offered(lambda card: bool(card["roles"]["second"]) != dataset.single)
     labels = set(dataset.labels)
-    cards = {name: model.card or {} for name, model in models.items()}
+    cards = {name: model.card for name, model in models.items() if model.card}
     suited = sorted(models, key=lambda name: not labels <= set(cards[name]["labels"]))
     shown = titles(models)
     picked = st.multiselect(

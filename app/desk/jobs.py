@@ -20,6 +20,18 @@ def running(kind: type[J]) -> list[J]:
     return [job for job in QUEUE.jobs() if isinstance(job, kind)]
 
 
+def own(key: str, kept: str) -> Job | None:
+    """The session's own job by this ``key``, once it is finished; what went wrong is said, and of one that was stopped
+    what is ``kept``."""
+    job: Job | None = st.session_state.get(key)
+    if job is None or not job.finished:
+        return None
+    del st.session_state[key]
+    if job.problem or job.cancelled:
+        page_style.notice([job.problem or kept])
+    return job
+
+
 @st.fragment(run_every=0.5)
 def draw(job: Job) -> None:
     """Rows done, speed, time left, or how many jobs come before it; and a way to stop."""

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from app import page_style
 from app.desk import drawing
 from app.desk.open_run import PAGE, OpenRun, letter
+from app.page_state.widgets import segments
 from app.pair_form import once
 from app.panels import lists
 from app.panels.verdict import readable
@@ -25,18 +26,9 @@ MOST_SLICES = 60
 
 def model_choice(opened: OpenRun) -> None:
     """Which model the figures are about, where there are several."""
-    models = opened.run.models
-    if len(models) < 2:
-        return
-    st.segmented_control(
-        "Figures of",
-        list(range(1, len(models) + 1)),
-        default=opened.model + 1,
-        format_func=lambda place: page_style.plain(f"{letter(place - 1)}: {models[place - 1].title}"),
-        required=True,
-        wrap=True,
-        **PAGE.widget("of"),
-    )
+    names = {i + 1: page_style.plain(f"{letter(i)}: {model.title}") for i, model in enumerate(opened.run.models)}
+    if len(names) > 1:
+        segments(PAGE, "of", "Figures of", names, wrap=True)
 
 
 def label_names(model: Predictions) -> dict[str, str]:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from app import page_style
 from app.desk import drawing, jobs, measures
 from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named
+from app.page_state.widgets import segments
 from app.pair_form import once
 from core.checkpoint import available, read_card
 from core.desk import figures
@@ -27,8 +28,8 @@ def view(opened: OpenRun) -> None:
     """What is known, how far the rest is, and the button that asks for it."""
     if measures.unscored(opened.run):
         return
-    _finish()
-    _choose(opened)
+    jobs.own(_JOB, "The computation was stopped; what was computed is kept, and the rest can follow.")
+    segments(PAGE, "way", "Words are", SAID)
     _ask(opened)
     if opened.strongest[opened.model]:
         key = opened.version, opened.model
@@ -53,30 +54,6 @@ def _drawn(opened: OpenRun, model: int, known: WordScores, way: str, most: int =
     return figures.strongest_words(run.models[model].title, known, int(run.judged.sum()), most, SAID[way])
 
 
-def _choose(opened: OpenRun) -> None:
-    """How words are taken away."""
-    st.segmented_control(
-        "Words are",
-        list(SAID),
-        default=PAGE.state.way,
-        format_func=SAID.__getitem__,
-        required=True,
-        **PAGE.widget("way"),
-    )
-
-
-def _finish() -> None:
-    """What became of the session's own job."""
-    own: StrongestWordsJob | None = st.session_state.get(_JOB)
-    if own is None or not own.finished:
-        return
-    del st.session_state[_JOB]
-    if own.problem:
-        page_style.notice([own.problem])
-    elif own.cancelled:
-        page_style.notice(["The computation was stopped; what was computed is kept, and the rest can follow."])
-
-
 def _ask(opened: OpenRun) -> None:
     """The job that goes on, or the button that begins one."""
     run, model, way = opened.run, opened.run.models[opened.model], PAGE.state.way
@@ -93,7 +70,7 @@ def _ask(opened: OpenRun) -> None:
     if not known:
         page_style.hint(
             f"Which words decide? Each word of a row is {SAID[way]} in turn, and the one whose loss costs the verdict "
-            "most is the row’s. Words that decide many wrong rows are perhaps shortcuts, as “not” is for contradiction."
+            "most is the row’s. Words that decide many wrong rows may be shortcuts, as “not” is for contradiction."
         )
     name = checkpoint_named(model.sha256)
     if name is None:
@@ -103,7 +80,10 @@ def _ask(opened: OpenRun) -> None:
         more = f"{counted(count, 'more row') if known else counted(count, 'row')}"
         drawn = "" if count == left else ", drawn at random"
         if way == TAKEN_AWAY:
-            page_style.note(f"Taken away, each word takes {_passes(name)} passes through the model; dropped, one.")
+            page_style.note(
+                f"“Taken away” drops, replaces and nudges each word, which takes {_passes(name)} passes through the "
+                "model; “dropped” takes one."
+            )
         st.button(
             f"Compute for {more}{drawn}",
             key="desk compute words",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -42,7 +43,8 @@ class Work(Generic[T]):
         except Ended:
             self._ended = True
         except MendableError as error:
-            self.problem = f"{str(error)[:1].upper()}{str(error)[1:].rstrip('.')}."
+            said = re.sub(r"`([^`]+)`", r"“\1”", str(error))  # it is shown as plain text
+            self.problem = f"{said[:1].upper()}{said[1:].rstrip('.')}."
 
     def _progress(self, done: int, of: int) -> None:
         if self._ended:

@@ -17,7 +17,6 @@ from app.panels import Below, Drawing, DrawnPanel, belief, effects, links, verdi
 from app.panels.panel import Payload
 from app.panels.verdict import Verdict
 from core.effects import cost
-from core.effects.words import TAKEN_AWAY
 from core.evidence import Explanation
 from core.explain import with_nearest
 
@@ -92,19 +91,8 @@ def problems(read: Read, drawn: Drawing) -> list[str]:
 def frame(read: Read, problems: list[str]) -> PairFrame:
     """The frame of the drawing. Agreement with people was measured on the attention that the model was trained with."""
     page = read.page
-    # What the browser adds to the link by itself, which changes without a new drawing.
-    unselected = replace(
-        page,
-        selection=None,
-        direction=None,
-        head="",
-        method=TAKEN_AWAY,
-        drawn="",
-        links="",
-        layer=1,
-        together=None,
-        believed=False,
-    )
+    # The browser adds to the link by itself what changes without a new drawing.
+    unselected = replace(page, selection=None, direction=None, **page.heard({}))
     frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
     if not heads.measured(page, read.checkpoint):
         frame = replace(frame, agreement=None)
@@ -112,6 +100,13 @@ def frame(read: Read, problems: list[str]) -> PairFrame:
         return frame
     *texts, verdict = components.about(read.shown).lines
     return replace(frame, agreement=None, about=About(stem(read), (*texts, f"{verdict}, what if: {read.unlike}")))
+
+
+def asked(read: Read) -> dict[str, str]:
+    """What the browser asks for, as far as this pair and this model have it."""
+    page, questions = read.page, read.questions
+    has = replace(page, layer=heads.layer(page, read.checkpoint), together=questions.together)
+    return has.asked | {"head": heads.shown(page, read.checkpoint), "method": questions.way.method}
 
 
 def stem(read: Read) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from app import page_style
 from app.page_state.codec import short
+from app.page_state.explore import ExploreState
+from app.page_state.session import PageSession
 from app.page_state.widgets import folded
-from app.pairs import Version
+from app.pairs import Pair, Version
 from app.panels import verdict
 from core.evidence import Explanation
 from core.wording import percent
@@ -49,8 +50,17 @@ def pinned() -> Tried | None:
     return one
 
 
-def draw(reopen: Callable[[Tried], None], pinned_another: Callable[[], None]) -> None:
+def draw(page: PageSession[ExploreState]) -> None:
     """The list: a pair opens again, or is pinned beside the present one."""
+
+    def reopen(tried: Tried) -> None:
+        model = tried.name if tried.name in page.models else page.state.model
+        page.set(page.state.anew(model=model, texts=(Pair(*tried.texts),)))
+
+    def pin(tried: Tried | None) -> None:
+        st.session_state[_PINNED] = tried
+        page.touch()
+
     listed = _listed()
     if len(listed) < 2 and pinned() is None:
         return
@@ -67,8 +77,8 @@ def draw(reopen: Callable[[Tried], None], pinned_another: Callable[[], None]) ->
                 st.button(
                     "Unpin" if held else "Pin",
                     key=f"pin {place}",
-                    on_click=_pin,
-                    args=(None if held else tried, pinned_another),
+                    on_click=pin,
+                    args=(None if held else tried,),
                     type="tertiary",
                     icon=":material/keep_off:" if held else ":material/keep:",
                 )
@@ -77,8 +87,3 @@ def draw(reopen: Callable[[Tried], None], pinned_another: Callable[[], None]) ->
 def _listed() -> list[Tried]:
     listed: list[Tried] = st.session_state.get(_TRIED, [])
     return listed
-
-
-def _pin(tried: Tried | None, pinned_another: Callable[[], None]) -> None:
-    st.session_state[_PINNED] = tried
-    pinned_another()

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.filter_map.reference_texts import ReferenceTexts, Stamp
+from app.filter_map.reference_texts import ReferenceTexts
 from core.checkpoint import Checkpoint
 from core.filter_map.ngrams import ReadWords, TextNgrams, frequent_words
 
 
 def _checksums(checkpoint: Checkpoint) -> tuple[str, str]:
     return str(checkpoint.card["sha256"]), checkpoint.words.sha256
-
-
-def _stamp(texts: ReferenceTexts) -> Stamp:
-    return texts.stamp
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Checkpoint: _checksums})
@@ -29,7 +25,7 @@ def vocabulary(checkpoint: Checkpoint) -> ReadWords:
 @st.cache_resource(
     max_entries=8,
     show_spinner="Collecting the n-grams of the reference texts …",
-    hash_funcs={Checkpoint: _checksums, ReferenceTexts: _stamp},
+    hash_funcs={Checkpoint: _checksums, ReferenceTexts: lambda texts: texts.stamp},
 )
 def reference_ngrams(checkpoint: Checkpoint, texts: ReferenceTexts, role: str) -> TextNgrams:
     """The n-grams of the reference texts of a role; a text's number is that of its item."""

@@ -64,11 +64,15 @@ def results(card: Card) -> list[tuple[str, str, str]]:
     lines += simple_pairs(card)
     for name, value in _mapping(card.get("paper")).items():
         ranked = str(name).endswith(("MAP", "MRR"))
-        shown = str(value)
-        if _number(value):
-            shown = f"{value:.4f}" if ranked else score_percent(value if value <= 1 else value / 100)
+        shown = written(value, ranked) if _number(value) else str(value)
         lines.append((f"{name}, in the paper", shown, "other training data"))
     return lines
+
+
+def written(value: float, ranked: bool = False) -> str:
+    """A score as text: in per cent, also where a card has it so, or as a share to four digits where it is of
+    ``ranked`` answers."""
+    return f"{value:.4f}" if ranked else score_percent(value if value <= 1 else value / 100)
 
 
 def simple_pairs(card: Card) -> list[tuple[str, str, str]]:
@@ -94,8 +98,8 @@ def score(result: object) -> str:
     """The first number of a measured set: accuracy in per cent, or a ranker's MAP; empty when there is neither."""
     result = _mapping(result)
     if _number(result.get("accuracy")):
-        return score_percent(result["accuracy"])
-    return f"MAP {result['map']:.4f}" if _number(result.get("map")) else ""
+        return written(result["accuracy"])
+    return f"MAP {written(result['map'], True)}" if _number(result.get("map")) else ""
 
 
 class Result(NamedTuple):
@@ -121,7 +125,7 @@ def papers_result(card: Card) -> Result | None:
     for name, value in _mapping(card.get("paper")).items():
         if _number(value):
             measure = "map" if str(name).endswith(" MAP") else "accuracy"
-            text = f"MAP {value:.4f}" if measure == "map" else score_percent(value if value <= 1 else value / 100)
+            text = f"MAP {written(value, True)}" if measure == "map" else written(value)
             return Result(text, str(name).removesuffix(" MAP"), measure, value if value <= 1 else value / 100)
     return None
 

@@ -91,17 +91,21 @@ def whole_number(least: int = 0, most: int = 9999) -> Callable[[str], int | None
     return lambda text: int(text) if re.fullmatch(r"\d{1,4}", text, re.ASCII) and least <= int(text) <= most else None
 
 
-def parameter(default: Any, codec: Codec, *, belongs_to: tuple[str, ...] = (), kw_only: bool = False) -> Any:
-    """A field. It goes back to its default when one of the fields that it ``belongs_to`` is changed."""
-    return field(default=default, kw_only=kw_only, metadata={"codec": codec, "belongs_to": belongs_to})
+def switch(name: str, problem: str, word: str = "on") -> Codec:
+    """A field of yes or no, which stands as ``word`` (on or off) where it is not as usual."""
+    return Codec(name, problem, lambda text: word == "on" if text == word else None, lambda value: word)
 
 
-_PROJECTOR = Codec(
-    "projector",
-    "The link says “{}” of the projector, which is on or left out: it is off.",
-    lambda text: True if text == "on" else None,
-    lambda on: "on",
-)
+def parameter(
+    default: Any, codec: Codec, *, belongs_to: tuple[str, ...] = (), kw_only: bool = False, asked: bool = False
+) -> Any:
+    """A field. It goes back to its default when one of the fields that it ``belongs_to`` is changed. ``asked``: the
+    browser asks for it without a new drawing, and adds it to the link itself."""
+    metadata = {"codec": codec, "belongs_to": belongs_to, "asked": asked}
+    return field(default=default, kw_only=kw_only, metadata=metadata)
+
+
+_PROJECTOR = switch("projector", "The link says “{}” of the projector, which is on or left out: it is off.")
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,22 @@ class PageState:
             one.name: one.default for one in fields(self) if values.keys() & set(one.metadata["belongs_to"])
         }
         return replace(self, **dropped | values)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What the browser asks for, as a link has it; empty where a link leaves it out."""
+        return {
+            codec.name: codec.write(getattr(self, one.name), one.default).get(codec.name, "")
+            for one, codec in self._fields()
+            if one.metadata["asked"]
+        }
+
+    @classmethod
+    def heard(cls, asked: Mapping[str, Any]) -> JsonObject:
+        """The values of what the browser says that it asks for."""
+        address = Address({name: str(text or "") for name, text in asked.items()}, {})
+        fields = ((one, codec) for one, codec in cls._fields() if one.metadata["asked"])
+        return {one.name: codec.read(address, one.default) for one, codec in fields}
 
     # What a page over texts (TextState) does otherwise.
 

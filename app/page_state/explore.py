@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.examples import EXAMPLES, Example
-from app.page_state.codec import Address, Codec, one_of, parameter, whole_number
+from app.page_state.codec import Address, Codec, one_of, parameter, switch, whole_number
 from app.page_state.texts import Texts, TextState
 from app.pairs import Pair
 from core.effects import METHODS
@@ -82,7 +82,7 @@ def _temperature(text: str) -> float | None:
     return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
 
 
-HEAD = Codec(
+_HEAD = Codec(
     "head",
     "The link asks for the head “{}”; write 7.4 (layer 7, head 4), mean or rollout: the model’s first choice is shown.",
     lambda text: text if parse_head(text) is not None else None,
@@ -90,7 +90,7 @@ HEAD = Codec(
 """Whose attention is shown, of a transformer, by its name in a link."""
 
 
-METHOD = Codec(
+_METHOD = Codec(
     "method",
     f"The link asks what words do by “{{}}”; it can ask by {', '.join(METHODS)}: the first is used.",
     one_of(METHODS),
@@ -100,7 +100,7 @@ METHOD = Codec(
 
 EVERY, HEADS = "all", "heads"
 """In the place of a rule of cutting links, of a transformer: each link, not the strongest alone; whole heads."""
-LINKS = Codec(
+_LINKS = Codec(
     "links",
     f"The link asks to cut links by “{{}}”; it can ask for {', '.join((*Taken, EVERY, HEADS))}: where words look is "
     "shown.",
@@ -109,7 +109,7 @@ LINKS = Codec(
 """How links are cut, by its name in a link; empty where weights are shown."""
 
 
-LAYER = Codec(
+_LAYER = Codec(
     "layer",
     "The link cuts links from layer “{}” on; layers are numbered from 1: all are cut.",
     whole_number(1, 999),
@@ -117,7 +117,7 @@ LAYER = Codec(
 """The first layer in which links are cut, of a transformer, by its name in a link."""
 
 
-DRAWN = Codec(
+_DRAWN = Codec(
     "drawn",
     "The link asks for “{}” replacements of each word; it can ask for few or all: those that take no wait are drawn.",
     one_of(("few", "all")),
@@ -196,11 +196,8 @@ class Step(Codec):
         return whole_number(0, len(address.values["edits"]))(text)
 
 
-TURNS = Codec(
-    "turns",
-    "The link says “{}” of the smallest changes that turn the verdict, which are on or left out: they are left out.",
-    lambda text: True if text == "on" else None,
-    lambda asked: "on",
+_NO_TURNS = (
+    "The link says “{}” of the smallest changes that turn the verdict, which are on or left out: they are left out."
 )
 _OF_THE_PAIR = ("texts", "edits", "step")
 _NO_STEP = "The link is at step “{}” of its edits, which has no such step: all are made."
@@ -228,26 +225,26 @@ class ExploreState(TextState):
     direction: str | None = parameter(None, Codec("direction"), belongs_to=("model",))
     crossings: bool = parameter(
         True,
-        Codec("crossings", _NO_SWITCH, lambda text: False if text == "off" else None, lambda counted: "off"),
+        switch("crossings", _NO_SWITCH, "off"),
         belongs_to=("model",),
     )
-    head: str = parameter("", HEAD, belongs_to=("model",))
-    method: str = parameter(TAKEN_AWAY, METHOD)
-    drawn: str = parameter("", DRAWN, belongs_to=("model", "texts", "edits"))
-    links: str = parameter("", LINKS)
-    layer: int = parameter(1, LAYER, belongs_to=("model",))
+    head: str = parameter("", _HEAD, belongs_to=("model",), asked=True)
+    method: str = parameter(TAKEN_AWAY, _METHOD, asked=True)
+    drawn: str = parameter("", _DRAWN, belongs_to=("model", "texts", "edits"), asked=True)
+    links: str = parameter("", _LINKS, asked=True)
+    layer: int = parameter(1, _LAYER, belongs_to=("model",), asked=True)
     together: TwoWords | None = parameter(
-        None, Codec("together", _NO_TWO_WORDS, TwoWords.parse), belongs_to=_OF_THE_PAIR
+        None, Codec("together", _NO_TWO_WORDS, TwoWords.parse), belongs_to=_OF_THE_PAIR, asked=True
     )
     believed: bool = parameter(
-        False,
-        Codec("believed", _NOT_ASKED, lambda text: True if text == "on" else None, lambda asked: "on"),
-        belongs_to=("texts", "model", "edits"),
+        False, switch("believed", _NOT_ASKED), belongs_to=("texts", "model", "edits"), asked=True
     )
     candidates: str = parameter("", Candidates("candidates"))
     edits: tuple[AnyEdit, ...] = parameter((), Edits("edits"), belongs_to=("texts",))
     step: int | None = parameter(None, Step("step", _NO_STEP), belongs_to=("texts", "edits"))
-    turns: bool = parameter(False, TURNS, belongs_to=("model", "texts", "edits", "step"))
+    turns: bool = parameter(
+        False, switch("turns", _NO_TURNS), belongs_to=("model", "texts", "edits", "step"), asked=True
+    )
 
     @property
     def made(self) -> tuple[AnyEdit, ...]:

@@ -22,6 +22,14 @@ def choice(page: PageSession[Any], field: str, label: str, names: Mapping[str, s
         st.radio(label, values, index, format_func=lambda one: page_style.plain(names[one]), **page.widget(field))
 
 
+def segments(page: PageSession[Any], field: str, label: str, names: Mapping[Any, str], **more: Any) -> None:
+    """The same as parts of one bar, of which one is always chosen."""
+    value = getattr(page.state, field)
+    st.segmented_control(
+        label, list(names), default=value, format_func=names.__getitem__, required=True, **more, **page.widget(field)
+    )
+
+
 @contextmanager
 def folded(label: str, key: str) -> Iterator[bool]:
     """A part that a person opens; gives whether it is open. What is in it is not sent to the browser before: each

@@ -92,6 +92,7 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
     FORM.example()
     mates = FORM.task_and_model(groups, names)
     if PAGE.state.what == "models":
+        take = lambda others: PAGE.change(others=tuple(others))  # noqa: E731
         st.multiselect(
             "Compare with",
             [name for name in mates if name != PAGE.state.model],
@@ -99,7 +100,7 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
             format_func=names.__getitem__,
             max_selections=MOST - 1,
             placeholder="Choose up to three models",
-            **PAGE.widget("others", _take_others, key=lambda name: f"{PAGE.key(name)} {PAGE.state.model}"),
+            **PAGE.widget("others", take, key=lambda name: f"{PAGE.key(name)} {PAGE.state.model}"),
         )
     choice(PAGE, "rows", "Attention of the words of the", {side: roles[side] for side in ROWS})
     FORM.files()
@@ -110,10 +111,6 @@ def _beside(page: CompareState, mates: Sequence[str]) -> list[str]:
     """The models beside the first: those that were chosen, of the same task; else the next one of the task."""
     chosen = [name for name in page.others if name in mates and name != page.model]
     return chosen or [name for name in mates if name != page.model][:1]
-
-
-def _take_others(others: Sequence[str]) -> None:
-    PAGE.change(others=tuple(others))
 
 
 def _other_version(roles: Mapping[str, str]) -> None:

@@ -8,6 +8,7 @@ from app import page_style
 from app.desk import all_tags, annotator, choosing, files, jobs, measures, rows, strongest_words
 from app.desk.open_run import PAGE, draw_notice, open_run
 from app.page_state.error_desk import VIEWS
+from app.page_state.widgets import segments
 from core.errors import MendableError
 
 PLACE_IN_MENU = 6
@@ -37,7 +38,7 @@ def _draw() -> None:
         choosing.new_run()
         return
     opened = open_run()
-    _views()
+    segments(PAGE, "view", "Show", VIEWS, label_visibility="collapsed")
     page_style.note(measures.summary(opened))
     if PAGE.state.view in ("rows", "scores"):
         rows.filter_box(opened)
@@ -52,18 +53,6 @@ def _draw() -> None:
         "tags": all_tags.view,
         "files": files.view,
     }[PAGE.state.view](opened)
-
-
-def _views() -> None:
-    st.segmented_control(
-        "Show",
-        list(VIEWS),
-        default=PAGE.state.view,
-        format_func=VIEWS.__getitem__,
-        required=True,
-        label_visibility="collapsed",
-        **PAGE.widget("view"),
-    )
 
 
 main()

@@ -14,27 +14,15 @@ from app import components, page_style, panels
 from app.browser import unseen
 from app.desk import back_link
 from app.effects import late
-from app.explore import candidates, drawing, heads, pairs_tried, reading, what_if
+from app.explore import candidates, drawing, pairs_tried, reading, what_if
 from app.explore.reading import Read
 from app.model_choice import Listed, by_task, explains_texts, kinds, offered, titles
 from app.models import card
 from app.page_state.codec import fits_a_link
-from app.page_state.explore import (
-    DRAWN,
-    HEAD,
-    LAYER,
-    LINKS,
-    METHOD,
-    SHOWN,
-    TEMPERATURES,
-    ExploreState,
-    Selection,
-    TwoWords,
-)
+from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm
-from app.pairs import Pair
 from app.panels import Drawing, links
 from app.panels.panel import Payload
 from core.checkpoint import CheckpointError
@@ -130,16 +118,7 @@ def _show(read: Read, before: Explored | None, alone: bool) -> Explored:
         explicit=chosen is not None,
         direction=page.direction,
         crossings=page.crossings,
-        asked={
-            "head": heads.shown(page, read.checkpoint),
-            "method": questions.way.method,
-            "drawn": page.drawn,
-            "links": page.links,
-            "layer": "" if heads.layer(page, read.checkpoint) == 1 else str(page.layer),
-            "together": str(questions.together or ""),
-            "turns": "on" if page.turns else "",
-            "believed": "on" if page.believed else "",
-        },
+        asked=drawing.asked(read),
         editable=True,
         tour=True,
         id=FORM.id,
@@ -161,35 +140,13 @@ def _selected() -> None:
         except (EditError, CheckpointError, PairError) as error:
             PAGE.refuse(f"{str(error)[:1].upper()}{str(error)[1:].rstrip('.')}.")
     else:
-        method = METHOD.value(picked.get("method") or "") or PAGE.state.method
-        both = TwoWords.parse(picked.get("together") or "")
-        head = HEAD.value(picked.get("head") or "") or ""
-        drawn = DRAWN.value(picked.get("drawn") or "") or ""
-        cut = LINKS.value(picked.get("links") or "") or ""
-        layer = LAYER.value(str(picked.get("layer") or "")) or 1
         direction, crossings = picked.get("direction"), picked.get("crossings", True)
-        PAGE.change(
-            selection=_picked_words(picked),
-            direction=direction,
-            crossings=crossings,
-            head=head,
-            method=method,
-            drawn=drawn,
-            links=cut,
-            layer=layer,
-            together=both,
-            turns=picked.get("turns") == "on",
-            believed=picked.get("believed") == "on",
-        )
+        asked = ExploreState.heard(picked)
+        PAGE.change(selection=_picked_words(picked), direction=direction, crossings=crossings, **asked)
 
 
 def _picked_words(picked: Mapping[str, Any]) -> Selection | None:
     return Selection(picked.get("row"), picked.get("column")) if picked.get("chosen") else None
-
-
-def _reopen(tried: pairs_tried.Tried) -> None:
-    model = tried.name if tried.name in PAGE.models else PAGE.state.model
-    PAGE.set(PAGE.state.anew(model=model, texts=(Pair(*tried.texts),)))
 
 
 def _sidebar(models: Mapping[str, Listed], drawing: Drawing | None) -> None:
@@ -206,7 +163,7 @@ def _sidebar(models: Mapping[str, Listed], drawing: Drawing | None) -> None:
         _options(shown_map)
     with st.popover("All models of this task", type="tertiary"):
         page_style.terms([(shown[name], line) for name, line in lines.items()])
-    pairs_tried.draw(_reopen, PAGE.touch)
+    pairs_tried.draw(PAGE)
     FORM.files()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 
@@ -67,7 +67,6 @@ def main() -> None:
     page_style.apply(projector=PAGE.state.projector)
     components.load()
     st.html(_STYLE + _numbers())
-    components.send_with_enter()
     with st.sidebar:
         page_style.projector_switch(PAGE)
         FORM.task_and_model(by_task(models), titles(models))
@@ -179,6 +178,37 @@ def _remove(place: int, key: str) -> None:
         PAGE.set(replace(page, texts=texts, look=max(0, page.look - (page.look >= place))))
 
 
+@dataclass(frozen=True)
+class Shown:
+    """The model with its map, the layout that is shown, the texts as stars in it, and the one that is looked into."""
+
+    opened: Opened
+    layout: Layout | None
+    stars: Sequence[Star]
+    present: Sequence[TextSide]
+    looked_into: TextSide | None
+
+    def stem(self, *more: object, layout: bool = False) -> str:
+        """A name for files of this model, these texts and, where it matters, this ``layout``, unlike that of others."""
+        state = PAGE.state
+        texts = digest([[text.versions for text in state.texts], state.view, *more])[:6]
+        place = [self.layout.name] if layout and self.layout is not None else []
+        return re.sub(r"[^\w.-]+", "-", "-".join([self.opened.checkpoint.name, *place, texts]))
+
+    def quoted(self, place: int | None = None) -> list[str]:
+        """For a saved figure: the present texts (or the one at this ``place``), and what the model says of each."""
+        now = [star for star in self.stars if not star.age and place in (None, star.of.place)]
+        names = [drawing.numbered(star.of.side or "text", star.of.place) for star in now]
+        texts = [
+            f"{name[:1].upper()}{name[1:]}: {short(star.words, components.LONGEST_QUOTED)}"
+            for name, star in zip(names, now, strict=True)
+        ]
+        title = str(self.opened.checkpoint.card["title"])
+        said = {star.of.place: star.verdict for star in now if star.verdict}
+        verdicts = [f"{title}{f', {at + 1}' if len(said) > 1 else ''}: {verdict}" for at, verdict in said.items()]
+        return [*texts, *(verdicts or [title])]
+
+
 # --- what is shown ----------------------------------------------------------------------------------------------------
 
 
@@ -188,6 +218,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
         explanations = [explain_text(opened.checkpoint, text) for text in page.texts]
         stars, present, wordless = place_texts(opened, layout, page.texts, explanations)
     looked_into = _looked_into(opened, list(present))
+    shown = Shown(opened, layout, stars, list(present), looked_into)
     explanation = None if looked_into is None else explanations[looked_into.place]
     cautions = explanation.warnings if isinstance(explanation, Explanation) else ()
     untold = [] if layout is None or reference_map is None else [drawing.caution(reference_map, layout)]
@@ -200,11 +231,11 @@ def _show(opened: Opened, layout: Layout | None) -> None:
         count = NEAREST if opened.texts is None else NEAREST_WITH_TEXTS
         nearest = () if looked_into is None else reference_map.neighbours(present[looked_into].code, layout.name, count)
         with left:
-            _map(opened, reference_map, layout, stars, looked_into, nearest)
+            _map(shown, reference_map, layout, nearest)
     if looked_into is None:
         return
     with beside:
-        _look_into(opened, list(present), looked_into)
+        _look_into(shown)
         _verdict(explanation)
         if reference_map is not None:
             distance, rows = drawing.nearest_rows(reference_map, nearest, opened.names)
@@ -215,8 +246,8 @@ def _show(opened: Opened, layout: Layout | None) -> None:
                 st.caption(page_style.plain(drawing.without_texts(reference_map, data)))
     shown_filter = None
     if isinstance(explanation, Explanation):
-        shown_filter = _filter(opened, layout, looked_into, explanation, _quoted(opened, stars, looked_into.place))
-    _downloads(opened, layout, stars, explanation, shown_filter)
+        shown_filter = _filter(shown, looked_into, explanation)
+    _downloads(shown, explanation, shown_filter)
 
 
 def _looked_into(opened: Opened, present: Sequence[TextSide]) -> TextSide | None:
@@ -252,65 +283,37 @@ def _filters(checkpoint: Checkpoint) -> int:
     return maker.bank_shape[0]
 
 
-def _map(
-    opened: Opened,
-    reference_map: FilterMap,
-    layout: Layout,
-    stars: Sequence[Star],
-    looked_into: TextSide | None,
-    nearest: Sequence[Neighbour],
-) -> None:
+def _map(shown: Shown, reference_map: FilterMap, layout: Layout, nearest: Sequence[Neighbour]) -> None:
+    opened = shown.opened
     texts = () if opened.texts is None else opened.texts.own
     data = drawing.data_name(reference_map, opened.checkpoint.card)
     key = (reference_map.card["sha256"], layout.name, bool(texts), data)
     reference = once(
         "drawing of the map", key, lambda: drawing.drawing(reference_map, layout, opened.names, texts, data)
     )
-    yours = drawing.yours(layout, stars, looked_into, nearest, PAGE.state.view == "near")
+    yours = drawing.yours(layout, shown.stars, shown.looked_into, nearest, PAGE.state.view == "near")
     components.draw(
         "filterMap",
         reference,
         Frame(projector=PAGE.state.projector),
         key="filter map figure",
         **vars(yours),
-        description=drawing.description(reference_map, stars),
-        about=About(_stem(opened, layout, looked_into), (reference.reading, *_quoted(opened, stars))),
+        description=drawing.description(reference_map, shown.stars),
+        about=About(shown.stem(shown.looked_into, layout=True), (reference.reading, *shown.quoted())),
     )
 
 
-def _stem(opened: Opened, layout: Layout | None, *more: object) -> str:
-    """A name for files of this model, this layout and these texts, unlike that of others."""
-    state = PAGE.state
-    texts = digest([[text.versions for text in state.texts], state.view, *more])[:6]
-    parts = [opened.checkpoint.name, *([] if layout is None else [layout.name]), texts]
-    return re.sub(r"[^\w.-]+", "-", "-".join(parts))
-
-
-def _quoted(opened: Opened, stars: Sequence[Star], place: int | None = None) -> list[str]:
-    """For a saved figure: the present texts (or the one at this ``place``), and what the model says of each."""
-    now = [star for star in stars if not star.age and place in (None, star.of.place)]
-    names = [drawing.numbered(star.of.side or "text", star.of.place) for star in now]
-    texts = [
-        f"{name[:1].upper()}{name[1:]}: {short(star.words, components.LONGEST_QUOTED)}"
-        for name, star in zip(names, now, strict=True)
-    ]
-    title = str(opened.checkpoint.card["title"])
-    said = {star.of.place: star.verdict for star in now if star.verdict}
-    verdicts = [f"{title}{f', {at + 1}' if len(said) > 1 else ''}: {verdict}" for at, verdict in said.items()]
-    return [*texts, *(verdicts or [title])]
-
-
-def _look_into(opened: Opened, present: Sequence[TextSide], looked_into: TextSide) -> None:
+def _look_into(shown: Shown) -> None:
     """The chooser of a text belongs to the texts that are shown: typing another makes it another chooser."""
-    sides = {role: side for side, role in opened.makers.items()}
+    sides = {role: side for side, role in shown.opened.makers.items()}
 
     def take(text: TextSide) -> None:
         PAGE.change(look=text.place, side=sides[text.side])
 
     st.radio(
         "Look into text",
-        present,
-        present.index(looked_into),
+        shown.present,
+        shown.present.index(shown.looked_into) if shown.looked_into else None,
         horizontal=True,
         format_func=lambda one: page_style.plain(one.name),
         **PAGE.widget("look", take, FORM.key_of_texts),
@@ -327,23 +330,20 @@ def _verdict(explanation: Explanation | str | None) -> None:
         st.html(f'<p class="pl-how">{escape(text)}</p>')
 
 
-def _filter(
-    opened: Opened, layout: Layout | None, looked_into: TextSide, explanation: Explanation, quoted: Sequence[str]
-) -> tuple[int, Matrix] | None:
-    """A look into one filter: its weights and the windows that it answers to; ``quoted``: what a saved figure says of
-    the text and the model. Returns its number and weights."""
+def _filter(shown: Shown, looked_into: TextSide, explanation: Explanation) -> tuple[int, Matrix] | None:
+    """A look into one filter: its weights and the windows that it answers to. Returns its number and weights."""
     role = looked_into.side or explanation.first.role
     made = one_filter.made(explanation, role)
     if made is None:
         return None
     order = [record.index for record in made.strongest()]
     # What the person chose stays while they type; without a choice the first one is shown, which fires if any does.
-    number = PAGE.state.filter
+    number, layout = PAGE.state.filter, shown.layout
     if number is None and layout is not None and layout.filter is not None and made.fires(layout.filter):
         number = layout.filter
     index = order[0] if number not in order else number
-    of = escape(drawing.numbered(role, looked_into.place))
-    st.html(f'<p class="pl-head">One of the {len(order)} filters made from {of}</p>')
+    of = drawing.numbered(role, looked_into.place)
+    st.html(f'<p class="pl-head">One of the {len(order)} filters made from {escape(of)}</p>')
     left, right = st.container(key="side by side, filter").columns(PROPORTION, gap="large")
     with left:
         st.selectbox(
@@ -353,15 +353,14 @@ def _filter(
             format_func=lambda k: made.title(explanation, k),
             **PAGE.widget("filter", key=lambda name: FORM.key_of_texts(name, looked_into, layout and layout.name)),
         )
-        of = drawing.numbered(role, looked_into.place)
-        caption = [f"Weights of filter {index} of the {len(order)} made from {of}", *quoted]
-        _weights(opened.checkpoint, index, made.bank.bank[index], _stem(opened, None, looked_into), caption)
+        caption = f"Weights of filter {index} of the {len(order)} made from {of}"
+        _weights(shown, looked_into, index, made.bank.bank[index], caption)
     with right:
-        _answers(opened, made, explanation, index)
+        _answers(shown, made, explanation, index)
     return index, made.bank.bank[index]
 
 
-def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, stem: str, caption: Sequence[str]) -> None:
+def _weights(shown: Shown, looked_into: TextSide, index: int, weights: Matrix, caption: str) -> None:
     """A filter's weights, with this ``caption`` when they are saved, and the words that each place of its window
     answers to."""
     size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
@@ -370,9 +369,9 @@ def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, stem: str, cap
         one_filter.heatmap(index, weights, f"Its weights: {size}."),
         Frame(projector=PAGE.state.projector),
         key="filter figure",
-        about=About(stem, tuple(caption)),
+        about=About(shown.stem(looked_into), (caption, *shown.quoted(looked_into.place))),
     )
-    words = vocabulary(checkpoint)
+    words = vocabulary(shown.opened.checkpoint)
     lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS))
     st.caption(
         f"Of {len(words.words):,} frequent words, those that add most to a window’s value at each place; the first "
@@ -380,16 +379,16 @@ def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, stem: str, cap
     )
 
 
-def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, index: int) -> None:
+def _answers(shown: Shown, made: one_filter.Made, explanation: Explanation, index: int) -> None:
     """The n-grams that a filter answers to most: of the text that it reads, and of the reference texts."""
-    read = made.won.rows
+    opened, read = shown.opened, made.won.rows
     listed = one_filter.windows(explanation, made, window_values(opened.checkpoint, explanation, made.bank, index))
     rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]
     lists.table([f"what it finds in {the(read)}", "value"], rows)
     page_style.download(
         "All windows (CSV)",
         lambda: one_filter.windows_csv(index, listed),
-        f"pairlens-windows-{index}-{_stem(opened, None, read)}.csv",
+        f"pairlens-windows-{index}-{shown.stem(read)}.csv",
     )
     st.caption("The windows with the largest values before the ReLU; max-pooling keeps the first.")
     if opened.map is None or opened.texts is None:
@@ -404,18 +403,12 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
     st.caption(f"The same for all {len(known):,} n-grams of the map’s texts.")
 
 
-def _downloads(
-    opened: Opened,
-    layout: Layout | None,
-    stars: Sequence[Star],
-    explanation: Explanation | str | None,
-    shown_filter: tuple[int, Matrix] | None,
-) -> None:
-    reference_map, stem = opened.map, _stem(opened, None)
+def _downloads(shown: Shown, explanation: Explanation | str | None, shown_filter: tuple[int, Matrix] | None) -> None:
+    opened, layout, reference_map, stem = shown.opened, shown.layout, shown.opened.map, shown.stem()
     with st.container(horizontal=True, gap="small"):
         if reference_map is not None and layout is not None:
-            make = lambda: drawing.to_csv(reference_map, layout, opened.names, stars)  # noqa: E731
-            page_style.download("Map (CSV)", make, f"pairlens-filter-map-{_stem(opened, layout)}.csv")
+            make = lambda: drawing.to_csv(reference_map, layout, opened.names, shown.stars)  # noqa: E731
+            page_style.download("Map (CSV)", make, f"pairlens-filter-map-{shown.stem(layout=True)}.csv")
         if shown_filter is not None:
             page_style.download(
                 f"Filter {shown_filter[0]} (CSV)",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
 from core.evaluation import alignment_table, faithfulness_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
+from core.json_types import JsonMapping
 from core.models import REGISTRY
 from core.templates import render
 
@@ -210,13 +210,13 @@ def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
     return "Cross-validation" if sweep.folds and not sweep.varied else name
 
 
-def _alignment(stored: Card) -> None:
+def _alignment(stored: JsonMapping) -> None:
     """How well attention agrees with people's word alignments."""
     caption = alignment_table.CAPTION.format(fixed_on=stored["fixed_on"])
     _study(caption, [measured["command"] for measured in stored["results"].values()], alignment_table.table(stored))
 
 
-def _faithfulness(stored: Card) -> None:
+def _faithfulness(stored: JsonMapping) -> None:
     """How well each way to ask why names the words that decide, and what moved attention does."""
     moved = f"{faithfulness_table.MOVED} {faithfulness_table.in_words(stored)}"
     commands = [measured["command"] for measured in stored.values()]
@@ -263,7 +263,9 @@ def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
     points = sweep.points()
     title = _heading(sweep, measure)
     names = {point["line"]: point["look"] for point in points}
-    x = _axis(points, axis, list(names))
+    places = [*dict.fromkeys(point["x"] for point in points)]
+    band = alt.Scale(paddingInner=0.6, paddingOuter=0.3)
+    of = f"{axis.name} (questions)" if "(" in str(places[0]) else axis.name
     columns = 1 if len(names) > 3 else alt.Undefined  # a line for all would be cut off
     legend = (
         None
@@ -275,7 +277,9 @@ def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
     styles = zip(*palette.chart_lines([*names.values()]), strict=True)
     colour, dash, shape = (alt.Scale(domain=[*names], range=kind) for kind in styles)
     base = alt.Chart({"values": points}).encode(
-        x=x,
+        x=alt.X("x:O", title=of, sort=places if axis.kinds else "ascending", axis=alt.Axis(labelAngle=0), scale=band),
+        # Points of one place stand side by side, so that no bar hides another.
+        xOffset=alt.XOffset("line:N", sort=[*names], scale=alt.Scale(paddingOuter=1)),
         y=alt.Y(
             "mean:Q",
             title=None,
@@ -306,42 +310,6 @@ def _draw(chart: Any) -> None:
         letters = {"labelFontSize": 18, "titleFontSize": 18}
         chart = chart.configure_axis(**letters).configure_legend(**letters)
     st.altair_chart(chart)
-
-
-def _axis(points: list[dict[str, Any]], axis: sweeps.Axis, lines_drawn: Sequence[str]) -> Any:
-    """The x of a chart. Points of one place stand side by side, so that no bar hides another."""
-    import altair as alt
-
-    places = [*dict.fromkeys(point["x"] for point in points)]
-    if axis.kinds:
-        for point in points:
-            step = min(0.14, 0.7 / max(1, len(lines_drawn) - 1))
-            point["drawn"] = places.index(point["x"]) + step * _aside(point, lines_drawn)
-        ticks = alt.Axis(
-            values=[*range(len(places))], labelExpr=f"{json.dumps(places)}[datum.value]", grid=False, labelOverlap=False
-        )
-        return alt.X(
-            "drawn:Q",
-            title=f"{axis.name} (questions)" if "(" in str(places[0]) else axis.name,
-            axis=ticks,
-            scale=alt.Scale(domain=[-0.5, len(places) - 0.5], nice=False),
-        )
-    places, wide = sorted(places), axis.logarithmic
-    for point in points:
-        step = _aside(point, lines_drawn)
-        point["drawn"] = point["x"] * 1.04**step if wide else point["x"] + 0.14 * step
-    low, high = (places[0] / 1.3, places[-1] * 1.3) if wide else (places[0] - 0.5, places[-1] + 0.5)
-    return alt.X(
-        "drawn:Q",
-        title=axis.name,
-        axis=alt.Axis(values=places, format="d", grid=False, labelOverlap=True),
-        scale=alt.Scale(domain=[low, high], nice=False, type="log" if wide else "linear"),
-    )
-
-
-def _aside(point: Mapping[str, Any], lines_drawn: Sequence[str]) -> float:
-    """How many steps to the right of its place a point stands: -1, 0 and 1 for three lines."""
-    return lines_drawn.index(point["line"]) - (len(lines_drawn) - 1) / 2
 
 
 def _curve(rows: list[dict[str, Any]], title: str) -> None:

@@ -69,7 +69,7 @@ def _closed(card: Card) -> str:
 
 
 def _named(models: Mapping[str, Listed]) -> dict[str, str]:
-    closed = {name: _closed(model.card or {}) for name, model in models.items()}
+    closed = {name: _closed(model.card) for name, model in models.items() if model.card}
     return {name: f"{title} ({closed[name]})" if closed[name] else title for name, title in titles(models).items()}
 
 
@@ -84,7 +84,7 @@ def _picked() -> None:
 def _task_mates(page: PhraseState, models: Mapping[str, Listed]) -> list[str]:
     """Models of the shown one's task and of the open vocabulary, and the shown one: a pair says nothing to a model of
     another task."""
-    cards = {name: model.card or {} for name, model in models.items()}
+    cards = {name: model.card for name, model in models.items() if model.card}
     shown = page.model or ""
     names = [name for name, card in cards.items() if not _closed(card) and card["task"] == cards[shown]["task"]]
     return names[:COMPARED] if shown in names[:COMPARED] else [*names[: COMPARED - 1], shown]
@@ -94,8 +94,9 @@ def _verdict(page: PhraseState, name: str, models: Mapping[str, Listed]) -> Mode
     """What this model says of the pair."""
     shares: tuple[Share, ...] = ()
     try:
-        explanation = explained(load_named(name), *page.pair.now)
-        how = phrase_selection.how(explanation, str((models[name].card or {})["task"]))
+        checkpoint = load_named(name)
+        explanation = explained(checkpoint, *page.pair.now)
+        how = phrase_selection.how(explanation, checkpoint.card["task"])
         shares = classes(class_names(explanation), explanation.probabilities)
     except (CheckpointError, PairError) as error:
         how = f"cannot be used: {error}"

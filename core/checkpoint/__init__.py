@@ -16,7 +16,7 @@ from core.evidence import Record
 from core.guests.card import is_guest
 from core.guests.hub import cached, fetched
 from core.guests.names import HUB, functions, of_hub
-from core.json_types import JsonMapping
+from core.json_types import Card
 from core.models import ConfigError, spec_of
 
 PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
@@ -79,7 +79,7 @@ def in_memory(name: str) -> bool:
     return folder is not None and is_loaded(folder)
 
 
-def records_of(card: JsonMapping) -> tuple[type[Record], ...]:
+def records_of(card: Card) -> tuple[type[Record], ...]:
     """The types of record in a checkpoint's explanations, by its card alone; none for an unknown architecture."""
     if "guest" in card:
         import core.guests.guest  # noqa: F401  registers what a guest can be

@@ -9,7 +9,7 @@ from pathlib import Path
 from torch import Tensor
 
 from core.evidence import BOTH
-from core.json_types import JsonMapping
+from core.json_types import Card
 from core.linguistics import LinguisticsError
 from core.models import PairModel
 from core.reading.reader import PairError, Reader, Reading, ReadText, WordReader, read_text
@@ -27,7 +27,7 @@ class Checkpoint:
     name: str
     folder: Path
     model: PairModel
-    card: JsonMapping
+    card: Card
     words: WordTable
     state: FilesState
     """Of the files that it was read from: those of another version have another."""
@@ -48,7 +48,7 @@ class Checkpoint:
     def roles(self) -> Mapping[str, str]:
         """Names of the ``first``, ``second`` and ``judged`` sentence in the words of the task. The second one has an
         empty name for a model of single texts."""
-        return self.card["roles"]  # type: ignore[no-any-return]
+        return self.card["roles"]
 
     @property
     def single(self) -> bool:

@@ -10,6 +10,7 @@ import functools
 import itertools
 import stat
 from pathlib import Path
+from typing import cast
 
 import torch
 from safetensors.torch import save_file
@@ -22,7 +23,7 @@ from core.files import json_text, read_json, whole_folder
 from core.guests.card import guest_card, guest_files, is_guest
 from core.guests.hub import check_fetched
 from core.guests.names import is_function
-from core.json_types import JsonMapping, JsonObject
+from core.json_types import Card, JsonMapping, JsonObject
 from core.models import ConfigError
 from core.models.base import check_sides
 from core.reading.word_table import DEFAULT_FOLDER, WordTable, WordTableError, default_table, file_sha256
@@ -84,7 +85,7 @@ def _stored(value: Tensor) -> Tensor:
     return (half if torch.equal(half.to(value.dtype), value) else value).contiguous()
 
 
-def read_card(folder: Path) -> JsonObject:
+def read_card(folder: Path) -> Card:
     """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError when it is missing,
     broken or of another version."""
     if is_function(folder):
@@ -112,11 +113,11 @@ def read_card(folder: Path) -> JsonObject:
         ) from error
     if isinstance(card, str):
         raise CheckpointError(card)
-    return dict(card)
+    return card.copy()
 
 
 @functools.lru_cache(maxsize=256)
-def _card(file: Path, *changed: int) -> JsonObject | str:
+def _card(file: Path, *changed: int) -> Card | str:
     """The card, or what is wrong with it in one sentence; a field that is null is one that is not there. Kept, because
     a run of a page asks for each of some thirty cards several times."""
     where = f"{file.parent.name}/card.json"
@@ -129,7 +130,7 @@ def _card(file: Path, *changed: int) -> JsonObject | str:
     wrong = problems(card)
     if wrong:
         return f"{where} is damaged ({', '.join(wrong)}): copy the checkpoint again"
-    return {name: value for name, value in card.items() if value is not None}
+    return cast(Card, {name: value for name, value in card.items() if value is not None})
 
 
 def load(folder: Path | str) -> Checkpoint:
@@ -171,7 +172,7 @@ def load(folder: Path | str) -> Checkpoint:
     return Checkpoint(card["name"], folder, model, card, _table(folder, card), state)
 
 
-def _table(folder: Path, card: JsonMapping) -> WordTable:
+def _table(folder: Path, card: Card) -> WordTable:
     own, over = card["words"].get("own"), card["words"].get("over")
     try:
         if over and over != default_table().sha256:

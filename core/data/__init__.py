@@ -45,12 +45,8 @@ def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOption
     Broken rows are named in ``problems`` and left out. Raises DataError when the layout is unknown, is not the one
     asked for, or no row is usable.
     """
-    stream = Stream(_one_file(Path(path)), name, most=lines.MOST_LINES, told=None, **options)
+    if Path(path).is_dir():
+        raise DataError(f"{path} is a folder; give the path of one data file in it")
+    stream = Stream(Path(path), name, most=lines.MOST_LINES, told=None, **options)
     rows = tuple(stream)
     return Dataset(stream.name, stream.layout, rows, stream.problems, stream.dropped, stream.sha256)
-
-
-def _one_file(path: Path) -> Path:
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; give the path of one data file in it")
-    return path

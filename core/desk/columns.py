@@ -76,8 +76,7 @@ def ordered(rows: np.ndarray, column: RunColumn, *, largest_first: bool) -> np.n
     if column.kind == "set":
         return rows
     values = pd.Series(column.values[rows], index=rows, dtype=column.values.dtype)
-    order: np.ndarray = values.sort_values(ascending=not largest_first, kind="stable").index.to_numpy()
-    return order
+    return values.sort_values(ascending=not largest_first, kind="stable").index.to_numpy()
 
 
 def _texts(run: Run) -> dict[str, RunColumn]:

@@ -181,12 +181,10 @@ class _Rows(Transformer[Token, np.ndarray]):
         return _where(named.column, lambda text: part in text)
 
     def among(self, named: _Named, *values: Token) -> np.ndarray:
-        rows: np.ndarray = np.any([self._equal(named, value) for value in values], axis=0)
-        return rows
+        return np.any([self._equal(named, value) for value in values], axis=0)
 
     def not_among(self, named: _Named, negation: Token, *values: Token) -> np.ndarray:
-        rows: np.ndarray = ~self.among(named, *values)
-        return rows
+        return ~self.among(named, *values)
 
     def compare(self, named: _Named, sign: Token, value: Token) -> np.ndarray:
         rows: np.ndarray

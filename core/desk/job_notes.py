@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from filelock import FileLock, Timeout
 
@@ -29,14 +28,6 @@ SEEN_EVERY, STOPPED_AFTER = 20.0, 90.0
 not: the servers' clocks may differ by a minute."""
 
 
-class JobNote(Protocol):
-    """What is done to how many rows, there until :meth:`remove`; when its process has ended without that, it is one of
-    :func:`stopped`."""
-
-    def remove(self) -> None:
-        """The job has ended."""
-
-
 def note(what: str, rows: int) -> JobNote:
     """Make a note. Raises MendableError where the folder or the store of runs cannot be written."""
     shelf = of_desk()
@@ -44,7 +35,8 @@ def note(what: str, rows: int) -> JobNote:
 
 
 class LockedNote:
-    """A note in a folder."""
+    """A note in a folder: what is done to how many rows, there until :meth:`remove`. When its process has ended without
+    that, it is one of :func:`stopped`."""
 
     def __init__(self, shelf: Folder, what: str, rows: int) -> None:
         name = f"{_JOBS}/{uuid.uuid4().hex}.json"
@@ -57,6 +49,7 @@ class LockedNote:
             scratch.write_text(json_text({"what": what, "rows": rows}, indent=None), encoding="utf-8")
 
     def remove(self) -> None:
+        """The job has ended."""
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
             self._path.with_suffix(".lock").unlink(missing_ok=True)
@@ -64,7 +57,7 @@ class LockedNote:
 
 
 class SeenNote:
-    """A note in a store."""
+    """The same in a store."""
 
     def __init__(self, shelf: Shelf, what: str, rows: int) -> None:
         self._shelf, self._what, self._rows = shelf, what, rows
@@ -88,6 +81,9 @@ class SeenNote:
         known = {"what": self._what, "rows": self._rows, "seen": time.time()}
         with self._shelf.writing(self._name) as scratch:
             scratch.write_text(json_text(known, indent=None), encoding="utf-8")
+
+
+JobNote = LockedNote | SeenNote
 
 
 @dataclass(frozen=True)

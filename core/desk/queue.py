@@ -46,7 +46,7 @@ class JobQueue:
                 self._go_on()
         if crowded:
             note.remove()
-            raise DeskError(f"{MOST_WAITING} jobs wait already: cancel one, or come back when some are done")
+            raise DeskError(f"{MOST_WAITING} jobs are already waiting: cancel one, or come back when some are done")
 
     def cancel(self, job: Job) -> None:
         """Take it out, or stop it after the batch that is being computed."""

@@ -89,20 +89,17 @@ class Predictions(RunModel):
     def right_chances(self) -> np.ndarray:
         """Probability of the class that ranks answers, ``[N]``; of a model that has one."""
         assert self.ranked_by is not None, "Run.ranks() was not asked"
-        chances: np.ndarray = self.probabilities[:, self.labels.index(self.ranked_by)]
-        return chances
+        return self.probabilities[:, self.labels.index(self.ranked_by)]
 
     @cached_property
     def best(self) -> np.ndarray:
         """Index of the likeliest class of each row, ``[N]``."""
-        best: np.ndarray = self.probabilities.argmax(axis=1)
-        return best
+        return self.probabilities.argmax(axis=1)
 
     @cached_property
     def predicted(self) -> np.ndarray:
         """Name of the likeliest class of each row, ``[N]`` of str."""
-        names: np.ndarray = np.array(self.labels, dtype=object)[self.best]
-        return names
+        return np.array(self.labels, dtype=object)[self.best]
 
 
 @dataclass(frozen=True)
@@ -139,8 +136,7 @@ class Run:
 
     def right(self, model: int) -> np.ndarray:
         """Whether this model's likeliest class is the file's label, bool ``[N]``."""
-        right: np.ndarray = self.models[model].predicted == self.gold
-        return right
+        return self.models[model].predicted == self.gold
 
     def ranks(self, model: int) -> bool:
         """Whether the rows are answers to questions that this model ranks."""
@@ -157,8 +153,7 @@ class Run:
     @cached_property
     def judged(self) -> np.ndarray:
         """Which rows have a label, bool ``[N]``: scores are of these alone."""
-        judged: np.ndarray = self.gold != ""
-        return judged
+        return self.gold != ""
 
     @cached_property
     def labelled(self) -> bool:
@@ -285,7 +280,8 @@ def read_header(path: Path, largest: int = LARGEST, opened: IO[bytes] | None = N
         header = checked(known | {"rows": metadata.num_rows}, RunHeader, by=LENIENT)
     except ValueError:
         raise DeskError(f"{path.name} is damaged: predict the file again") from None
-    return replace(header, models=tuple(replace(m, ranked_by=ranked_by(vars(m))) for m in header.models))
+    models = [replace(m, ranked_by=ranked_by({"labels": m.labels, "ranked_by": m.ranked_by})) for m in header.models]
+    return replace(header, models=tuple(models))
 
 
 def load(path: Path, largest: int = LARGEST) -> Run:

@@ -7,12 +7,12 @@ import hashlib
 import os
 import stat
 import tempfile
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import IO, Any, cast
 
 from core.desk.folders import desk_folder
 from core.errors import DeskError
@@ -35,40 +35,20 @@ class Kept:
     version: str
 
 
-class Shelf(Hashable, Protocol):
-    """Files by their names. All raise FileNotFoundError for a file that is not there, where they need it, and
-    MendableError where the folder or the store cannot be used."""
-
-    def listed(self, folder: str, start: str = "") -> list[Kept]:
-        """Those of a folder whose names begin like this, by name."""
-
-    def kept(self, name: str) -> Kept | None:
-        """One of them, None where it is not there."""
-
-    def opened(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """It for reading, of which only what is read is fetched."""
-
-    def local(self, name: str) -> AbstractContextManager[Path]:
-        """All of it as a file of this machine, while the block lasts."""
-
-    def writing(self, name: str) -> AbstractContextManager[Path]:
-        """A path to write to, of the same file name; what stands there when the block ends takes the file's place."""
-
-    def remove(self, name: str) -> None:
-        """Take it away, if it is there."""
-
-
 @dataclass(frozen=True)
 class Folder:
-    """Files of a folder."""
+    """Files of a folder, by their names. Folder and store raise FileNotFoundError for a file that is not there, where
+    they need it, and MendableError where they cannot be used."""
 
     path: Path
 
     def listed(self, folder: str, start: str = "") -> list[Kept]:
+        """Those of a folder whose names begin like this, by name."""
         found = sorted((self.path / folder).glob(f"{start}*"))
         return [kept for path in found if (kept := self.kept(f"{folder}/{path.name}"))]
 
     def kept(self, name: str) -> Kept | None:
+        """One of them, None where it is not there."""
         path = self.path / name
         try:
             state = path.stat()
@@ -78,23 +58,27 @@ class Folder:
         return Kept(name, state.st_mtime_ns, version) if stat.S_ISREG(state.st_mode) else None
 
     def opened(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        """It for reading, of which only what is read is fetched."""
         return (self.path / name).open("rb")
 
     def local(self, name: str) -> AbstractContextManager[Path]:
+        """All of it as a file of this machine, while the block lasts."""
         return nullcontext(self.path / name)
 
     def writing(self, name: str) -> AbstractContextManager[Path]:
+        """A path to write to, of the same file name; what stands there when the block ends takes the file's place."""
         make_folder((self.path / name).parent)
         return whole_file(self.path / name)
 
     def remove(self, name: str) -> None:
+        """Take it away, if it is there."""
         (self.path / name).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
 class Store:
-    """Objects of a store, below an address of fsspec. A store that writes objects whole, as S3 does, never shows half
-    of one; of another kind such a run counts as damaged, and is predicted again."""
+    """The same of objects of a store, below an address of fsspec. A store that writes objects whole, as S3 does, never
+    shows half of one; of another kind such a run counts as damaged, and is predicted again."""
 
     files: Any
     """An fsspec.AbstractFileSystem."""
@@ -148,6 +132,9 @@ class Store:
             self.files.invalidate_cache()
             if self.files.exists(f"{self.root}/{name}"):
                 self.files.rm_file(f"{self.root}/{name}")
+
+
+Shelf = Folder | Store
 
 
 def of_desk(folder: Path | None = None) -> Shelf:

@@ -87,7 +87,7 @@ class AttentionEdit:
     @classmethod
     def parse(cls, text: str) -> AttentionEdit:
         """The inverse of ``str``. Raises EditError for a text that is none, and for weights that are no numbers."""
-        refused = EditError(f"{text[:80]!r} is no edit of attention; undo it")
+        refused = EditError(f"{text[:80]!r} is not an edit of attention; undo it")
         kind, _, rest_of_text = text.partition(" ")
         names = KINDS.get(kind, ())
         parts = rest_of_text.split(" ", len(names) - 1)
@@ -132,7 +132,7 @@ def _number(text: str, most: float) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= most:
-        raise EditError(f"{text[:20]!r} is no number from 0 to {most:g}; type one")
+        raise EditError(f"{text[:20]!r} is not a number from 0 to {most:g}; type one")
     return value
 
 
@@ -155,9 +155,9 @@ def edited_attention(
         links = maps[edit.map]
         rows = values[edit.map].view(-1, links.values.shape[-1])
         if edit.row >= len(rows) or edit.column >= rows.shape[1]:
-            raise EditError(f"the edit {str(edit)!r} is beyond the attention of this pair; undo it")
+            raise EditError(f"the edit {str(edit)!r} reaches beyond the attention of this pair; undo it")
         if edit.kind == CELL and not any(_holds(block, edit.column) for block in links.softmaxes(edit.row)):
-            raise EditError(f"the edit {str(edit)!r} is of a cell at which this model cannot look; choose another one")
+            raise EditError(f"the edit {str(edit)!r} is of a cell that this model cannot attend to; choose another one")
         if edit.kind == FROM:
             values[edit.map] = _of_another(edit, links, maps_of_other(edit.model))
         else:

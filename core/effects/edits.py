@@ -56,7 +56,7 @@ class Edit:
     @classmethod
     def parse(cls, text: str) -> Edit:
         """The inverse of ``str``. Raises EditError for a text that is none."""
-        refused = EditError(f"{text[:80]!r} is no edit of a pair; undo it or type the sentence anew")
+        refused = EditError(f"{text[:80]!r} is not an edit of a pair; undo it or retype the sentence")
         kind, *parts = text.split(" ", 3)
         names = _FIELDS.get(kind)
         if names is None or len(parts) != len(names):
@@ -105,7 +105,7 @@ def _edited(texts: tuple[str, str], edit: Edit) -> tuple[str, str]:
     tokens = tokenize(text)
     last = len(tokens) if edit.kind == INSERT else len(tokens) - 1
     if max(edit.index, edit.other) > last:
-        raise EditError(f"the edit {str(edit)[:80]!r} is beyond the sentence; undo it or type the sentence anew")
+        raise EditError(f"the edit {str(edit)[:80]!r} reaches beyond the sentence; undo it or retype the sentence")
     if edit.kind == DROP:
         changed = _cut(text, tokens[edit.index])
     elif edit.kind == REPLACE:

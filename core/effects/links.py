@@ -78,7 +78,7 @@ def link_effects(
     if not maps:
         raise LinksError(f"{checkpoint.name} has no attention whose links could be taken away; choose another model")
     if not 0 <= layer < model.layers:
-        raise LinksError(f"{checkpoint.name} has {counted(model.layers, 'layer')}: links are cut from one of them on")
+        raise LinksError(f"{checkpoint.name} has {counted(model.layers, 'layer')}: choose one of them to cut from")
     asked = [asked_for(links, every) for links in maps]
     done, whole, effects = 0, sum(map(len, asked)), []
     for number, (links, cells) in enumerate(zip(maps, asked, strict=True)):

@@ -86,9 +86,9 @@ def why(
     if method not in METHODS:
         raise MendableError(f"unknown method {method!r}{hint(method, METHODS)}")
     if method in gradients.METHODS and not checkpoint.model.differentiable:
-        raise MendableError(f"{checkpoint.name} has no gradients: take words away, as {TAKEN_AWAY} or {DROPPED} do")
+        raise MendableError(f"{checkpoint.name} has no gradients: choose {TAKEN_AWAY} or {DROPPED} instead")
     if method == NUDGED and not can_nudge(checkpoint):
-        raise MendableError(f"{checkpoint.name} reads no vectors of words that could be nudged: ask by {TAKEN_AWAY}")
+        raise MendableError(f"{checkpoint.name} has no word vectors that could be nudged: choose {TAKEN_AWAY}")
     asked = Asked.about(checkpoint, first, second, drawing)
     if method in gradients.METHODS:
         words, completeness = gradients.word_effects(checkpoint, asked.reading, asked.target, method)
@@ -277,5 +277,4 @@ def _log_odds(log_p: np.ndarray, target: int) -> np.ndarray:
     """log (p / (1 - p)) of a class, of ``log_p [..., C]``: the other classes' probabilities added up, not 1 - p, which
     is 0 where p is nearly 1."""
     others = np.delete(log_p, target, axis=-1)
-    odds: np.ndarray = log_p[..., target] - scipy.special.logsumexp(others, axis=-1)
-    return odds
+    return log_p[..., target] - scipy.special.logsumexp(others, axis=-1)

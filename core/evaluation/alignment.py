@@ -172,8 +172,7 @@ class Attended:
             weights = np.array(self.forward.weights)
             rows = weights / weights.sum(1, keepdims=True).clip(1e-12)
         # 0 · log 0 is 0.
-        entropies: np.ndarray = -(rows * np.log(np.where(rows > 0, rows, 1.0))).sum(1)
-        return entropies
+        return -(rows * np.log(np.where(rows > 0, rows, 1.0))).sum(1)
 
     def _places(self, *sides: ReadText) -> list[list[list[int]]]:
         return [whitespace_places(side.text, side.tokens) for side in sides]

@@ -162,8 +162,7 @@ def logits_under(asked: Asked, rows: Sequence[Sequence[Tensor]]) -> Tensor:
     """Logits ``[B, C]`` of the pair with other attention, each row all maps."""
     model = asked.checkpoint.model
     override = stacked([model.lay_out(as_override(maps), asked.reading) for maps in rows])
-    logits: Tensor = model.under(asked.checkpoint.reader.batch(asked.reading), Intervention(override)).logits
-    return logits
+    return model.under(asked.checkpoint.reader.batch(asked.reading), Intervention(override)).logits
 
 
 def uniform(links: AttentionLinks) -> Tensor:

@@ -113,8 +113,9 @@ def prepare_rows(checkpoint: Checkpoint, dataset: Dataset) -> Prepared:
     if not isinstance(checkpoint.reader, WordReader) or model.linguistic != "none" or lines:
         return prepare(checkpoint, read_rows(checkpoint, dataset))
     pairs, vocabulary = [(row.first, row.second) for row in dataset.rows], Vocabulary()
-    judged, single, limits = checkpoint.judged, checkpoint.single, checkpoint.token_limits
-    data = encode_texts(pairs, vocabulary, judged=judged, single=single, limits=limits)
+    data = encode_texts(
+        pairs, vocabulary, judged=checkpoint.judged, single=checkpoint.single, limits=checkpoint.token_limits
+    )
     return Prepared(checkpoint, data, list(vocabulary.ids))
 
 
@@ -222,5 +223,4 @@ def classify(
 
 def chances(logits: Tensor) -> np.ndarray:
     """Probabilities of logits ``[N, C]``, float64."""
-    chances: np.ndarray = torch.softmax(logits.double(), dim=1).numpy()
-    return chances
+    return torch.softmax(logits.double(), dim=1).numpy()

@@ -19,7 +19,7 @@ from core.data import Dataset, read
 from core.data.nli_jsonl import LABELS
 from core.errors import RunError
 from core.evaluation.predict import classify
-from core.json_types import JsonMapping, JsonObject
+from core.json_types import Card, JsonMapping, JsonObject
 from core.linguistics.constructions import exchanged, words_of
 from core.models.base import Intervention
 
@@ -29,7 +29,7 @@ CARD_KEYS = {"simple": "probe", "order": "probe_order"}
 """Where a card carries the figures of each suite."""
 
 
-def suits(card: JsonMapping) -> bool:
+def suits(card: Card) -> bool:
     """Whether a card is of a model that the suite can be put to: of pairs, with the three classes of entailment."""
     roles = card.get("roles")
     return set(card.get("labels", ())) == set(LABELS) and isinstance(roles, dict) and bool(roles.get("second"))

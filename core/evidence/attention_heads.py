@@ -11,7 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core.evidence.record import LATER, Explained, Matrix, Record, matrix, the
+from core.evidence.explanation import Explanation
+from core.evidence.record import LATER, Matrix, Record, matrix, the
 from core.guests.heads import title_of
 from core.wording import percent
 
@@ -78,7 +79,7 @@ class AttentionHeads(Record, kind="attention_heads"):
         f1, chance = (f"{share:.2f}".removeprefix("0") for share in (self.f1, self.random_95))
         return f"{title_of(self.measured)}: F1 {f1} against people (the best of as many random maps: {chance})"
 
-    def to_text(self, explanation: Explained) -> list[str]:
+    def to_text(self, explanation: Explanation) -> list[str]:
         shares = [
             (across, f"layer {layer + 1}, head {head + 1}")
             for layer, row in enumerate(self.across[0])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
-from core.evidence.record import LATER, Explained, Matrix, Record, table_html, the, weight_cell
+from core.evidence.explanation import Explanation
+from core.evidence.record import LATER, Matrix, Record, table_html, the, weight_cell
 from core.spreadsheet import csv_text
 
 NO_WORD = "(no word)"
@@ -72,11 +73,11 @@ class AttentionMap(Record, kind="attention_map"):
     crossed_by: Matrix | None = field(default=None, metadata=LATER)
     own: tuple[float, ...] = field(default=(), metadata=LATER)
 
-    def blocks(self, explanation: Explained) -> list[int]:
+    def blocks(self, explanation: Explanation) -> list[int]:
         """The first column of each block of columns over which a row adds up to 1."""
         return list(explanation.sentence(self.columns).line_starts) if self.apart else [0]
 
-    def softmaxes(self, explanation: Explained, row: int) -> list[slice]:
+    def softmaxes(self, explanation: Explanation, row: int) -> list[slice]:
         """The columns over which each softmax of a row runs: one of each context, of local attention its window. The
         null word stands outside of them."""
         if self.reach:
@@ -99,7 +100,7 @@ class AttentionMap(Record, kind="attention_map"):
             else self.weights
         )
 
-    def to_text(self, explanation: Explained) -> list[str]:
+    def to_text(self, explanation: Explanation) -> list[str]:
         if not self.tabular:
             return []
         who = "the final state" if self.units == FINAL_STATE else "each word"
@@ -120,7 +121,7 @@ class AttentionMap(Record, kind="attention_map"):
             lines.append(f"  {row:>16}  {' | '.join(looks)}")
         return lines + self._crossed(explanation)
 
-    def _crossed(self, explanation: Explained) -> list[str]:
+    def _crossed(self, explanation: Explanation) -> list[str]:
         """Lines for the words that others look across."""
         names, shares = self._row_names(explanation), self.crossings
         if shares is None:
@@ -133,7 +134,7 @@ class AttentionMap(Record, kind="attention_map"):
         head = ["", f"Words of {the(self.rows)} that others look across, q as the model used it, and by which:"]
         return head + lines if lines else []
 
-    def to_html(self, explanation: Explained) -> str:
+    def to_html(self, explanation: Explanation) -> str:
         if not self.tabular:
             return ""
         caption = (
@@ -155,7 +156,7 @@ class AttentionMap(Record, kind="attention_map"):
     def title(self) -> str:
         return f"{self.name} {self.rows} to {self.columns}" if self.null else self.name
 
-    def to_csv(self, explanation: Explained) -> str:
+    def to_csv(self, explanation: Explanation) -> str:
         """One line a cell: both words with their positions (from 1), raw score and weight, of words alone; after a
         row's words a line for the null word, which has no position and no raw score here. A final state has its last
         word's position."""
@@ -183,10 +184,10 @@ class AttentionMap(Record, kind="attention_map"):
                 cells.append([i, row, place, name, score, weight])
         return csv_text(head, cells)
 
-    def _row_names(self, explanation: Explained) -> list[str]:
+    def _row_names(self, explanation: Explanation) -> list[str]:
         words = [token.text for token in explanation.sentence(self.rows).tokens]
         return [FINAL_STATE] if self.units == FINAL_STATE else words
 
-    def _column_names(self, explanation: Explained) -> list[str]:
+    def _column_names(self, explanation: Explanation) -> list[str]:
         words = [token.text for token in explanation.sentence(self.columns).tokens]
         return [*words, NO_WORD] if self.null else words

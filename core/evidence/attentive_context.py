@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.evidence.record import Explained, Matrix, Record
+from core.evidence.explanation import Explanation
+from core.evidence.record import Matrix, Record
 
 NOT_IN_THE_TABLE = "which is not in the word table (its vector is made of its letters): no word is near it in meaning."
 
@@ -35,12 +36,12 @@ class AttentiveContext(Record, kind="attentive_context"):
     weights: Matrix
     nearest: tuple[ContextWord | None, ...]
 
-    def unknown(self, explanation: Explained, row: int) -> str:
+    def unknown(self, explanation: Explanation, row: int) -> str:
         """The heaviest of the words outside the word table in the row's mix; empty where there is none."""
         words = zip(self.weights[row], explanation.sentence(self.columns).tokens, strict=True)
         return max(((weight, token.text) for weight, token in words if token.unknown), default=(0.0, ""))[1]
 
-    def to_text(self, explanation: Explained) -> list[str]:
+    def to_text(self, explanation: Explanation) -> list[str]:
         """The nearest words of the rows that were asked for."""
         lines = []
         words = zip(explanation.sentence(self.rows).tokens, self.nearest, strict=True)

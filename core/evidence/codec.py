@@ -24,8 +24,7 @@ def _record_from_dict(data: Any, _: type) -> Record:
     if not isinstance(kind, str) or kind not in RECORDS:
         raise ValueError(f"unknown kind of evidence {kind!r}; known: {', '.join(RECORDS)}")
     fields = {name: value for name, value in data.items() if name != "kind"}
-    record: Record = _CONVERTER.structure(fields, RECORDS[kind])
-    return record
+    return _CONVERTER.structure(fields, RECORDS[kind])
 
 
 def _unstructurer(kind: type[Record]) -> Callable[[Record], JsonObject]:
@@ -42,8 +41,7 @@ _CONVERTER.register_structure_hook_func(lambda kind: kind is Record, _record_fro
 
 def to_dict(value: object) -> JsonObject:
     """A record or explanation as plain dicts, lists, strings and numbers; each evidence record carries its ``kind``."""
-    plain: JsonObject = _record_to_dict(value) if isinstance(value, Record) else _CONVERTER.unstructure(value)
-    return plain
+    return _record_to_dict(value) if isinstance(value, Record) else _CONVERTER.unstructure(value)
 
 
 def from_dict(data: object, kind: type[T]) -> T:

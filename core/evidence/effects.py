@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from core.evidence.codec import to_dict as as_dict
-from core.evidence.record import LATER, Explained, Record, the
+from core.evidence.explanation import Explanation
+from core.evidence.record import LATER, Record, the
 from core.spreadsheet import csv_text
 from core.wording import counted, percent
 
@@ -180,7 +181,7 @@ class Effects(Record, kind="effects"):
         """Plain dicts, lists, strings and numbers."""
         return as_dict(self)
 
-    def to_text(self, explanation: Explained | None = None) -> list[str]:
+    def to_text(self, explanation: Explanation | None = None) -> list[str]:
         lines = [f"{self.verdict} {percent(self.probability)}   {self.model_title}; {self.method}, in {self.unit}"]
         for role in dict.fromkeys(word.role for word in self.words):
             lines += ["", f"What each word of {the(role)} does:"]
@@ -191,7 +192,7 @@ class Effects(Record, kind="effects"):
             lines += ["  " + " ".join(_number(effect) for effect in row) for row in links.effects]
         return [*lines, "", counted(self.passes, "pass", "es")] if self.passes else lines
 
-    def to_csv(self, explanation: Explained | None = None) -> str:
+    def to_csv(self, explanation: Explanation | None = None) -> str:
         """One line a word: its sentence, position (from 1), text, effect, spread and log-odds, the probabilities
         without it, and of a mean of several ways the effect by each alone."""
         ways = list(dict.fromkeys(way for word in self.words for way in word.by_way))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from core.evidence.codec import to_dict as as_dict
-from core.evidence.record import LATER, Explained, Matrix, Record
+from core.evidence.explanation import Explanation
+from core.evidence.record import LATER, Matrix, Record
 from core.spreadsheet import csv_text
 from core.wording import percent
 
@@ -131,7 +132,7 @@ class Faithfulness(Record, kind="faithfulness"):
         """Plain dicts, lists, strings and numbers."""
         return as_dict(self)
 
-    def to_text(self, explanation: Explained | None = None) -> list[str]:
+    def to_text(self, explanation: Explanation | None = None) -> list[str]:
         lines = [self.sentence, "", f"{'':<22}  only its words left   its words taken out"]
         for way, curves in self.curves.items():
             sufficiency, comprehensiveness = curves.aopc
@@ -144,7 +145,7 @@ class Faithfulness(Record, kind="faithfulness"):
             )
         return lines
 
-    def to_csv(self, explanation: Explained | None = None) -> str:
+    def to_csv(self, explanation: Explanation | None = None) -> str:
         """One line a number: what it is, of what, where, and its value. Rows and columns of maps count from 1."""
         return csv_text(["number", "of", "at", "value"], map(list, self._cells()))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.evidence.record import Explained, Matrix, Record, the
+from core.evidence.explanation import Explanation
+from core.evidence.record import Matrix, Record, the
 from core.spreadsheet import csv_text
 
 LISTED_FILTERS = 8
@@ -74,7 +75,7 @@ class FilterProvenance(Record, kind="filter_provenance"):
         """Whether each filter has a share of its own in the logits."""
         return bool(self.filters[0].logit_shares)
 
-    def to_text(self, explanation: Explained) -> list[str]:
+    def to_text(self, explanation: Explanation) -> list[str]:
         """The filters that push most towards the verdict; of a model without shares the most active ones."""
         verdict = explanation.labels.index(explanation.verdict)
         sentence = explanation.sentence(self.rows)
@@ -94,7 +95,7 @@ class FilterProvenance(Record, kind="filter_provenance"):
             )
         return lines
 
-    def to_csv(self, explanation: Explained) -> str:
+    def to_csv(self, explanation: Explanation) -> str:
         """One line a filter: winning n-gram, parts that add up to the pre-activation, shares in the logits. Lines with
         a name in place of a number are what the logits hold beside these filters."""
         sentence = explanation.sentence(self.rows)
@@ -136,7 +137,7 @@ class FilterProducts(Record, kind="filter_products"):
     products: Matrix
     linguistic: tuple[float, ...]
 
-    def to_text(self, explanation: Explained) -> list[str]:
+    def to_text(self, explanation: Explanation) -> list[str]:
         """What the verdict's logit holds beside the filters' shares."""
         verdict = explanation.labels.index(explanation.verdict)
         shares = ", ".join(f"{name} {shares[verdict]:+.3f}" for name, shares in self.parts())
@@ -149,7 +150,7 @@ class FilterProducts(Record, kind="filter_products"):
         return [(name, shares) for name, shares in lines if any(shares)]
 
 
-def beside_filters(explanation: Explained, own: FilterProvenance) -> Iterator[tuple[str, tuple[float, ...]]]:
+def beside_filters(explanation: Explanation, own: FilterProvenance) -> Iterator[tuple[str, tuple[float, ...]]]:
     """What the logits hold beside the shares of ``own`` filters and the classifier's bias: a name and a share a
     class."""
     for record in explanation.evidence:

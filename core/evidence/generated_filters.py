@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.evidence.record import Explained, Matrix, Record, the
+from core.evidence.explanation import Explanation
+from core.evidence.record import Matrix, Record, the
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class GeneratedFilters(Record, kind="generated_filters"):
     bank: tuple[Matrix, ...]
     """[K, h, d]: each filter's weights by word of the window and dimension of a word."""
 
-    def to_text(self, explanation: Explained) -> list[str]:
+    def to_text(self, explanation: Explanation) -> list[str]:
         height, width = len(self.bank[0]), len(self.bank[0][0])
         return [
             "",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from core.evidence.explanation import shares_text
-from core.evidence.record import CELL_STYLE, Explained, Record, table_html
+from core.evidence.explanation import Explanation, shares_text
+from core.evidence.record import CELL_STYLE, Record, table_html
 from core.spreadsheet import csv_text
 
 
@@ -71,7 +71,7 @@ class PhraseSelection(Record, kind="phrase_selection"):
         choices = (self.choice(pooling, self.k) for pooling in ("kmin", "kmax"))
         return [choice for choice in choices if choice is not None]
 
-    def to_text(self, explanation: Explained) -> list[str]:
+    def to_text(self, explanation: Explanation) -> list[str]:
         """What each pooling keeps at the trained k, with each phrase's best alignment."""
         lines = []
         for choice in self._at_trained_k():
@@ -84,7 +84,7 @@ class PhraseSelection(Record, kind="phrase_selection"):
                 lines.append(f"  {side.role:>12}  {quoted}")
         return lines
 
-    def to_html(self, explanation: Explained) -> str:
+    def to_html(self, explanation: Explanation) -> str:
         """Both sentences as rows, what k-min and k-max keep of them as columns."""
         choices = self._at_trained_k()
         head = [f"{c.pooling}, k = {c.k}{', as trained' if c.trained else ''}" for c in choices]
@@ -100,11 +100,11 @@ class PhraseSelection(Record, kind="phrase_selection"):
         caption = "The phrases that pooling keeps: the worst aligned with the other sentence (kmin), the best (kmax)."
         return table_html(caption, head, ((side.role, cells(place, side)) for place, side in enumerate(self.sides)))
 
-    def to_csv(self, explanation: Explained) -> str:
+    def to_csv(self, explanation: Explanation) -> str:
         """:meth:`table` at the trained k."""
         return self.table(explanation, self.k)
 
-    def table(self, explanation: Explained, k: int) -> str:
+    def table(self, explanation: Explanation, k: int) -> str:
         """CSV with one line a phrase, in the paper's order: its sentence, text, first and last word (from 1), best
         alignment score, best partner in the other sentence, and whether k-min and k-max keep it at this k."""
         choices = [self.choice(pooling, k) for pooling in ("kmin", "kmax")]

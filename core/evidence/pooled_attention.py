@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.evidence.record import Explained, Record, table_html, the, weight_cell
+from core.evidence.explanation import Explanation
+from core.evidence.record import Record, table_html, the, weight_cell
 from core.spreadsheet import csv_text
 
 
@@ -27,17 +28,17 @@ class PooledAttention(Record, kind="pooled_attention"):
         total = sum(self.weights) or 1.0
         return tuple(weight / total for weight in self.weights)
 
-    def to_text(self, explanation: Explained) -> list[str]:
+    def to_text(self, explanation: Explanation) -> list[str]:
         words = [token.text for token in explanation.sentence(self.role).tokens]
         ranked = sorted(zip(self.shares(), words, strict=True), key=lambda pair: -pair[0])[:8]
         return ["", f"What pooling takes of {the(self.role)}: " + ", ".join(f"{word} {w:.0%}" for w, word in ranked)]
 
-    def to_html(self, explanation: Explained) -> str:
+    def to_html(self, explanation: Explanation) -> str:
         words = [token.text for token in explanation.sentence(self.role).tokens]
         caption = f"How much each word of {the(self.role)} counts in pooling, in per cent."
         return table_html(caption, words, [("weight", map(weight_cell, self.shares()))])
 
-    def to_csv(self, explanation: Explained) -> str:
+    def to_csv(self, explanation: Explanation) -> str:
         """One line a word: its position (from 1), text and weight."""
         words = [token.text for token in explanation.sentence(self.role).tokens]
         rows = zip(range(1, len(words) + 1), words, self.weights, strict=True)

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from core.evidence.explanation import Explanation
 
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -52,21 +55,6 @@ class Sentence:
         return " ".join(token.text for token in self.tokens[slice(*span)])
 
 
-class Explained(Protocol):
-    """What a record may ask of the explanation that it belongs to."""
-
-    @property
-    def labels(self) -> tuple[str, ...]: ...
-
-    @property
-    def verdict(self) -> str: ...
-
-    @property
-    def evidence(self) -> tuple[Record, ...]: ...
-
-    def sentence(self, role: str) -> Sentence: ...
-
-
 class Record:
     """Base of all records: frozen dataclasses with ``class MyRecord(Record, kind="my_record")``."""
 
@@ -78,11 +66,11 @@ class Record:
         cls.kind = kind
         RECORDS[kind] = cls
 
-    def to_text(self, explanation: Explained) -> list[str]:
+    def to_text(self, explanation: Explanation) -> list[str]:
         """Lines for a terminal; none for a record that only a figure can show."""
         return []
 
-    def to_html(self, explanation: Explained) -> str:
+    def to_html(self, explanation: Explanation) -> str:
         """Static HTML for a notebook or report, every character of a person's text escaped: the lines of the terminal,
         unless a record overrides it."""
         lines = "\n".join(self.to_text(explanation)).strip()
@@ -98,7 +86,7 @@ class Record:
         """Whether the record has a table."""
         return type(self).to_csv is not Record.to_csv
 
-    def to_csv(self, explanation: Explained) -> str:
+    def to_csv(self, explanation: Explanation) -> str:
         """The numbers as a table, empty for a record that is not :attr:`tabular`."""
         return ""
 

@@ -182,8 +182,7 @@ def isometry(maker: FilterMaker, filter: int | None) -> np.ndarray:
     by_code = maker.linear_map(slice(None) if filter is None else filter).double()
     values, vectors = np.linalg.eigh((by_code @ by_code.T).numpy())
     values[values < values[-1] * len(values) * np.finfo(np.float64).eps] = 0
-    root: np.ndarray = (vectors * np.sqrt(values)) @ vectors.T
-    return root
+    return (vectors * np.sqrt(values)) @ vectors.T
 
 
 class _Space:

@@ -57,8 +57,7 @@ class ReadWords:
 
     def values(self, filter: Matrix) -> np.ndarray:
         """⟨f_j, p(word)⟩ for every place of a filter ``[h, d]`` and every word: float32 ``[h, V]``."""
-        values: np.ndarray = np.asarray(filter, dtype=np.float32) @ self.vectors.T
-        return values
+        return np.asarray(filter, dtype=np.float32) @ self.vectors.T
 
     def strongest(self, filter: Matrix, k: int) -> list[list[tuple[str, float]]]:
         """For each place of the window the k words that add most to its value, the largest first, and what they add:
@@ -133,11 +132,10 @@ def window_values(checkpoint: Checkpoint, explanation: Explanation, bank: Genera
     count = by_word.shape[1] - width + 1
     won = next(r for r in explanation.evidence if isinstance(r, FilterProvenance) and r.rows == bank.applied_to)
     values = sum(by_word[place, place : place + count] for place in range(width)) + won.filters[filter].bias
-    return values.tolist()  # type: ignore[no-any-return, union-attr]
+    return values.tolist()  # type: ignore[union-attr]
 
 
 def _largest(values: np.ndarray, k: int) -> np.ndarray:
     """Places of the k largest of ``values [V]``, the largest first; all of them where there are fewer."""
     some = np.argpartition(-values, k)[:k] if k < len(values) else np.arange(len(values))
-    order: np.ndarray = some[np.argsort(-values[some], kind="stable")]
-    return order
+    return some[np.argsort(-values[some], kind="stable")]

@@ -7,6 +7,7 @@ import functools
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from core.card import problems
 from core.errors import CheckpointError
@@ -23,7 +24,7 @@ from core.guests.settings import (
     settings_of,
     task_of,
 )
-from core.json_types import JsonMapping, JsonObject
+from core.json_types import Card, JsonMapping, JsonObject
 
 ARCHITECTURE = "cross-encoder"
 BI_ENCODER = "bi-encoder"
@@ -46,13 +47,13 @@ def is_guest(folder: Path) -> bool:
         return False
 
 
-def guest_card(folder: Path) -> JsonObject:
+def guest_card(folder: Path) -> Card:
     """The card of a folder in Hugging Face's format, read again when one of its files has changed. Raises
     CheckpointError with what is wrong in one sentence."""
     card = _card(folder, tuple(map(_stamp, guest_files(folder))))
     if isinstance(card, str):
         raise CheckpointError(card)
-    return dict(card)
+    return card.copy()
 
 
 def weights_of(folder: Path) -> list[Path]:
@@ -106,7 +107,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _card(folder: Path, *changed: object) -> JsonObject | str:
+def _card(folder: Path, *changed: object) -> Card | str:
     """The card, or what is wrong in one sentence."""
     try:
         return _read(folder)
@@ -114,7 +115,7 @@ def _card(folder: Path, *changed: object) -> JsonObject | str:
         return str(error)
 
 
-def _read(folder: Path) -> JsonObject:
+def _read(folder: Path) -> Card:
     pair = (folder / MODULES).is_file()
     if pair:
         modules_of(folder)
@@ -147,7 +148,7 @@ def _read(folder: Path) -> JsonObject:
     }
     if wrong := problems(card):
         raise CheckpointError(f"{called(folder)}/{SETTINGS} is damaged ({', '.join(wrong)}): mend or remove it")
-    return card
+    return cast(Card, card)
 
 
 def _of_cross(config: JsonMapping, settings: GuestSettings) -> JsonObject:

@@ -27,7 +27,7 @@ from core.evidence.record import Record, matrix
 from core.guests.base import GuestModel, GuestReader, spelt
 from core.guests.names import VARIABLE
 from core.guests.settings import TASKS, task_of
-from core.json_types import JsonObject
+from core.json_types import Card
 from core.models.base import GUESTS, Evidence, ModelConfig, Output, Settings, Wanted, register
 from core.reading.reader import PairError, Reading, ReadText
 
@@ -64,13 +64,13 @@ def made(name: str) -> PairFunction:
     return function
 
 
-def card_of(function: PairFunction, name: str) -> JsonObject:
+def card_of(function: PairFunction, name: str) -> Card:
     """The card of a function. Raises CheckpointError for what keeps it from being one."""
     labels = [str(label) for label in function.labels]
     task = getattr(function, "task", "") or task_of(labels) or "entailment"
     roles = tuple(getattr(function, "roles", ()) or TASKS.get(task, TASKS["entailment"]))
     attends = callable(getattr(function, "attention", None))
-    card = {
+    card: Card = {
         "name": name,
         "title": str(getattr(function, "title", "") or name),
         "architecture": ARCHITECTURE,

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -13,8 +14,10 @@ from core.errors import CheckpointError
 from core.guests.card import weights_of, without_safetensors
 from core.guests.hub import called
 from core.guests.names import INSTALL
-from core.guests.pieces import Tokenizer
 from core.reading.tokens import MAX_TOKENS
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 
 @contextlib.contextmanager
@@ -35,7 +38,7 @@ def transformers_library(folder: Path, what: str) -> Iterator[ModuleType]:
         raise CheckpointError(f"{called(folder)}: {what} cannot be read ({reason}): copy the model again") from error
 
 
-def tokenizer_of(folder: Path) -> Tokenizer:
+def tokenizer_of(folder: Path) -> PreTrainedTokenizerFast:
     """A tokeniser that says where its pieces stand. Raises CheckpointError in one sentence."""
     with transformers_library(folder, "its tokeniser") as transformers:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -48,8 +51,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
             raise CheckpointError(
                 f"the tokeniser of {called(folder)} has no vocabulary: copy the model again, all its files"
             )
-        found: Tokenizer = tokenizer
-        return found
+        return tokenizer
 
 
 def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
@@ -75,15 +77,15 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
             f"the weights of {called(folder)} do not fit its config.json (without {lacking[0][:80]}): copy the model "
             "again"
         )
-    return body.eval()  # type: ignore[no-any-return]
+    return body.eval()
 
 
-def names_of(tokenizer: Tokenizer) -> tuple[str, ...]:
+def names_of(tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
     """Names of the model's inputs, besides the mask."""
     return tuple(name for name in tokenizer.model_input_names if name != "attention_mask")
 
 
-def longest_of(tokenizer: Tokenizer, body: torch.nn.Module) -> int:
+def longest_of(tokenizer: PreTrainedTokenizerFast, body: torch.nn.Module) -> int:
     """The most pieces that the model can read: the tokeniser's limit, or the number of its positions where that is
     less."""
     places = getattr(body.config, "max_position_embeddings", None) or MAX_TOKENS * 4

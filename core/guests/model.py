@@ -141,8 +141,7 @@ class CrossEncoder(GuestModel[Pieces]):
 
     @property
     def layers(self) -> int:
-        layers: int = self.config.layers
-        return layers
+        return self.config.layers
 
     def heads_across(self, reading: Reading, batch: Pieces) -> Tensor | None:
         if not self.has_heads:

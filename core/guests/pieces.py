@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from core.guests.base import GuestReader, Span, spelt
 from core.reading.reader import Reading, ReadText
+
+if TYPE_CHECKING:
+    from transformers import BatchEncoding, PreTrainedTokenizerFast
 
 NO_WORD = -1
 """Of a special piece, or one that stands for no word."""
@@ -65,42 +68,12 @@ class Pieces:
         return Pieces(inputs, self.owners.to(device), self.real.to(device), self.words)
 
 
-class Encoding(Protocol):
-    """What a tokeniser makes of one or two texts."""
-
-    def __contains__(self, name: object) -> bool: ...
-
-    def __getitem__(self, name: str) -> Any:
-        """Of each piece, by names such as ``input_ids``."""
-
-    def sequence_ids(self, row: int) -> Sequence[int | None]:
-        """Of each piece the number of its text; None for special ones."""
-
-
-class Tokenizer(Protocol):
-    """What is asked of a tokeniser of Hugging Face's."""
-
-    @property
-    def pad_token_id(self) -> int | None: ...
-
-    @property
-    def pad_token_type_id(self) -> int: ...
-
-    @property
-    def model_input_names(self) -> Sequence[str]: ...
-
-    @property
-    def model_max_length(self) -> int: ...
-
-    def __call__(self, *texts: str, return_offsets_mapping: bool = False, verbose: bool = True) -> Encoding: ...
-
-
 @dataclass(frozen=True)
 class SplitsIntoPieces:
     """Splits one or two texts together into the pieces of a tokeniser. ``names``: what the model is called with;
     ``longest``: pieces that it can read; ``second_first``: whether it reads the second text before the first."""
 
-    tokenizer: Tokenizer
+    tokenizer: PreTrainedTokenizerFast
     names: tuple[str, ...]
     longest: int
     second_first: bool = False
@@ -142,7 +115,7 @@ class SplitsIntoPieces:
     def _ordered(self, texts: Sequence[str]) -> Sequence[str]:
         return texts[::-1] if self.second_first else texts
 
-    def _row(self, sides: Sequence[ReadText]) -> tuple[Encoding, list[int]]:
+    def _row(self, sides: Sequence[ReadText]) -> tuple[BatchEncoding, list[int]]:
         """The pieces of a row, and of each the number of its word."""
         spellings = [spelt(side) for side in sides]
         texts = self._ordered([text for text, _ in spellings])

@@ -77,8 +77,7 @@ def suggestion(folder: Path) -> Suggestion | None:
         logits = torch.zeros(len(pairs), classes)
         for rows, pieces in guest.batches([guest.read(*pair) for pair in pairs]):
             logits[rows] = guest.model(pieces).logits.float()
-        answers: np.ndarray = torch.log_softmax(logits.double(), 1).numpy()
-        return answers
+        return torch.log_softmax(logits.double(), 1).numpy()
 
     found = [
         fitted(task, plain_pairs(task, classes), usual_labels(task, classes), second_first, ask)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors.torch import load_file
@@ -20,8 +20,11 @@ from core.files import read_json
 from core.guests.card import modules_of
 from core.guests.hub import called
 from core.guests.loading import body_of, longest_of, tokenizer_of
-from core.guests.pieces import Pieces, Tokenizer
+from core.guests.pieces import Pieces
 from core.json_types import JsonObject
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 POOLINGS = ("cls", "mean", "max", "mean_sqrt_len")
 _KEYS = {
@@ -58,7 +61,9 @@ class Pooling(nn.Module):
 class Tower(nn.Module):
     """From a text's pieces to its vector; ``longest``: pieces that it reads."""
 
-    def __init__(self, body: nn.Module, pooling: Pooling, dense: nn.Module, tokenizer: Tokenizer, longest: int) -> None:
+    def __init__(
+        self, body: nn.Module, pooling: Pooling, dense: nn.Module, tokenizer: PreTrainedTokenizerFast, longest: int
+    ) -> None:
         super().__init__()
         self.body, self.pooling, self.dense = body, pooling, dense
         self.tokenizer, self.longest = tokenizer, longest

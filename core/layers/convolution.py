@@ -70,8 +70,7 @@ class AttentiveConvolution(nn.Module):
         """Pre-activations ``[B, T, K]`` from states ``[B, T, d]`` and attentive contexts ``[B, T, d_c]``."""
         seen = windows(states, self.width)
         if self.attentive is None or context is None:
-            out: Tensor = self.local(seen)
-            return out
+            return self.local(seen)
         # Equation 5: one product over [h_{i-1}; h_i; h_{i+1}; c_i] is faster than equation 6's two and their sum.
         weight = torch.cat([self.local.weight, self.attentive.weight], dim=1)
         return F.linear(torch.cat([seen, context], dim=-1), weight, self.local.bias)  # [Yin18 eq. 5]

@@ -31,5 +31,4 @@ def read_words(projection: nn.Linear | None, side: Side, dropout: float) -> Tens
         share = 1 - dropout
         size = vectors.shape[2] if projection is None else projection.out_features
         keep = keep * vectors.new_empty(len(vectors), 1, size).bernoulli_(share).div_(share)
-    cleared: Tensor = (vectors if projection is None else projection(vectors)) * keep
-    return cleared
+    return (vectors if projection is None else projection(vectors)) * keep

@@ -99,7 +99,7 @@ def at(values: Values, name: str) -> Value:
         value = value[int(place) - 1]
     if value is None:
         raise LessonError(f"there is no value {name!r}: choose one of {', '.join(sorted(values))}, with places from 1")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def shown(number: float, digits: int) -> str:

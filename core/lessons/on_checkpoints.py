@@ -15,10 +15,11 @@ from core.layers.projection import read_words
 from core.lessons.lesson import Values
 from core.lessons.sources import Evaluated, Given, source
 from core.lessons.two_dimensions import shares
-from core.models.acnn import AdaQA
+from core.models.acnn.pair import AdaQA
 from core.models.attconv import AttConv, AttConvAdvanced
 from core.models.base import Output
 from core.reading.batch import Batch
+from core.reading.reader import Reading
 
 
 class ReadPair(NamedTuple):
@@ -28,7 +29,7 @@ class ReadPair(NamedTuple):
     batch: Batch
     output: Output
     words: dict[str, list[str]]
-    """Those of the judged sentence (x) and of its context (y), the classes, and what both sides are called."""
+    """Those of :func:`words_of`."""
 
 
 def checkpoint_of(given: Given) -> Checkpoint:
@@ -44,13 +45,17 @@ def read(given: Given) -> ReadPair:
     reading = checkpoint.read(given.texts["first"], given.texts["second"])
     check_words(reading)
     batch = checkpoint.reader.batch(reading)
-    words = {
+    return ReadPair(checkpoint, batch, checkpoint.model(batch), words_of(checkpoint, reading))
+
+
+def words_of(checkpoint: Checkpoint, reading: Reading) -> dict[str, list[str]]:
+    """The words of the judged sentence (x) and of its context (y), the classes, and what both sides are called."""
+    return {
         "x": [token.text for token in reading.x.tokens],
         "y": [token.text for token in reading.y.tokens],
         "classes": list(checkpoint.labels),
         "sides": [reading.first.role, reading.second.role],
     }
-    return ReadPair(checkpoint, batch, checkpoint.model(batch), words)
 
 
 def _attentive(given: Given, pair: ReadPair) -> tuple[Values, int]:

@@ -18,7 +18,7 @@ from core.evaluation.pointing import attention_received
 from core.evidence.effects import WordEffect
 from core.evidence.record import matrix
 from core.lessons.lesson import LessonError, Values
-from core.lessons.on_checkpoints import checkpoint_of
+from core.lessons.on_checkpoints import checkpoint_of, words_of
 from core.lessons.sources import Evaluated, Given, source
 from core.shared_memory import SharedMemory
 
@@ -29,17 +29,6 @@ _KEPT: SharedMemory[Evaluated] = SharedMemory(32)
 def _asked(given: Given) -> Asked:
     texts = given.texts["first"], given.texts["second"]
     return Asked.about(checkpoint_of(given), *texts, DRAWING)
-
-
-def _words(asked: Asked) -> dict[str, list[str]]:
-    explanation = asked.explanation
-    first, second = explanation.first, explanation.second
-    return {
-        "x": [token.text for token in second.tokens],
-        "y": [token.text for token in first.tokens],
-        "classes": list(asked.checkpoint.labels),
-        "sides": [first.role, second.role],
-    }
 
 
 def _probabilities(asked: Asked, rows: Tensor) -> list[float]:
@@ -103,7 +92,7 @@ def _moved(asked: Asked) -> Evaluated:
         "most_apart": math.log(2),
         "tau_b": effects[0].tau_b or 0.0,
     }
-    return Evaluated(values, _words(asked), asked.checkpoint.name)
+    return Evaluated(values, words_of(asked.checkpoint, asked.reading), asked.checkpoint.name)
 
 
 @source("ways to ask why")
@@ -160,7 +149,7 @@ def _ways(asked: Asked) -> Evaluated:
         "others": float(len(named) - 1),
         "drawn": float(DRAWING.frequent),
     }
-    return Evaluated(values, _words(asked) | {"ways": list(_WAYS)}, asked.checkpoint.name)
+    return Evaluated(values, words_of(asked.checkpoint, asked.reading) | {"ways": list(_WAYS)}, asked.checkpoint.name)
 
 
 _WAYS = (

@@ -137,8 +137,7 @@ def softmax(given: Given) -> Evaluated:
 
     def weights(scores: list[float]) -> list[float]:
         mask = torch.ones(1, len(scores), dtype=torch.bool)
-        shares: list[float] = attention_weights(tensor(scores)[None, None], mask)[0, 0].tolist()
-        return shares
+        return attention_weights(tensor(scores)[None, None], mask)[0, 0].tolist()
 
     scores = [float(score) for score in inputs["score"]]
     scaled, cooled = [inputs["scale"] * s for s in scores], [s / inputs["tau"] for s in scores]

@@ -41,7 +41,7 @@ def weight(word: str, words: WordTable) -> float:
 @functools.lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """Porter's stem of a word (1980)."""
-    return _stemmer().stem(word)  # type: ignore[no-any-return]
+    return _stemmer().stem(word)
 
 
 def neighbours(words: Sequence[str]) -> set[tuple[str, str]]:
@@ -52,8 +52,7 @@ def neighbours(words: Sequence[str]) -> set[tuple[str, str]]:
 def directions(listed: Sequence[str], words: WordTable) -> Tensor:
     """Vectors of words, each of length 1, ``[N, D]``: their products are cosines."""
     rows = words.vectors(list(listed))
-    unit: Tensor = rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-6)
-    return unit
+    return rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-6)
 
 
 @functools.cache

@@ -77,8 +77,7 @@ def article(word: str) -> str:
 @functools.cache
 def word_groups(path: Path = LISTS) -> JsonObject:
     """The lists as they stand in the file, which needs no WordNet."""
-    lists: JsonObject = read_yaml(path)
-    return lists
+    return read_yaml(path)
 
 
 class WordLists:
@@ -186,5 +185,4 @@ class WordLists:
 
 
 def _up(synset: Synset) -> Iterable[Synset]:
-    higher: Iterable[Synset] = synset.hypernyms() + synset.instance_hypernyms()
-    return higher
+    return synset.hypernyms() + synset.instance_hypernyms()

@@ -1,11 +1,11 @@
-"""The models: every module of this folder registers its own (:func:`core.models.base.register`)."""
+"""The models: every module in this folder registers its own (:func:`core.models.base.register`)."""
 
 import importlib
 import pkgutil
 
 from core.models.base import REGISTRY, ConfigError, PairModel, build, spec_of
 
-for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
     importlib.import_module(_module.name)
 
 __all__ = ["REGISTRY", "ConfigError", "PairModel", "build", "spec_of"]

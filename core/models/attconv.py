@@ -297,5 +297,4 @@ class AttConvAdvanced(AttConv):
         return torch.cat([words, phrases], dim=-1)  # [Yin18 eq. 12]
 
     def beneficiary(self, states: Tensor, mask: Tensor) -> Tensor:
-        out: Tensor = self.own(states, mask)  # [Yin18 eq. 13]
-        return out
+        return self.own(states, mask)  # [Yin18 eq. 13]

@@ -219,8 +219,7 @@ class PairModel(nn.Module):
     @property
     def linguistic(self) -> str:
         """The set of linguistic features that the model reads beside the texts, or "none"."""
-        kind: str = self.config.linguistic
-        return kind
+        return self.config.linguistic
 
     @property
     def filter_maker(self) -> FilterMaker | None:
@@ -320,8 +319,7 @@ class PairModel(nn.Module):
         if not intervention.crossings:
             raise ValueError(f"{self.spec.title} counts no crossing words, so there is nothing to leave out")
         several = len(batch.first.mask) == 1 and intervention.overrides > 1
-        output: Output = self(batch.repeated(intervention.overrides) if several else batch, intervention.attention)
-        return output
+        return self(batch.repeated(intervention.overrides) if several else batch, intervention.attention)
 
     def regulariser(self) -> Tensor | None:
         """A term of the loss beside the classes, None for a model without."""

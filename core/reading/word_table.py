@@ -187,8 +187,7 @@ class WordTable:
     @functools.cached_property
     def _lengths(self) -> Tensor:
         """Of the codes among which :meth:`nearest` searches."""
-        lengths: Tensor = torch.linalg.vector_norm(self.codes[:FREQUENT].to(torch.float32), dim=1)
-        return lengths
+        return torch.linalg.vector_norm(self.codes[:FREQUENT].to(torch.float32), dim=1)
 
     def save(self, folder: Path) -> str:
         """Write ``words.safetensors`` into ``folder`` and return its SHA-256 (words are UTF-8, one a line)."""

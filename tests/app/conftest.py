@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from core.desk import store
+from core.desk.run import Run
 from core.json_types import JsonObject
 from tests.app import visitors
 from tests.app.made_up_models import make_all
 from tests.app.pages import components
 from tests.app.servers import Server, start_app
+from tests.core.made_up_runs import made_up_run
 from tests.shared import shared
 
 
@@ -126,3 +129,19 @@ def drawn() -> Callable[[Any], JsonObject]:
         return {**data, "panels": panels, "by_kind": {panel["kind"]: panel["data"] for panel in panels}}
 
     return read
+
+
+@pytest.fixture
+def own_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A desk without runs, and no other database or data."""
+    monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
+    monkeypatch.delenv("PAIRLENS_DB", raising=False)
+    monkeypatch.delenv("PAIRLENS_DATASETS", raising=False)
+
+
+@pytest.fixture
+def kept_run(tmp_path: Path, own_desk: None) -> Run:
+    """The made-up run, kept on that desk."""
+    made = made_up_run(tmp_path)
+    store.keep(made)
+    return made

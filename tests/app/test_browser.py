@@ -163,6 +163,7 @@ def test_two_browsers_share_nothing_and_pages_keep_the_pair(open_page):
     other.locator(".models tbody tr").first.wait_for()
     other.get_by_role("link", name="Explore").click()
     other.locator(".chip", has_text="secret").wait_for()
+    other.wait_for_url(re.compile("second=A\\+secret"))  # the pair comes before the address is completed
     explore = other.url
     other.get_by_role("link", name="Phrases").click()
     other.locator(".column .chip", has_text="secret").first.wait_for()

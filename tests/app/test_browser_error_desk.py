@@ -52,6 +52,16 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     word = page.locator("tbody tr:has([data-filter^=strongest_word])").first
     expect(word).to_be_visible(timeout=LONG)
     settled(page)
+    # Words that are taken away in all ways are others, with their own address; the first way comes back as it was.
+    page.get_by_role("radio", name="taken away").click()
+    page.wait_for_url(re.compile("way=taken-away"))
+    expect(page.get_by_role("radio", name="taken away")).to_be_checked()
+    page.get_by_text("“Taken away” drops, replaces and nudges each word").or_(word).first.wait_for()
+    settled(page)
+    page.get_by_role("radio", name="dropped").click()
+    page.wait_for_url(lambda url: "way=" not in url)
+    expect(word).to_be_visible()
+    settled(page)
     count = word.get_by_role("cell").nth(1).inner_text()
     word.get_by_role("button").click()
     expect(page.get_by_label("Filter").first).to_have_value(re.compile("strongest_word = .* and strongest_in = "))

@@ -65,9 +65,9 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     again = open_page(page.url.replace("step=11", "step=4") + "&step=4", wait=".step h3")
     expect(again.locator(".numbers")).to_contain_text("0.21")
     # A note that says the number comes with it.
-    expect(again.locator(".step .note")).to_have_count(0)
+    expect(again.locator(".step p.more")).to_have_count(0)
     again.get_by_role("button", name="Show the number").click()
-    expect(again.locator(".step .note")).to_contain_text("The slide prints .35")
+    expect(again.locator(".step p.more")).to_contain_text("The slide prints .35")
 
 
 def test_a_guess_of_a_largest_value_is_dragged_from_zero(open_page):

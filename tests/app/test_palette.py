@@ -43,8 +43,8 @@ def lab(colour, vision):
 
 
 @pytest.mark.parametrize("theme", [0, 1])
-@pytest.mark.parametrize("colour", [palette.INK, palette.SOFT, palette.ACCENT])
-@pytest.mark.parametrize("ground", [palette.PAPER, palette.WASH])
+@pytest.mark.parametrize("colour", [palette.COLOURS["ink"], palette.COLOURS["soft"], palette.COLOURS["accent"]])
+@pytest.mark.parametrize("ground", [palette.COLOURS["paper"], palette.COLOURS["wash"]])
 def test_text_stands_out(colour, ground, theme):
     assert contrast(colour[theme], ground[theme]) >= 4.5
 
@@ -59,25 +59,28 @@ def test_classes_stay_apart_for_every_eye(vision, theme):
 @pytest.mark.parametrize("vision", VISION)
 @pytest.mark.parametrize("theme", [0, 1])
 def test_the_poolings_stay_apart_for_every_eye_and_from_the_accent(vision, theme):
-    for one, other in itertools.combinations((palette.KMIN, palette.KMAX, palette.ACCENT), 2):
+    for one, other in itertools.combinations(
+        (palette.COLOURS["kmin"], palette.COLOURS["kmax"], palette.COLOURS["accent"]), 2
+    ):
         assert math.dist(lab(one[theme], vision), lab(other[theme], vision)) >= 20
 
 
 @pytest.mark.parametrize("theme", [0, 1])
-@pytest.mark.parametrize("colour", [palette.KMIN, palette.KMAX])
+@pytest.mark.parametrize("colour", [palette.COLOURS["kmin"], palette.COLOURS["kmax"]])
 def test_poolings_stand_out_and_words_stay_readable_on_their_strongest_tint(colour, theme):
-    assert contrast(colour[theme], palette.PAPER[theme]) >= 3
-    share = palette.STRONGEST_TINT
+    assert contrast(colour[theme], palette.COLOURS["paper"][theme]) >= 3
+    share, wash = palette.STRONGEST_TINT, palette.COLOURS["wash"][theme]
     mixed = [
-        round(share * int(colour[theme][i : i + 2], 16) + (1 - share) * int(palette.WASH[theme][i : i + 2], 16))
-        for i in (1, 3, 5)
+        round(share * int(colour[theme][i : i + 2], 16) + (1 - share) * int(wash[i : i + 2], 16)) for i in (1, 3, 5)
     ]
-    assert contrast(palette.INK[theme], "#" + "".join(f"{channel:02x}" for channel in mixed)) >= 4.5
+    assert contrast(palette.COLOURS["ink"][theme], "#" + "".join(f"{channel:02x}" for channel in mixed)) >= 4.5
 
 
 @pytest.mark.parametrize("theme", [0, 1])
 def test_poolings_stay_apart_in_grey(theme):
-    assert abs(lab(palette.KMIN[theme], "normal")[0] - lab(palette.KMAX[theme], "normal")[0]) >= 15
+    assert (
+        abs(lab(palette.COLOURS["kmin"][theme], "normal")[0] - lab(palette.COLOURS["kmax"][theme], "normal")[0]) >= 15
+    )
 
 
 @pytest.mark.parametrize("vision", VISION)
@@ -87,7 +90,7 @@ def test_lines_of_a_chart_stay_apart_for_every_eye_and_stand_out_in_both_themes(
     for one, other in itertools.combinations(colours, 2):
         assert math.dist(lab(one, vision), lab(other, vision)) >= 18
     assert len({shape for _, _, shape in lines}) == len(lines)
-    assert all(contrast(c, ground) >= 3 for c in colours for ground in palette.PAPER)
+    assert all(contrast(c, ground) >= 3 for c in colours for ground in palette.COLOURS["paper"])
 
 
 @pytest.mark.parametrize("vision", VISION)
@@ -96,17 +99,17 @@ def test_colours_of_a_map_stay_apart_for_every_eye_and_stand_out_in_both_themes(
     for colours in (palette.MAP_COLOURS[:7], yes_or_no):
         for one, other in itertools.combinations(colours, 2):
             assert math.dist(lab(one, vision), lab(other, vision)) >= 18
-        assert all(contrast(colour, ground) >= 3 for colour in colours for ground in palette.PAPER)
+        assert all(contrast(colour, ground) >= 3 for colour in colours for ground in palette.COLOURS["paper"])
 
 
 def test_fourteen_classes_of_a_map_differ_in_colour_and_in_symbol():
     looks = palette.map_look([f"class {i}" for i in range(14)])
     colours, symbols = zip(*looks, strict=True)
     assert len(set(symbols)) == 14
-    for accent in palette.ACCENT:
+    for accent in palette.COLOURS["accent"]:
         for one, other in itertools.combinations([*colours, accent], 2):
             assert math.dist(lab(one, "normal"), lab(other, "normal")) >= 28
-    assert all(contrast(colour, ground) >= 3 for colour in colours for ground in palette.PAPER)
+    assert all(contrast(colour, ground) >= 3 for colour in colours for ground in palette.COLOURS["paper"])
     assert len(set(palette.map_look([f"class {i}" for i in range(28)]))) == 28
     assert palette.map_look(["not an answer", "answer", "question"])[2][0] == palette.NEITHER
 
@@ -124,8 +127,8 @@ def test_classes_stay_apart_in_grey(theme):
 @pytest.mark.parametrize("vision", VISION)
 @pytest.mark.parametrize("theme", [0, 1])
 def test_the_accent_is_no_other_colour(vision, theme):
-    for other in (palette.CONTEXT, *palette.CLASSES.values()):
-        assert math.dist(lab(palette.ACCENT[theme], vision), lab(other[theme], vision)) >= 20
+    for other in (palette.COLOURS["context"], *palette.CLASSES.values()):
+        assert math.dist(lab(palette.COLOURS["accent"][theme], vision), lab(other[theme], vision)) >= 20
 
 
 def test_the_scale_of_weights_rises_evenly_in_lightness():
@@ -138,16 +141,16 @@ def test_the_scale_of_weights_rises_evenly_in_lightness():
 def test_streamlits_theme_has_the_same_colours():
     config = tomllib.loads((Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml").read_text())["theme"]
     for theme, name in enumerate(("light", "dark")):
-        assert config[name]["primaryColor"] == palette.ACCENT[theme]
-        assert config[name]["backgroundColor"] == palette.PAPER[theme]
-        assert config[name]["textColor"] == palette.INK[theme]
+        assert config[name]["primaryColor"] == palette.COLOURS["accent"][theme]
+        assert config[name]["backgroundColor"] == palette.COLOURS["paper"][theme]
+        assert config[name]["textColor"] == palette.COLOURS["ink"][theme]
 
 
 def test_numbers_stand_out_on_every_strength_of_a_difference():
     def colour(channels):
         return "#" + "".join(f"{channel:02x}" for channel in channels)
 
-    for paper in palette.PAPER:
+    for paper in palette.COLOURS["paper"]:
         for own in map(comparison_figures._channels, palette.DIVERGING):
             for share in range(101):
                 ground = comparison_figures._over(paper, own, share / 100)

@@ -10,6 +10,7 @@ from core.desk.annotations import Annotations
 from core.desk.database import migrate, open_database, writing
 from core.desk.strongest_words import StrongestWord, StrongestWords
 from core.effects.words import TAKEN_AWAY
+from core.errors import DeskError
 from tests.core.write_tags import FILE
 
 SARCASM, GONE = 9, 10
@@ -117,7 +118,7 @@ def test_an_old_database_goes_on_without_its_faults(old):
 def test_marks_still_need_their_tag(old):
     """The table of tags is made anew in SQLite, with others pointing to it."""
     engine = open_database()
-    with pytest.raises(sa.exc.IntegrityError), writing(engine) as connection:
+    with pytest.raises(DeskError, match=r"IntegrityError|ForeignKeyViolation"), writing(engine) as connection:
         connection.execute(sa.insert(schema.mark).values(file=FILE, row="1", annotator=1, tag=99))
-    with pytest.raises(sa.exc.IntegrityError), writing(engine) as connection:
+    with pytest.raises(DeskError, match=r"IntegrityError|ForeignKeyViolation"), writing(engine) as connection:
         connection.execute(sa.delete(schema.tag).where(schema.tag.c.id == SARCASM))

@@ -51,7 +51,7 @@ def test_every_record_says_how_many_passes_it_took(guest, monkeypatch):
 
     assert passes(why(guest, *PAIR)) == cost.of_words(guest, *PAIR).passes == 1 + 17 * (1 + 4)
     rows.clear()
-    with pytest.raises(MendableError, match="reads no vectors of words that could be nudged"):
+    with pytest.raises(MendableError, match="has no word vectors that could be nudged"):
         why(guest, *PAIR, method=NUDGED)
     for method in METHODS.keys() - {NUDGED}:
         taken = passes(why(guest, *PAIR, method=method))

@@ -95,7 +95,7 @@ def test_a_setting_says_how_many_run_at_once(monkeypatch):
 def test_a_crowded_queue_and_a_folder_that_cannot_be_written_are_one_sentence(monkeypatch, desk):
     queue = JobQueue()
     jobs = queue_of(1 + MOST_WAITING, queue)
-    with pytest.raises(DeskError, match="50 jobs wait already"):
+    with pytest.raises(DeskError, match="50 jobs are already waiting"):
         queue.add(Held())
     assert len(queue.jobs()) == len(list((desk / "jobs").glob("*.json"))) == 51
     for job in reversed(jobs):

@@ -50,7 +50,7 @@ def test_jsonl_documents_name_broken_rows(tmp_path: Path) -> None:
         (4, "the text is not a string"),
         (5, "the title is not a string"),
         (6, "the label is neither text nor a number"),
-        (7, "no label"),
+        (7, "the label is empty"),
         (9, "not a JSON object"),
         (11, "not a JSON object (cut off?)"),
     ]
@@ -62,7 +62,7 @@ def test_texts_alone_can_be_read_for_prediction(tmp_path: Path) -> None:
         ("b", None),
     ]
     assert texts(given(tmp_path, "id,text\n4,a\n", labelled=False)) == [("a", None)]
-    with pytest.raises(DataError, match="line 1: no label"):
+    with pytest.raises(DataError, match="line 1: the label is empty"):
         given(tmp_path, '{"text": "a"}')
 
 

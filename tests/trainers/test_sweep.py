@@ -1,4 +1,4 @@
-"""Sweeps, cross-validation, comparison of groups of runs and scikit-learn's classifiers."""
+"""Sweeps, cross-validation and scikit-learn's classifiers."""
 
 from __future__ import annotations
 
@@ -11,19 +11,16 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file
-from safetensors.torch import save_file
 
-from core.errors import RunError
 from core.evaluation import sweeps
 from core.evaluation.intervals import half_width
-from core.evaluation.scores import per_item, summary
+from core.evaluation.scores import summary
 from core.models import build
 from core.reading.batch import Batch
 from core.reading.word_table import WordTable
 from tests.trainers.test_align import CHUNKS, PAIRS
 from trainers import recipe as recipes
 from trainers.__main__ import main
-from trainers.compare import compare, table
 from trainers.linear import fitted
 from trainers.paper.__main__ import main as paper
 from trainers.runs import DEV
@@ -275,50 +272,6 @@ def test_refusals(more: list[str], says: str, data: Path, tmp_path: Path, capsys
     command = ["sweep", "sick-phrases-kmin", "--data", str(data), "--csv", str(tmp_path / "a.csv"), *more]
     assert main(command) == 2
     assert says in capsys.readouterr().err
-
-
-def test_comparing_finds_a_difference_that_is_there_and_none_that_is_not() -> None:
-    random = np.random.default_rng(0)
-    hard = random.random(400)
-    ours, theirs = ((random.random((3, 400)) < hard + gain).astype(float) for gain in (0.15, 0.0))
-    found = compare(ours, theirs, resamples=2000)
-    assert found["difference"] == pytest.approx(ours.mean() - theirs.mean())
-    assert found["interval_95"][0] > 0 and found["share_of_resamples_not_above_zero"] < 0.01
-    same = compare(ours, ours, resamples=2000)
-    assert same["difference"] == 0 and same["interval_95"][0] < 0 < same["interval_95"][1]
-
-
-def test_the_folds_of_a_seed_are_one_run_over_all_rows(tmp_path: Path, capsys) -> None:
-    gold, right = torch.tensor([0, 1, 1, 0, 1, 0]), torch.tensor([1, 1, 0, 1, 0, 1]).bool()
-    chances = torch.nn.functional.one_hot(torch.where(right, gold, 1 - gold), 2).float()
-    none = torch.zeros(0, dtype=torch.int64)
-    for seed, folds in ((1, ([4, 0, 2], [5, 1, 3])), (2, ([1, 3, 0], [2, 5, 4]))):
-        for number, rows in enumerate(folds, 1):
-            folder = tmp_path / f"x-seed={seed}-fold={number}of2"
-            folder.mkdir()
-            at = torch.tensor(sorted(rows))
-            save_file({"probabilities": chances[at], "gold": gold[at], "groups": none, "rows": at}, folder / DEV)
-    found = table(sorted(tmp_path.iterdir()))
-    assert found.scores.tolist() == [right.tolist()] * 2
-    assert found.rows.tolist() == list(range(6)) and found.gold.tolist() == gold.tolist()
-    halves = [str(tmp_path / f"x-seed={seed}-fold={fold}of2") for seed, fold in ((1, 1), (2, 1))]
-    assert main(["compare", "--ours", halves[0], "--theirs", halves[1]]) == 2
-    assert "scored on other rows" in capsys.readouterr().err
-    twice = [tmp_path / "x-seed=1-fold=1of2"] * 2
-    with pytest.raises(RunError, match="the same rows twice"):
-        table(twice)
-
-
-def test_items_add_up_to_the_score_they_are_the_parts_of() -> None:
-    gold = np.array([1, 0, 0, 0, 1, 0, 0])
-    found = np.array([[0.2, 0.8], [0.9, 0.1], [0.3, 0.7], [0.1, 0.9], [0.6, 0.4], [0.7, 0.3], [0.5, 0.5]])
-    groups = ["a", "a", "b", "b", "c", "c", "c"]
-    # a: the right answer is first; b has none; c: second of three.
-    assert per_item(gold, found, groups, 1).tolist() == [1.0, 0.5]
-    assert summary(gold, found, groups, 1) == {"map": 0.75, "mrr": 0.75, "items": 2}
-    # Whichever place the right answers' class has: here the first one.
-    assert per_item(1 - gold, found[:, ::-1], groups, 0).tolist() == [1.0, 0.5]
-    assert per_item(gold, found).mean() == pytest.approx(summary(gold, found)["accuracy"])
 
 
 def test_linear_classifiers_say_what_scikit_learn_says_on_the_features_as_they_are() -> None:

@@ -13,11 +13,8 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     from trainers.bench import benchmarks
 
-    parser = argparse.ArgumentParser(
-        "python -m trainers.bench",
-        description=benchmarks.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    how = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m trainers.bench", description=benchmarks.__doc__, formatter_class=how)
     benchmarks.add_arguments(parser)
     parser.set_defaults(run=benchmarks.run)
     return parser

@@ -63,8 +63,7 @@ class Own:
         return ready.data.batch(torch.arange(len(pairs)).numpy(), ready.vectors)[0]
 
     def logits(self, inputs: Any) -> Tensor:
-        logits: Tensor = self.model(inputs).logits
-        return logits
+        return self.model(inputs).logits
 
     def predictions(self, pairs: Pairs) -> list[str]:
         chances = classify(self._checkpoint, _dataset(pairs), torch.device("cpu"))

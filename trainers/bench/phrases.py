@@ -20,8 +20,7 @@ def rotated_copies(gru: nn.GRU, words: Tensor) -> Tensor:
     count, length, width = words.shape
     copies = torch.stack([words.roll(-start, dims=1) for start in range(length)], dim=1)
     states, _ = gru(copies.reshape(count * length, length, width))
-    by_start: Tensor = states.reshape(count, length, length, -1)
-    return by_start
+    return states.reshape(count, length, length, -1)
 
 
 @torch.inference_mode()

@@ -39,8 +39,7 @@ class PackedBiLSTM(BiLSTM):
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         packed = pack_padded_sequence(states, mask.sum(1), batch_first=True, enforce_sorted=False)
-        out: Tensor = pad_packed_sequence(self.both(packed)[0], batch_first=True, total_length=states.shape[1])[0]
-        return out
+        return pad_packed_sequence(self.both(packed)[0], batch_first=True, total_length=states.shape[1])[0]
 
 
 class LoopedABCNN(ABCNN):

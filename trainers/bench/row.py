@@ -35,25 +35,10 @@ class Row:
     @property
     def cells(self) -> dict[str, str]:
         """The row of a table."""
-        shown = {"what": self.name, "measured": self.measured, "bar": self.required, "kept": self.outcome}
-        return shown | {"note": self.note}
-
-    @property
-    def measured(self) -> str:
-        """The value with its unit."""
-        return "-" if self.value is None else f"{self.value:.3g} {self.unit}"
-
-    @property
-    def required(self) -> str:
-        """The bar with its unit."""
-        return "–" if self.bar is None else f"{'≤' if self.at_most else '≥'} {self.bar:g} {self.unit}"
-
-    @property
-    def outcome(self) -> str:
-        """Whether the bar is met, in words."""
-        if self.met is None:
-            return "not measured" if self.value is None else "–"
-        return "yes" if self.met else "no"
+        measured = "-" if self.value is None else f"{self.value:.3g} {self.unit}"
+        bar = "–" if self.bar is None else f"{'≤' if self.at_most else '≥'} {self.bar:g} {self.unit}"
+        kept = {True: "yes", False: "no", None: "not measured" if self.value is None else "–"}[self.met]
+        return {"what": self.name, "measured": measured, "bar": bar, "kept": kept, "note": self.note}
 
 
 def filled(rows: Sequence[Row], measure: Callable[[], Sequence[tuple[float, str]]]) -> list[Row]:

@@ -147,6 +147,5 @@ class Visitor:
             self._parts.setdefault(element.bidi_component.component_name, message.delta.fragment_id)
             data = json.loads(element.bidi_component.json)
             if data.get("view") == "pair":
-                drawing: JsonObject = json.loads(data["drawing"])
-                return drawing
+                return json.loads(data["drawing"])
         return None

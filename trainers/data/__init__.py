@@ -1,13 +1,13 @@
-"""Bring data sets in their official layouts from their official addresses into the data folder.
+"""Fetch data sets in their official layouts from their official addresses into the data folder.
 
     python -m trainers data                                   # what there is, and what is in the folder already
     python -m trainers data snli multinli --to DATA
     python -m trainers data glove --to DATA --registry mirror.yaml
 
-A download that was cut off goes on where it stopped, and what is in the folder already is not brought again. Data sets
-that ask for a form or another hand are named with their page. docs/data.md says which recipe reads which file, and
-under which licence each may be used. ``--registry`` names a file like trainers/data/registry.yaml, such as one with the
-addresses of a mirror.
+A download that was cut off continues where it stopped, and what is in the folder already is not fetched again. Data
+sets that require a form or a person's help are listed with their page. docs/data.md says which recipe reads which file,
+and under which licence each may be used. ``--registry`` names a file like trainers/data/registry.yaml, such as one with
+the addresses of a mirror.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Bring what is missing. Raises RunError for an unknown name or one that is brought by hand, before the first
+    """Fetch what is missing. Raises RunError for an unknown name or one that is fetched by hand, before the first
     byte."""
     known = load(args.registry)
     folder = args.to or (Path(os.environ["PAIRLENS_DATA"]) if os.environ.get("PAIRLENS_DATA") else None)
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         if name not in known:
             raise RunError(f"there is no data set {name!r}{hint(name, known)}")
         if known[name].by_hand:
-            raise RunError(f"{name} is to be brought by hand: {known[name].by_hand}; see {known[name].page}")
+            raise RunError(f"{name} has to be fetched by hand: {known[name].by_hand}; see {known[name].page}")
     check_writable(folder, "--to", folder=True)
     for name in dict.fromkeys(args.names):
         bring(name, known[name], folder)
@@ -64,7 +64,7 @@ def show(known: Mapping[str, DataSet], folder: Path | None) -> None:
     for name, data_set in known.items():
         there = "by hand" if data_set.by_hand else ""
         if folder and not data_set.by_hand:
-            there = "to be brought" if data_set.missing(folder) else "there"
+            there = "not here yet" if data_set.missing(folder) else "here"
         print(f"{name:<12} {there:<14} {data_set.title}; {data_set.page}")
 
 
@@ -81,7 +81,7 @@ def bring(name: str, data_set: DataSet, folder: Path) -> None:
             for archive in data_set.missing(folder):
                 bring_archive(archive, folder, parts)
     except Timeout:
-        raise RunError(f"another process is bringing {name} into this folder; wait for it to end") from None
+        raise RunError(f"another process is fetching {name} into this folder; wait for it to end") from None
 
 
 def bring_archive(archive: Archive, folder: Path, parts: Path) -> None:

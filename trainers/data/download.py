@@ -1,4 +1,4 @@
-"""Bring what lies at an address: with progress, on from where it was cut off, whole or not at all."""
+"""Fetch what lies at an address: with progress, continuing where it was cut off, whole or not at all."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _PIECE = 1 << 16
 
 
 class DownloadError(MendableError):
-    """What cannot be brought; the message is one sentence that says what to do."""
+    """What cannot be fetched; the message is one sentence that says what to do."""
 
 
 def fetch(address: str, path: Path, size: int | None = None) -> None:
-    """Bring what lies at ``address`` to ``path``, whose beginning may lie beside it as ``path.part``.
+    """Fetch what lies at ``address`` to ``path``, whose beginning may lie beside it as ``path.part``.
 
     Raises DownloadError where it cannot be reached, changes between two connections, is not ``size`` bytes long or goes
     on after its own end.
@@ -40,12 +40,12 @@ def fetch(address: str, path: Path, size: int | None = None) -> None:
             failures = 1 if _length(part) > before else failures + 1
             if failures >= ATTEMPTS:
                 raise DownloadError(
-                    f"{_host(address)} cannot be reached or breaks off ({type(error).__name__}); what has arrived is "
-                    "kept: run the same command again to go on, or see the page of the data set"
+                    f"{_host(address)} cannot be reached, or the connection breaks ({type(error).__name__}); what has "
+                    "arrived is kept: run the same command again to continue, or see the page of the data set"
                 ) from None
             time.sleep(PAUSE * failures)
         except requests.RequestException as error:
-            raise DownloadError(f"{_host(address)} answers in no known way ({type(error).__name__})") from None
+            raise DownloadError(f"{_host(address)} gave an unknown answer ({type(error).__name__})") from None
     part.replace(path)
     _mark(part).unlink(missing_ok=True)
 
@@ -81,7 +81,7 @@ def _go_on(address: str, part: Path, size: int | None) -> None:
 
 def _check_answer(address: str, answer: requests.Response) -> None:
     if urlsplit(address).scheme == "https" and urlsplit(answer.url).scheme != "https":
-        raise DownloadError(f"{_host(address)} leads on to an address without https; see the page of the data set")
+        raise DownloadError(f"{_host(address)} redirects to an address without https; see the page of the data set")
     if answer.status_code not in (200, 206):
         raise DownloadError(
             f"{_host(address)} answers {answer.status_code} ({answer.reason}); see the page of the data set for "
@@ -102,7 +102,7 @@ def _announced(answer: requests.Response, have: int) -> int | None:
         return int(length) if length.isdigit() else None
     told = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", ""))
     if not told or int(told[1]) != have:
-        raise DownloadError(f"{_host(answer.url)} sends another part than it was asked for; delete the part file")
+        raise DownloadError(f"{_host(answer.url)} sent another part than was asked for; delete the part file")
     return int(told[2])
 
 

@@ -1,4 +1,4 @@
-"""Which data sets can be brought, from which addresses, and where their files belong: registry.yaml, checked."""
+"""Which data sets can be fetched, from which addresses, and where their files belong: registry.yaml, checked."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DataSet:
     """Its official page, which has the licence."""
     archives: tuple[Archive, ...] = ()
     by_hand: str = ""
-    """Why it cannot be brought."""
+    """Why it cannot be fetched."""
 
     def missing(self, folder: Path) -> list[Archive]:
         """The archives of which a file is not in the data folder."""

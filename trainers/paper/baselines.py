@@ -177,8 +177,7 @@ def paragraph_vectors(texts: Sequence[str], labels: np.ndarray) -> Callable[[Seq
     regression = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(vectors(texts), labels)
 
     def predict(seen: Sequence[str]) -> np.ndarray:
-        predicted: np.ndarray = regression.predict(vectors(seen))
-        return predicted
+        return regression.predict(vectors(seen))
 
     return predict
 

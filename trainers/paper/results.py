@@ -160,7 +160,7 @@ def shipped(cards: Mapping[Path, Card]) -> Iterator[str]:
             yield from held_out(card["name"], json.loads((folder / HELD_OUT).read_text(encoding="utf-8")))
 
 
-def guests(cards: Sequence[Card]) -> Iterator[str]:
+def guests(cards: Sequence[JsonMapping]) -> Iterator[str]:
     """The models in Hugging Face's format that are shipped: what they reach, and how they were made."""
     rows = [
         {
@@ -201,7 +201,7 @@ def _share(part: JsonMapping) -> str:
     return f"{part['accuracy']:.2f} ({low:.2f} to {high:.2f})"
 
 
-def pairs_by_hand(cards: Sequence[Card]) -> Iterator[str]:
+def pairs_by_hand(cards: Sequence[JsonMapping]) -> Iterator[str]:
     """How many pairs of our own each checkpoint gets right, a table a suite, by kind; nothing where no card says it."""
     for suite, caption in (("simple", SIMPLE_PAIRS), ("order", ORDER_PAIRS)):
         probed = {f"`{card['name']}`": card[CARD_KEYS[suite]] for card in cards if CARD_KEYS[suite] in card}

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import argparse
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 
 from core.checkpoint import read_card
 from core.errors import RunError
-from core.json_types import JsonObject
+from core.json_types import JsonMapping, JsonObject
 from trainers.card import add_to_card
 
 NAMES = {"accuracy": "", "map": "MAP "}
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def summarise(cards: list[JsonObject]) -> JsonObject:
+def summarise(cards: Sequence[JsonMapping]) -> JsonObject:
     """The deciding measure (accuracy, of rankers MAP) by data set over the cards' seeds, its mean and spread; ``mean``
     and ``spread`` of the dev set too.
 

@@ -2,7 +2,7 @@
 // the two texts alone. One of them, their mean or the rollout is chosen, and its matrix is shown.
 
 import { scaleColour } from "../../components/colours.js";
-import { capital, choice, heading, html, percent, refill, the } from "../../components/elements.js";
+import { capital, choice, gridStep, heading, html, percent, refill, the } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
 
 const MEAN = "mean";
@@ -32,8 +32,8 @@ class HeadsPanel {
   constructor(view, data) {
     this.view = view;
     this.data = data;
-    this.whole = html("span.wraps.whole", { role: "group", "aria-label": "Of all heads together" });
-    this.state = html("p.state", { "aria-live": "polite" });
+    this.whole = html("span.controls", { role: "group", "aria-label": "Of all heads together" });
+    this.state = html("p", { "aria-live": "polite" });
     this.grid = html(
       "div.grid",
       {
@@ -50,7 +50,7 @@ class HeadsPanel {
       "section",
       { "aria-label": "Heads" },
       heading(`${data.layers} layers of ${data.heads} heads`, HOW, MORE),
-      html("div.chosen.wraps", this.whole, this.state),
+      html("div.controls", this.whole, this.state),
       html("div.scroll", { tabindex: "-1" }, this.grid),
     );
     if (view.keepsHead) queueMicrotask(() => this.regain());
@@ -174,18 +174,9 @@ class HeadsPanel {
     const at = event.target.dataset?.head?.split(".").map((number) => Number(number) - 1);
     if (!at) return;
     const { layers, heads } = this.data;
-    const [layer, number] = at;
-    const next = {
-      ArrowUp: [layer - 1, number],
-      ArrowDown: [layer + 1, number],
-      ArrowLeft: [layer, number - 1],
-      ArrowRight: [layer, number + 1],
-      Home: event.ctrlKey ? [0, 0] : [layer, 0],
-      End: event.ctrlKey ? [layers - 1, heads - 1] : [layer, heads - 1],
-    }[event.key];
+    const next = gridStep(event, at, [layers - 1, heads - 1]);
     if (!next) return;
-    event.preventDefault();
-    const [row, column] = next.map((value, axis) => Math.min([layers, heads][axis] - 1, Math.max(0, value)));
+    const [row, column] = next;
     for (const { button } of this.cells.flat()) button.tabIndex = -1;
     const { button } = this.cells[row][column];
     button.tabIndex = 0;

@@ -5,6 +5,7 @@ import {
   capital,
   directionOf,
   exactPercent,
+  gridStep,
   heading,
   heaviest,
   html,
@@ -482,24 +483,14 @@ export class MatrixPanel {
   }
 
   key(event) {
-    const [i, j] = event.target.dataset?.cell?.split(",").map(Number) ?? this.at;
+    const from = this.placeOf(event) ?? this.at;
+    const picks = ["Enter", " "].includes(event.key);
     const last = [this.rows.length - 1, this.count - 1];
-    const right = this.mirrored ? -1 : 1;
-    const next = {
-      ArrowUp: [i - 1, j],
-      ArrowDown: [i + 1, j],
-      ArrowLeft: [i, j - right],
-      ArrowRight: [i, j + right],
-      Home: event.ctrlKey ? [0, 0] : [i, 0],
-      End: event.ctrlKey ? last : [i, last[1]],
-      Enter: [i, j],
-      " ": [i, j],
-    }[event.key];
-    if (!next) return;
+    const at = picks ? from : gridStep(event, from, last, this.mirrored ? -1 : 1);
+    if (!at) return;
     event.preventDefault();
-    const at = next.map((value, axis) => Math.min(last[axis], Math.max(0, value)));
     this.at = at;
-    if (["Enter", " "].includes(event.key)) this.view.pick(this.part(at));
+    if (picks) this.view.pick(this.part(at));
     else this.view.select(this.part(at), { soon: true });
     this.reach(at);
     this.rect(...at).focus({ preventScroll: true });

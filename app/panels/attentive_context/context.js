@@ -123,12 +123,12 @@ class ContextPanel {
           ? html("span.none", word)
           : html("button", { dir: "auto", "data-word": index, onclick: pick }, word),
         html("i", html("span.share", { style: `width:${100 * weight}%` })),
-        html("em", percent(weight)),
+        html("span.number", { class: index !== null && index === selected && "best" }, percent(weight)),
       );
     };
     const under = (bar) => `${others} each under ${percent(bar.weight + 5e-4)}`;
     return html(
-      "ol.bars",
+      "ol.bars.bar-lines",
       best.map(line),
       html("li.axis", { "aria-hidden": "true" }, html("i", html("span", "0"), html("span", "100\u00a0%"))),
       rest > 0 &&

@@ -30,7 +30,7 @@ class BeliefPanel {
   constructor(view, { verdict, cost }) {
     this.view = view;
     this.verdict = verdict;
-    this.cost = cost ? `at most ${cost}` : "some seconds";
+    this.cost = cost ? `at most ${cost}` : "a few seconds";
     this.head = html("div");
     this.waiting = new Waiting("Erasing words and moving attention …", "how far this can be believed", "believed");
     this.state = html("div.state.soft", { "aria-live": "polite" });
@@ -110,7 +110,7 @@ class BeliefPanel {
         html("span.number", signed(left, 2)),
       );
     return html(
-      "ol.erasing",
+      "ol.erasing.bar-lines",
       html(
         "li.names.soft",
         html("span.name"),

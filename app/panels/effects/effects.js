@@ -1,6 +1,6 @@
 // What each word does to the verdict: a bar a word, by a way that a person chooses.
 
-import { capital, heading, html, linkButton, refill, signed } from "../../components/elements.js";
+import { capital, chooser, heading, html, linkButton, refill, signed } from "../../components/elements.js";
 import { Waiting } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
@@ -15,15 +15,10 @@ class EffectsPanel {
     this.view = view;
     this.frame = frame;
     this.open = false;
-    this.method = html(
-      "select",
-      { onchange: () => this.choose(this.method.value) },
-      frame.methods.map(({ name, title, cost }) =>
-        html("option", { value: name }, cost ? `${title} (${cost})` : title),
-      ),
-    );
+    const methods = frame.methods.map(({ name, title, cost }) => [name, cost ? `${title} (${cost})` : title]);
+    this.method = chooser(methods, "", (method) => this.choose(method));
     this.together = new Together(view);
-    this.whole = linkButton("", "Show all words and two words together, or the longest bars alone", () => {
+    this.whole = linkButton("", "Show all words and two words together, or the longest bars only", () => {
       this.open = !this.open;
       this.draw();
       this.whole.focus();
@@ -81,7 +76,7 @@ class EffectsPanel {
       refill(this.head, this.heading(asked));
     }
     if (view.asked.together) this.open ||= !this.together.asked;
-    this.whole.textContent = this.open ? "Longest bars alone" : "All words, and two together";
+    this.whole.textContent = this.open ? "Longest bars only" : "All words, and two together";
     this.waiting.say(asked.cost ? `Computing, ${asked.cost} …` : "Computing …");
     this.waiting.draw(Boolean(view.bars), view.news);
     const sides = this.words();
@@ -148,7 +143,7 @@ class EffectsPanel {
       { "data-role": side.role },
       html("div.role.soft", capital(side.role)),
       html(
-        "ol",
+        "ol.bar-lines",
         shown.map((word) => this.line(side, word)),
       ),
     );

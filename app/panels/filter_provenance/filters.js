@@ -342,7 +342,7 @@ class FilterPanel {
 
   partsLegend() {
     return html(
-      "div.legend.small.wraps.parts",
+      "div.legend.small.controls.parts",
       this.side.used.map((name) =>
         html(
           "span",

@@ -1,6 +1,17 @@
 // What each link of attention does: the map's own matrix, with the effect of taking each cell away in its place.
 
-import { choice, exactPercent, html, linkButton, plural, refill, signed, svg, the } from "../../components/elements.js";
+import {
+  choice,
+  chooser,
+  exactPercent,
+  html,
+  linkButton,
+  plural,
+  refill,
+  signed,
+  svg,
+  the,
+} from "../../components/elements.js";
 import { Waiting } from "../../components/late.js";
 import { PANELS } from "../../components/view.js";
 import { MatrixPanel, aloneIn } from "../attention_map/matrix.js";
@@ -244,17 +255,8 @@ class LinksPanel {
     const drawn = `${own} ${from}`; // while links are cut, an open list stays open
     if (this.drawn === drawn) return;
     this.drawn = drawn;
-    const layer = html(
-      "select",
-      { onchange: () => this.view.ask({ layer: layer.value === "1" ? "" : layer.value }) },
-      Array.from({ length: layers }, (_, i) =>
-        html(
-          "option",
-          { value: i + 1, selected: String(i + 1) === from },
-          i ? `from layer ${i + 1} on` : "in all layers",
-        ),
-      ),
-    );
+    const first = Array.from({ length: layers }, (_, i) => [i + 1, i ? `from layer ${i + 1} on` : "in all layers"]);
+    const layer = chooser(first, from, (chosen) => this.view.ask({ layer: chosen === "1" ? "" : chosen }));
     const label = html("label.way.soft", "Links are cut ", layer);
     const focused = this.rule.querySelector("select:focus");
     refill(

@@ -176,4 +176,4 @@ class PhraseView extends View {
   }
 }
 
-VIEWS.phrases = PhraseView;
+VIEWS.phrases = (root) => new PhraseView(root);

@@ -1,6 +1,6 @@
 // Attention changed by hand: the weight of the selected cell, the column of the selected word, or a whole map.
 
-import { html, refill, the } from "../../components/elements.js";
+import { chooser, html, numbered, refill, the } from "../../components/elements.js";
 import { CellGestures } from "./gestures.js";
 
 const PAUSE = 500; // milliseconds after which a slider that was moved is let go
@@ -71,7 +71,7 @@ export class AttentionEditor {
     this.maps = [...maps, ...scores]; // a model has either
     this.scores = scores.map((map) => new Scores(this.view, map));
     this.element = html("div.weights-by-hand");
-    this.whole = html("div.whole.wraps.screen", { role: "group", "aria-label": "Change all of the attention" });
+    this.whole = html("div.whole.controls.screen", { role: "group", "aria-label": "Change all of the attention" });
     this.timer = 0;
     this.gestures = null;
   }
@@ -155,7 +155,7 @@ export class AttentionEditor {
     return [
       row === null ? null : this.ofTheCell(map, matrix, [row, column]),
       html(
-        "div.wraps.of-a-column",
+        "div.controls",
         change("mute", 0, `Mute ${word}`, scored ? `Nothing matches ${word}` : `No word looks at ${word}`),
         change(
           "boost",
@@ -214,9 +214,9 @@ export class AttentionEditor {
       if (share !== null) set("typed-weight", share);
     };
     return html(
-      "form.wraps.of-a-cell",
+      "form.controls.of-a-cell",
       { onsubmit: send },
-      html("span.wraps", ends),
+      html("span.controls", ends),
       this.slider,
       this.input,
       html("button.act", { type: "submit", "aria-label": scored ? "Set this match" : "Set this weight" }, "Set"),
@@ -226,35 +226,21 @@ export class AttentionEditor {
 
   // What stands at one end of a match, to be chosen.
   end(map, matrix, axis) {
-    const select = html(
-      "select",
-      {
-        "aria-label": `${["Match of", "Match with"][axis]} (${the([map.rows, map.columns][axis])})`,
-        "data-name": `end-${axis}`,
-        onchange: () => {
-          matrix.choose(axis, Number(select.value));
-          this.draw();
-          this.element.querySelector(`[data-name="end-${axis}"]`)?.focus();
-        },
-      },
-      map.words[axis].map((word, i) => html("option", { value: i }, `${i + 1} ${word}`)),
-    );
-    select.value = String(this.at[axis]);
-    return select;
+    const name = `end-${axis}`;
+    const label = `${["Match of", "Match with"][axis]} (${the([map.rows, map.columns][axis])})`;
+    const choose = (at) => {
+      matrix.choose(axis, Number(at));
+      this.draw();
+      this.element.querySelector(`[data-name="${name}"]`)?.focus();
+    };
+    return chooser(numbered(map.words[axis]), this.at[axis], choose, { "aria-label": label, "data-name": name });
   }
 
   rules() {
-    const select = html(
-      "select",
-      {
-        "aria-label": "The rest of a row",
-        onchange: () => {
-          this.view.restOfRow = select.value;
-        },
-      },
-      RULES.map(([value, text]) => html("option", { value }, text)),
-    );
-    select.value = this.rest;
+    const choose = (rest) => {
+      this.view.restOfRow = rest;
+    };
+    const select = chooser(RULES, this.rest, choose, { "aria-label": "The rest of a row" });
     return html("label.soft", "the rest of a row ", select);
   }
 
@@ -263,19 +249,12 @@ export class AttentionEditor {
       this.panel.button(text, label, () => this.make(name, `${name} ${map.number}${values()}`), { name });
     const scored = this.scores.length > 0;
     const fitting = sources.filter((source) => source.map === map.number);
-    const select = html(
-      "select",
-      {
-        "aria-label": "Attention of another model",
-        "data-name": "from",
-        onchange: () => {
-          const { other, model } = fitting[Number(select.value)];
-          this.make("from", `from ${map.number} ${other} ${model}`);
-        },
-      },
-      html("option", { value: "" }, "of another model …"),
-      fitting.map(({ title }, i) => html("option", { value: i }, title)),
-    );
+    const titles = [["", "of another model …"], ...fitting.map(({ title }, i) => [i, title])];
+    const take = (place) => {
+      const { other, model } = fitting[Number(place)];
+      this.make("from", `from ${map.number} ${other} ${model}`);
+    };
+    const select = chooser(titles, "", take, { "aria-label": "Attention of another model", "data-name": "from" });
     return [
       html("span.soft", this.maps.length > 1 ? `Where ${the(map.rows)} looks:` : scored ? "Matches:" : "Attention:"),
       edit("uniform", "Uniform", `Attention uniform: ${scored ? "each row’s mean" : "all words with the same weight"}`),

@@ -1,6 +1,6 @@
 // The list of changes: each with its verdict, and a step back to it by a click.
 
-import { capital, html, linkButton, percent, signed } from "../../components/elements.js";
+import { capital, html, linkButton, percent, signed, table } from "../../components/elements.js";
 import { sharesOf } from "../../components/shares.js";
 
 const TOLD = {
@@ -12,23 +12,15 @@ const TOLD = {
 export function beforeAndAfter({ steps, at }) {
   const said = ({ label, p }) => html("b", `${label} ${percent(p)}`);
   if (!at) return html("p.both", "As typed: ", said(steps[0]), ". All changes are undone.");
-  return html("p.both", "Before: ", said(steps[0]), html("span.arrow", " → "), "after: ", said(steps[at]));
+  return html("p.both", "Before: ", said(steps[0]), html("span.soft", " → "), "after: ", said(steps[at]));
 }
 
 // `go` is called with a button's name and how many changes shall be in effect.
 export function listOfSteps({ followed, steps, at }, go) {
-  const head = ["Change", "Verdict", `p(${followed})`, "Δp", ""].map((name) => html("th.soft", name));
-  return html(
-    "div.scroll",
-    html(
-      "table.changes",
-      html("thead", html("tr", head)),
-      html(
-        "tbody",
-        steps.map((step, i) => line(step, i, at, go)),
-      ),
-    ),
-  );
+  const numbers = [`p(${followed})`, "Δp"].map((name) => html("th.number", name));
+  const head = [html("th", "Change"), html("th", "Verdict"), numbers, html("th")];
+  const lines = steps.map((step, i) => line(step, i, at, go));
+  return html("div.changes.scroll", table(head, lines));
 }
 
 function line({ said, classes, label, p, follows, change, note }, i, at, go) {

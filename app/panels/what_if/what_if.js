@@ -1,6 +1,17 @@
 // What if: the selected word, or attention to it, is changed, and each change is listed with its verdict.
 
-import { capital, heading, html, linkButton, percent, refill, signed, the } from "../../components/elements.js";
+import {
+  capital,
+  chooser,
+  heading,
+  html,
+  linkButton,
+  numbered,
+  percent,
+  refill,
+  signed,
+  the,
+} from "../../components/elements.js";
 import { Waiting } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
@@ -32,8 +43,8 @@ class WhatIfPanel {
       .join("");
     const what = view.dataOf("attention_map", ({ show }) => show) && data.maps.length ? "a word or a cell" : "a word";
     const saves = data.steps.length > 1 ? saveButtons(view, "list of changes", () => this.saved()) : null;
-    this.word = html("div.of-the-word");
-    this.offers = html("div.offers", { "aria-live": "polite" });
+    this.word = html("div.controls");
+    this.offers = html("div.offers.wraps", { "aria-live": "polite" });
     this.typed = this.typing();
     this.attention = new AttentionEditor(this);
     this.editor = html(
@@ -46,7 +57,7 @@ class WhatIfPanel {
     );
     this.opener = this.button("Change …", "Change the selected word", () => this.unfold(true), { name: "open" });
     this.opener.classList.add("opener");
-    this.whole = html("div.whole.wraps.screen", this.ofTheSentences());
+    this.whole = html("div.whole.controls.screen", this.ofTheSentences());
     this.smallest = html("div.smallest", { "aria-live": "polite" });
     const trying = data.cost ? `Trying changes, at most ${data.cost} …` : "Trying changes …";
     this.search = new Waiting(trying, "the smallest change", "turns");
@@ -68,8 +79,14 @@ class WhatIfPanel {
     if (view.nextStep) queueMicrotask(() => this.goOn());
   }
 
-  button(text, label, onclick, { name = null, disabled = false, title = null } = {}) {
-    return html("button.act", { "aria-label": label, "data-name": name, disabled, title, onclick }, text);
+  /**
+   * @param {string} text
+   * @param {string} label
+   * @param {(() => void) | null} onclick
+   * @param {{ name?: string, [attribute: string]: any }} more
+   */
+  button(text, label, onclick, { name = null, ...more } = {}) {
+    return html("button.act", { "aria-label": label, "data-name": name, onclick, ...more }, text);
   }
 
   // After a change the panel is another one, in which the keyboard stays where it was.
@@ -168,11 +185,9 @@ class WhatIfPanel {
       { name: "smallest", title: this.data.cost ? `At most ${this.data.cost}` : null },
     );
     this.asks = smallest;
-    const swap = this.button("Exchange the sentences", "Exchange both sentences", () =>
-      this.make("exchange", "exchange"),
-    );
-    swap.dataset.name = "exchange";
-    return [negations, sides.length > 1 ? swap : null, smallest, html("span.history", steps)];
+    const exchange = () => this.make("exchange", "exchange");
+    const swap = this.button("Swap the sentences", "Swap both sentences", exchange, { name: "exchange" });
+    return [negations, sides.length > 1 ? swap : null, smallest, html("span.history.controls", steps)];
   }
 
   typing() {
@@ -184,24 +199,14 @@ class WhatIfPanel {
       autocomplete: "off",
       oninput: () => this.allow(),
     });
-    const put = (name, text, label, edit) =>
-      html(
-        "button.act",
-        {
-          type: name === "replace" ? "submit" : "button",
-          "aria-label": label,
-          "data-name": name,
-          onclick: name === "replace" ? null : () => this.put(name, edit),
-        },
-        text,
-      );
+    const put = (name, text, label, further) => this.button(text, label, () => this.put(name, further), { name });
     this.puts = [
-      put("replace", "In its place", "Put this word in its place"),
+      this.button("In its place", "Put this word in its place", null, { name: "replace", type: "submit" }),
       put("before", "Before it", "Insert this word before it", 0),
-      put("behind", "Behind it", "Insert this word behind it", 1),
+      put("behind", "After it", "Insert this word after it", 1),
     ];
-    const form = html(
-      "form.typed.wraps",
+    return html(
+      "form.typed.controls",
       {
         onsubmit: (event) => {
           event.preventDefault();
@@ -211,7 +216,6 @@ class WhatIfPanel {
       this.input,
       this.puts,
     );
-    return form;
   }
 
   // What is typed, with single spaces.
@@ -250,13 +254,10 @@ class WhatIfPanel {
     const { side, index, number } = now;
     const word = side.tokens[index];
     const others = this.chosen.filter(({ side: other }) => other !== side);
-    const select = html(
-      "select",
-      { "aria-label": `The word with which “${word}” changes places` },
-      side.tokens.map((token, i) => i !== index && html("option", { value: i }, `${i + 1} ${token}`)),
-    );
     const neighbour = index + 1 < side.tokens.length ? index + 1 : index - 1;
-    select.value = String(neighbour);
+    const places = numbered(side.tokens).filter(([i]) => i !== index);
+    const label = `The word with which “${word}” changes places`;
+    const select = chooser(places, neighbour, () => {}, { "aria-label": label });
     refill(
       this.word,
       html("bdi.selected", `“${word}”`),
@@ -279,7 +280,7 @@ class WhatIfPanel {
         ),
       side.tokens.length > 1 &&
         html(
-          "span.swap.wraps",
+          "span.controls",
           html("label.soft", "Swap with ", select),
           this.button(
             "Swap",
@@ -301,7 +302,7 @@ class WhatIfPanel {
       this.offers,
       own.map(({ relation, words }) =>
         html(
-          "span.relation.wraps",
+          "span.controls",
           html("span.soft", capital(relation)),
           words.map((word) =>
             this.button(word, `Put “${word}” in its place (${relation})`, () => this.replace(now, word, "offer"), {

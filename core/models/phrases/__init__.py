@@ -1,5 +1,1 @@
 """Phrase alignments with k-min-max, k-max-max and full pooling (Yin & Schütze 2017)."""
-
-from core.models.phrases.model import PhraseMatcher
-
-__all__ = ["PhraseMatcher"]

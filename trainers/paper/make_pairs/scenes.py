@@ -19,7 +19,7 @@ from core.linguistics.word_lists import article, plural
 from trainers.paper.make_pairs.statements import Statements, Words
 from trainers.paper.make_pairs.verbs import TENSES, Verb, contracted, groups
 
-SCENES = Path(__file__).with_name("scenes.yaml")
+SCENES, WORDS = (Path(__file__).with_name(name) for name in ("scenes.yaml", "scene_words.yaml"))
 PLURALS, NAMED, BEASTS, CONTRACTIONS, UNDOTTED = 0.25, 0.15, 0.4, 0.3, 0.2
 """How often people are several, have names, and may be animals; "isn't" for "is not"; sentences without full stop."""
 ROLES = ("who", "whom", "third")
@@ -32,7 +32,7 @@ class Scenes(Statements):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.data = read_yaml(SCENES)
+        self.data = read_yaml(SCENES) | read_yaml(WORDS)
 
     def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
         """(kind, label, premise, hypothesis), some with contracted negations and some without full stops."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from core.data import Dataset
 from core.errors import RunError
 from core.evidence import BOTH
-from core.json_types import JsonObject
+from core.json_types import Card
 from core.models import spec_of
 from trainers.paper.table.systems import System
 from trainers.recipe import DataSource, Recipe
@@ -63,7 +63,7 @@ def train(
 
 def _card_or_error(
     folder: Path, rows_of: Callable[[Path, DataSource], Dataset], asked: tuple[Recipe, Options]
-) -> JsonObject | RunError:
+) -> Card | RunError:
     """The card of one run, or why it failed."""
     try:
         return one_run(asked[0], folder, asked[1], rows_of=rows_of, needs_dev=False)

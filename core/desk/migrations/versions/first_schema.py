@@ -59,8 +59,3 @@ def upgrade() -> None:
         sa.Column("undoes", sa.Integer, sa.ForeignKey("change.id")),
     )
     op.create_index("change_of_row", "change", ["file", "row"])
-
-
-def downgrade() -> None:
-    for name in ("change", "settled", "note", "mark", "look", "tag", "annotator"):
-        op.drop_table(name)

@@ -13,7 +13,3 @@ def upgrade() -> None:
         sa.Column("file", sa.String(64), primary_key=True),
         sa.Column("row", sa.Text, primary_key=True),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("reported")

@@ -16,7 +16,3 @@ def upgrade() -> None:
         sa.Column("word", sa.Text, nullable=False),
         sa.Column("side", sa.String(80), nullable=False),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("strongest_word")

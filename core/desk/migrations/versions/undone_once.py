@@ -39,7 +39,3 @@ def _undo_once(connection: sa.Connection) -> None:
             if undoes != own.undoes:
                 connection.execute(sa.update(change).where(change.c.id == own.id).values(undoes=undoes))
         last[subject] = own.id
-
-
-def downgrade() -> None:
-    op.drop_index("change_undone_once", "change")

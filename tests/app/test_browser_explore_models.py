@@ -1,0 +1,266 @@
+"""Explore in a real browser: what some models alone show, and ways back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.app.pages import come_to_rest
+from tests.app.test_browser_explore import PAIR, PHONE, PRESSED, chip, link, ribbons
+
+pytestmark = pytest.mark.browser
+
+
+EXCHANGED = {"first": "dog playing cat", "second": "cat playing dog"}
+TWO_SIDED = {"model": "test-two-sided", "first": "the dog is playing outside", "second": "a dog is not playing"}
+
+
+def saved(page, name):
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=name).filter(visible=True).first.click()
+    return waiting.value.suggested_filename, waiting.value.path().read_text()
+
+
+def test_on_a_projector_no_heading_of_the_matrix_is_cut(open_page):
+    pair = {
+        "first": "An animal is outside in the cold weather, playing with a plastic toy",
+        "second": "A dog jumping for a Frisbee in the snow",
+    }
+    large = {"width": 1920, "height": 1080}
+    page = open_page(link(**TWO_SIDED | pair, projector="on"), viewport=large)
+    frame = page.locator(".matrix").filter(visible=True)
+    expect(frame.locator('[data-cell="0,0"]')).to_have_css("width", "56px")
+    assert frame.evaluate("node => node.scrollHeight <= node.clientHeight + 4"), "the page scrolls, not the frame"
+    edges, word = frame.bounding_box(), frame.locator("text.none").bounding_box()
+    assert word["x"] + word["width"] <= edges["x"] + edges["width"] and word["y"] >= edges["y"]
+
+
+def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
+    page = open_page(link(**TWO_SIDED, select="x2"))
+    expect(page.get_by_label("Premise (both are judged)")).to_be_visible()
+    grid = page.locator(".matrix").filter(visible=True)
+    expect(grid).to_have_count(1)
+    assert grid.get_attribute("aria-colcount") == "6"
+    none = grid.locator('[data-cell="1,5"]')
+    assert re.fullmatch(r"dog to \(no word\): weight .*%", none.get_attribute("aria-label"))
+    apart = none.bounding_box()["x"] - grid.locator('[data-cell="1,4"]').bounding_box()["x"]
+    assert (
+        apart
+        > grid.locator('[data-cell="1,1"]').bounding_box()["x"] - grid.locator('[data-cell="1,0"]').bounding_box()["x"]
+    )
+    none.hover()
+    expect(page.locator(".tip").filter(visible=True)).to_contain_text("(no word)")
+    grid.locator('[data-cell="1,4"]').focus()
+    page.keyboard.press("ArrowRight")
+    expect(none).to_be_focused()
+    expect(page.locator(".bars .of-nothing").filter(visible=True)).to_contain_text("(no word)")
+    expect(page.locator(PRESSED)).to_have_text(["dog"])
+    assert ">(no word)<" in saved(page, "Save the matrix as SVG")[1]
+    page.get_by_role("button", name="Where the premise looks").click()
+    page.wait_for_url(re.compile("direction=premise"))
+    page.reload()
+    page.wait_for_selector(".pairlens footer")
+    expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
+    expect(page.locator(".matrix").filter(visible=True).locator("text.on")).to_have_text(["dogdog"])
+    expect(page.locator(".context h2").filter(visible=True)).to_contain_text("Who looks at")
+    chip(page, "premise", "playing").click()
+    expect(page.locator(".context h2").filter(visible=True)).to_contain_text("Attentive context of playing")
+    expect(page.locator(".nearest b").filter(visible=True).first).to_be_visible()
+    chip(page, "hypothesis", "not").hover()
+    expect(ribbons(page, "back").first).to_be_attached()
+    expect(page.locator(".whose")).to_contain_text("premise")
+    effects_by_every_gesture(page)
+
+
+def effects_by_every_gesture(page):
+    """What words and links do, on a page with two directions that looks from the premise."""
+    panel = page.locator("section.effects")
+    expect(panel.locator(".track .effect")).to_have_count(6)
+    expect(page.locator(".text .chip .effect:not([hidden])").first).to_be_visible()
+    panel.get_by_role("button", name="Show all words").click()
+    expect(panel.locator("li")).to_have_count(10)
+    panel.locator('.side[data-role="hypothesis"] .word', has_text="not").click()
+    expect(page.locator(PRESSED)).to_have_text(["not"])
+    panel.get_by_label("Way to ask").select_option("integrated-gradients")
+    page.wait_for_url(re.compile("method=integrated-gradients"))
+    expect(panel).to_contain_text("Completeness: the bars add up to")
+    panel.get_by_role("button", name="More about this figure").click()
+    expect(panel.locator("p.more")).to_contain_text("What it cannot tell")
+    panel.get_by_label("One of two words").select_option("not")
+    panel.get_by_label("The other of two words").select_option(value="1.2")
+    expect(panel).to_contain_text(re.compile("Together .*; alone not .* and dog "))
+    page.get_by_role("button", name="What each link does", exact=True).click()
+    links = page.locator("section.links")
+    expect(links.locator("h2").filter(visible=True)).to_contain_text(
+        "What each link of the premise into the hypothesis"
+    )
+    links.get_by_role("button", name="is divided by its sum").click()
+    expect(links.get_by_text("Kendall’s τ-b").filter(visible=True)).to_be_visible()
+    page.wait_for_url(re.compile("links=renormalised"))
+    expect(page.locator("section.attention_map .matrix").filter(visible=True)).to_have_count(1)
+    assert "What each link of the premise" in saved(page, "Save the effects of links as SVG")[1]
+    page.get_by_role("button", name="Where the premise looks").click()
+    page.get_by_role("button", name="What each link does", exact=True).click()
+    expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
+
+
+def test_cells_whose_weight_and_effect_disagree_are_marked_in_both_matrices(open_page):
+    page = open_page(link(model="test-two-sided", direction="premise", links="kept"))
+    marked = page.locator(".matrix").filter(visible=True).locator(".disagreeing")
+    switch = page.get_by_role("button", name="What each link does", exact=True)
+    for title in ("What each link of the premise into the hypothesis", "Where each word of the premise looks"):
+        expect(page.locator(".attention h2").filter(visible=True)).to_contain_text(title)
+        expect(marked.locator("circle")).to_have_count(3)
+        expect(marked.locator("path")).to_have_count(1)
+        expect(page.get_by_text("ring: much weight, little effect").filter(visible=True)).to_be_visible()
+        switch.click()
+
+
+def test_matches_of_phrases_are_changed_by_keyboard_and_slider(open_page):
+    page = open_page(link(model="test-te"))
+    panel = page.get_by_label("What if", exact=True)
+    panel.get_by_label("Match of (the hypothesis)").select_option(label="1 A")
+    panel.get_by_label("Match with (the premise)").select_option(label="2 animal")
+    typed = panel.get_by_label(re.compile("^Match of “A” with “animal”.*typed$"))
+    typed.fill("120")
+    typed.press("Enter")
+    expect(panel.get_by_role("alert")).to_contain_text("type a number from 0 to 100")
+    typed.fill("25")
+    typed.press("Enter")
+    row = panel.locator("tr[aria-current]")
+    expect(row).to_contain_text("“A” matches “animal” with 25\u00a0%")
+    page.wait_for_url(re.compile(r"edits=cell\+0\+0\+1\+0\.25"))
+    expect(typed).to_have_value("25\u00a0%")
+    panel.get_by_role("button", name="Nothing matches “animal”").click()
+    expect(row).to_contain_text("no match with “animal”")
+    page.keyboard.press("Control+z")
+    expect(row).to_contain_text("“A” matches “animal”")
+
+
+def test_training_rows_like_the_pair_open_on_explore(open_page):
+    page = open_page(link(model="test-other"))
+    panel = page.get_by_label("Like these", exact=True)
+    expect(panel.locator(".how")).to_contain_text("The nearest of 3 of 9 training rows by the vector")
+    expect(panel.locator("h3")).to_have_text(["entailment", "neutral"])
+    expect(panel.locator("li")).to_have_count(3)
+    expect(panel.get_by_text("A dog is <b>outside</b>", exact=True)).to_be_visible()
+    cosines = [float(number) for number in panel.locator("ol").nth(1).locator(".number").all_inner_texts()]
+    assert cosines == sorted(cosines, reverse=True) and -1 <= cosines[-1] <= cosines[0] <= 1
+    panel.get_by_role("link", name="A man with a toy").click()
+    page.wait_for_url(re.compile("first=A.man.with.a.toy"))
+    expect(chip(page, "hypothesis", "cat")).to_be_visible()
+    expect(panel.locator(".number").first).to_be_visible()
+    assert "model=test-other" in page.url
+
+
+def test_what_crosses_a_word_is_outlined_and_named_and_the_verdict_without_it_stands_beside(open_page):
+    page = open_page(link(**TWO_SIDED | EXCHANGED, select="x1"), **PHONE)
+    expect(ribbons(page, "of-mine")).to_have_count(1)
+    assert ribbons(page, "outline").count() == 3, "those of all three words, and nobody's who looks elsewhere"
+    line = page.locator("span.crossed")
+    expect(line).to_have_text(re.compile(r"^“cat” is crossed by “dog” and “playing” \(q = 0\.\d\d\)$"))
+    expect(chip(page, "hypothesis", "cat")).to_have_attribute(
+        "aria-label", re.compile("crossed by “dog” and “playing”")
+    )
+    own = page.locator('[data-part="verdict"]').inner_text()
+    switch = page.get_by_role("switch", name="What if: without crossings (q = 0)")
+    switch.focus()
+    page.keyboard.press("Space")
+    expect(page.locator(".verdict .model")).to_contain_text("what if: without crossings (q = 0)")
+    expect(page.locator(".verdict .as-trained")).to_contain_text(own.split(",")[0].lower())
+    expect(page.locator(".without")).to_contain_text("The filters still read neighbouring words")
+    expect(line).to_contain_text("q = 0, not counted")
+    expect(switch).to_be_focused()
+    page.wait_for_url(re.compile("crossings=off"))
+    assert saved(page, "Save the ribbons as SVG")[0].endswith("-without-crossings.svg")
+    page.reload()
+    expect(switch).to_be_checked()
+    switch.tap()
+    expect(page.locator(".as-trained")).to_have_count(0)
+    page.wait_for_url(lambda address: "crossings" not in address)
+
+
+def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
+    page = open_page(link(model="nli-attconv-light", select="x2"))
+    own = page.locator('[data-part="verdict"]').inner_text()
+    expect(page.get_by_text("against people’s word alignments")).to_be_visible()
+    sharp = page.locator('[data-cell="1,1"]').get_attribute("aria-label")
+    slider = (
+        page.get_by_test_id("stSlider").filter(has_text="What if: temperature of the softmax").get_by_role("slider")
+    )
+    slider.focus()
+    page.keyboard.press("End")
+    expect(page.locator(".verdict .model")).to_contain_text("what if: softmax at temperature 50")
+    expect(page.locator(".verdict .trained")).to_contain_text(own.split(",")[0].lower())
+    assert page.locator('[data-cell="1,1"]').get_attribute("aria-label") != sharp
+    page.wait_for_url(re.compile("temperature=50"))
+    file, svg = saved(page, "Save the matrix as SVG")
+    assert file.endswith("-temperature-50.svg")
+    assert "what if: softmax at temperature 50" in " ".join(re.sub("<[^>]*>", " ", svg).split())
+    come_to_rest(page)
+    # Its numbers are another file than the model's own, and what was measured on these is not said of it.
+    with page.expect_download() as numbers:
+        page.get_by_role("button", name="Attention (CSV)").click()
+    assert numbers.value.suggested_filename.endswith("-temperature-50.csv")
+    expect(page.get_by_text("against people’s word alignments")).to_have_count(0)
+    # How far it can be believed is computed when a person asks for it, and each number says more.
+    panel = page.locator(".panel.belief")
+    panel.get_by_role("button", name="Compute how far this can be believed").click()
+    expect(panel.locator(".sentence")).to_contain_text("of 100 permutations", timeout=60_000)
+    page.wait_for_url(re.compile("believed=on"))
+    panel.get_by_role("button", name="More about: Permuted attention").click()
+    expect(panel.get_by_text("Jain & Wallace 2019, section 4.2.1")).to_be_visible()
+    file, svg = saved(page, "Save the measures as SVG")
+    assert file.startswith("pairlens-believed-") and "Random orders" in re.sub("<[^>]*>", " ", svg)
+
+
+def test_back_goes_back_with_one_press_from_every_page_and_two_with_two(open_page):
+    page = open_page(link())
+    menu = page.get_by_test_id("stSidebarNav").get_by_role("link")
+    places = []
+    for name, sign in (
+        ("Phrases", ".phrase_selection .said"),
+        ("Models", ".models tbody tr"),
+        ("Explore", ".verdict .said"),
+    ):
+        places.append(page.url.split("?")[0])
+        menu.and_(page.get_by_role("link", name=name)).click()
+        page.locator(sign).first.wait_for()
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(500)
+    for place in reversed(places):
+        page.go_back()
+        page.wait_for_url(lambda url, place=place: url.split("?")[0] == place)
+        page.wait_for_timeout(1500)
+    expect(chip(page, "hypothesis", "jumping")).to_be_visible()
+    for name, sign in (("Phrases", ".phrase_selection .said"), ("Models", ".models tbody tr")):
+        menu.and_(page.get_by_role("link", name=name)).click()
+        page.locator(sign).first.wait_for()
+        page.wait_for_timeout(800)
+    page.evaluate("history.back()")
+    page.wait_for_timeout(20)
+    page.evaluate("history.back()")
+    page.wait_for_timeout(2500)
+    expect(chip(page, "hypothesis", "jumping")).to_be_visible()
+    page.go_forward()
+    page.wait_for_url(re.compile("/phrases"))
+
+
+def test_a_saved_figure_names_model_pair_verdict_and_list(open_page):
+    page = open_page(link(select="x2"))
+    verdict = page.locator('[data-part="verdict"]').inner_text().split(", ")[0].lower()
+    figures = [saved(page, f"Save the {what} as SVG") for what in ("matrix", "ribbons", "bars", "filters")]
+    for _, text in figures:
+        assert f"Test light: {verdict} " in re.sub("<[^>]*>", " ", text)
+        assert all(sentence in text for sentence in (f"Premise: {PAIR['first']}", f"Hypothesis: {PAIR['second']}"))
+        assert "<image" not in text
+    assert "won by “dog”" in figures[3][1]
+    page.locator(".filters .choice", has_text="neutral").click()
+    figures.append(saved(page, "Save the filters as SVG"))
+    assert "strongest towards neutral (8 of 12)" in figures[4][1]
+    page.get_by_role("button", name="Swap sides").click()
+    expect(chip(page, "premise", "dog")).to_be_visible()
+    figures.append(saved(page, "Save the filters as SVG"))
+    assert len({name for name, _ in figures}) == 6

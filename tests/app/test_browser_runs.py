@@ -1,0 +1,103 @@
+"""What a page computes again, and when its scripts are silent: what browser and server tell each other."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tests.app.pages import come_to_rest
+
+pytestmark = pytest.mark.browser
+
+PAIR = {"first": "An animal is playing with a toy", "second": "A dog jumping outside in the snow"}
+SIDEBAR = 1
+"""Where the path of an element of the sidebar begins."""
+
+
+class Wire:
+    """What goes over the socket of a page, from a reload of it on."""
+
+    def __init__(self, page):
+        self.said, self.heard = list[BackMsg](), list[ForwardMsg]()
+        page.on("websocket", self._listen)
+        page.reload()
+
+    def _listen(self, socket):
+        socket.on("framesent", lambda data: self.said.append(BackMsg.FromString(data)))
+        socket.on("framereceived", lambda data: self.heard.append(ForwardMsg.FromString(data)))
+
+    def forget(self):
+        self.said.clear()
+        self.heard.clear()
+
+    @property
+    def asked(self):
+        """The runs that the browser has asked for, each by its part of the page; empty: all of it."""
+        return [message.rerun_script.fragment_id for message in self.said if message.HasField("rerun_script")]
+
+    @property
+    def finished(self):
+        """How each run came to its end."""
+        ends = [message.script_finished for message in self.heard if message.HasField("script_finished")]
+        return [ForwardMsg.ScriptFinishedStatus.Name(end) for end in ends]
+
+    @property
+    def drawn(self):
+        """What the first run has drawn: the paths of its elements."""
+        ends = [i for i, message in enumerate(self.heard) if message.HasField("script_finished")]
+        return [list(message.metadata.delta_path) for message in self.heard[: ends[0]] if message.HasField("delta")]
+
+
+def test_after_enter_in_a_box_the_part_of_the_pair_runs_alone(open_page):
+    page = open_page("/?" + urlencode({"model": "test-light"} | PAIR))
+    wire = Wire(page)
+    expect(page.locator(".effects .track i").first).to_be_attached()  # nothing is computed any more
+    come_to_rest(page)
+    wire.forget()
+    box = page.get_by_label("Hypothesis (the sentence judged)")
+    box.fill("A cat sleeping")
+    box.press("Enter")
+    expect(page.locator(".chip", has_text="sleeping")).to_be_visible()
+    page.wait_for_url(re.compile("second=A\\+cat"))
+    expect(page.locator(".effects .track i").first).to_be_attached()
+    come_to_rest(page)
+    assert wire.asked and all(wire.asked), "the whole page ran"
+    assert {*wire.finished} == {"FINISHED_FRAGMENT_RUN_SUCCESSFULLY"}
+    assert wire.drawn and not any(path[0] == SIDEBAR for path in wire.drawn), "the verdict waited for the sidebar"
+
+
+@pytest.mark.parametrize("name", ["", "compare"])
+def test_scripts_are_silent_between_a_click_in_the_menu_and_the_new_page(open_page, name):
+    """A script that still spoke would make the server stay, or draw the new page upon the old one."""
+    page = open_page("/models", wait="table.models tbody tr")
+    wire = Wire(page)
+    for time in range(4):
+        asked = {"model": "test-light", "second": f"{PAIR['second']} {time}", "first": PAIR["first"], "believed": "on"}
+        asked |= {"with": "test-two-sided"} if name else {"links": "kept"}
+        page.goto(re.sub("/models.*", f"/{name}?", page.url) + urlencode(asked))
+        expect(page.locator(".cells rect").first).to_be_attached()
+        if not name:
+            come_to_rest(page)
+        wire.forget()
+        # A word is clicked before the new page can have come; and what is computed would be asked for all the while.
+        page.evaluate(
+            """() => {
+                 const [drawn] = [...document.querySelectorAll("*")].flatMap((node) =>
+                   [...(node.shadowRoot ?? node).querySelectorAll(".chip, rect[role=gridcell]")]);
+                 [...document.querySelectorAll("[data-testid=stSidebarNav] a")]
+                   .find((link) => link.textContent.includes("Models")).click();
+                 drawn.dispatchEvent(new MouseEvent("click", { bubbles: true, composed: true }));
+               }"""
+        )
+        expect(page.locator("table.models tbody tr").first).to_be_visible()
+        page.wait_for_url(re.compile("/models"))
+        come_to_rest(page)
+        expect(page.locator("table.models")).to_be_visible()
+        expect(page.locator(".verdict, .compared, [data-testid=stException]")).to_have_count(0)
+        since_the_click = wire.asked[wire.asked.index("") :]
+        assert not any(since_the_click), "a script has spoken of the page that was left"

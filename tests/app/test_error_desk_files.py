@@ -1,0 +1,193 @@
+"""The Error desk's files: what is read and predicted, in which order, and how it is told."""
+
+import gzip
+import json
+import re
+
+import pytest
+
+from app.desk import choosing
+from core.checkpoint import read_card
+from core.data import DataError
+from core.desk import job_notes, store
+from core.desk.queue import JobQueue
+from core.desk.run import save
+from tests.app.desk_page import button, figures, texts
+from tests.app.made_up_models import make_checkpoint
+from tests.app.pages import open_view, sentences
+from tests.core.made_up_runs import made_up_run
+from tests.core.test_job_queue import queue_of
+from trainers.__main__ import main
+
+pytestmark = pytest.mark.usefixtures("own_desk")
+
+
+def test_an_upload_is_read_under_its_own_name_alone_and_bounded():
+    text = b"premise,hypothesis,label\na,b,neutral\n"
+    for name in ("../../x.csv", "C:\\y\\x.csv"):
+        with choosing._as_file(name, text) as path:
+            assert (path.name, path.read_bytes()) == ("x.csv", text)
+    bomb = gzip.compress(text + b"a,b,neutral\n" * 100_000)
+    with pytest.raises(DataError, match="holds more than 1 MB of text"), choosing._as_file("x.csv.gz", bomb) as path:
+        choosing._recognised(path, 1_000_000)
+
+
+def test_files_are_recognised_or_their_columns_are_asked_for(kept_run, tmp_path):
+    save(kept_run, tmp_path / "run.parquet")
+    assert choosing._recognised(tmp_path / "run.parquet", 10**6).models[1].model == "two"
+    (tmp_path / "odd.csv").write_text("claim;proof\na;b\n")
+    assert choosing._recognised(tmp_path / "odd.csv", 10**6) == ["claim", "proof"]
+
+
+def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypatch, checkpoints):
+    folder = tmp_path / "sets"
+    folder.mkdir()
+    made_up_run(folder)
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(folder))
+    app = open_view("error_desk")
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
+    assert "6 rows (sentence-pair table)" in texts(app)
+    chooser = next(box for box in app.multiselect if box.label.startswith("Checkpoints"))
+    chooser.set_value(["test-light", "test-other"]).run()
+    button(app, "Predict").click().run()
+    app.session_state["desk prediction"].wait(60) if "desk prediction" in app.session_state else None
+    app.run()
+    assert not app.exception
+    assert re.search(r"A Test light \d", texts(app))
+    (known,) = store.runs()
+    sha256 = [read_card(checkpoints / name)["sha256"] for name in ("test-light", "test-other")]
+    assert [model.sha256 for model in known.models] == sha256
+
+    # One of its parts is cut off: the page says that it is predicted anew.
+    (part,) = (tmp_path / "desk/runs").glob(f"*-{sha256[0][:16]}.parquet")
+    part.write_bytes(part.read_bytes()[:-60])
+    button(app, "New run").click().run()
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
+    next(box for box in app.multiselect if box.label.startswith("Checkpoints")).set_value(["test-light"]).run()
+    button(app, "Predict").click().run()
+    app.session_state["desk prediction"].wait(60) if "desk prediction" in app.session_state else None
+    app.run()
+    assert any("The kept run of Test light could not be read" in sentence for sentence in sentences(app))
+    assert not app.exception and "6 of 6 rows" in texts(app)
+
+
+def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, monkeypatch, checkpoints):
+    folder = tmp_path / "sets"
+    folder.mkdir()
+    made_up_run(folder)
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(folder))
+    monkeypatch.setenv("PAIRLENS_RAY", "127.0.0.1:1")
+    app = open_view("error_desk")
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
+    next(box for box in app.multiselect if box.label.startswith("Checkpoints")).set_value(["test-light"]).run()
+    button(app, "Predict").click().run()
+    told = "There is no Ray cluster at 127.0.0.1:1: start one (docs/cluster.md)"
+    if not any(told in sentence for sentence in sentences(app)):
+        app.session_state["desk prediction"].wait(60)
+        app.run()
+        assert any(told in sentence for sentence in sentences(app))
+    assert not app.exception and store.runs() == []
+
+
+def test_a_store_of_runs_that_cannot_be_used_is_one_sentence(monkeypatch):
+    monkeypatch.setenv("PAIRLENS_RUNS", "nonsense://ann:secret@somewhere/runs")
+    app = open_view("error_desk")
+    (told,) = (sentence for sentence in sentences(app) if "store of runs" in sentence)
+    assert not app.exception and "check the address in PAIRLENS_RUNS" in told and "secret" not in told
+
+
+def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
+    queue = JobQueue()
+    monkeypatch.setattr("app.desk.jobs.QUEUE", queue)
+    jobs = queue_of(3, queue)
+    assert jobs[0].works.wait(30)
+    app = open_view("error_desk")
+    bars = [bar.proto.text.replace("\\", "") for bar in app.get("progress")]
+    assert bars[0].startswith("The prediction of 0.csv: 0 of 3 rows")
+    assert bars[1:] == [f"The prediction of {n}.csv: 3 rows, number {n} in the queue" for n in (1, 2)]
+    [one for one in app.button if one.label == "Cancel"][1].click().run()
+    assert not app.exception and jobs[1].finished and queue.jobs() == (jobs[0], jobs[2])
+    assert app.get("progress")[1].proto.text.endswith("number 1 in the queue")
+    for job in (jobs[0], jobs[2]):
+        job.let_go.set()
+        assert job.wait(30)
+
+
+def test_a_job_that_stopped_with_its_server_is_told_until_somebody_puts_it_away(monkeypatch):
+    note = job_notes.note("The prediction of <b>taxi.tsv</b> by test-light", 6)
+    assert not any("stopped" in sentence for sentence in sentences(open_view("error_desk"))), "its server lives"
+    note._lock.release()  # as the system does when the process ends
+    app = open_view("error_desk")
+    told = "The prediction of &lt;b&gt;taxi.tsv&lt;/b&gt; by test-light (6 rows) stopped when its server did."
+    assert any(told in sentence for sentence in sentences(app))
+    button(app, "Put away").click().run()
+    assert not app.exception and not any("stopped" in sentence for sentence in sentences(app))
+
+
+def test_a_folder_of_parts_opens_as_one_run(tmp_path, monkeypatch, checkpoints):
+    folder = tmp_path / "sets"
+    folder.mkdir()
+    made_up_run(folder)
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(folder))
+    monkeypatch.setattr("core.evaluation.parts.ROWS", 4)
+    command = ["predict", str(checkpoints / "test-light"), str(folder / "taxi.tsv"), "--out", f"{folder}/in-parts/"]
+    assert main(command) == 0
+    app = open_view("error_desk")
+    box = next(box for box in app.selectbox if box.label.startswith("or choose"))
+    assert box.options == ["in-parts", "taxi.tsv"] and len(list(folder.glob("in-parts/*.parquet"))) == 2
+    box.set_value("in-parts").run()
+    assert not app.exception and "6 of 6 rows" in texts(app)
+    (known,) = store.runs()
+    assert (known.name, known.rows) == ("taxi.tsv", 6)
+    (folder / "in-parts/part-00001.parquet").unlink()
+    button(app, "New run").click().run()
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("in-parts").run()
+    assert any("part-00001.parquet of in-parts is missing or cut off" in sentence for sentence in sentences(app))
+
+
+def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_path, monkeypatch):
+    checkpoints, sets = tmp_path / "checkpoints", tmp_path / "sets"
+    sets.mkdir()
+    make_checkpoint(
+        checkpoints,
+        "test-claims",
+        "Test claims",
+        9,
+        task="fact checking",
+        labels=["true", "false", "not enough info"],
+        roles={"first": "claim", "second": "evidence", "judged": "claim"},
+    )
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(checkpoints))
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(sets))
+    claims = [
+        ("SUPPORTS", "a dog is outside", ["a dog is in the snow", "the snow is outside"]),
+        ("REFUTES", "a cat is cold", ["the cat is not cold"]),
+        ("NOT ENOUGH INFO", "the toy is plastic", []),
+    ]
+    lines = [{"id": i, "label": label, "claim": c, "evidence": e} for i, (label, c, e) in enumerate(claims)]
+    (sets / "fever.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def predicted(**names):
+        app = open_view("error_desk")
+        next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("fever.jsonl").run()
+        assert "3 rows (FEVER jsonl)" in texts(app)
+        next(box for box in app.multiselect if box.label.startswith("Checkpoints")).set_value(["test-claims"]).run()
+        for label, name in names.items():
+            next(box for box in app.selectbox if box.label == f"“{label}” is").set_value(name).run()
+        strange = any("are not all classes of Test claims" in sentence for sentence in sentences(app))
+        button(app, "Predict").click().run()
+        app.session_state["desk prediction"].wait(60) if "desk prediction" in app.session_state else None
+        app.run()
+        assert not app.exception
+        return app, strange
+
+    app, strange = predicted()
+    assert strange and "There are no scores" in texts(app)
+    assert "right" not in texts(app).split("Test claims")[1][:20]
+    app, strange = predicted(supports="true", refutes="false")
+    assert not strange and re.search(r"A Test claims \d+\.\d\u00a0% right", texts(app))
+    assert app.dataframe[0].value["gold"].tolist() == ["true", "false", "not enough info"]
+    assert "Confusion of Test claims" in figures(app)
+    app, strange = predicted(supports="true", refutes="no class: its rows get no scores")
+    assert not strange and re.search(r"A Test claims \d+\.\d\u00a0% right", texts(app))
+    assert app.dataframe[0].value["gold"].fillna("").tolist() == ["true", "", "not enough info"]
