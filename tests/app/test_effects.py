@@ -276,7 +276,7 @@ def test_models_side_by_side_have_their_effects_on_one_page(drawn, checkpoints):
 
 
 def test_training_rows_like_the_pair_come_late_or_the_command_that_indexes_them(checkpoints, monkeypatch, tmp_path):
-    assert "`python -m trainers neighbours test-light --data DATA`" in late(explore())["problems"]["like"]
+    assert "“python -m trainers neighbours test-light --data DATA”" in late(explore())["problems"]["like"]
     monkeypatch.setenv("PAIRLENS_NEIGHBOURS", str(tmp_path))
     checkpoint = load(checkpoints / "test-light")
     texts = [("a <b>dog</b> & a toy", "the dog"), ("a man", "the man is cold"), ("a man", "x" * 9000)]
