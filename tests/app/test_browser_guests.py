@@ -25,7 +25,7 @@ def first_row(page):
 
 def shown(page, head):
     """Wait until the page shows this head."""
-    expect(page.locator(".attention_heads .state b")).to_have_text(head)
+    expect(page.locator(".attention_heads p[aria-live] b")).to_have_text(head)
     expect(page.locator(".attention_map:visible .how")).to_contain_text(head[:1].upper() + head[1:])
 
 

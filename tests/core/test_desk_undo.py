@@ -88,7 +88,7 @@ def test_the_schema_itself_refuses_a_second_undoing_and_uses_no_tags_number_agai
     annotations.give("Ann", FILE, "1", "other")
     annotations.undo("Ann", last(annotations, "tag").id)
     engine = open_database()
-    with pytest.raises(sa.exc.IntegrityError), writing(engine) as connection:
+    with pytest.raises(sa.exc.IntegrityError), engine.begin() as connection:
         (undoing,) = connection.execute(sa.select(schema.change).where(schema.change.c.undoes.is_not(None)))
         connection.execute(sa.insert(schema.change).values({**undoing._mapping, "id": undoing.id + 1}))
     numbers = []
