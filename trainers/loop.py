@@ -154,7 +154,7 @@ class TrainingRun:
         """The batches of an epoch, the same in all processes."""
         return plan(self.train_set, self.recipe.batch_size, [self.recipe.seed, epoch])
 
-    def as_typed(self, epoch: int) -> Encoded:
+    def rows_of(self, epoch: int) -> Encoded:
         """The training rows of an epoch: those drawn for it without their last full stop, with names drawn for it."""
         recipe, rows, full_stop = self.recipe, self.train_set, self.data.vocabulary.ids.get(".")
         if recipe.drop_full_stops and full_stop is not None:
@@ -219,7 +219,7 @@ class TrainingRun:
         """The rest of the current epoch, its score on dev, and the state saved; false where the loss or the
         scores are no numbers, and then nothing is noted or saved."""
         batches, progress = self.batches(self.progress.epoch), self.progress
-        self.epoch_set = self.as_typed(progress.epoch)
+        self.epoch_set = self.rows_of(progress.epoch)
         world, started = self.fabric.world_size, time.perf_counter()
         with self.bar(batches) as shown:
             for rows in batches[progress.batch :]:

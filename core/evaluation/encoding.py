@@ -177,7 +177,7 @@ class Encoded:
         return self._with(lambda texts: texts.without_last(word, drawn), lambda values: values)
 
     def with_other_names(self, share: float, drawn: np.random.Generator) -> Encoded:
-        """A ``share`` of the rare words that a row's first text has in common with another of its texts is exchanged
+        """A ``share`` of the rare words that a row's first text shares with another of its texts is exchanged
         for other rare ones, drawn for each row, the same in all texts of the row. Rare are all words but the
         :data:`COMMON` that stand most often in these texts."""
         of_texts = [texts.words() for texts in (self.first, *self.contexts)]
@@ -186,17 +186,17 @@ class Encoded:
         rare = by_count[by_count > 0][COMMON:]
         size = int(numbers[-1]) + 1
         first, *others = (row * size + words for words, row in of_texts)  # a word of a row as one number
-        common = np.intersect1d(first, np.concatenate([first[:0], *others]))
-        common = common[np.isin(common % size, rare)]
-        common = common[drawn.random(len(common)) < share]
-        if not len(common):
+        shared = np.intersect1d(first, np.concatenate([first[:0], *others]))
+        shared = shared[np.isin(shared % size, rare)]
+        shared = shared[drawn.random(len(shared)) < share]
+        if not len(shared):
             return self
-        other = drawn.choice(rare, len(common))
+        other = drawn.choice(rare, len(shared))
 
         def exchanged(texts: Ragged) -> Ragged:
             words, row = texts.words()
-            at = np.minimum(np.searchsorted(common, row * size + words), len(common) - 1)
-            return texts.with_words(np.where(common[at] == row * size + words, other[at], words))
+            at = np.minimum(np.searchsorted(shared, row * size + words), len(shared) - 1)
+            return texts.with_words(np.where(shared[at] == row * size + words, other[at], words))
 
         return self._with(exchanged, lambda values: values)
 

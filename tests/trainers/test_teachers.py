@@ -94,13 +94,13 @@ def test_a_share_of_the_rows_is_read_without_its_last_full_stop(tmp_path: Path) 
     loaded = load_data(recipe, tmp_path, quiet=True)
     words = WordTable.from_vectors(list(loaded.vocabulary.ids), torch.randn(len(loaded.vocabulary.ids), 8), 1.0, "w")
     run = ready(recipe, loaded, words, Options(tmp_path / "out", "cpu", precision="32"))
-    first, second = (run.as_typed(epoch) for epoch in (0, 1))
+    first, second = (run.rows_of(epoch) for epoch in (0, 1))
     assert 60 < (first.first.lengths == 3).sum() < 140
     assert set(first.first.lengths) == {3, 4}
     assert (first.contexts[0].lengths[1::2] == first.first.lengths[1::2] - 1).all(), "both texts of a row"
     assert (first.contexts[0].lengths[::2] == 1).all(), "a text is never left empty"
     assert (first.first.lengths != second.first.lengths).any(), "drawn anew"
-    assert (run.as_typed(0).first.lengths == first.first.lengths).all()
+    assert (run.rows_of(0).first.lengths == first.first.lengths).all()
     full_stop = loaded.vocabulary.ids["."]
     bare = first.first.lengths == 3
     assert not (first.first.side(bare.nonzero()[0]).words == full_stop).any()

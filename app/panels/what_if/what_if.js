@@ -20,6 +20,7 @@ import { beforeAndAfter, listOfSteps } from "./list.js";
 
 const LONGEST = 60; // characters of a word that is put in
 const BOTH_TEXTS = (texts) => texts.filter(Boolean).join(" / ");
+const QUOTED = (texts) => BOTH_TEXTS(texts.map((text) => text && `“${text}”`));
 
 class WhatIfPanel {
   constructor(view, data) {
@@ -332,8 +333,8 @@ class WhatIfPanel {
     if (!turns.length) return html("p", "This pair has no word that could be dropped or replaced.");
     const [{ before, turned }] = turns;
     const head = turned
-      ? `The smallest changes that turn the verdict, each of ${BOTH_TEXTS(before)}:`
-      : `No change of up to three words turns the verdict. The one that takes most from it, of ${BOTH_TEXTS(before)}:`;
+      ? `The smallest changes that turn the verdict, each made to ${QUOTED(before)}:`
+      : `No change of up to three words turns the verdict. The one that takes most from it, made to ${QUOTED(before)}:`;
     return [
       html("p.soft", html("bdi", head)),
       html(
