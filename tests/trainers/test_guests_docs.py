@@ -61,7 +61,11 @@ def folder(tmp_path_factory):
     make(folder / "models/my-roberta", "roberta")
     make_tower(folder / "models/my-minilm")
     (folder / "pairs.jsonl").write_text("".join(json.dumps(pair(source, number)) + "\n" for number in range(30)))
-    rows = [f"{label}\t{one}\t{other}\t{number}\n" for number, (label, one, other) in enumerate(alike(source, 24))]
+    questions = [*alike(source, 24)]
+    # To weights that nobody trained the same words in another order may be less alike than others (2 of 12 seeds; the
+    # vocabulary is another one in each process): the same text is not.
+    questions += [(1, one, one) for _, one, _ in questions[::2]]
+    rows = [f"{label}\t{one}\t{other}\t{number}\n" for number, (label, one, other) in enumerate(questions)]
     (folder / "questions.tsv").write_text("".join(rows))
     for name in ("rte2_dev.json", "edinburgh_train_sure.json"):
         (folder / name).write_text(json.dumps(PAIRS[:2]))
