@@ -255,9 +255,10 @@ class PairView extends View {
     this.tell({}, soon ? 250 : 0);
   }
 
-  // A click selects; a second one undoes it.
+  // A click selects; a second one undoes it. What the page has selected by itself becomes the person's: it may have
+  // come the moment before the click.
   pick(part) {
-    const again = ["row", "column"].every((axis) => (part[axis] ?? null) === this.selection[axis]);
+    const again = this.explicit && ["row", "column"].every((axis) => (part[axis] ?? null) === this.selection[axis]);
     this.select(again ? {} : part);
   }
 

@@ -14,6 +14,14 @@ from tests.app.test_browser_explore import chip, link
 pytestmark = pytest.mark.browser
 
 
+def select(page, side, word):
+    """Select a word, with which the page may have begun or may begin once it has the effects."""
+    expect(page.locator(".effects .track i").first).to_be_attached()
+    if chip(page, side, word).get_attribute("aria-pressed") == "false":
+        chip(page, side, word).click()
+    expect(chip(page, side, word)).to_have_attribute("aria-pressed", "true")
+
+
 def test_an_example_shows_its_gold_label_and_sets_the_model_that_it_is_about(open_page):
     page = open_page("/?model=test-light&example=playing-outdoors")
     expect(page.locator(".gold")).to_have_text("Gold label (SICK): entailment")
@@ -56,8 +64,7 @@ def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is not jumping")
     expect(chip(page, "hypothesis", "not")).to_be_visible()
     come_to_rest(page)
-    if chip(page, "hypothesis", "jumping").get_attribute("aria-pressed") == "false":  # a page may begin with it
-        chip(page, "hypothesis", "jumping").click()
+    select(page, "hypothesis", "jumping")
     page.get_by_role("button", name="Drop “jumping” from the hypothesis").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is not")
     page.get_by_test_id("stSidebar").get_by_text("Pairs tried (3)").click()
@@ -98,8 +105,7 @@ def test_changes_are_undone_made_again_and_typed_by_keyboard(open_page):
     expect(hypothesis).to_have_value("A dog is jumping")
     page.wait_for_url(re.compile("step=0"))
     come_to_rest(page)
-    if chip(page, "hypothesis", "dog").get_attribute("aria-pressed") == "false":  # a page may begin with it
-        chip(page, "hypothesis", "dog").click()
+    select(page, "hypothesis", "dog")
     word = page.get_by_role("textbox", name="Another word")
     word.fill("cat")
     page.keyboard.press("Enter")
