@@ -1,11 +1,12 @@
 // Compare: verdicts and attention side by side on one scale, where they differ, and how much words disagree.
 
-import { CELL, MatrixPanel, PROJECTED, aloneIn } from "../panels/attention_map/matrix.js";
+import { PROJECTED } from "../panels/attention_map/grid.js";
+import { aloneIn } from "../panels/attention_map/matrix.js";
+import { MatrixPanel } from "../panels/attention_map/panel.js";
 import { barLine, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
 import {
   capital,
   directionOf,
-  exactPercent,
   heading,
   html,
   linkButton,
@@ -54,7 +55,7 @@ class ComparedMatrix extends MatrixPanel {
   }
 
   get sizes() {
-    return this.view.type > 1 ? PROJECTED : this.dense ? CELL : NUMBERED;
+    return this.view.type > 1 || this.dense ? super.sizes : NUMBERED;
   }
 
   get signed() {
@@ -62,28 +63,23 @@ class ComparedMatrix extends MatrixPanel {
   }
 
   get labels() {
-    const { rows, columns } = this.attention;
+    const { rows, columns, low, high, steps } = this.attention;
     const more = `Rows are ${the(rows)}, columns ${the(columns)}; the numbers are percentages. ${this.dense ? "Point at a cell for its value." : "Point at a cell for its exact value; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End."}`;
-    return { ...this.attention, headed: "", more };
-  }
-
-  get scale() {
-    const { low, high, steps } = this.attention;
     const colours = steps.map(([light, dark]) => `light-dark(${light},${dark})`);
-    if (this.signed) return ["difference", `\u2212${percent(high)}`, `+${percent(high)}`, colours];
-    return ["weight", percent(low), percent(high), colours];
+    const scale = this.signed
+      ? ["difference", `\u2212${percent(high)}`, `+${percent(high)}`, colours]
+      : ["weight", percent(low), percent(high), colours];
+    return { ...this.attention, headed: "", more, scale };
   }
 
   describe(i, j) {
-    const weight = this.number("weights", i, j);
-    return `${this.rows[i]} to ${this.word(j)}: ${this.signed ? `difference ${signed(100 * weight, 1)}\u00a0%` : `weight ${percent(weight)}`}`;
+    if (!this.signed) return super.describe(i, j);
+    return `${this.rows[i]} to ${this.word(j)}: difference ${signed(100 * this.number("weights", i, j), 1)}\u00a0%`;
   }
 
   facts(i, j) {
-    const weight = this.number("weights", i, j);
-    return [
-      html("span", this.signed ? `difference ${signed(100 * weight, 2)}\u00a0%` : `weight ${exactPercent(weight)}`),
-    ];
+    if (!this.signed) return super.facts(i, j);
+    return [html("span", `difference ${signed(100 * this.number("weights", i, j), 2)}\u00a0%`)];
   }
 
   step(value) {

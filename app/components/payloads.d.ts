@@ -478,11 +478,8 @@ export interface WordMap {
   units: string;
   weights: Array<Array<number>>;
   scores: Array<Array<number>>;
-  values: Array<Array<number>>;
   none: NullWord | null;
   apart: boolean;
-  low: number;
-  high: number;
   crossed: Array<Array<number>> | null;
   crossings: Array<number | null> | null;
   of: string;
@@ -494,7 +491,6 @@ export interface NullWord {
   word: string;
   weights: Array<number | null>;
   scores: Array<number | null>;
-  values: Array<number | null>;
 }
 
 export interface Drawn {

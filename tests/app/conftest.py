@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -10,6 +15,8 @@ from typing import Any
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from app.components.bundle import bundle
+from app.panels import attention_map
 from core.desk import store
 from core.desk.run import Run
 from core.json_types import JsonObject
@@ -127,6 +134,41 @@ def drawn() -> Callable[[Any], JsonObject]:
         below = (one for one in others if one["view"] == "below" and one["of"] == data["number"])
         panels = [panel for one in (data, *below) for panel in one.get("panels", ())]
         return {**data, "panels": panels, "by_kind": {panel["kind"]: panel["data"] for panel in panels}}
+
+    return read
+
+
+@pytest.fixture
+def run_script(tmp_path: Path) -> Callable[[str], str]:
+    """What a module exports as its default, when Node.js runs it."""
+    # The machine's own, or what `make lint` has put into the virtual environment.
+    node = shutil.which("node", path=os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)]))
+    assert node, "scripts are run by Node.js"
+
+    def run(text: str) -> str:
+        (tmp_path / "bundle.mjs").write_text(text)
+        program = "import value from './bundle.mjs'; process.stdout.write(String(value))"
+        (tmp_path / "run.mjs").write_text(program)
+        return subprocess.run([node, "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+
+    return run
+
+
+@pytest.fixture
+def with_values(tmp_path: Path, run_script: Callable[[str], str]) -> Callable[[JsonObject], JsonObject]:
+    """An attention map as the browser is given it, with what the browser makes of it: the values of its cells, and both
+    ends of their scale."""
+    cells = Path(attention_map.__file__).with_name("cells.js")
+    entry = tmp_path / "entry.js"
+    entry.write_text(
+        'import { ATTENTION } from "./constants.js";\n'
+        f'import {{ withValues }} from "{cells}";\n'
+        "export default JSON.stringify(withValues(ATTENTION));\n"
+    )
+
+    def read(attention: JsonObject) -> JsonObject:
+        made: JsonObject = json.loads(run_script(bundle(entry, [cells], {"ATTENTION": attention})))
+        return made
 
     return read
 

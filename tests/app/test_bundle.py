@@ -1,11 +1,5 @@
 """The scripts joined into one module: each sees what it imports, and nothing else."""
 
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from app.components.bundle import bundle
@@ -30,22 +24,6 @@ def folder(tmp_path):
 def test_a_name_is_seen_where_it_is_imported_alone(folder, run_script):
     text = bundle(folder / "entry.js", [folder / "middle.js"], {"COLOURS": ["red", "blue"]})
     assert run_script(text) == "undefined undefined 12 red,blue"
-
-
-@pytest.fixture
-def run_script(tmp_path):
-    """What a module exports as its default, when Node.js runs it."""
-
-    # The machine's own, or what `make lint` has put into the virtual environment.
-    node = shutil.which("node", path=os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)]))
-
-    def run(text):
-        (tmp_path / "bundle.mjs").write_text(text)
-        program = "import value from './bundle.mjs'; process.stdout.write(String(value))"
-        (tmp_path / "run.mjs").write_text(program)
-        return subprocess.run([node, "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-
-    return run
 
 
 def test_a_name_that_is_not_exported_is_refused(folder):

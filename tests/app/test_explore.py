@@ -40,13 +40,14 @@ def test_the_drawing_holds_verdict_attention_filters_and_their_sums(drawn):
     assert not data["explicit"] and data["selection"] == {"row": None, "column": None}
 
 
-def test_a_link_opens_with_its_cell_selected(drawn):
+def test_a_link_opens_with_its_cell_selected(drawn, with_values):
     app = explore(first="A dog.", second="An animal", select="x2y1", show="score")
     data = drawn(app)
     assert data["selection"] == {"row": 1, "column": 0}
     assert data["explicit"]
     assert "1" in data["late"]["attentive_context"]["hypothesis"]
-    assert data["by_kind"]["attention_map"]["values"] == data["by_kind"]["attention_map"]["scores"]
+    attention = data["by_kind"]["attention_map"]
+    assert with_values(attention)["values"] == attention["scores"]
     assert query(app)["select"] == "x2y1"
 
 
@@ -63,8 +64,9 @@ def test_a_mix_of_a_word_outside_the_table_has_no_nearest_words(drawn, checkpoin
         assert line in " ".join(said.find(AttentiveContext).to_text(said))
 
 
-def test_a_column_is_the_models_own_weights_rescaled_to_add_up_to_one(drawn):
-    attention = drawn(explore(first="A dog runs", second="An animal", show="column"))["by_kind"]["attention_map"]
+def test_a_column_is_the_models_own_weights_rescaled_to_add_up_to_one(drawn, with_values):
+    data = drawn(explore(first="A dog runs", second="An animal", show="column"))
+    attention = with_values(data["by_kind"]["attention_map"])
     for j, column in enumerate(zip(*attention["weights"], strict=True)):
         shares = [weight / sum(column) for weight in column]
         assert [row[j] for row in attention["values"]] == pytest.approx(shares, abs=1e-4)

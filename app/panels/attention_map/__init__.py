@@ -28,27 +28,23 @@ class NullWord:
     word: str
     weights: Column
     scores: Column
-    values: Column
 
 
 @dataclass(frozen=True)
 class WordMap(Payload):
-    """What the matrix and the ribbons draw. ``values`` are what the cells show, from ``low`` to ``high``; ``weights``
-    are always what the model used; ``none`` is None in a model without a null word. ``crossed``: for each row the rows
-    that look across it, and ``crossings`` its q as the model used it; None in a model that does not count them. ``of``:
-    whose attention it is, of a model from elsewhere; its ``values`` are left to the browser, which has the weights, and
-    ``stays`` says what a transformer's words give to other than the columns' words."""
+    """What the matrix and the ribbons draw. ``weights`` are always what the model used: the browser makes of them, or
+    of ``scores``, what the cells show. ``none`` is None in a model without a null word. ``crossed``: for each row the
+    rows that look across it, and ``crossings`` its q as the model used it; None in a model that does not count them.
+    ``of``: whose attention it is, of a model from elsewhere, which has weights alone; ``stays`` says what a
+    transformer's words give to other than the columns' words."""
 
     units: str
     weights: Matrix
     scores: Matrix
-    values: Matrix
     none: NullWord | None
     apart: bool
-    low: float
-    high: float
-    crossed: tuple[tuple[int, ...], ...] | None = None
-    crossings: Column | None = None
+    crossed: tuple[tuple[int, ...], ...] | None
+    crossings: Column | None
     of: str = ""
     stays: str = ""
 
@@ -73,30 +69,27 @@ def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: st
 
 
 def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap:
-    """The matrix of a map over words; its cells ``show`` weight, column or score."""
+    """The matrix of a map over words; its cells ``show`` weight, column or score, of a model from elsewhere never
+    score, and of states that are alike or not their cosines."""
+    short = significant
     if not record.scores:
-        return of_weights(record, show)
-    values: Matrix = record.weights
-    null_scores = (record.null_score,) * len(record.null)
-    null: Sequence[float | None] = record.null
-    if show == "score":
-        values, null = record.scores, null_scores
-    elif show == "column":
-        values, null = rescaled(record.weights), _shares(record.null)
-    flat = [value for row in (*values, null) for value in row if value is not None]
-    low = min(flat) if show == "score" else 0.0
-    columns = (significant(column) for column in (record.null, null_scores, null))
+        short = _rounded
+        show = "column" if show == "column" and record.units != SIMILARITY else "weight"
+    null = NullWord(
+        SPECIAL if record.own else NO_WORD,
+        short(record.null),
+        significant((record.null_score,) * len(record.null)),
+    )
     return WordMap(
         record.units,
-        compact(record.weights),
+        tuple(map(short, record.weights)),
         compact(record.scores),
-        compact(values),
-        NullWord(NO_WORD, *columns) if record.null else None,
+        null if record.null else None,
         record.apart,
-        low,
-        max(max(flat), low + 1e-9),
         None if record.crossed_by is None else tuple(tuple(record.crossing(i)) for i in range(len(record.weights))),
         None if record.crossings is None else significant(record.crossings),
+        "" if record.scores else record.name,
+        stays(record) if record.own else "",
         rows=record.rows,
         columns=record.columns,
         show=show,
@@ -104,28 +97,8 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap
     )
 
 
-def of_weights(record: AttentionMap, show: str) -> WordMap:
-    """The matrix of a model from elsewhere, which has weights alone. Its scale runs to the largest weight on a word:
-    special tokens often have most of it, and all words would be dark beside them."""
-    show = "column" if show == "column" and record.units != SIMILARITY else "weight"
-    shown = rescaled(record.weights) if show == "column" else record.weights
-    special = tuple(round(weight, _DIGITS) for weight in record.null)
-    alike = record.units == SIMILARITY
-    return WordMap(
-        record.units,
-        tuple(tuple(round(weight, _DIGITS) for weight in row) for row in record.weights),
-        (),
-        (),
-        NullWord(SPECIAL if record.own else NO_WORD, special, (), special) if special else None,
-        record.apart,
-        min(map(min, shown)) if alike else 0.0,
-        max(max(map(max, shown)), 1e-9),
-        of=record.name,
-        stays=stays(record) if record.own else "",
-        rows=record.rows,
-        columns=record.columns,
-        show=show,
-    )
+def _rounded(weights: Sequence[float]) -> tuple[float, ...]:
+    return tuple(round(weight, _DIGITS) for weight in weights)
 
 
 def stays(record: AttentionMap) -> str:
@@ -145,16 +118,6 @@ def windows(record: AttentionMap, width: int) -> WindowMap:
         best = max(range(len(weights)), key=weights.__getitem__)
         lines.append((i, best if weights[best] > 0 else None, *significant((scores[best], weights[best]))))
     return WindowMap(record.units, width, tuple(lines), rows=record.rows, columns=record.columns)
-
-
-def rescaled(weights: Matrix) -> Matrix:
-    """The weights, each column divided by its sum: whose weight a word of the columns gets. Not what a model used."""
-    return tuple(zip(*map(_shares, zip(*weights, strict=True)), strict=True))
-
-
-def _shares(column: Sequence[float]) -> list[float]:
-    total = sum(column)
-    return [weight / total if total > 0 else 0.0 for weight in column]
 
 
 def lead(record: AttentionMap, explanation: Explanation) -> float | None:

@@ -14,7 +14,8 @@ import {
 } from "../../components/elements.js";
 import { Waiting } from "../../components/late.js";
 import { PANELS } from "../../components/view.js";
-import { MatrixPanel, aloneIn } from "../attention_map/matrix.js";
+import { aloneIn } from "../attention_map/matrix.js";
+import { MatrixPanel } from "../attention_map/panel.js";
 
 const WRITTEN = 26; // pixels of a cell that has room for a number
 const WORTH = 0.05; // of the largest effect, from which a cell says its sign
@@ -56,25 +57,13 @@ class LinkMatrix extends MatrixPanel {
     return this.attention;
   }
 
-  get agreement() {
-    return null; // of the weights, not of what they do
-  }
-
-  get others() {
-    return [];
-  }
-
-  get changed() {
-    return null; // the model is the one that was trained
-  }
-
-  // Those of the weights are drawn.
-  get ribbons() {
-    return null;
-  }
-
   get labels() {
-    if (this.attention.units === HEADS) return this.labelsOfHeads;
+    const { high } = this.attention;
+    const scale = ["effect", signed(-high, 2), signed(high, 2), SCALE];
+    return { ...(this.attention.units === HEADS ? this.labelsOfHeads : this.labelsOfLinks), scale };
+  }
+
+  get labelsOfLinks() {
     const { rows, columns, verdict, least, renormalised, tau_b, crossings, layer, heavy, telling, knockedOut } =
       this.attention;
     const without = crossings ? "" : " Without crossings: q is 0 before and after each cut.";
@@ -120,11 +109,6 @@ class LinkMatrix extends MatrixPanel {
     return cut < all
       ? `the ${plural(cut, "cell", "cells")} that ${cut === 1 ? "was" : "were"} cut`
       : `all ${plural(all, "cell", "cells")}`;
-  }
-
-  get scale() {
-    const { high } = this.attention;
-    return ["effect", signed(-high, 2), signed(high, 2), SCALE];
   }
 
   colour(value) {

@@ -1,0 +1,140 @@
+// The attention matrix of Explore: square cells, words along both edges; what is said of attention.
+
+import { capital, exactPercent, html, percent, signed, the } from "../../components/elements.js";
+import { PANELS } from "../../components/view.js";
+import { withValues } from "./cells.js";
+import { MatrixPanel } from "./panel.js";
+import { WindowPanel } from "./windows.js";
+
+class AttentionMatrix extends MatrixPanel {
+  /**
+   * @param {any} view
+   * @param {import("../../components/payloads").WordMap} attention
+   */
+  constructor(view, attention) {
+    super(view, withValues(attention));
+  }
+
+  get alike() {
+    return this.attention.units === "similarity"; // of states: no attention
+  }
+
+  get labels() {
+    const { rows, columns, apart, show, of, stays } = this.attention;
+    const how = {
+      weight: this.alike
+        ? "Brighter cell: the two words’ states are more alike (cosine). The model reads each text by itself: this is no attention. Click a cell or a word to follow it."
+        : `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
+      score: "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it.",
+      column:
+        "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column.",
+    };
+    const { judged } = this.view.sideOf(rows);
+    const more = [
+      this.final === null
+        ? `Rows are ${the(rows)}${judged ? ", the sentence that is judged" : ""}`
+        : `The row is the state after the last word of ${the(rows)}, the only one that looks back`,
+      `; columns ${the(columns)}${judged ? ", its context" : ""}. `,
+      this.several &&
+        `Numbered blocks of columns are its lines${apart ? ": the model reads each of them by itself" : ""}. `,
+      `The colour scale runs to the largest ${of ? "weight on a word" : "value of this pair"}. `,
+      stays &&
+        `A word’s pieces are looked at together (their weights are added up) and look together (theirs are averaged). The last column is what goes to pieces that belong to no word, such as [CLS] and [SEP]${this.attention.none ? ": often most of it" : ""}. `,
+      this.none &&
+        !of &&
+        `The last column is the null word, a vector that the model learnt for a word without a counterpart in ${the(columns)}; with it a row adds up to 1. `,
+      "Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.",
+    ];
+    const { agreement, verdict } = this.view.data;
+    const changed = verdict?.what_if; // what is unlike the model as it was trained
+    const title = this.title();
+    return {
+      title,
+      headed: changed ? `${title} (what if: ${changed})` : title,
+      how: how[show],
+      more: more.filter(Boolean).join(""),
+      scale: this.scale,
+      // How well it agrees with people, where that was measured, and what a transformer's words give to others.
+      remarks: [agreement?.rows === rows && html("span", agreement.text), stays && html("span.stays", stays)],
+      what: "matrix",
+      buttons: this.view.linkSwitch?.(),
+      file: `attention-of-${rows}${show === "weight" ? "" : `-${show}`}`,
+    };
+  }
+
+  // What a row adds up to: changed by hand, the rest of it may have been kept.
+  get sums() {
+    const { weights, apart, stays } = this.attention;
+    if (stays) return "A row, with what stays in its own sentence, adds up to 1";
+    const each = apart ? " over each numbered line" : "";
+    const whole = apart ? this.lines.length : 1;
+    const sum = (row, i) => row.reduce((all, weight) => all + weight, this.none?.weights[i] ?? 0);
+    return weights.every((row, i) => Math.abs(sum(row, i) - whole) < 0.01)
+      ? `A row adds up to 1${each}`
+      : `A row that was not changed by hand adds up to 1${each}`;
+  }
+
+  get cut() {
+    const { rows, columns } = this.attention;
+    return this.view.cutLinks?.find((links) => links.rows === rows && links.columns === columns);
+  }
+
+  get scale() {
+    const { show, low, high } = this.attention;
+    if (show === "score") return ["score", signed(low, 2), signed(high, 2)];
+    if (this.alike) return ["cosine", low.toFixed(2), high.toFixed(2)];
+    return [show === "column" ? "share of the column" : "weight", "0\u00a0%", percent(high)];
+  }
+
+  // What the text draws as ribbons.
+  get ribbons() {
+    return { ...this.attention, axes: this.axes, final: this.final };
+  }
+
+  get direction() {
+    return this.attention.rows;
+  }
+
+  title() {
+    const { show, rows, columns } = this.attention;
+    if (this.alike) return `How alike the words of ${the(rows)} and of ${the(columns)} are`;
+    if (this.final !== null)
+      return show === "score" ? `Raw scores of ${the(rows)}’s final state` : `Where ${the(rows)}’s final state looks`;
+    if (show === "column")
+      return `Whose weight each word of ${the(columns)} gets (columns rescaled: not what the model used)`;
+    return show === "score" ? `Raw scores of each word of ${the(rows)}` : `Where each word of ${the(rows)} looks`;
+  }
+
+  describe(i, j) {
+    const { show } = this.attention;
+    const cell = `${this.rows[i]} to ${this.word(j)}: `;
+    if (show === "score") return cell + this.score(i, j, 3);
+    if (this.alike) return `${cell}cosine ${this.number("weights", i, j).toFixed(3)}`;
+    if (show !== "column") return super.describe(i, j);
+    return `${cell}${percent(this.number("values", i, j))} of the column, not what the model used`;
+  }
+
+  // The null word's score follows from the model's own weights, where they are above 0.
+  score(i, j, digits) {
+    const score = this.number("scores", i, j);
+    return score === null ? "score not known" : `score ${signed(score, digits)}`;
+  }
+
+  facts(i, j) {
+    if (this.alike) return [html("span", `cosine ${this.number("weights", i, j).toFixed(4)}`)];
+    const lines = super.facts(i, j);
+    if (this.attention.scores.length) lines.push(html("span", this.score(i, j, 4)));
+    lines.push(...this.disagreement(i, j));
+    if (this.attention.show === "column")
+      lines.push(html("span", `${exactPercent(this.number("values", i, j))} of its column (not used)`));
+    const back = this.view.back(this.attention);
+    if (back && j < this.columns.length)
+      lines.push(
+        html("b", html("bdi", this.word(j)), " → ", html("bdi", this.rows[i])),
+        html("span", `weight ${exactPercent(back.weights[j][i])}`),
+      );
+    return lines;
+  }
+}
+
+PANELS.attention_map = (view, data) => new (data.units === "windows" ? WindowPanel : AttentionMatrix)(view, data);

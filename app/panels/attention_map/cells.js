@@ -1,0 +1,28 @@
+// What the cells of an attention matrix show: the weights that the model used, each column's shares of them, or its scores.
+
+function shares(column) {
+  const sum = column.reduce((all, weight) => all + weight, 0);
+  return column.map((weight) => (sum > 0 ? weight / sum : 0));
+}
+
+// A map with the `values` of its cells, and both ends of their scale. That of a model from elsewhere runs to the largest
+// weight on a word: special tokens often have most of it, and all words would be dark beside them.
+export function withValues(attention) {
+  const { weights, scores, none, show, of, units } = attention;
+  let [values, last] = show === "score" ? [scores, none?.scores] : [weights, none?.weights];
+  if (show === "column") {
+    const columns = weights[0].map((_, j) => shares(weights.map((row) => row[j])));
+    values = weights.map((_, i) => columns.map((column) => column[i]));
+    last = last && shares(last);
+  }
+  const known = [...values.flat(), ...((!of && last) || [])].filter((value) => value !== null);
+  const end = (furthest) => known.reduce((one, other) => furthest(one, other));
+  const low = show === "score" || units === "similarity" ? end(Math.min) : 0;
+  return {
+    ...attention,
+    values,
+    none: none && { ...none, values: last },
+    low,
+    high: Math.max(end(Math.max), low + 1e-9),
+  };
+}

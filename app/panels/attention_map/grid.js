@@ -1,0 +1,260 @@
+// Squares with words along both edges: how large they are, where each stands, and how they are drawn. A long pair scrolls
+// inside its frame, whose edges stay.
+
+import { scaleColour } from "../../components/colours.js";
+import { directionOf, html, shorten, svg, the } from "../../components/elements.js";
+
+const CELL = { most: 36, least: 17 };
+export const PROJECTED = { most: 64, least: 58 }; // 2 pixels of each lie between cells
+const LEAN = 0.8; // of the words' height, that the last of them leans beyond its column
+
+export class WordGrid {
+  /**
+   * @param {any} view
+   * @param {any} attention of Explore a WordMap; others have labels of their own beside it
+   */
+  constructor(view, attention) {
+    this.view = view;
+    this.attention = attention;
+    const { tokens } = view.sideOf(attention.rows);
+    // A final state is one row, and stands for the word that it comes after.
+    this.final = attention.units === "final state" ? tokens.length - 1 : null;
+    this.rows = this.final === null ? tokens : ["final state"];
+    const { tokens: columns, lines = [0] } = view.sideOf(attention.columns);
+    this.columns = columns;
+    this.lines = lines;
+    this.several = lines.length > 1; // lines of a text, such as sentences of evidence
+    this.none = attention.none; // the null word's column, in a model that has one
+    this.mirrored = directionOf(columns) === "rtl";
+    this.frame = html("div.matrix.scroll", {
+      role: "grid",
+      "aria-rowcount": this.rows.length,
+      "aria-colcount": this.count,
+    });
+    this.scrolls = html(
+      "span.screen",
+      { hidden: true },
+      `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`,
+    );
+  }
+
+  // Columns with the null word's.
+  get count() {
+    return this.columns.length + (this.none ? 1 : 0);
+  }
+
+  get places() {
+    return [...Array(this.count).keys()];
+  }
+
+  // Where a column begins: lines and the null word's column stand apart, and words that run leftwards stand leftwards.
+  x(j) {
+    const last = this.columns.length;
+    if (j === last) return last * this.cell + this.lines.length * this.apart;
+    const before = this.lines.filter((start) => start > 0 && (this.mirrored ? start > j : start <= j)).length;
+    return (this.mirrored ? last - 1 - j : j) * this.cell + before * this.apart;
+  }
+
+  // In cells.
+  get breadth() {
+    const { length } = this.heads;
+    return length + 0.3 * (this.lines.length - 1 + length - this.columns.length);
+  }
+
+  get across() {
+    return this.count * this.cell + (this.lines.length - 1 + (this.none ? 1 : 0)) * this.apart;
+  }
+
+  get apart() {
+    return Math.round(this.cell * 0.3);
+  }
+
+  word(j) {
+    return j === this.columns.length ? this.none.word : this.columns[j];
+  }
+
+  // A number of the cell: what it shows (`values`), its weight or its raw score; of the null word's column, too.
+  number(what, i, j) {
+    return j === this.columns.length ? this.none[what][i] : this.attention[what][i][j];
+  }
+
+  // The words along the upper edge, for which there is room; `absent` is what is no word in a matrix beside it.
+  get heads() {
+    const none = this.attention.absent ?? this.none;
+    return none ? [...this.columns, none.word] : this.columns;
+  }
+
+  get sizes() {
+    return this.view.type > 1 ? PROJECTED : CELL;
+  }
+
+  // The cell's side in pixels: as large as width and height allow, never so small that words collide.
+  layout(width, height) {
+    const { type } = this.view;
+    const letters = (words) => Math.min(24, Math.max(...words.map((word) => Array.from(word).length)));
+    const left = Math.min(Math.max(44, letters(this.rows) * 7.6 * type + 16), Math.max(90, width * 0.3));
+    const tall = Math.max(30, letters(this.heads) * 5.4 * type + 18);
+    const fit = Math.min((width - left - LEAN * tall) / this.breadth, (height - tall) / this.rows.length);
+    const { most, least } = this.sizes;
+    return { left, tall, cell: Math.round(Math.min(most, Math.max(least, Math.floor(fit)))) };
+  }
+
+  // Give the matrix what is left of the first screen.
+  fit(width) {
+    const { frame } = this;
+    const scroller = frame.getRootNode().host?.closest('[data-testid="stMain"]');
+    const offset = frame.getBoundingClientRect().top + (scroller ? scroller.scrollTop : window.scrollY);
+    const height =
+      width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(236, window.innerHeight - offset - 44);
+    this.build(frame.clientWidth || width, height);
+  }
+
+  build(width, height) {
+    const { left, tall, cell } = this.layout(width, height);
+    const { scrollLeft, scrollTop } = this.frame;
+    const same = this.seen && cell === this.cell;
+    this.left = left;
+    this.tall = tall;
+    this.cell = cell;
+    this.seen = this.frame.clientWidth > 0;
+    const { across } = this;
+    const down = this.rows.length * cell;
+    const slack = Math.ceil(tall * LEAN);
+    // With a projector's large cells the page scrolls before the frame does.
+    const whole = this.view.type > 1 && tall + down < 0.8 * window.innerHeight ? tall + down : 0;
+    this.frame.style.maxHeight = `${Math.max(height, tall + 6 * cell, whole) + 3}px`;
+    this.cramped = left + across + slack > width;
+    const letters = { "font-size": (cell < 20 ? 12 : 13.5) * this.view.type, "aria-hidden": "true" };
+    this.top = svg("svg.top", { width: across + slack, height: tall, ...letters }, this.columnWords());
+    this.side = svg("svg.side", { width: left, height: down, ...letters }, this.rowWords());
+    this.marks = svg("g.marks", { "aria-hidden": "true" });
+    this.body = svg(
+      "svg.cells",
+      { width: across + slack, height: down + (this.several ? 20 * this.view.type : 2), role: "rowgroup" },
+      this.cellRows(),
+      this.numbers(),
+      this.marks,
+      this.lineNumbers(down),
+    );
+    this.frame.replaceChildren(
+      html("div.corner"),
+      html("div.pin-top", this.top),
+      html("div.pin-side", this.side),
+      this.body,
+    );
+    this.scrolls.hidden = tall + down <= this.frame.clientHeight + 4 && left + across <= this.frame.clientWidth;
+    this.draw();
+    // A phone's address bar comes and goes: what a person scrolled to stays where it is.
+    const untouched = [scrollLeft, scrollTop].join() === this.revealed;
+    if (same) this.frame.scrollTo(scrollLeft, scrollTop);
+    if (!same || untouched) this.reveal();
+    this.revealed = !same || untouched ? [this.frame.scrollLeft, this.frame.scrollTop].join() : null;
+  }
+
+  columnWords() {
+    const y = this.tall - 7;
+    return this.places.map((j) => {
+      const none = j === this.columns.length;
+      const x = this.x(j) + this.cell * 0.5;
+      return svg(
+        "text",
+        {
+          x,
+          y,
+          transform: `rotate(${none && this.cramped ? -90 : -45} ${x} ${y})`,
+          "data-column": none ? null : j,
+          class: none && "none",
+        },
+        shorten(this.word(j), 24),
+        svg("title", none ? this.noWord : this.word(j)),
+      );
+    });
+  }
+
+  get noWord() {
+    const { stays, columns } = this.attention;
+    return stays ? "Pieces that belong to no word" : `The null word: no counterpart in ${the(columns)}`;
+  }
+
+  rowWords() {
+    const { cell, left } = this;
+    const room = Math.max(6, Math.floor((left - 12) / (7 * this.view.type)));
+    return this.rows.map((word, i) =>
+      svg("text", { x: left - 8, y: (i + 0.5) * cell, "data-row": i }, shorten(word, room), svg("title", word)),
+    );
+  }
+
+  colour(value) {
+    const { low, high } = this.attention;
+    return scaleColour((value - low) / (high - low));
+  }
+
+  cellRows() {
+    const { cell } = this;
+    const { values } = this.attention;
+    const gap = cell > 22 ? 1 : 0.5;
+    const inner = cell - 2 * gap;
+    const round = cell > 22 ? 3 : 1.5;
+    return values.map((row, i) =>
+      svg(
+        "g",
+        { role: "row", "aria-rowindex": i + 1 },
+        this.places.map((j) => {
+          const value = this.number("values", i, j);
+          return svg("rect", {
+            x: this.x(j) + gap,
+            y: i * cell + gap,
+            width: inner,
+            height: inner,
+            rx: round,
+            fill: value === null ? "none" : this.colour(value),
+            role: "gridcell",
+            tabindex: -1,
+            "aria-colindex": j + 1,
+            "aria-label": this.describe(i, j),
+            "data-cell": `${i},${j}`,
+          });
+        }),
+      ),
+    );
+  }
+
+  // What is written into the cells.
+  numbers() {
+    return null;
+  }
+
+  // Below the cells, the number of each line over the width of its words.
+  lineNumbers(down) {
+    if (!this.several) return null;
+    const { type } = this.view;
+    const ends = [...this.lines.slice(1), this.columns.length];
+    const numbers = this.lines.map((start, line) => {
+      const [left, right] = [this.x(start), this.x(ends[line] - 1)].sort((a, b) => a - b);
+      const y = down + 4 * type;
+      return [
+        svg("line", { x1: left + 1, x2: right + this.cell - 1, y1: y, y2: y }),
+        svg("text", { x: (left + right + this.cell) / 2, y: down + 16 * type }, line + 1),
+      ];
+    });
+    return svg("g.line-numbers", { "aria-hidden": "true" }, numbers);
+  }
+
+  rect(i, j) {
+    return this.body ? this.body.children[i]?.children[j] : null;
+  }
+
+  // What is said of a cell.
+  /**
+   * @param {number} i
+   * @param {number} j
+   */
+  describe(i, j) {
+    return `${this.rows[i]} to ${this.word(j)}`;
+  }
+
+  draw() {}
+
+  // Bring into sight what is selected.
+  reveal() {}
+}
