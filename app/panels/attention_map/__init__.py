@@ -5,7 +5,7 @@ A final state that looks at words is a matrix of one row, and its ribbons begin 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.panels.panel import Number, Panel, Payload, significant
@@ -71,9 +71,8 @@ def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: st
 def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap:
     """The matrix of a map over words; its cells ``show`` weight, column or score, of a model from elsewhere never
     score, and of states that are alike or not their cosines."""
-    short = significant
+    short: Callable[[Sequence[float]], Column] = significant if record.scores else _rounded
     if not record.scores:
-        short = _rounded
         show = "column" if show == "column" and record.units != SIMILARITY else "weight"
     null = NullWord(
         SPECIAL if record.own else NO_WORD,

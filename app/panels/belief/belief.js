@@ -1,30 +1,25 @@
 // Can it be believed: computed when a person asks for it, beside the page.
 
-import { legend, scaleColour } from "../../components/colours.js";
-import {
-  exactPercent,
-  heading,
-  html,
-  linkButton,
-  moreOnDemand,
-  percent,
-  refill,
-  shorten,
-  signed,
-  svg,
-  the,
-} from "../../components/elements.js";
+import { legend } from "../../components/colours.js";
+import { heading, html, linkButton, moreOnDemand, percent, refill, signed, the } from "../../components/elements.js";
 import { Waiting } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
+import { Matrix, aloneIn } from "../attention_map/matrix.js";
 
 const TITLE = "Can it be believed?";
 const HOW =
   "Dot: what the verdict loses without a way’s first words; far to the right is good. Ring: what it loses with these words alone; far to the left is good. Lines: the same of random orders (dashed: alone).";
 const MORE =
   "Each way ranks the words of both texts together. The 1, 2 and 3 first words, then 20 and 50 %, are dropped (comprehensiveness), or all others are (sufficiency), and p of the verdict before minus after is averaged: the area over the perturbation curve of DeYoung and others (2020, ERASER, section 4). We let each text keep at least its first-ranked word, because a model of pairs has no answer to half a pair. The lines are the means of 20 random orders: a way whose dot lies left of its line is worse than chance. What it cannot tell: a text with most words gone is none that the model was trained with, and a way that drops words to rank them is favoured by a measure that drops words.";
-const CELL = 15; // pixels
-const LETTERS = 16; // of a word at an edge
+
+// One of two maps side by side: small cells.
+class SmallMatrix extends Matrix {
+  get sizes() {
+    const side = 15 * this.view.type;
+    return { most: side, least: side };
+  }
+}
 
 class BeliefPanel {
   constructor(view, { verdict, cost }) {
@@ -45,7 +40,9 @@ class BeliefPanel {
     if (text !== this.known) {
       this.known = text;
       refill(this.head, this.heading(known));
+      this.matrices = [];
       refill(this.body, known && this.all(known));
+      this.fit(this.element.clientWidth);
     }
     const { believed: asked } = view.asked;
     this.waiting.draw(!asked || Boolean(known), view.news);
@@ -56,6 +53,10 @@ class BeliefPanel {
 
   hear() {
     this.draw();
+  }
+
+  fit(width) {
+    for (const matrix of this.matrices) matrix.build(width, Infinity);
   }
 
   offer() {
@@ -126,61 +127,21 @@ class BeliefPanel {
   // The model's own map and the adversary's, side by side.
   pair({ rows, columns, words, own, other, high }) {
     const where = rows === columns ? the(rows) : `${the(rows)} into ${the(columns)}`;
+    const figure = (name, weights) => {
+      const chosen = () => matrix.draw();
+      const map = { rows: "row", columns: "column", weights, values: weights, low: 0, high };
+      const matrix = new SmallMatrix(aloneIn(this.view, words, map.rows, chosen), map);
+      matrix.frame.setAttribute("aria-label", `${name}, ${where}`);
+      this.matrices.push(matrix);
+      return html("figure.attention_map", html("figcaption.small", name), matrix.frame, matrix.tip.element); // its style
+    };
     return html(
       "div.pair",
       html("div.soft.of-maps", `Where attention goes, ${where}`),
-      html(
-        "div.wraps.maps",
-        [
-          ["The model’s own", own],
-          ["The adversary’s, with the same answer", other],
-        ].map(([name, weights]) =>
-          html(
-            "figure.scroll",
-            { tabindex: 0, role: "group", "aria-label": `${name}, ${where}` },
-            html("figcaption.small", name),
-            smallMatrix(words, weights, high),
-          ),
-        ),
-      ),
+      html("div.wraps.maps", figure("The model’s own", own), figure("The adversary’s, with the same answer", other)),
       legend("weight", "0\u00a0%", percent(high)),
     );
   }
-}
-
-// Weights as cells, with the words along both edges.
-function smallMatrix([rows, columns], weights, high) {
-  const letters = (words) => Math.max(...words.map((word) => Math.min(LETTERS, Array.from(word).length)));
-  const left = letters(rows) * 6.6 + 10;
-  const tall = letters(columns) * 4.8 + 14;
-  const slack = tall * 0.9;
-  const size = { width: left + columns.length * CELL + slack, height: tall + rows.length * CELL + 2 };
-  const names = rows.map((word, i) =>
-    svg("text", { x: left - 6, y: tall + (i + 0.5) * CELL, "text-anchor": "end", "dominant-baseline": "central" }, [
-      shorten(word, LETTERS),
-    ]),
-  );
-  const heads = columns.map((word, j) => {
-    const [x, y] = [left + (j + 0.6) * CELL, tall - 5];
-    return svg("text", { x, y, transform: `rotate(-45 ${x} ${y})` }, shorten(word, LETTERS));
-  });
-  const cells = weights.flatMap((row, i) =>
-    row.map((weight, j) =>
-      svg(
-        "rect",
-        {
-          x: left + j * CELL + 0.5,
-          y: tall + i * CELL + 0.5,
-          width: CELL - 1,
-          height: CELL - 1,
-          rx: 1.5,
-          fill: scaleColour(weight / high),
-        },
-        svg("title", `${rows[i]} → ${columns[j]}: ${exactPercent(weight)}`),
-      ),
-    ),
-  );
-  return svg("svg", { ...size, "font-size": 11.5 }, names, heads, cells);
 }
 
 PANELS.belief = (view, frame) => new BeliefPanel(view, frame);
