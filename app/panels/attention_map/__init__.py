@@ -71,7 +71,7 @@ def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: st
 def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap:
     """The matrix of a map over words; its cells ``show`` weight, column or score, of a model from elsewhere never
     score, and of states that are alike or not their cosines."""
-    short: Callable[[Sequence[float]], Column] = significant if record.scores else _rounded
+    short: Callable[[Sequence[float]], tuple[float, ...]] = significant if record.scores else _rounded
     if not record.scores:
         show = "column" if show == "column" and record.units != SIMILARITY else "weight"
     null = NullWord(
