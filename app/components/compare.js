@@ -3,7 +3,7 @@
 import { PROJECTED } from "../panels/attention_map/grid.js";
 import { aloneIn } from "../panels/attention_map/matrix.js";
 import { MatrixPanel } from "../panels/attention_map/panel.js";
-import { barLine, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
+import { barLine, barList, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
 import {
   capital,
   directionOf,
@@ -279,19 +279,13 @@ class CompareView extends View {
       if (problem) continue;
       const lists = html(
         "div.words-and-bars",
-        sides.map(({ role, words }) =>
-          html(
-            "div.side.labelled",
-            html("div.role.soft", capital(role)),
-            html(
-              "ol.bar-lines",
-              chosen(role, words).map((word) => {
-                const facts = factsOf(word, known, followed);
-                return barLine(html("span.word", { dir: "auto" }, word.text), word, range, facts);
-              }),
-            ),
-          ),
-        ),
+        sides.map(({ role, words }) => {
+          const lines = chosen(role, words).map((word) => {
+            const facts = factsOf(word, known, followed);
+            return barLine(html("span.word", { dir: "auto" }, word.text), word, range, facts);
+          });
+          return barList(role, lines);
+        }),
       );
       waiting.draw(Boolean(known), this.news && { ...this.news, problems: { words: this.news.problems[number] } });
       const state = known ? null : html("p", waiting.element);

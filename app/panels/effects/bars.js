@@ -1,6 +1,6 @@
 // A word with its bar: to the right and filled where it supports the verdict, to the left and hollow where it opposes it.
 
-import { html, percent, signed } from "../../components/elements.js";
+import { capital, html, percent, signed } from "../../components/elements.js";
 
 // A word's effect and its spread, which may be unknown, and the probability of the verdict without it.
 export const wordOf = (text, index, [effect, spread, after] = []) => ({
@@ -45,6 +45,10 @@ export function barLine(word, { effect, spread }, range, title) {
     html("span.number", range.known ? (effect === null ? "–" : signed(effect, 2)) : ""),
   );
 }
+
+// The lines of a sentence, beside its role.
+export const barList = (role, lines) =>
+  html("div.side.labelled", { "data-role": role }, html("div.role.soft", capital(role)), html("ol.bar-lines", lines));
 
 function bar(effect, spread, { low, high }) {
   const at = (value) => (100 * (value - low)) / (high - low);

@@ -4,7 +4,7 @@ import { capital, chooser, heading, html, linkButton, refill, signed } from "../
 import { Waiting } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
-import { barLine, factsOf, rangeOf, wordOf } from "./bars.js";
+import { barLine, barList, factsOf, rangeOf, wordOf } from "./bars.js";
 import { Together } from "./together.js";
 
 const ALL_WAYS = "taken-away";
@@ -138,15 +138,8 @@ class EffectsPanel {
       ? [...words].sort((a, b) => Math.abs(b.effect ?? 0) - Math.abs(a.effect ?? 0) || a.index - b.index)
       : words;
     const shown = this.open ? ranked : ranked.slice(0, FIRST);
-    return html(
-      "div.side.labelled",
-      { "data-role": side.role },
-      html("div.role.soft", capital(side.role)),
-      html(
-        "ol.bar-lines",
-        shown.map((word) => this.line(side, word)),
-      ),
-    );
+    const lines = shown.map((word) => this.line(side, word));
+    return barList(side.role, lines);
   }
 
   line(side, word) {

@@ -53,7 +53,7 @@ export class BarChart {
     );
     this.frame = html(
       "div.chart.scroll",
-      { "data-side": side },
+      { "data-side": side, onkeydown: (event) => this.key(event) },
       html("div.pin.tiny", { "aria-hidden": true }, axis),
       this.plot,
     );
@@ -61,7 +61,6 @@ export class BarChart {
     const count = html("small.small", plural(phrases.length, "phrase", "phrases"), this.scrolls);
     const name = html("div.role.soft", `${capital(role)} `, count);
     this.element = html("div.bars-of", { "data-role": role }, name, this.frame);
-    this.listen();
   }
 
   build(width) {
@@ -123,21 +122,9 @@ export class BarChart {
     this.hits[index].focus({ preventScroll: true });
   }
 
-  listen() {
-    const on = (name, act) =>
-      this.frame.addEventListener(name, (event) => {
-        const hit = event.target.closest(".hit");
-        act(phraseOf(hit?.dataset.phrase), hit, event);
-      });
-    on("pointerover", (at, hit) => this.view.hover(at, hit));
-    on("pointerleave", () => this.view.hover(null));
-    on("click", (at) => at && this.view.pin(at));
-    on("focusin", (at, hit) => hit?.matches(":focus-visible") && this.view.hover(at, hit));
-    on("focusout", () => this.view.hover(null));
-    on("keydown", (at, _, event) => at && this.key(event, at));
-  }
-
-  key(event, at) {
+  key(event) {
+    const at = phraseOf(event.target.dataset.phrase);
+    if (!at) return;
     const last = this.phrases.length - 1;
     const next = { ArrowLeft: at.index - 1, ArrowRight: at.index + 1, Home: 0, End: last }[event.key];
     if (next !== undefined) this.focus(Math.min(last, Math.max(0, next)));

@@ -124,22 +124,12 @@ export class KeptPanel {
   }
 
   phrase(side, index) {
-    const { view } = this;
-    const target = { side, index };
-    const button = html(
-      "button.phrase",
-      {
-        "data-phrase": phraseName(target),
-        "aria-label": view.phrases.describe(view.k, side, index),
-        onclick: () => view.pin(target),
-        onpointerenter: () => view.hover(target, button),
-        onpointerleave: () => view.hover(null),
-        onfocus: () => button.matches(":focus-visible") && view.hover(target, button),
-        onblur: () => view.hover(null),
-      },
-      view.phrases.text(side, index),
-    );
-    return button;
+    const { phrases, k } = this.view;
+    const attributes = {
+      "data-phrase": phraseName({ side, index }),
+      "aria-label": phrases.describe(k, side, index),
+    };
+    return html("button.phrase", attributes, phrases.text(side, index));
   }
 
   // Words of the phrase that is looked at, and of its partner in the other sentence.

@@ -18,6 +18,13 @@ class PhraseView extends View {
     on(this.root, "keydown", (event) => {
       if (event.key === "Escape" && this.pinned) this.pin(this.pinned);
     });
+    // A phrase that is pointed at, or that the keyboard is on, in words or as a bar.
+    const phrase = (event) => event.target.closest("[data-phrase]");
+    const hover = (event) => this.hover(phraseOf(phrase(event)?.dataset.phrase), phrase(event));
+    on(this.root, "pointerover", hover);
+    on(this.root, "focusin", (event) => event.target.matches(":focus-visible") && hover(event));
+    for (const name of ["pointerleave", "focusout"]) on(this.root, name, () => this.hover(null));
+    on(this.root, "click", (event) => phrase(event) && this.pin(phraseOf(phrase(event).dataset.phrase)));
   }
 
   get focus() {
