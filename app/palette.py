@@ -126,13 +126,6 @@ def chart_lines(names: Sequence[str]) -> list[Line]:
     return [POOLING_LINES[name] if name in POOLING_LINES else next(others) for name in names]
 
 
-def readable_on(ground: Sequence[int]) -> str:
-    """Black or white, whichever has more contrast (WCAG 2.2) with this colour's red, green and blue."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (value / 255 for value in ground)]
-    luminance = sum(part * share for part, share in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
-    return "#000" if luminance > 0.179 else "#fff"
-
-
 def map_look(names: Sequence[str]) -> list[tuple[str, str]]:
     """Colour and symbol of each class on a map, by its name; fourteen classes have fourteen of both, and those after
     them other pairs of colour and symbol."""

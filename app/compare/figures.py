@@ -5,59 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from app.compare.comparison import Difference, Looks
 from app.components import About
-from app.palette import CIVIDIS, COLOURS, DIVERGING, readable_on
 from app.panels.panel import significant
 from app.panels.verdict import Verdict
 from core.evidence import Matrix
-
-_STEPS = 100
-
-Step = tuple[str, str, str, str]
-"""A step of a colour scale: its ground in the light theme and in the dark one, and the ink of numbers on each."""
-
-
-def weight_steps() -> tuple[Step, ...]:
-    """The scale of weights, on cividis as on the page Explore."""
-    known = range(len(CIVIDIS))
-    places = np.linspace(known[0], known[-1], _STEPS + 1)
-    channels = (np.interp(places, known, channel) for channel in zip(*map(_channels, CIVIDIS), strict=True))
-    colours = np.transpose([channel.round().astype(int) for channel in channels]).tolist()
-    return tuple((_rgb(colour), _rgb(colour), readable_on(colour), readable_on(colour)) for colour in colours)
-
-
-def difference_steps() -> tuple[Step, ...]:
-    """The scale of differences: blue where the first gives less, the page's ground at zero, orange where it gives
-    more."""
-    out = []
-    for step in range(-_STEPS, _STEPS + 1, 2):
-        light, dark = (_over(paper, _channels(DIVERGING[step > 0]), abs(step) / _STEPS) for paper in COLOURS["paper"])
-        out.append((_rgb(light), _rgb(dark), readable_on(light), readable_on(dark)))
-    return tuple(out)
-
-
-def _over(paper: str, colour: Sequence[int], share: float) -> list[int]:
-    """The colour on the paper, of which the rest shows."""
-    return [round(share * own + (1 - share) * below) for own, below in zip(colour, _channels(paper), strict=True)]
-
-
-def _channels(colour: str) -> list[int]:
-    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
-
-
-def _rgb(channels: Sequence[int]) -> str:
-    return f"rgb({','.join(map(str, channels))})"
-
-
-@dataclass(frozen=True)
-class Scale:
-    """A colour scale of weights, or of differences, up to ``high``."""
-
-    high: float
-    steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True)
@@ -124,10 +76,10 @@ class Section:
 
 @dataclass(frozen=True)
 class ComparedSections:
-    """All models, or versions, with one scale for their weights."""
+    """All models, or versions, with one scale for their weights, from 0 to ``high``."""
 
     sections: tuple[Section, ...]
-    weights: Scale
+    high: float
 
 
 @dataclass(frozen=True)
@@ -165,10 +117,10 @@ def agreement(differences: Sequence[tuple[str, Difference]], about: About) -> Ag
 
 @dataclass(frozen=True)
 class Differences:
-    """The differences on a scale of their own and how much words disagree; a ``hint`` where there is nothing to
-    compare."""
+    """The differences on one scale, to ``furthest`` either way, and how much words disagree; a ``hint`` where there is
+    nothing to compare."""
 
     hint: str
     differences: tuple[DrawnDifference, ...] = ()
-    signed: Scale | None = None
+    furthest: float = 0.0
     agreement: Agreement | None = None

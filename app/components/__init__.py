@@ -24,7 +24,7 @@ from app.page_state import codec
 from app.page_state.codec import PageState
 from app.page_state.session import PageSession
 from app.pair_form import digest
-from app.palette import CIVIDIS, DIVERGING, css_variables
+from app.palette import CIVIDIS, COLOURS, DIVERGING, css_variables
 from app.panels import folders, verdict
 from core.evidence import Explanation
 from core.wording import percent
@@ -138,5 +138,5 @@ def bundled() -> str:
     style += "".join(
         f".{file.parent.name} {{\n{text_of(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )
-    constants = {"CIVIDIS": CIVIDIS, "DIVERGING": DIVERGING, "STYLE": style}
+    constants = {"CIVIDIS": CIVIDIS, "DIVERGING": DIVERGING, "PAPER": COLOURS["paper"], "STYLE": style}
     return bundle(_FOLDER / "mount.js", sorted({*scripts} - alone), constants)

@@ -1,19 +1,43 @@
 // One sequential scale for weights and scores, the same in the light and the dark theme.
 
-import { CIVIDIS } from "./constants.js";
+import { CIVIDIS, DIVERGING, PAPER } from "./constants.js";
 import { html } from "./elements.js";
 
 function channels(hex) {
   return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 }
 
-export function scaleColour(share) {
+const between = (from, to, share) => from.map((value, i) => Math.round(value + (to[i] - value) * share));
+const rgb = (colour) => `rgb(${colour.join(",")})`;
+
+function onScale(share) {
   const place = Math.min(1, Math.max(0, share)) * (CIVIDIS.length - 1);
   const left = Math.min(CIVIDIS.length - 2, Math.floor(place));
-  const from = channels(CIVIDIS[left]);
-  const to = channels(CIVIDIS[left + 1]);
-  const mixed = from.map((value, i) => Math.round(value + (to[i] - value) * (place - left)));
-  return `rgb(${mixed.join(",")})`;
+  return between(channels(CIVIDIS[left]), channels(CIVIDIS[left + 1]), place - left);
+}
+
+export const scaleColour = (share) => rgb(onScale(share));
+
+// Black or white, whichever has more contrast (WCAG 2.2) with a ground.
+function inkOn(ground) {
+  const [red, green, blue] = ground.map((value) => {
+    const part = value / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
+}
+
+// The ground of a weight, and the ink of what is written on it.
+export function weightLook(share) {
+  const ground = onScale(share);
+  return { ground: rgb(ground), ink: inkOn(ground) };
+}
+
+// The same of a difference from -1 to 1, in the light theme and in the dark one: the page's own ground at zero.
+export function differenceLook(share) {
+  const own = channels(DIVERGING[share < 0 ? 0 : 1]);
+  const grounds = PAPER.map((paper) => between(channels(paper), own, Math.abs(share)));
+  return { ground: `light-dark(${grounds.map(rgb)})`, ink: `light-dark(${grounds.map(inkOn)})` };
 }
 
 export function legend(name, low, high, colours = CIVIDIS) {

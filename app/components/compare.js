@@ -4,6 +4,7 @@ import { PROJECTED } from "../panels/attention_map/grid.js";
 import { aloneIn } from "../panels/attention_map/matrix.js";
 import { MatrixPanel } from "../panels/attention_map/panel.js";
 import { barLine, barList, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
+import { differenceLook, weightLook } from "./colours.js";
 import {
   capital,
   directionOf,
@@ -24,13 +25,15 @@ import { VIEWS, View } from "./view.js";
 
 const NUMBERED = { most: 36, least: 22 }; // cells that hold a number
 const FIRST_WORDS = 4; // of each sentence have a bar before more are asked for
+const STEPS = 100; // of a scale, so that cells alike are drawn together
+const DIFFERENCES = Array.from({ length: 21 }, (_, i) => differenceLook(i / 10 - 1).ground);
 const MANY = 2500; // cells; more are drawn without numbers, as one shape a colour
 
 // A matrix beside others: numbers in its cells, the scale of all, a selection of its own.
 class ComparedMatrix extends MatrixPanel {
-  // `title`: of a saved figure; `how`: how to read it; `what` and `file`: the saved figure and its file; `scale`: its
-  // steps from `low` to `high`; `absent`: what is no word in a matrix beside it, where one has such a column.
-  constructor(view, { words, none, none_word: word, ...matrix }, { about, scale, ...labels }) {
+  // `title`: of a saved figure; `how`: how to read it; `what` and `file`: the saved figure and its file; `low` and
+  // `high`: the ends of its scale; `absent`: what is no word in a matrix beside it, where one has such a column.
+  constructor(view, { words, none, none_word: word, ...matrix }, { about, ...labels }) {
     const chosen = () => {
       this.draw();
       this.reveal();
@@ -38,7 +41,6 @@ class ComparedMatrix extends MatrixPanel {
     super(aloneIn(view, words, matrix.rows, chosen, { about }), {
       ...matrix,
       ...labels,
-      ...scale,
       values: matrix.weights,
       show: "weight",
       none: none && { word, weights: none, values: none },
@@ -63,12 +65,11 @@ class ComparedMatrix extends MatrixPanel {
   }
 
   get labels() {
-    const { rows, columns, low, high, steps } = this.attention;
+    const { rows, columns, low, high } = this.attention;
     const more = `Rows are ${the(rows)}, columns ${the(columns)}; the numbers are percentages. ${this.dense ? "Point at a cell for its value." : "Point at a cell for its exact value; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End."}`;
-    const colours = steps.map(([light, dark]) => `light-dark(${light},${dark})`);
     const scale = this.signed
-      ? ["difference", `\u2212${percent(high)}`, `+${percent(high)}`, colours]
-      : ["weight", percent(low), percent(high), colours];
+      ? ["difference", `\u2212${percent(high)}`, `+${percent(high)}`, DIFFERENCES]
+      : ["weight", percent(low), percent(high)];
     return { ...this.attention, headed: "", more, scale };
   }
 
@@ -82,14 +83,13 @@ class ComparedMatrix extends MatrixPanel {
     return [html("span", `difference ${signed(100 * this.number("weights", i, j), 2)}\u00a0%`)];
   }
 
-  step(value) {
-    const { low, high, steps } = this.attention;
-    return steps[Math.round(((value - low) / (high - low)) * (steps.length - 1))];
+  look(value) {
+    const share = Math.round((STEPS * value) / this.attention.high) / STEPS;
+    return this.signed ? differenceLook(share) : weightLook(share);
   }
 
   colour(value) {
-    const [light, dark] = this.step(value);
-    return `light-dark(${light},${dark})`;
+    return this.look(value).ground;
   }
 
   // What `draw(i, j)` gives for every cell, by what `kind` says of its value.
@@ -134,13 +134,13 @@ class ComparedMatrix extends MatrixPanel {
   numbers() {
     if (this.dense) return null;
     const texts = this.grouped(
-      (value) => this.step(value).slice(2).join(),
+      (value) => this.look(value).ink,
       ({ i, j, value }) => svg("text", { x: this.x(j) + this.cell / 2, y: (i + 0.5) * this.cell }, this.written(value)),
     );
     return svg(
       "g.numbers",
       { "aria-hidden": "true", "font-size": Math.min(12, 0.5 * this.cell) * this.view.type },
-      texts.map(([ink, all]) => svg("g", { fill: `light-dark(${ink})` }, all)),
+      texts.map(([ink, all]) => svg("g", { style: `fill:${ink}` }, all)),
     );
   }
 
@@ -210,7 +210,8 @@ class CompareView extends View {
           what: `matrix of ${title}`,
           file: `compared-attention-of-${matrix.rows}`,
           about,
-          scale: { low: 0, ...this.data.weights },
+          low: 0,
+          high: this.data.high,
           absent: this.absent,
         })
       : pooling
@@ -324,9 +325,8 @@ class CompareView extends View {
 
   // Sentences whose words are shaded by how much they count in pooling.
   pooling(title, pooled, about) {
-    const { steps } = this.data.weights;
     const word = (text, share, high) => {
-      const [ground, , ink] = steps[Math.round((share / high) * (steps.length - 1))];
+      const { ground, ink } = weightLook(share / high);
       return html(
         "span.chip",
         { dir: "auto", style: `background:${ground};color:${ink}`, title: percent(share) },
@@ -357,7 +357,7 @@ class CompareView extends View {
 
   difference({ titles: [base, other], mean, matrix, about }) {
     const title = `${base} minus ${other}`;
-    const { high, steps } = this.data.signed;
+    const { furthest } = this.data;
     return html(
       "section",
       html(
@@ -371,7 +371,8 @@ class CompareView extends View {
         what: `difference from ${other}`,
         file: `difference-of-${matrix.rows}`,
         about,
-        scale: { low: -high, high, steps },
+        low: -furthest,
+        high: furthest,
       }),
     );
   }

@@ -4,5 +4,7 @@
 export const CIVIDIS: string[];
 /** Colours of a scale around 0. */
 export const DIVERGING: string[];
+/** The page's ground in the light theme and in the dark one. */
+export const PAPER: string[];
 /** The style sheet of all drawings. */
 export const STYLE: string;

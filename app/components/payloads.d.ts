@@ -136,7 +136,7 @@ export interface ModelVerdict {
 // app.compare.figures
 export interface ComparedSections {
   sections: Array<Section>;
-  weights: Scale;
+  high: number;
 }
 
 // app.compare.figures
@@ -183,16 +183,10 @@ export interface SideWords {
 }
 
 // app.compare.figures
-export interface Scale {
-  high: number;
-  steps: Array<[string, string, string, string]>;
-}
-
-// app.compare.figures
 export interface Differences {
   hint: string;
   differences: Array<DrawnDifference>;
-  signed: Scale | null;
+  furthest: number;
   agreement: Agreement | null;
 }
 

@@ -167,7 +167,7 @@ def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None
     sections = (_section(*one, sides=sides) for one in zip(columns, seen, marked, strict=True))
     components.draw(
         "compare",
-        figures.ComparedSections(tuple(sections), figures.Scale(max(high, 1e-9), figures.weight_steps())),
+        figures.ComparedSections(tuple(sections), max(high, 1e-9)),
         _differences(columns, seen, sides),
         Frame(link=page.link_parameters(), projector=page.projector),
         key=KEY,
@@ -256,7 +256,7 @@ def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides:
     drawn = [(column, difference) for column, difference in compared if difference is not None]
     if not drawn:
         return figures.Differences("The two have no word in common whose attention could be compared.")
-    high = max(_highest(one) for _, one in drawn)
+    furthest = max(0.01, *(_highest(one) for _, one in drawn))
     roles = base.roles(sides)
     each = (
         figures.DrawnDifference(
@@ -264,10 +264,9 @@ def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides:
         )
         for column, one in drawn
     )
-    scale = figures.Scale(max(high, 0.01), figures.difference_steps())
     about = _about([base, *(column for column, _ in drawn)])
     agreement = figures.agreement([(column.title, one) for column, one in drawn], about)
-    return figures.Differences("", tuple(each), scale, agreement)
+    return figures.Differences("", tuple(each), furthest, agreement)
 
 
 def _about(columns: Sequence[Column]) -> About:

@@ -1,17 +1,20 @@
 """The colours of the page: contrast of text, and class colours that stay apart for colour-blind eyes and in grey."""
 
 import itertools
+import json
 import math
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from app import palette
-from app.compare import figures as comparison_figures
+from app import components, palette
+from app.components.bundle import bundle
 from app.panels.verdict import percent
 
 # Machado, Oliveira & Fernandes 2009, severity 1.0, on linear RGB.
+RGB = re.compile(r"rgb\((\d+),(\d+),(\d+)\)")
 VISION = {
     "normal": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
@@ -146,16 +149,30 @@ def test_streamlits_theme_has_the_same_colours():
         assert config[name]["textColor"] == palette.COLOURS["ink"][theme]
 
 
-def test_numbers_stand_out_on_every_strength_of_a_difference():
-    def colour(channels):
-        return "#" + "".join(f"{channel:02x}" for channel in channels)
+@pytest.fixture
+def looks(tmp_path, run_script):
+    """Grounds and inks of cells with numbers: ``looks("differenceLook", shares)``, as the browser mixes them."""
+    colours = Path(components.__file__).with_name("colours.js")
+    constants = {"CIVIDIS": palette.CIVIDIS, "DIVERGING": palette.DIVERGING, "PAPER": palette.COLOURS["paper"]}
 
-    for paper in palette.COLOURS["paper"]:
-        for own in map(comparison_figures._channels, palette.DIVERGING):
-            for share in range(101):
-                ground = comparison_figures._over(paper, own, share / 100)
-                ink = {"#000": "#000000", "#fff": "#ffffff"}[palette.readable_on(ground)]
-                assert contrast(ink, colour(ground)) >= 4.5
+    def read(look, shares):
+        entry = tmp_path / "entry.js"
+        entry.write_text(
+            f'import {{ {look} }} from "{colours}";\nexport default JSON.stringify({list(shares)}.map({look}));\n'
+        )
+        return json.loads(run_script(bundle(entry, [colours], constants)))
+
+    return read
+
+
+@pytest.mark.parametrize(("look", "themes"), [("differenceLook", 2), ("weightLook", 1)])
+def test_numbers_stand_out_on_every_strength_of_a_weight_or_a_difference(looks, look, themes):
+    shares = [share / 100 for share in range(-100 if look == "differenceLook" else 0, 101)]
+    for one in looks(look, shares):
+        grounds = ["#" + "".join(f"{int(channel):02x}" for channel in found) for found in RGB.findall(one["ground"])]
+        inks = [{"#000": "#000000", "#fff": "#ffffff"}[ink] for ink in re.findall("#[0f]{3}", one["ink"])]
+        assert len(grounds) == len(inks) == themes
+        assert all(contrast(ink, ground) >= 4.5 for ink, ground in zip(inks, grounds, strict=True))
 
 
 def test_a_share_has_the_digits_it_deserves():
