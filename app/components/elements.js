@@ -13,10 +13,15 @@ export function fill(node, attributes, children) {
   return node;
 }
 
-// Other children in the place of those that a node has.
+// Other children in the place of those that a node has. The keyboard stays on what has the same data (data-word, …).
 export function refill(node, ...children) {
+  const held = /** @type {any} */ (node.getRootNode()).activeElement;
+  const data = node.contains(held) ? [...held.attributes].filter(({ name }) => name.startsWith("data-")) : [];
   node.replaceChildren();
-  return fill(node, {}, children);
+  fill(node, {}, children);
+  if (!data.length) return;
+  const same = data.map(({ name, value }) => `[${name}="${CSS.escape(value)}"]`).join("");
+  node.querySelector(same)?.focus({ preventScroll: true });
 }
 
 // An element from "tag.class.class", its attributes (or none) and its children; what is null or false is left out.
@@ -142,7 +147,7 @@ export function linkButton(text, label, onclick) {
   return html("button.link", { "aria-label": label, onclick }, text);
 }
 
-// What shows more or fewer lines of a list of `count`. The panel is drawn anew, and its button keeps the keyboard's place.
+// What shows more or fewer lines of a list of `count`.
 export function moreButton(panel, count, first, what) {
   if (count <= first) return null;
   const button = linkButton(
@@ -151,9 +156,8 @@ export function moreButton(panel, count, first, what) {
     () => {
       panel.open = !panel.open;
       panel.draw();
-      panel.element.querySelector(".more-lines").focus();
     },
   );
-  button.classList.add("more-lines");
+  button.dataset.name = "more";
   return button;
 }

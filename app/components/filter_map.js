@@ -158,7 +158,10 @@ class FilterMapView extends View {
       stars.filter((star) => shown(star.earlier ? EARLIER : YOURS)).map((star) => this.star(star)),
     );
     this.plane.setAttribute("aria-label", description);
-    this.key.replaceChildren(...this.entries().map((entry) => this.entry(entry)));
+    refill(
+      this.key,
+      this.entries().map((entry) => this.entry(entry)),
+    );
   }
 
   // The names of the classes that are shown, each moved up or down off the stars and off the names before it, by two
@@ -281,6 +284,7 @@ class FilterMapView extends View {
       {
         class: this.hidden.has(one.name) && "screen",
         "aria-pressed": !this.hidden.has(one.name),
+        "data-name": one.name,
         title: `Hide or show: ${one.name}`,
         onclick: () => this.toggle(one.name),
       },
@@ -291,9 +295,7 @@ class FilterMapView extends View {
 
   toggle(name) {
     if (!this.hidden.delete(name)) this.hidden.add(name);
-    const focused = this.entries().findIndex((one) => one.name === name);
     this.draw();
-    this.key.children[focused].focus();
   }
 
   whole() {

@@ -68,7 +68,6 @@ class LessonView extends View {
 
   build() {
     const { data } = this;
-    const focused = this.root.getRootNode().activeElement?.dataset?.input;
     // Numbers of the longest vector that stands over a word: the picture's columns are as wide.
     const rows = data.lines.flatMap((line) => line.rows);
     const beside = rows.map(({ of, value }) => numbersBeside(data.values[value].number, data.words[of]));
@@ -122,7 +121,6 @@ class LessonView extends View {
           data.given.map((line) => this.line(line)),
         )
       : null;
-    queueMicrotask(() => focused && this.root.querySelector(`[data-input="${focused}"]`)?.focus());
     return [
       drawNotices(data.notices),
       html("header.lesson-head", html("h2", data.title), html("p.how.soft", data.about)),

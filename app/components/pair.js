@@ -85,7 +85,7 @@ class PairView extends View {
   }
 
   // What was computed after the page was drawn. The word that does most is selected where nobody has chosen another.
-  // While it is computed only what says so is drawn anew: the keyboard keeps its place in all the rest.
+  // While it is computed only panels that wait for it, and words, are drawn anew: all the rest stays as it is.
   hear(late) {
     const before = this.news;
     this.heard = late;
@@ -100,7 +100,11 @@ class PairView extends View {
       this.selection = { row, column };
       this.data = { ...this.data, late: late.late };
       this.draw();
-    } else for (const panel of this.panels) panel.hear?.(fresh);
+    } else
+      for (const panel of this.panels) {
+        if (panel.waiting) panel.draw();
+        else if (fresh) panel.drawWords?.();
+      }
     if (chooses || fresh) this.refit();
   }
 

@@ -94,20 +94,16 @@ export class TextPanel {
     return html("span.crossed.soft", html("bdi", `“${side.tokens[index]}” is crossed by ${by} (q = ${q})`));
   }
 
-  // Whether the model counts them. A new verdict is a new drawing, in which the keyboard stays on the switch.
+  // Whether the model counts them.
   crossingsSwitch() {
     const { view } = this;
     const input = html("input", {
       type: "checkbox",
       role: "switch",
       checked: !view.crossings,
-      onchange: () => {
-        view.held = "switch";
-        view.count(!input.checked);
-      },
+      "data-name": "crossings",
+      onchange: () => view.count(!input.checked),
     });
-    if (view.held === "switch") queueMicrotask(() => input.focus({ preventScroll: true }));
-    view.held = null;
     return html("label.crossings.controls.soft.screen", input, "What if: without crossings (q = 0)");
   }
 
@@ -290,13 +286,13 @@ export class TextPanel {
   }
 
   // Lines under the words.
-  hear(fresh) {
-    if (fresh) for (const words of this.words) words.draw();
+  drawWords() {
+    for (const words of this.words) words.draw();
   }
 
   draw() {
     const { selection } = this.view;
-    for (const words of this.words) words.draw();
+    this.drawWords();
     this.stage.classList.toggle("focused", selection.row !== null || selection.column !== null);
     this.drawFoot();
     this.drawActions();

@@ -53,15 +53,6 @@ class HeadsPanel {
       html("div.controls", this.whole, this.state),
       html("div.scroll", { tabindex: "-1" }, this.grid),
     );
-    if (view.keepsHead) queueMicrotask(() => this.regain());
-  }
-
-  // After a choice the panel is another one, in which the keyboard stays on what was chosen.
-  regain() {
-    const at = this.view.keepsHead;
-    this.view.keepsHead = null;
-    const same = this.element.querySelector(`[data-head="${at}"]`);
-    same?.focus({ preventScroll: true });
   }
 
   head() {
@@ -98,7 +89,6 @@ class HeadsPanel {
   }
 
   choose(head) {
-    this.view.keepsHead = head;
     this.view.ask({ head: head === this.data.own ? "" : head });
   }
 

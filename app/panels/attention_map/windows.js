@@ -1,6 +1,16 @@
 // Which window of the other text each window of the judged one looks at most (models whose attention is over windows).
 
-import { exactPercent, heading, html, moreButton, percent, signed, table, the } from "../../components/elements.js";
+import {
+  exactPercent,
+  heading,
+  html,
+  moreButton,
+  percent,
+  refill,
+  signed,
+  table,
+  the,
+} from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 
 const FIRST_WINDOWS = 8;
@@ -67,9 +77,6 @@ export class WindowPanel {
         html("td.number", { title: exactPercent(weight) }, percent(weight)),
       ),
     );
-    this.table.replaceChildren(
-      table(head, body),
-      moreButton(this, this.record.lines.length, FIRST_WINDOWS, "windows") || "",
-    );
+    refill(this.table, table(head, body), moreButton(this, this.record.lines.length, FIRST_WINDOWS, "windows"));
   }
 }

@@ -51,10 +51,6 @@ class BeliefPanel {
     refill(this.state, asked ? this.waiting.element : this.offer());
   }
 
-  hear() {
-    this.draw();
-  }
-
   fit(width) {
     for (const matrix of this.matrices) matrix.build(width, Infinity);
   }

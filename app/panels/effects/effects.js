@@ -63,11 +63,6 @@ class EffectsPanel {
     }));
   }
 
-  // Bars, and what says how far they are.
-  hear() {
-    this.draw();
-  }
-
   draw() {
     const { view, asked } = this;
     this.method.value = asked.name;
@@ -81,12 +76,10 @@ class EffectsPanel {
     this.waiting.draw(Boolean(view.bars), view.news);
     const sides = this.words();
     this.range = rangeOf(sides.flatMap(({ words }) => words));
-    const focused = this.body.querySelector(":focus")?.dataset.word;
     refill(
       this.body,
       sides.map((one) => this.sentence(one)),
     );
-    if (focused) this.body.querySelector(`[data-word="${focused}"]`)?.focus();
     const { completeness } = view.news?.words ?? {};
     const said = completeness && view.bars ? this.completeness(...completeness) : null;
     refill(this.after, said, this.passes());

@@ -31,10 +31,6 @@ class LikeThesePanel {
       known.classes.map(({ name, rows }) => html("div", html("h3", name), html("ol", rows.map(line)))),
     );
   }
-
-  hear() {
-    this.draw();
-  }
 }
 
 function how({ searched, of }) {

@@ -240,20 +240,15 @@ class LinksPanel {
     if (this.drawn === drawn) return;
     this.drawn = drawn;
     const first = Array.from({ length: layers }, (_, i) => [i + 1, i ? `from layer ${i + 1} on` : "in all layers"]);
-    const layer = chooser(first, from, (chosen) => this.view.ask({ layer: chosen === "1" ? "" : chosen }));
+    const choose = (chosen) => this.view.ask({ layer: chosen === "1" ? "" : chosen });
+    const layer = chooser(first, from, choose, { "data-name": "layer" });
     const label = html("label.way.soft", "Links are cut ", layer);
-    const focused = this.rule.querySelector("select:focus");
     refill(
       this.rule,
       html("span.soft", "Cut, each by itself"),
       Object.entries(ways).map(([name, [text]]) => choice(name === own, () => this.view.ask({ links: name }), text)),
       own === HEADS || layers < 2 ? null : label,
     );
-    if (focused) layer.focus();
-  }
-
-  hear() {
-    this.draw();
   }
 
   fit(width) {

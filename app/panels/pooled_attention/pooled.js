@@ -70,8 +70,8 @@ class PooledPanel {
   }
 
   // Lines under the words.
-  hear(fresh) {
-    if (fresh) for (const { words } of this.sides) words.draw();
+  drawWords() {
+    for (const { words } of this.sides) words.draw();
   }
 
   draw() {

@@ -61,7 +61,7 @@ class WhatIfPanel {
     this.whole = html("div.whole.controls.screen", this.ofTheSentences());
     this.smallest = html("div.smallest", { "aria-live": "polite" });
     const trying = data.cost ? `Trying changes, at most ${data.cost} …` : "Trying changes …";
-    this.search = new Waiting(trying, "the smallest change", "turns");
+    this.waiting = new Waiting(trying, "the smallest change", "turns");
     this.list = data.steps.length > 1 ? listOfSteps(data, (name, to) => this.go(name, to)) : null;
     this.element = html(
       "section",
@@ -323,10 +323,10 @@ class WhatIfPanel {
     const asked = Boolean(view.asked.turns);
     this.asks.setAttribute("aria-expanded", String(asked));
     this.smallest.hidden = !asked;
-    this.search.draw(!asked || Boolean(turns), view.news);
+    this.waiting.draw(!asked || Boolean(turns), view.news);
     if (!asked || turns === this.turns) return;
     this.turns = turns;
-    refill(this.smallest, turns ? this.changes(turns) : this.search.element);
+    refill(this.smallest, turns ? this.changes(turns) : this.waiting.element);
   }
 
   changes(turns) {
@@ -390,11 +390,6 @@ class WhatIfPanel {
     this.reopens = false;
     this.attention.draw();
     this.drawSmallest();
-  }
-
-  // Offers, and the smallest change.
-  hear() {
-    this.draw();
   }
 
   // On a phone the editor is a sheet at the lower edge.
