@@ -116,21 +116,18 @@ html { font-size: 22.5px !important; }
 </style>"""
 
 
-def apply(*, projector: bool = False, wide: bool = False) -> None:
-    """Call at the top of every page. ``projector``: all type one and a half times as large, on a wide page; ``wide``:
-    a page of tables, which takes the room that a large screen has."""
-    st.html(_STYLE + (_WIDE if wide else "") + (_PROJECTOR if projector else ""))
+def apply(page: PageSession[Any], *, wide: bool = False) -> None:
+    """Call at the top of every page, before all else of its sidebar: its head has the switch of the projector, one for
+    all pages, with which all type is one and a half times as large, on a wide page. ``wide``: a page of tables, which
+    takes the room that a large screen has."""
+    st.html(_STYLE + (_WIDE if wide else "") + (_PROJECTOR if page.state.projector else ""))
+    about = "Larger type and cells, for a room full of people."
+    st.sidebar.toggle("Projector", page.state.projector, help=about, **page.widget("projector"))
 
 
 def enlarged(projector: bool) -> float:
     """How many times as large as usual type is."""
     return 1.5 if projector else 1.0
-
-
-def projector_switch(page: PageSession[Any]) -> None:
-    """The switch at the head of the sidebar, one for all pages."""
-    about = "Larger type and cells, for a room full of people."
-    st.toggle("Projector", page.state.projector, help=about, **page.widget("projector"))
 
 
 def notice(sentences: Iterable[str]) -> None:
@@ -171,6 +168,11 @@ def terms(rows: Iterable[tuple[str, str]]) -> None:
     """Names, each with a sentence."""
     lines = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(sentence)}</dd>" for name, sentence in rows)
     st.html(f'<dl class="pl-terms">{lines}</dl>')
+
+
+def capital(text: str) -> str:
+    """The text with a capital at its beginning; the rest stays as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def plain(text: str) -> str:

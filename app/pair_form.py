@@ -69,7 +69,7 @@ class ModelForm:
             "Task",
             tasks,
             tasks.index(shown) if shown else None,
-            format_func=lambda task: task[:1].upper() + task[1:],
+            format_func=page_style.capital,
             placeholder="No model is installed",
             **self.page.widget("task", lambda task: self._take_task(groups[task][0])),
         )
@@ -158,15 +158,15 @@ class PairForm(ModelForm):
         for a model of single texts."""
         pair, roles = self.page.state.pair, roles_of(self.page.state.model, models)
         if not roles["second"]:
-            role = page_style.plain(str(roles["first"]))
-            st.text_input(f"{role[:1].upper()}{role[1:]}", pair.first, **self._text_box("first"))
+            role = page_style.plain(page_style.capital(str(roles["first"])))
+            st.text_input(role, pair.first, **self._text_box("first"))
             return
         left, middle, right = st.columns([1, 0.07, 1], vertical_alignment="bottom", gap="small")
         for column, side, text in zip((left, right), SIDES, pair.now, strict=True):
-            role = page_style.plain(str(roles[side]))
+            role = page_style.plain(page_style.capital(str(roles[side])))
             meaning = "the sentence judged" if roles["judged"] == roles[side] else "the context"
             meaning = "both are judged" if roles["judged"] == BOTH else meaning
-            label = f"{role[:1].upper()}{role[1:]} ({meaning})"
+            label = f"{role} ({meaning})"
             if roles[side] == SEVERAL:
                 column.text_area(f"{label}, one sentence per line", text, **self._text_box(side))
             else:

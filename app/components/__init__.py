@@ -23,6 +23,7 @@ from app.models import card
 from app.page_state import codec
 from app.page_state.codec import PageState
 from app.page_state.session import PageSession
+from app.page_style import capital
 from app.pair_form import digest
 from app.palette import CIVIDIS, COLOURS, DIVERGING, css_variables
 from app.panels import folders, verdict
@@ -108,7 +109,7 @@ def about(explanation: Explanation) -> About:
     """What a saved figure of an explanation says of itself."""
     sides = [side for side in (explanation.first, explanation.second) if side.role]
     label, p = verdict.headline(explanation)
-    quoted = (f"{side.role[:1].upper()}{side.role[1:]}: {codec.short(side.text, LONGEST_QUOTED)}" for side in sides)
+    quoted = (f"{capital(side.role)}: {codec.short(side.text, LONGEST_QUOTED)}" for side in sides)
     return About(file_stem(explanation), (*quoted, f"{explanation.title}: {label} {percent(p)}"))
 
 

@@ -98,7 +98,11 @@ def ask(name: str, card: Card, folder: Path) -> None:
     known = _suggested(folder)
     generation = f"{name} {known}"
     task = st.selectbox(
-        "Task", fitting, fitting.index(known.task) if known else 0, format_func=_capital, key=f"task of {generation}"
+        "Task",
+        fitting,
+        fitting.index(known.task) if known else 0,
+        format_func=page_style.capital,
+        key=f"task of {generation}",
     )
     first = list(known.labels if known and known.task == task else usual_labels(task, len(classes)))
     labels = [
@@ -165,7 +169,3 @@ def _save(folder: Path, task: str, labels: list[str], second_first: bool) -> Non
         page_style.notice([f"Not written: {error}."])
         return
     st.rerun()
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -63,7 +63,7 @@ def main() -> None:
     # The model that was explored is the first one to compare.
     explored = [name for name in [model_on(ExploreState)] if name in models]
     page = PAGE.open(kinds({name: models[name] for name in [*explored, *models]}))
-    page_style.apply(projector=page.projector)
+    page_style.apply(PAGE)
     components.load()
     names = titles(models)
     roles = roles_of(page.model, models)
@@ -87,7 +87,6 @@ def main() -> None:
 
 def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], roles: Mapping[str, str]) -> Sequence[str]:
     """Its widgets; returns the models of the task that is shown."""
-    page_style.projector_switch(PAGE)
     choice(PAGE, "what", "Compare", WHAT)
     FORM.example()
     mates = FORM.task_and_model(groups, names)

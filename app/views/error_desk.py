@@ -17,17 +17,16 @@ PLACE_IN_MENU = 6
 def main() -> None:
     """Draw the page."""
     PAGE.open({})
-    page_style.apply(projector=PAGE.state.projector, wide=True)
+    page_style.apply(PAGE, wide=True)
     try:
         _draw()
     except MendableError as error:
-        page_style.notice([f"{str(error)[:1].upper()}{str(error)[1:]}."])
+        page_style.notice([f"{page_style.capital(str(error))}."])
 
 
 def _draw() -> None:
     """The sidebar, and the run that is open or the form of a new one. Raises MendableError for what is not there."""
     with st.sidebar:
-        page_style.projector_switch(PAGE)
         choosing.run_choice()
         annotator.ask()
     PAGE.write_link()

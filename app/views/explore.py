@@ -58,7 +58,7 @@ def main() -> None:
     """Draw the page: first the pair, whose verdict a person waits for. After that its two parts run each alone."""
     models = offered(explains_texts, unreadable=True)  # of the others Filter map and Compare show more
     PAGE.open(kinds(models))
-    page_style.apply(projector=PAGE.state.projector)
+    page_style.apply(PAGE)
     components.load()
     _pair(models)
     _beside(models)
@@ -138,7 +138,7 @@ def _selected() -> None:
             state = what_if.after(PAGE.state, picked["edit"])
             PAGE.set(replace(state, selection=_picked_words(picked)))
         except (EditError, CheckpointError, PairError) as error:
-            PAGE.refuse(f"{str(error)[:1].upper()}{str(error)[1:].rstrip('.')}.")
+            PAGE.refuse(f"{page_style.capital(str(error)).rstrip('.')}.")
     else:
         direction, crossings = picked.get("direction"), picked.get("crossings", True)
         asked = ExploreState.heard(picked)
@@ -150,7 +150,6 @@ def _picked_words(picked: Mapping[str, Any]) -> Selection | None:
 
 
 def _sidebar(models: Mapping[str, Listed], drawing: Drawing | None) -> None:
-    page_style.projector_switch(PAGE)
     FORM.example()
     shown = titles(models)
     names = FORM.task_and_model(by_task(models), shown)
@@ -240,7 +239,7 @@ def _downloads(read: Read, explanation: Explanation, stem: str, questions: late.
         for record in (record for record in explanation.evidence if record.tabular):
             make = functools.partial(record.to_csv, explanation)
             file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + f"-{stem}.csv"
-            page_style.download(f"{record.title[:1].upper()}{record.title[1:]} (CSV)", make, file)
+            page_style.download(f"{page_style.capital(record.title)} (CSV)", make, file)
         if len(read.steps) > 1:
             make_list = functools.partial(what_if.to_csv, read.checkpoint, read.steps)
             page_style.download("What if (CSV)", make_list, f"pairlens-what-if-{stem}.csv")

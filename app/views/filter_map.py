@@ -50,11 +50,13 @@ _STYLE = """<style>
   [class*="st-key-map-text"] > .stElementContainer:has(.stTextArea) { flex-basis: 15rem; }
 }
 /* A box of one line grows with its text; its number stands before it. */
+.stMain { counter-reset: text; }
+[class*="st-key-map-text"] { counter-increment: text; }
 [class*="st-key-map-text"] [data-testid="stTextAreaRootElement"] { position: relative; height: auto; min-height: 0; }
 [class*="st-key-map-text"] textarea { field-sizing: content; height: auto !important; min-height: 0; max-height: 9rem;
   padding: 0.5rem 0.75rem 0.5rem 2.1rem; resize: none; }
-[class*="st-key-map-text"] [data-testid="stTextAreaRootElement"]::before { position: absolute; left: 0.75rem;
-  top: 0.5rem; opacity: 0.78; font-variant-numeric: tabular-nums; }
+[class*="st-key-map-text"] [data-testid="stTextAreaRootElement"]::before { content: counter(text); position: absolute;
+  left: 0.75rem; top: 0.5rem; opacity: 0.78; font-variant-numeric: tabular-nums; }
 .pl-head { font-size: 1.03rem; font-weight: 600; margin: 0; overflow-wrap: anywhere; }
 .pl-how { font-size: 0.87rem; opacity: 0.78; margin: 0.1rem 0; overflow-wrap: anywhere; }
 </style>"""
@@ -64,11 +66,10 @@ def main() -> None:
     """Draw the page."""
     models = offered(shows(GeneratedFilters), last=lambda _, folder: not (folder / "map" / "map.json").is_file())
     PAGE.open(kinds(models))
-    page_style.apply(projector=PAGE.state.projector)
+    page_style.apply(PAGE)
     components.load()
-    st.html(_STYLE + _numbers())
+    st.html(_STYLE)
     with st.sidebar:
-        page_style.projector_switch(PAGE)
         FORM.task_and_model(by_task(models), titles(models))
         below = st.container()
     PAGE.write_link()
@@ -85,15 +86,6 @@ def main() -> None:
     if opened is not None:
         _texts(opened.checkpoint)
         _show(opened, layout)
-
-
-def _numbers() -> str:
-    """The style that numbers the boxes of the texts."""
-    lines = [
-        f'.st-key-map-text-{place} [data-testid="stTextAreaRootElement"]::before {{ content: "{place + 1}"; }}'
-        for place in range(MOST_TEXTS)
-    ]
-    return f"<style>{''.join(lines)}</style>"
 
 
 # --- what a person types and selects ----------------------------------------------------------------------------------
@@ -125,7 +117,7 @@ def _texts(checkpoint: Checkpoint) -> None:
                     continue
                 name = drawing.numbered(str(roles[side]), place)
                 st.text_area(
-                    page_style.plain(name[:1].upper() + name[1:]),
+                    page_style.plain(page_style.capital(name)),
                     getattr(text, side),
                     height="content",
                     label_visibility="collapsed" if place else "visible",
@@ -200,7 +192,7 @@ class Shown:
         now = [star for star in self.stars if not star.age and place in (None, star.of.place)]
         names = [drawing.numbered(star.of.side or "text", star.of.place) for star in now]
         texts = [
-            f"{name[:1].upper()}{name[1:]}: {short(star.words, components.LONGEST_QUOTED)}"
+            f"{page_style.capital(name)}: {short(star.words, components.LONGEST_QUOTED)}"
             for name, star in zip(names, now, strict=True)
         ]
         title = str(self.opened.checkpoint.card["title"])
@@ -324,7 +316,7 @@ def _verdict(explanation: Explanation | str | None) -> None:
     if isinstance(explanation, Explanation):
         text = verdict.summary(explanation)
         title = escape(explanation.title)
-        st.html(f'<p class="pl-head">{escape(text[:1].upper() + text[1:])}</p><p class="pl-how"><bdi>{title}</bdi></p>')
+        st.html(f'<p class="pl-head">{escape(page_style.capital(text))}</p><p class="pl-how"><bdi>{title}</bdi></p>')
     else:
         text = explanation or "Type the other text of the pair too, to see what the model says of both."
         st.html(f'<p class="pl-how">{escape(text)}</p>')

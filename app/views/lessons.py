@@ -34,11 +34,11 @@ PAGE = PageSession(LessonsState)
 def main() -> None:
     """Draw the page."""
     PAGE.open({})
-    page_style.apply(projector=PAGE.state.projector)
+    page_style.apply(PAGE)
     components.load()
     lesson = lessons()[PAGE.state.lesson]
     with st.sidebar:
-        _choice()
+        choice(PAGE, "lesson", "Lesson", {name: lesson.title for name, lesson in lessons().items()})
         below = st.container()
     problems = PAGE.problems
     if refused := st.session_state.pop(REFUSED, None):
@@ -71,11 +71,6 @@ def main() -> None:
     with below:
         make = partial(handout, lesson, evaluated, inputs, texts)
         page_style.download("Handout to print (HTML)", make, f"pairlens-lesson-{lesson.name}.html")
-
-
-def _choice() -> None:
-    page_style.projector_switch(PAGE)
-    choice(PAGE, "lesson", "Lesson", {name: lesson.title for name, lesson in lessons().items()})
 
 
 def _texts(lesson: Lesson, state: LessonsState) -> dict[str, str]:

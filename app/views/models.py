@@ -37,7 +37,6 @@ _STYLE = """<style>
 .pl-card .pl-number { font-weight: 650; white-space: nowrap; }
 .pl-card code { background: none; color: inherit; padding: 0; font-size: 0.86rem; white-space: pre-wrap; }
 .pl-card code span { white-space: nowrap; }
-.pl-card h3 { font-size: 1.02rem; font-weight: 650; margin: 0.9rem 0 0; padding: 0; }
 .pl-sweep table { width: auto; margin: 0.3rem 0 0.5rem; }
 .pl-sweep th { border: 0; border-bottom: 1px solid rgba(128, 140, 152, 0.28); font-weight: 400; text-align: left;
   padding: 0.28rem 2rem 0.28rem 0; vertical-align: bottom; overflow-wrap: anywhere; }
@@ -71,11 +70,9 @@ def main() -> None:
     cards = {name: model.card for name, model in models.items() if model.card is not None}
     broken = [f"Not shown: {model.problem}." for model in models.values() if model.card is None]
     PAGE.open(dict.fromkeys(cards, ""))
-    page_style.apply(projector=PAGE.state.projector)
+    page_style.apply(PAGE)
     components.load()
     st.html(_STYLE)
-    with st.sidebar:
-        page_style.projector_switch(PAGE)
     PAGE.write_link()
     if not cards:
         page_style.notice(broken)
@@ -188,7 +185,7 @@ def _card(name: str, card: Card, folder: Path) -> None:
         except sweeps.SweepError as error:
             page_style.notice([str(error)])
             continue
-        heading = _heading(sweep, _capital(re.sub("[_-]", " ", path.stem)))
+        heading = _heading(sweep, page_style.capital(re.sub("[_-]", " ", path.stem)))
         with st.expander(page_style.plain(heading)):
             _sweep(sweep, card)
             page_style.download(page_style.plain(path.name), sweep.data, path.name, icon=":material/download:")
@@ -206,7 +203,7 @@ def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
         return name
     if sweep.axis:
         of = "by question word" if sweep.axis.key == "question_word" else f"at each {sweep.axis.name}"
-        return f"{_capital(sweep.columns[sweep.measure])} {of}"
+        return f"{page_style.capital(sweep.columns[sweep.measure])} {of}"
     return "Cross-validation" if sweep.folds and not sweep.varied else name
 
 
@@ -335,15 +332,11 @@ def _curve(rows: list[dict[str, Any]], title: str) -> None:
             color=alt.Color("set:N", legend=legend, scale=alt.Scale(range=["#3f7fcb", "#1d9b82", "#8f5ed0"])),
             tooltip=[alt.Tooltip("set:N", title="set"), "epoch:Q", alt.Tooltip("score:Q", title=measure, format=exact)],
         )
-        .properties(height=190, description=f"{_capital(measure)} after each epoch of {title}")
+        .properties(height=190, description=f"{page_style.capital(measure)} after each epoch of {title}")
     )
     _draw(chart)
     sets = " and ".join(dict.fromkeys(row["set"] for row in rows))
-    _study(f"{_capital(measure)} on {sets} after each epoch.")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    _study(f"{page_style.capital(measure)} on {sets} after each epoch.")
 
 
 def _command(text: str) -> Markup:

@@ -35,10 +35,9 @@ def main() -> None:
     """Draw the page."""
     models = offered(shows(PhraseSelection), last=lambda card, _: bool(_closed(card)))
     page = PAGE.open(kinds(models))
-    page_style.apply(projector=page.projector)
+    page_style.apply(PAGE)
     components.load()
     with st.sidebar:
-        page_style.projector_switch(PAGE)
         FORM.task_and_model(by_task(models), _named(models))
         FORM.example()
         FORM.files()
