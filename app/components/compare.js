@@ -338,7 +338,7 @@ class CompareView extends View {
       pooled.map(({ role, words, shares }) => [
         html("div", html("span.role.soft", capital(role))),
         html(
-          "div.chips.wraps",
+          "div.chips.wraps.mid",
           { dir: directionOf(words) },
           words.map((text, i) => word(text, shares[i], Math.max(...shares, 1e-9))),
         ),

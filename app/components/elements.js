@@ -39,7 +39,7 @@ export const html = make("http://www.w3.org/1999/xhtml");
 export const svg = make(SVG_NAMESPACE);
 
 export const table = (head, rows, foot) =>
-  html("table.ruled", html("thead.small", html("tr", head)), html("tbody", rows), foot && html("tfoot", foot));
+  html("table.ruled.mid", html("thead.small", html("tr", head)), html("tbody", rows), foot && html("tfoot", foot));
 
 // As many digits as a share deserves: 46 %, 4.6 %, 99.6 %, < 0.1 %; the rule of `percent` in core/wording.py.
 export function percent(share) {

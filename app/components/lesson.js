@@ -89,9 +89,9 @@ class LessonView extends View {
     );
     const back = linkButton("← Back", "The step before (left arrow)", () => this.go(this.step - 1));
     const on = html(
-      "button.act.next",
+      "button.act",
       { "aria-label": "The next step (right arrow)", onclick: () => this.go(this.step + 1) },
-      "Next →",
+      html("b", "Next →"),
     );
     const guess = html("input", {
       type: "checkbox",
@@ -301,7 +301,7 @@ class LessonView extends View {
 
   guess() {
     if (!this.now.guess) return null;
-    if (!this.secret) return html("div.guess.controls");
+    if (!this.secret) return html("div.guess.controls.mid");
     const check = () => field.value.trim() !== "" && this.reveal(Number(field.value));
     const onkeydown = (event) => {
       if (event.key !== "Enter") return;
@@ -334,7 +334,7 @@ class LessonView extends View {
     });
     const ends = [min, max].map((end) => String(end).replace("-", "\u2212"));
     return html(
-      "div.guess.controls",
+      "div.guess.controls.mid",
       html("label", "Your guess for the ? ", field),
       html("span.dragged.controls.soft", ends[0], slider, ends[1]),
       html(

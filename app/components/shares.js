@@ -42,7 +42,7 @@ export function headline(best) {
 export function drawNotices(notices) {
   if (!notices || !notices.length) return null;
   return html(
-    "div.notices",
+    "div.notices.mid",
     { role: "status" },
     html(
       "ul",

@@ -12,7 +12,7 @@ export class Tour {
     this.view = view;
     this.steps = steps;
     this.at = null;
-    this.element = html("div.tour", { role: "dialog", "aria-label": "Tour", hidden: true });
+    this.element = html("div.tour.mid", { role: "dialog", "aria-label": "Tour", hidden: true });
   }
 
   // On a first visit; a browser that keeps nothing is not asked again in this session.

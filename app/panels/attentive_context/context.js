@@ -128,15 +128,15 @@ class ContextPanel {
     };
     const under = (bar) => `${others} each under ${percent(bar.weight + 5e-4)}`;
     return html(
-      "ol.bars.bar-lines",
+      "ol.bars.bar-lines.mid",
       best.map(line),
-      html("li.axis", { "aria-hidden": "true" }, html("i", html("span", "0"), html("span", "100\u00a0%"))),
+      html("li.axis.tiny", { "aria-hidden": "true" }, html("i", html("span", "0"), html("span", "100\u00a0%"))),
       rest > 0 &&
         html(
-          "li.rest",
+          "li.rest.soft",
           edge ? `${others} together ${percent(Math.max(0, left))}` : under(ranked.find((bar) => !best.includes(bar))),
         ),
-      worth.length > MOST_BARS && html("li.rest", moreButton(this, worth.length, MOST_BARS, "words")),
+      worth.length > MOST_BARS && html("li.rest.soft", moreButton(this, worth.length, MOST_BARS, "words")),
     );
   }
 

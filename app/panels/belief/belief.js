@@ -78,7 +78,7 @@ class BeliefPanel {
     this.figure = this.erasing(ways, random);
     this.pairs = maps.map((one) => this.pair(one));
     this.list = html(
-      "dl",
+      "dl.mid",
       facts.map(({ name, says, more }) => {
         const [mark, extra] = moreOnDemand(more, `More about: ${name}`);
         return [html("dt", name), html("dd", says, " ", mark, extra)];
@@ -107,9 +107,9 @@ class BeliefPanel {
         html("span.number", signed(left, 2)),
       );
     return html(
-      "ol.erasing.bar-lines",
+      "ol.erasing.bar-lines.mid",
       html(
-        "li.names.soft",
+        "li.names.small",
         html("span.name"),
         html("span.track.key", "0 is no loss; p of “", this.verdict, "”"),
         html("span.number", html("i.dot"), " without"),

@@ -47,8 +47,10 @@ export function barLine(word, { effect, spread }, range, title) {
 }
 
 // The lines of a sentence, beside its role.
-export const barList = (role, lines) =>
-  html("div.side.labelled", { "data-role": role }, html("div.role.soft", capital(role)), html("ol.bar-lines", lines));
+export function barList(role, lines) {
+  const name = html("div.role.soft", capital(role));
+  return html("div.side.labelled", { "data-role": role }, name, html("ol.bar-lines.mid", lines));
+}
 
 function bar(effect, spread, { low, high }) {
   const at = (value) => (100 * (value - low)) / (high - low);

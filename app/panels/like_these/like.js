@@ -28,7 +28,7 @@ class LikeThesePanel {
     refill(this.head, heading(TITLE, how(known), MORE, []));
     refill(
       this.body,
-      known.classes.map(({ name, rows }) => html("div", html("h3", name), html("ol", rows.map(line)))),
+      known.classes.map(({ name, rows }) => html("div", html("h3.mid", name), html("ol.mid", rows.map(line)))),
     );
   }
 }
@@ -40,7 +40,7 @@ function how({ searched, of }) {
 }
 
 function line({ first, second, data, cosine, link }) {
-  const texts = [html("span", { dir: "auto" }, first), html("span", { dir: "auto" }, second)];
+  const texts = [html("span", { dir: "auto" }, first), html("b", { dir: "auto" }, second)];
   const pair = link
     ? html("a.texts", { href: link, target: "_self", title: `${data}: open on Explore` }, texts)
     : html("span.texts", { title: data }, texts);

@@ -50,7 +50,7 @@ class KeptPhrases {
       "div.rebuilt.labelled",
       { "data-role": role },
       html("span.role.soft", capital(role)),
-      html("div.phrases.wraps", texts),
+      html("div.phrases.wraps.mid", texts),
     );
   }
 

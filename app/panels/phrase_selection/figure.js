@@ -9,7 +9,7 @@ export class ScoreFigure {
   constructor(view) {
     this.view = view;
     this.charts = [0, 1].map((side) => new BarChart(view, side));
-    this.readout = html("p.readout", { "aria-live": "polite" });
+    this.readout = html("p.readout.mid", { "aria-live": "polite" });
     const { start } = view.scale;
     const from = start > 0 ? ` The axis starts at ${start.toFixed(1)}.` : "";
     const how = `A taller bar: the phrase has a better partner in the other sentence. Bars above a word are the phrases that end with it, shortest first.${from}`;
@@ -51,7 +51,7 @@ export class ScoreFigure {
         ? tellPhrase(phrases, k, pinned)
         : ["Point at a bar or a phrase to see its partner; a click keeps it selected."]),
     );
-    this.readout.classList.toggle("idle", !pinned);
+    this.readout.classList.toggle("soft", !pinned);
   }
 }
 

@@ -55,7 +55,7 @@ export class KeptPanel {
     const dir = directionOf(side.tokens);
     const words = html("div.chips.wraps", { dir }, chips, truncation(side));
     const cut = cutMark(side.tokens.length);
-    const phrases = html("div.phrases.wraps", {
+    const phrases = html("div.phrases.wraps.mid", {
       dir,
       role: "group",
       "aria-label": `${capital(side.role)}: kept phrases in order, ${POOLING_NAMES[pooling]}`,

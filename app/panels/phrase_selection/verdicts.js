@@ -60,7 +60,7 @@ export class VerdictPanel {
     return html(
       "div.row",
       { class: marked && "marked", "data-part": part },
-      html("div.who", html("b", name), html("small.small", note)),
+      html("div.who.mid", html("b", name), html("small.small", note)),
       shares && html("div.shares", shares.bar, shares.key),
     );
   }

@@ -70,7 +70,7 @@ export class AttentionEditor {
     const { maps, scores } = panel.data;
     this.maps = [...maps, ...scores]; // a model has either
     this.scores = scores.map((map) => new Scores(this.view, map));
-    this.element = html("div.weights-by-hand");
+    this.element = html("div.weights-by-hand.mid");
     this.whole = html("div.whole.controls.screen", { role: "group", "aria-label": "Change all of the attention" });
     this.timer = 0;
     this.gestures = null;

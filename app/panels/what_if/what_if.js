@@ -49,7 +49,7 @@ class WhatIfPanel {
     this.typed = this.typing();
     this.attention = new AttentionEditor(this);
     this.editor = html(
-      "div.editor",
+      "div.editor.mid",
       { role: "group", "aria-label": "Change the selected word", onkeydown: (event) => this.escape(event) },
       this.word,
       this.typed,
@@ -59,7 +59,7 @@ class WhatIfPanel {
     this.opener = this.button("Change …", "Change the selected word", () => this.unfold(true), { name: "open" });
     this.opener.classList.add("opener");
     this.whole = html("div.whole.controls.screen", this.ofTheSentences());
-    this.smallest = html("div.smallest", { "aria-live": "polite" });
+    this.smallest = html("div.smallest.mid", { "aria-live": "polite" });
     const trying = data.cost ? `Trying changes, at most ${data.cost} …` : "Trying changes …";
     this.waiting = new Waiting(trying, "the smallest change", "turns");
     this.list = data.steps.length > 1 ? listOfSteps(data, (name, to) => this.go(name, to)) : null;
