@@ -64,7 +64,7 @@ _STYLE = (
 [data-selected="true"] > div { color: var(--pl-ink); font-weight: 600; }
 [data-testid="stWidgetLabel"] code { font-size: 1em; }
 .pl-notice { border-left: 3px solid; padding: 0.1rem 0 0.1rem 0.8rem; margin: 0.2rem 0; overflow-wrap: anywhere; }
-.pl-note { font-size: 0.86rem; line-height: 1.4; opacity: 0.78; margin: -0.4rem 0 0; }
+.pl-note { font-size: 0.86rem; line-height: 1.4; opacity: 0.78; margin: -0.4rem 0 0; overflow-wrap: anywhere; }
 [class*="st-key-tried-"] button { text-align: start; font-size: 0.86rem; justify-content: start; }
 [class*="st-key-tried-"] { gap: 0 !important; border-bottom: 1px solid rgba(128, 140, 152, 0.28); }
 .pl-heading { font-size: 1.05rem !important; font-weight: 600 !important; padding: 0 !important; margin: 0 !important;
@@ -101,7 +101,7 @@ _STYLE = (
   [data-testid="stSidebarContent"] [data-testid="stSidebarUserContent"] { padding-top: 0.2rem; }
   [data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: 0.65rem; }
 }
-@media print { [data-testid="stSidebar"], .stAppHeader { display: none; } }
+@media print { [data-testid="stSidebar"], .stAppHeader, .stButton, .stDownloadButton { display: none !important; } }
 </style>"""
 )
 

@@ -1,6 +1,6 @@
 // A sentence's words as buttons: a click selects a word everywhere, the arrow keys move along the sentence.
 
-import { directionOf, html, plural, the } from "./elements.js";
+import { directionOf, html, plural, reach, the } from "./elements.js";
 
 const LEAST_EFFECT = 0.05; // of the largest; a smaller one has no line
 
@@ -69,7 +69,7 @@ export class WordChips {
     if (!move) return;
     event.preventDefault();
     const next = Math.min(chips.length - 1, Math.max(0, chips.indexOf(event.target) + move));
-    this.reach(chips[next]);
+    reach(chips, chips[next]);
     chips[next].focus();
     this.view.select({ [this.axis]: next }, { soon: true });
   }
@@ -83,16 +83,11 @@ export class WordChips {
     line.style.height = `${Math.round(2 + 4 * effect.share)}px`;
   }
 
-  // The one chip in the tab order.
-  reach(chip) {
-    for (const other of this.chips) other.tabIndex = other === chip ? 0 : -1;
-  }
-
   draw() {
     this.chips.forEach((chip, i) => {
       const on = this.view.selection[this.axis] === i;
       chip.setAttribute("aria-pressed", String(on));
-      if (on) this.reach(chip);
+      if (on) reach(this.chips, chip);
       this.underline(chip.lastChild, this.view.effectOf?.(this.side.role, i));
     });
   }

@@ -124,6 +124,11 @@ export function chooser(options, value, choose, attributes = {}) {
 // Words to choose one of, each with its number.
 export const numbered = (words) => words.map((word, i) => [i, `${i + 1} ${word}`]);
 
+// The one of several elements that is in the tab order.
+export function reach(all, one) {
+  for (const other of all) other.tabIndex = other === one ? 0 : -1;
+}
+
 // Where a key leads from a cell of a grid up to its `last`; null for a key that leads nowhere.
 export function gridStep(event, [i, j], last, right = 1) {
   const next = {

@@ -213,21 +213,18 @@ class FilterMapView extends View {
     return svg("line", { x1, y1, x2, y2, ...attributes });
   }
 
+  // Drawn along x, and turned.
   arrow({ before, after, looked }) {
     const [tail, head] = [this.at(...before), this.at(...after)];
-    const way = [head[0] - tail[0], head[1] - tail[1]];
-    const long = Math.hypot(...way) || 1;
-    const [x, y] = way.map((part) => part / long);
+    const [right, down] = [head[0] - tail[0], head[1] - tail[1]];
+    const long = Math.hypot(right, down) || 1;
     const [start, end] = [Math.min(7, long / 3), Math.max(long - 9, long / 2)];
-    const on = (far, side = 0) => [tail[0] + far * x - side * y, tail[1] + far * y + side * x];
     const stroke = looked ? "var(--accent)" : "var(--soft)";
-    const points = [on(end), on(end - 8, 4), on(end - 8, -4)]
-      .map((corner) => corner.map((value) => value.toFixed(1)).join(","))
-      .join(" ");
     return svg(
       "g.trail",
-      this.line(on(start), on(Math.max(start, end - 6)), { style: `stroke:${stroke}` }),
-      svg("polygon", { points, fill: stroke }),
+      { transform: `translate(${tail}) rotate(${(Math.atan2(down, right) * 180) / Math.PI})` },
+      this.line([start, 0], [Math.max(start, end - 6), 0], { style: `stroke:${stroke}` }),
+      svg("path", { d: `M${end} 0l-8 4v-8z`, fill: stroke }),
     );
   }
 

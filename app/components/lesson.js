@@ -128,8 +128,8 @@ class LessonView extends View {
         "nav.controls",
         { "aria-label": "Steps" },
         this.places,
-        html("span.controls", back, on),
-        html("label.guessing.soft", guess, " Guess first"),
+        html("span.controls.screen", back, on),
+        html("label.guessing.soft.screen", guess, " Guess first"),
         screen,
         own,
       ),
@@ -336,7 +336,7 @@ class LessonView extends View {
     return html(
       "div.guess.controls.mid",
       html("label", "Your guess for the ? ", field),
-      html("span.dragged.controls.soft", ends[0], slider, ends[1]),
+      html("span.dragged.controls.soft.screen", ends[0], slider, ends[1]),
       html(
         "span.controls",
         linkButton("Check", "Compare the guess with the number", check),

@@ -57,7 +57,7 @@ class ModelTable extends View {
   draw() {
     const head = ([column, name]) => {
       const order = this.sort === column ? "ascending" : this.sort === `-${column}` ? "descending" : "none";
-      const arrow = html("span.arrow", { "aria-hidden": "true" }, ARROWS[order]);
+      const arrow = html("span.arrow.screen", { "aria-hidden": "true" }, ARROWS[order]);
       const sort = () => this.sortBy(this.next(column));
       return html(
         "th",

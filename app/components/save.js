@@ -150,7 +150,10 @@ export function saveButtons(view, what, figure) {
       view.root.classList.remove("saving");
     }
   };
-  return ["SVG", "PNG"].map((kind) => linkButton(kind, `Save the ${what} as ${kind}`, () => save(kind)));
+  const [image, picture] = ["SVG", "PNG"].map((kind) =>
+    linkButton(kind, `Save the ${what} as ${kind}`, () => save(kind)),
+  );
+  return html("span.together", image, "\u2002", picture);
 }
 
 // The figure with its title, and lines below it: what was read, by which model, and its verdict. It stands alone in a

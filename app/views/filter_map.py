@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from html import escape
 
 import streamlit as st
 
@@ -45,7 +44,6 @@ PLACE_WORDS = 4
 PROPORTION = (1.8, 1)
 
 _STYLE = """<style>
-@media print { .stButton, .stDownloadButton { display: none !important; } }
 @media (max-width: 760px) {
   [class*="st-key-map-text"] > .stElementContainer:has(.stTextArea) { flex-basis: 15rem; }
 }
@@ -57,8 +55,6 @@ _STYLE = """<style>
   padding: 0.5rem 0.75rem 0.5rem 2.1rem; resize: none; }
 [class*="st-key-map-text"] [data-testid="stTextAreaRootElement"]::before { content: counter(text); position: absolute;
   left: 0.75rem; top: 0.5rem; opacity: 0.78; font-variant-numeric: tabular-nums; }
-.pl-head { font-size: 1.03rem; font-weight: 600; margin: 0; overflow-wrap: anywhere; }
-.pl-how { font-size: 0.87rem; opacity: 0.78; margin: 0.1rem 0; overflow-wrap: anywhere; }
 </style>"""
 
 
@@ -314,12 +310,10 @@ def _look_into(shown: Shown) -> None:
 
 def _verdict(explanation: Explanation | str | None) -> None:
     if isinstance(explanation, Explanation):
-        text = verdict.summary(explanation)
-        title = escape(explanation.title)
-        st.html(f'<p class="pl-head">{escape(page_style.capital(text))}</p><p class="pl-how"><bdi>{title}</bdi></p>')
+        page_style.heading(page_style.capital(verdict.summary(explanation)))
+        page_style.note(explanation.title)
     else:
-        text = explanation or "Type the other text of the pair too, to see what the model says of both."
-        st.html(f'<p class="pl-how">{escape(text)}</p>')
+        page_style.note(explanation or "Type the other text of the pair too, to see what the model says of both.")
 
 
 def _filter(shown: Shown, looked_into: TextSide, explanation: Explanation) -> tuple[int, Matrix] | None:
@@ -335,7 +329,7 @@ def _filter(shown: Shown, looked_into: TextSide, explanation: Explanation) -> tu
         number = layout.filter
     index = order[0] if number not in order else number
     of = drawing.numbered(role, looked_into.place)
-    st.html(f'<p class="pl-head">One of the {len(order)} filters made from {escape(of)}</p>')
+    page_style.heading(f"One of the {len(order)} filters made from {of}")
     left, right = st.container(key="side by side, filter").columns(PROPORTION, gap="large")
     with left:
         st.selectbox(
@@ -410,7 +404,7 @@ def _downloads(shown: Shown, explanation: Explanation | str | None, shown_filter
         if isinstance(explanation, Explanation):
             page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), f"pairlens-{stem}.json")
     facts = [str(opened.checkpoint.card["title"]), *card.made_and_measured(opened.checkpoint.card)]
-    st.html(f'<p class="pl-how">{"&emsp;".join(map(escape, facts))}</p>')
+    page_style.note("\u2003".join(facts))
 
 
 main()

@@ -2,7 +2,7 @@
 // the two texts alone. One of them, their mean or the rollout is chosen, and its matrix is shown.
 
 import { scaleColour } from "../../components/colours.js";
-import { capital, choice, gridStep, heading, html, percent, refill, the } from "../../components/elements.js";
+import { capital, choice, gridStep, heading, html, percent, reach, refill, the } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
 
 const MEAN = "mean";
@@ -65,6 +65,7 @@ class HeadsPanel {
     this.cells = Array.from({ length: layers }, (_, layer) =>
       Array.from({ length: heads }, (_, number) => this.cell(`${layer + 1}.${number + 1}`)),
     );
+    this.buttons = this.cells.flat().map(({ button }) => button);
     return this.cells.map((cells, layer) =>
       html(
         "div.layer-line",
@@ -126,11 +127,9 @@ class HeadsPanel {
     if (this.drawn === looking.role) return;
     this.drawn = looking.role;
     this.paint(looking);
-    const first = this.cells.flat().find(({ head }) => head === chosen) ?? this.cells[0][0];
-    for (const { button, head } of this.cells.flat()) {
-      button.setAttribute("aria-pressed", String(head === chosen));
-      button.tabIndex = head === first.head ? 0 : -1;
-    }
+    const pressed = this.buttons.find((button) => button.dataset.head === chosen);
+    for (const button of this.buttons) button.setAttribute("aria-pressed", String(button === pressed));
+    reach(this.buttons, pressed ?? this.buttons[0]);
   }
 
   // The one whose matrix the page has drawn.
@@ -167,9 +166,8 @@ class HeadsPanel {
     const next = gridStep(event, at, [layers - 1, heads - 1]);
     if (!next) return;
     const [row, column] = next;
-    for (const { button } of this.cells.flat()) button.tabIndex = -1;
     const { button } = this.cells[row][column];
-    button.tabIndex = 0;
+    reach(this.buttons, button);
     button.focus();
   }
 }

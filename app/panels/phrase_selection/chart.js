@@ -1,7 +1,7 @@
 // The bars of aᵢ of one sentence: phrases in the paper's order, grouped by their last word; two lanes below mark what
 // k-min and k-max keep.
 
-import { capital, html, plural, refill, shorten, svg, the } from "../../components/elements.js";
+import { capital, html, plural, reach, refill, shorten, svg, the } from "../../components/elements.js";
 import { POOLINGS, POOLING_NAMES, phraseName, phraseOf, poolingSign } from "./phrases.js";
 
 const BAR = { least: 7, most: 22 };
@@ -15,7 +15,6 @@ export class BarChart {
   constructor(view, side) {
     this.view = view;
     this.side = side;
-    this.at = 0;
     const { role, tokens, phrases } = view.data.sides[side];
     const { start, ticks } = view.scale;
     const height = (score) => `--height:${Math.max(0, score - start) / (1 - start)}`;
@@ -97,14 +96,7 @@ export class BarChart {
     const looked = here(focus) ?? here(partner);
     const last = looked === null ? null : this.phrases[looked][1] - 1;
     this.words.forEach((text, word) => text.classList.toggle("on", word === last));
-    if (here(pinned) !== null) this.reach(here(pinned));
-  }
-
-  // The one bar in the tab order.
-  reach(index) {
-    this.hits[this.at].tabIndex = -1;
-    this.at = index;
-    this.hits[index].tabIndex = 0;
+    if (here(pinned) !== null) reach(this.hits, this.hits[here(pinned)]);
   }
 
   // Scroll the frame, not the page, until the bar is clear of the fixed axis.
@@ -117,7 +109,7 @@ export class BarChart {
   }
 
   focus(index) {
-    this.reach(index);
+    reach(this.hits, this.hits[index]);
     this.reveal(index);
     this.hits[index].focus({ preventScroll: true });
   }
