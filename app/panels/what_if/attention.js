@@ -71,7 +71,7 @@ export class AttentionEditor {
     this.maps = [...maps, ...scores]; // a model has either
     this.scores = scores.map((map) => new Scores(this.view, map));
     this.element = html("div.weights-by-hand.mid");
-    this.whole = html("div.whole.controls.screen", { role: "group", "aria-label": "Change all of the attention" });
+    this.whole = html("div.whole.controls.mid.screen", { role: "group", "aria-label": "Change all of the attention" });
     this.timer = 0;
     this.gestures = null;
   }

@@ -58,7 +58,7 @@ class WhatIfPanel {
     );
     this.opener = this.button("Change …", "Change the selected word", () => this.unfold(true), { name: "open" });
     this.opener.classList.add("opener");
-    this.whole = html("div.whole.controls.screen", this.ofTheSentences());
+    this.whole = html("div.whole.controls.mid.screen", this.ofTheSentences());
     this.smallest = html("div.smallest.mid", { "aria-live": "polite" });
     const trying = data.cost ? `Trying changes, at most ${data.cost} …` : "Trying changes …";
     this.waiting = new Waiting(trying, "the smallest change", "turns");
