@@ -54,7 +54,8 @@ _STYLE = """<style>
 [class*="st-key-map-text"] textarea { field-sizing: content; height: auto !important; min-height: 0; max-height: 9rem;
   padding: 0.5rem 0.75rem 0.5rem 2.1rem; resize: none; }
 [class*="st-key-map-text"] [data-testid="stTextAreaRootElement"]::before { content: counter(text); position: absolute;
-  left: 0.75rem; top: 0.5rem; font-size: 0.875rem; line-height: 1.4; opacity: 0.78; font-variant-numeric: tabular-nums; }
+  left: 0.75rem; top: 0.5rem; font-size: 0.875rem; line-height: 1.4; opacity: 0.78;
+  font-variant-numeric: tabular-nums; }
 </style>"""
 
 
