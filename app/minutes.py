@@ -13,11 +13,12 @@ import sys
 import threading
 import time
 from datetime import UTC, datetime
-from typing import Any
 
 import psutil
 from streamlit import runtime
 from streamlit.runtime.stats import GaugeStat
+
+from core.json_types import JsonObject
 
 _SESSIONS = "active_sessions"
 
@@ -42,7 +43,7 @@ def _write(seconds: float) -> None:
         print(json.dumps(line()), file=sys.stderr, flush=True)
 
 
-def line() -> dict[str, Any]:
+def line() -> JsonObject:
     """What a line holds."""
     from core.desk.queue import QUEUE
     from core.explain import EXPLANATIONS

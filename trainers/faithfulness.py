@@ -15,6 +15,7 @@ import argparse
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -105,7 +106,7 @@ def _mean(values: Sequence[float]) -> JsonObject:
 
 def table(result: JsonMapping) -> str:
     """The result as text for people, the ways by comprehensiveness."""
-    stored = {result["file"]: result}
+    stored = cast(faithfulness_table.Stored, {result["file"]: result})
     head, rows = faithfulness_table.table(stored)
     shown = text([dict(zip(head, row, strict=True)) for row in rows])
     return f"{result['checkpoint']}, mean and 95 % interval\n\n{shown}\n\n{faithfulness_table.in_words(stored)}"

@@ -35,7 +35,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from core.card import right_class
+from core.card import Card, right_class
 from core.checkpoint import open_checkpoint
 from core.data.alignments import Alignments
 from core.data.alignments import read as read_alignments
@@ -46,7 +46,7 @@ from core.evaluation.scores import QUESTION_KINDS, by_kind
 from core.evaluation.scores import summary as summary_of
 from core.evaluation.sweeps import SUITE_COLUMNS, TEACHERS
 from core.files import check_writable
-from core.json_types import Card, JsonMapping
+from core.json_types import JsonMapping
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers import runs

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from core.card import Alignment, LinkScores, WordScores
 from core.guests.heads import title_of
-from core.json_types import JsonMapping
 
 CAPTION = (
     "Each word of the second sentence links to the word of the first with its largest weight, if that is above a "
@@ -15,22 +17,23 @@ CAPTION = (
 """How to read :func:`table`."""
 
 
-def table(stored: JsonMapping) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of what a card's ``alignment`` holds: for each set the target's words, links by both directions
-    where there are any, and identical words."""
+def table(results: Mapping[str, WordScores]) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the ``results`` of a card's ``alignment``: for each set the target's words, links by both
+    directions where there are any, and identical words."""
     rows = []
-    for name, scores in stored["results"].items():
+    for name, scores in results.items():
         apart = [_decimals(scores["content_on_function"]), f"{scores['entropy']:.2f}"]
+        ways: dict[str, tuple[LinkScores, list[str]]]
         ways = {f"largest weight, above {_decimals(scores['threshold'], 2)}": (scores, apart)}
         for way, row in (scores["both_ways"] or {}).items():
             ways[f"{way} of both, above {_decimals(row['threshold'], 2)}"] = row, ["–", "–"]
         ways["identical words"] = scores["identical_words"], ["–", "–"]
-        for links, (row, more) in ways.items():
-            rows.append([name, links, *(_decimals(row[key]) for key in ("f1", "precision", "recall", "aer")), *more])
+        for links, (found, more) in ways.items():
+            rows.append([name, links, *(_decimals(found[key]) for key in ("f1", "precision", "recall", "aer")), *more])
     return ["set", "links", "F1", "precision", "recall", "AER", "content words on function words", "entropy"], rows
 
 
-def in_one_line(stored: JsonMapping) -> str:
+def in_one_line(stored: Alignment) -> str:
     """The figure of the set that the threshold of a card's ``alignment`` was fixed on; of a transformer's head, which
     was chosen there, that of the next set where there is one, beside the best of as many random maps."""
     name = stored["fixed_on"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from core.json_types import JsonMapping
+from core.card import Faithfulness, Interval
 from core.wording import counted
 
 CAPTION = (
@@ -23,7 +23,8 @@ MOVED = (
 RANDOM = "random"
 MEASURES = ("comprehensiveness", "sufficiency")
 
-Stored = JsonMapping
+Stored = Mapping[str, Faithfulness]
+"""What a card's ``faithfulness`` holds, by the name of the set."""
 
 
 def table(stored: Stored) -> tuple[list[str], list[list[str]]]:
@@ -61,14 +62,14 @@ def of_attention(measured: Mapping[str, Stored]) -> list[dict[str, str]]:
     ]
 
 
-def _each(measured: Mapping[str, Stored]) -> Iterator[tuple[dict[str, str], Stored]]:
+def _each(measured: Mapping[str, Stored]) -> Iterator[tuple[dict[str, str], Faithfulness]]:
     """Each checkpoint and set, as a table begins its rows, with its figures."""
     for name, stored in measured.items():
         for data, figures in stored.items():
             yield {"checkpoint": f"`{name}`", "set": data}, figures
 
 
-def interval(figure: JsonMapping | None) -> str:
+def interval(figure: Interval | None) -> str:
     """0.412 (0.398 to 0.427)"""
     if figure is None:
         return "–"
@@ -76,7 +77,7 @@ def interval(figure: JsonMapping | None) -> str:
     return f"{figure['mean']:.3f} ({low:.3f} to {high:.3f})".replace("-", "−")
 
 
-def _in_order(ways: JsonMapping) -> Iterator[str]:
+def _in_order(ways: Mapping[str, Mapping[str, Interval]]) -> Iterator[str]:
     own = sorted((way for way in ways if way != RANDOM), key=lambda way: -ways[way]["comprehensiveness"]["mean"])
     yield from (*own, *([RANDOM] if RANDOM in ways else []))
 
@@ -85,7 +86,7 @@ def _named(way: str) -> str:
     return "random orders" if way == RANDOM else way.replace("-", " ")
 
 
-def _sentence(name: str, figures: JsonMapping) -> str:
+def _sentence(name: str, figures: Faithfulness) -> str:
     parts = [f"{name}, {counted(figures['rows'], 'row')}"]
     if figures["permutations"] is not None:
         parts.append(f"permuted {interval(figures['permutations'])}")

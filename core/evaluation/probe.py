@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from core.card import Card
 from core.checkpoint import Checkpoint
 from core.data import Dataset, read
 from core.data.nli_jsonl import LABELS
 from core.errors import RunError
 from core.evaluation.predict import classify
-from core.json_types import Card, JsonMapping, JsonObject
+from core.json_types import JsonMapping, JsonObject
 from core.linguistics.constructions import exchanged, words_of
 from core.models.base import Intervention
 

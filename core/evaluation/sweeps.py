@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from core.errors import MendableError
 from core.evaluation.intervals import half_width
-from core.json_types import InTables, JsonObject
+from core.json_types import InTables
 from core.models import REGISTRY
 
 LARGEST = 1_000_000
@@ -71,6 +71,20 @@ class Mean(NamedTuple):
     runs: int
 
 
+class Point(TypedDict):
+    """A variant in a figure: the line that it is on, the value of its setting that tells the lines apart, its place
+    on the axis, its mean as a number and as text, and the interval of that, over so many runs."""
+
+    line: str
+    look: str
+    x: str | int
+    mean: float
+    low: float
+    high: float
+    runs: int
+    text: str
+
+
 @dataclass(frozen=True)
 class Sweep:
     """A table's variants in the file's order: what was varied, and a mean for each of ``columns``."""
@@ -99,17 +113,18 @@ class Sweep:
                 return axis
         return None
 
-    def points(self) -> list[JsonObject]:
+    def points(self) -> list[Point]:
         """A point a variant of a table with an axis, else none."""
         if self.axis is None:
             return []
-        key, kinds, rows = self.axis.key, self.axis.kinds, []
+        key, kinds = self.axis.key, self.axis.kinds
+        points: list[Point] = []
         for varied, means in self.variants:
             mean = means[self.measure]
             line, half = {name: value for name, value in varied.items() if name != key}, mean.half or 0.0
             look = next((value for value in reversed(line.values()) if value != "none"), "none")
             x: str | int = self._kind(varied[key]) if kinds else int(varied[key])
-            rows.append(
+            points.append(
                 {
                     "line": label(line),
                     "look": look,
@@ -121,7 +136,7 @@ class Sweep:
                     "text": text(mean, self.measure),
                 }
             )
-        return rows
+        return points
 
     def _kind(self, word: str) -> str:
         return f"{word} ({self.questions[word]})" if word in self.questions else word

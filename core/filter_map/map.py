@@ -20,6 +20,7 @@ from dataclasses import asdict, astuple, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
+from typing import NotRequired, TypedDict, cast
 
 import numpy as np
 import torch
@@ -31,7 +32,7 @@ from core.checkpoint import Checkpoint
 from core.errors import MendableError
 from core.files import json_text, read_json, whole_folder
 from core.filter_map import tsne
-from core.json_types import LENIENT, JsonMapping, JsonObject, checked, setting
+from core.json_types import LENIENT, JsonObject, checked, setting
 from core.models.base import FilterMaker
 from core.progress import Progress
 from core.reading.reader import read_text
@@ -82,6 +83,47 @@ class MapItem:
     title: str = ""
     side: str = ""
     """The text's role in its row, such as "question", on the map of a pair model; empty for single texts."""
+
+
+class MapSource(TypedDict):
+    """A data file; ``texts``: how many of it were held out."""
+
+    file: str
+    layout: str
+    rows: int
+    sha256: str
+    texts: NotRequired[int]
+
+
+class MapAbout(TypedDict):
+    """What a map was made of, by which command, and what it was measured with."""
+
+    data: NotRequired[MapSource]
+    command: NotRequired[str]
+    held_out: NotRequired[MapSource]
+
+
+class Weights(TypedDict):
+    """Whose filters a map shows."""
+
+    name: NotRequired[str]
+    sha256: str
+
+
+class MapCard(MapAbout):
+    """What is known of a map: settings, versions of libraries, and, of one from a file, the checksum of its tensors."""
+
+    checkpoint: Weights
+    perplexity: float
+    placing: JsonObject
+    """As :class:`Placing`."""
+    schema_version: NotRequired[int]
+    metric: NotRequired[str]
+    seed: NotRequired[int]
+    iterations: NotRequired[list[int]]
+    quality_neighbours: NotRequired[int]
+    versions: NotRequired[dict[str, str]]
+    sha256: NotRequired[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,9 +264,9 @@ class FilterMap:
         items: Sequence[MapItem],
         codes: np.ndarray,
         layouts: Sequence[Layout],
-        card: JsonMapping,
+        card: MapCard,
     ) -> None:
-        self.items, self.codes, self.card = tuple(items), _fixed(codes), MappingProxyType(dict(card))
+        self.items, self.codes, self.card = tuple(items), _fixed(codes), card
         self.layouts: Mapping[str, Layout] = MappingProxyType({layout.name: layout for layout in layouts})
         maker = maker_of(checkpoint)
         self._spaces = {layout.name: _Space(maker, layout.filter, layout.metric, codes) for layout in layouts}
@@ -242,7 +284,7 @@ class FilterMap:
         perplexity: float = 30,
         seed: int = 0,
         iterations: tuple[int, int] = ITERATIONS,
-        about: JsonMapping | None = None,
+        about: MapAbout | None = None,
         held_out: tuple[np.ndarray, Sequence[str]] | None = None,
         progress: Progress | None = None,
     ) -> FilterMap:
@@ -288,7 +330,7 @@ class FilterMap:
             "versions": {name: version(name) for name in ("openTSNE", "numpy", "scikit-learn")},
             **(about or {}),
         }
-        return cls(checkpoint, items, codes, layouts, card)
+        return cls(checkpoint, items, codes, layouts, cast(MapCard, card))
 
     def place(self, codes: np.ndarray, layout: str) -> np.ndarray:
         """Coordinates of new texts, float32 ``[M, 2]``, from their ``codes [M, l]``; each is placed by itself."""
@@ -317,7 +359,7 @@ class FilterMap:
             tensors = scratch / "map.safetensors"
             save_file({"codes": self.codes, **coordinates}, tensors)
             tensors.chmod(0o644)  # safetensors writes for the owner alone
-            record = {
+            record: JsonObject = {
                 **self.card,
                 "sha256": file_sha256(tensors),
                 "layouts": [_card_of(layout) for layout in self.layouts.values()],
@@ -358,7 +400,7 @@ class FilterMap:
             la.coordinates.shape != (len(items), 2) for la in layouts
         ):
             raise FilterMapError(f"{where} has tensors of other sizes than its {len(items)} items need: {_AGAIN}")
-        return cls(checkpoint, items, codes, layouts, record)
+        return cls(checkpoint, items, codes, layouts, cast(MapCard, record))
 
     def _space(self, layout: str) -> _Space:
         if layout not in self._spaces:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from core.card import Card
 from core.evaluation import alignment_table, faithfulness_table
-from core.json_types import Card
 from trainers import point
 from trainers.paper import markdown
 from trainers.paper.table.systems import TABLES
@@ -62,7 +62,7 @@ def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
         return
     lines = []
     for name, stored in measured.items():
-        head, rows = alignment_table.table(stored)
+        head, rows = alignment_table.table(stored["results"])
         lines += [{"checkpoint": f"`{name}`", **dict(zip(head, row, strict=True))} for row in rows]
     fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
     yield markdown.table(lines)

@@ -19,12 +19,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from core.card import Card
 from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
 from core.evaluation import sweeps
 from core.evaluation.probe import CARD_KEYS
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
-from core.json_types import Card, JsonMapping
+from core.json_types import JsonMapping
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers.bench.runs import kept_runs

@@ -23,11 +23,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
+from core.card import Card
 from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, write_whole
-from core.json_types import Card
 from trainers.options import add_options, add_ray, data_folder, use_threads
 from trainers.paper import markdown
 from trainers.paper.table.systems import TABLES, PaperTable
