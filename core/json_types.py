@@ -50,7 +50,6 @@ class InTables:
     axis: str = ""
     beside: tuple[str, ...] = ()
     least: int = 2
-    logarithmic: bool = False
 
 
 def setting(

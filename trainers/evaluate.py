@@ -39,7 +39,7 @@ from core.progress import bar
 from core.wording import counted
 from trainers.card import add_to_card
 from trainers.options import add_options, pick_device, translation
-from trainers.prediction_files import Nowhere, one_file
+from trainers.prediction_files import Output, one_file
 from trainers.tables import told
 from trainers.tally import Rankings, Verdicts
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     first = next(some)
     tallies = [tally_of(checkpoint, first.dataset, args) for checkpoint in checkpoints]
     checked = (_checked(part, checkpoints, tallies[0]) for part in itertools.chain([first], some))
-    output = one_file(args.out, checkpoints, "csv") if args.out else nullcontext(Nowhere())
+    output = one_file(args.out, checkpoints, "csv") if args.out else nullcontext(Output())
     device = pick_device(args.device)
     with output as file, bar(known[1] if known else None) as shown:
         for part in predicted(checked, checkpoints, device, shown.update):

@@ -12,8 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -28,30 +27,19 @@ from core.files import whole_file
 FORMATS = ("parquet", "csv", "jsonl")
 
 
-class Output(Protocol):
-    """What takes parts in their order. ``there``: the rows of those that an earlier run, which was stopped, has written
-    already, by their numbers."""
+class Output:
+    """What takes parts in their order; this one keeps nothing. ``there``: the rows of those that an earlier run, which
+    was stopped, has written already, by their numbers."""
 
     @property
-    def there(self) -> Mapping[int, int]: ...
+    def there(self) -> Mapping[int, int]:
+        return {}
 
     def add(self, predicted: Predicted) -> None:
         """Take a part that is not there."""
 
     def finish(self, stream: Stream, parts: int) -> None:
         """So many parts are there, which are all of the stream."""
-
-
-class Nowhere:
-    """Takes parts and keeps nothing."""
-
-    there: Mapping[int, int] = MappingProxyType({})
-
-    def add(self, predicted: Predicted) -> None:
-        pass
-
-    def finish(self, stream: Stream, parts: int) -> None:
-        pass
 
 
 @contextmanager
@@ -69,7 +57,7 @@ def one_file(out: Path, checkpoints: Sequence[Checkpoint], format: str) -> Itera
 
 
 @dataclasses.dataclass
-class _Lines(Nowhere):
+class _Lines(Output):
     """CSV or JSON lines of a file that is open."""
 
     file: Any
@@ -83,7 +71,7 @@ class _Lines(Nowhere):
 
 
 @dataclasses.dataclass
-class _OneRun(Nowhere):
+class _OneRun(Output):
     """A run of the error desk. Its columns are known when all rows are: until then its parts lie in ``spool``."""
 
     path: Path
@@ -183,7 +171,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 @dataclasses.dataclass
-class _Parts:
+class _Parts(Output):
     """A folder of parts."""
 
     folder: Path

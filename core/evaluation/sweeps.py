@@ -46,13 +46,12 @@ class Axis(NamedTuple):
     """Fewer values than this are a table."""
     kinds: bool = False
     """Its values are words without an order."""
-    logarithmic: bool = False
 
 
 AXES = (
     Axis("question_word", "question word", frozenset(key for key, own in SETTINGS.items() if own.words), kinds=True),
     *(
-        Axis(key, own.axis, frozenset(f"model.{name}" for name in own.beside), own.least, False, own.logarithmic)
+        Axis(key, own.axis, frozenset(f"model.{name}" for name in own.beside), own.least)
         for key, own in SETTINGS.items()
         if own.axis
     ),

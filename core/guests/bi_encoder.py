@@ -69,14 +69,7 @@ class BiEncoderTrace:
     pieces: Apart
 
 
-@register(
-    "bi-encoder",
-    title="Bi-encoder",
-    paper="Reimers & Gurevych 2019",
-    section="3",
-    tasks=("paraphrase",),
-    among=GUESTS,
-)
+@register("bi-encoder", title="Bi-encoder", paper="Reimers & Gurevych 2019", section="3", among=GUESTS)
 class BiEncoder(GuestModel[Apart]):
     """A transformer that reads each text by itself: the cosine of both vectors, or a classifier of (u, v, |u - v|),
     judges the pair.

@@ -125,7 +125,7 @@ class FunctionConfig(ModelConfig):
     attends: bool = False
 
 
-@register(ARCHITECTURE, title="Function", paper="", section="", tasks=("entailment",), among=GUESTS)
+@register(ARCHITECTURE, title="Function", paper="", section="", among=GUESTS)
 class FunctionModel(GuestModel[Texts]):
     """A Python function of pairs: it says how probable each class is, and perhaps where words look.
 

@@ -65,7 +65,6 @@ class GuestTrace:
     title="Cross-encoder",
     paper="Vaswani et al. 2017, Devlin et al. 2019",
     section="3",
-    tasks=("entailment",),
     among=GUESTS,
 )
 class CrossEncoder(GuestModel[Pieces]):

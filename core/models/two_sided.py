@@ -119,13 +119,7 @@ class TwoSidedTrace:
         return second, first
 
 
-@register(
-    "two-sided",
-    title="Two-sided AttConv",
-    paper="Extends Yin & Schütze 2018",
-    section="3.1",
-    tasks=("entailment", "paraphrase"),
-)
+@register("two-sided", title="Two-sided AttConv", paper="Extends Yin & Schütze 2018", section="3.1")
 class TwoSided(PairModel):
     r"""Light attentive convolution of both sentences: each word is compared with what it finds in the other one.
 

@@ -56,7 +56,7 @@ class ACNNConfig(ProjectedConfig):
     filters: int = setting(
         100,
         least=1,
-        in_tables=InTables(symbol="K", axis="number of filters", beside=("adaptivity",), least=3, logarithmic=True),
+        in_tables=InTables(symbol="K", axis="number of filters", beside=("adaptivity",), least=3),
     )
     width: int = setting(5, least=1)
     code: int = setting(100, least=1)
