@@ -159,8 +159,7 @@ def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list
             for kind, row in kinds.items()
         ]
         return [*out, text(rows)]
-    head, cells = alignment_table.table({data.name: cast(WordScores, scores)})
-    out.append(text([dict(zip(head, row, strict=True)) for row in cells]))
+    out.append(text(alignment_table.table({data.name: cast(WordScores, scores)})))
     if scores["both_ways"]:
         ways = (f"{way}, above {row['threshold']:.2f}" for way, row in scores["both_ways"].items())
         out.append(f"Links by both directions: {'; '.join(ways)}.")

@@ -23,7 +23,7 @@ from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, Example, read
 from core.errors import RunError
 from core.files import check_writable
-from core.filter_map.map import METRICS, FilterMap, MapAbout, MapItem, MapSource, codes_of, filter_sides
+from core.filter_map.map import METRICS, FilterMap, MapCard, MapItem, MapSource, codes_of, filter_sides
 from core.progress import progress_bar
 from trainers.commands import as_typed
 from trainers.options import add_options
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     dataset = read(args.file)
     drawn = draw(checkpoint, dataset, sides, args.texts, args.seed, args.titles)
     codes = _codes(checkpoint, sides, drawn)
-    about: MapAbout = {"data": _source(args.file, dataset), "command": command(checkpoint, args)}
+    about: MapCard = {"data": _source(args.file, dataset), "command": command(checkpoint, args)}
     held_out = None
     if args.held_out:
         others = read(args.held_out)

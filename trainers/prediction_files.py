@@ -25,6 +25,7 @@ from core.evaluation.parts import Predicted
 from core.files import whole_file
 
 FORMATS = ("parquet", "csv", "jsonl")
+_COLUMNS = ("id", "first", "second", "label", "predicted")
 
 
 class Output:
@@ -231,18 +232,15 @@ def write_rows(file: Any, format: str, labels: Sequence[str], predicted: Predict
     if format == "jsonl":
         file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
         return
-    writer: csv.DictWriter[str] | None = None
-    for record in records:
-        if writer is None:
-            writer = csv.DictWriter(file, fieldnames=list(record))
-            if header:
-                writer.writeheader()
-        writer.writerow(record)
+    writer = csv.DictWriter(file, [*_COLUMNS, *(f"p_{label}" for label in labels)])
+    if header:
+        writer.writeheader()
+    writer.writerows(records)
 
 
 def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> Iterator[dict[str, object]]:
     """One flat record a row: id, first, second, label (empty where none), predicted, and p_CLASS for each class."""
     for row, chances in zip(dataset.rows, probabilities, strict=True):
-        record: dict[str, object] = {"id": row.id, "first": row.first, "second": row.second, "label": row.label or ""}
-        record["predicted"] = labels[int(chances.argmax())]
+        texts = row.id, row.first, row.second, row.label or "", labels[int(chances.argmax())]
+        record: dict[str, object] = dict(zip(_COLUMNS, texts, strict=True))
         yield {**record, **{f"p_{label}": float(f"{p:.6g}") for label, p in zip(labels, chances, strict=True)}}

@@ -227,13 +227,13 @@ def _faithfulness(stored: faithfulness_table.Stored) -> None:
 def _study(
     caption: str,
     commands: Sequence[str] = (),
-    table: tuple[list[str], list[list[str]]] = ([], []),
+    table: Sequence[Mapping[str, str]] = (),
     *,
     strong: int = 2,
     more: str = "",
 ) -> None:
     """A table, whose first column names the rows and whose column ``strong`` stands out, and how to read it."""
-    head, rows = table
+    head, rows = list(table[0]) if table else (), [list(row.values()) for row in table]
     st.html(
         render("card/study.html", caption=caption, commands=commands, head=head, rows=rows, strong=strong, more=more)
     )
@@ -242,8 +242,7 @@ def _study(
 def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
     """A table, as a figure where it has an axis, and how to read it."""
     if isinstance(sweep, sweeps.Comparisons):
-        table = list(sweep.rows[0]), [list(row.values()) for row in sweep.rows]
-        _study(sweeps.COMPARED, table=table, strong=3, more=" pl-compared")
+        _study(sweeps.COMPARED, table=sweep.rows, strong=3, more=" pl-compared")
         return
     commands, axis = [_command(sweep.command)] if sweep.command else [], sweep.axis
     caption = sweeps.caption(sweep, lines.dev_set(card), bars=axis is not None)
@@ -251,11 +250,7 @@ def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
         _chart(sweep, axis, sweep.columns[sweep.measure])
         _study(caption, commands)
         return
-    head, rows = ["variant", "runs", *sweep.columns.values()], []
-    for varied, means in sweep.variants:
-        cells = [sweeps.text(means[key], key) if key in means else "–" for key in sweep.columns]
-        rows.append([sweeps.label(varied), str(means[sweep.measure].runs), *cells])
-    _study(caption, commands, (head, rows))
+    _study(caption, commands, sweep.averages())
 
 
 def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:

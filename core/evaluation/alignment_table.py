@@ -16,21 +16,24 @@ CAPTION = (
 )
 """How to read :func:`table`."""
 
+_HEAD = ("set", "links", "F1", "precision", "recall", "AER", "content words on function words", "entropy")
 
-def table(results: Mapping[str, WordScores]) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the ``results`` of a card's ``alignment``: for each set the target's words, links by both
-    directions where there are any, and identical words."""
+
+def table(results: Mapping[str, WordScores]) -> list[dict[str, str]]:
+    """Rows of the ``results`` of a card's ``alignment``: for each set the target's words, links by both directions
+    where there are any, and identical words."""
     rows = []
     for name, scores in results.items():
-        apart = [_decimals(scores["content_on_function"]), f"{scores['entropy']:.2f}"]
-        ways: dict[str, tuple[LinkScores, list[str]]]
-        ways = {f"largest weight, above {_decimals(scores['threshold'], 2)}": (scores, apart)}
-        for way, row in (scores["both_ways"] or {}).items():
-            ways[f"{way} of both, above {_decimals(row['threshold'], 2)}"] = row, ["–", "–"]
-        ways["identical words"] = scores["identical_words"], ["–", "–"]
-        for links, (found, more) in ways.items():
-            rows.append([name, links, *(_decimals(found[key]) for key in ("f1", "precision", "recall", "aer")), *more])
-    return ["set", "links", "F1", "precision", "recall", "AER", "content words on function words", "entropy"], rows
+        ways: dict[str, LinkScores] = {f"largest weight, above {_decimals(scores['threshold'], 2)}": scores}
+        for way, of_way in (scores["both_ways"] or {}).items():
+            ways[f"{way} of both, above {_decimals(of_way['threshold'], 2)}"] = of_way
+        ways["identical words"] = scores["identical_words"]
+        for links, found in ways.items():
+            figures = map(_decimals, (found["f1"], found["precision"], found["recall"], found["aer"]))
+            own = found is scores
+            apart = (_decimals(scores["content_on_function"]), f"{scores['entropy']:.2f}") if own else ("–", "–")
+            rows.append(dict(zip(_HEAD, (name, links, *figures, *apart), strict=True)))
+    return rows
 
 
 def in_one_line(stored: Alignment) -> str:

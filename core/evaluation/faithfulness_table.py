@@ -27,13 +27,13 @@ Stored = Mapping[str, Faithfulness]
 """What a card's ``faithfulness`` holds, by the name of the set."""
 
 
-def table(stored: Stored) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of what a card's ``faithfulness`` holds: for each set a row a way, the most telling first."""
-    rows = []
-    for name, figures in stored.items():
-        for way in _in_order(figures["ways"]):
-            rows.append([name, _named(way), *(interval(figures["ways"][way][measure]) for measure in MEASURES)])
-    return ["set", "way", *MEASURES], rows
+def table(stored: Stored) -> list[dict[str, str]]:
+    """Rows of what a card's ``faithfulness`` holds: for each set a row a way, the most telling first."""
+    return [
+        {"set": name, "way": _named(way)} | {measure: interval(own[measure]) for measure in MEASURES}
+        for name, figures in stored.items()
+        for way, own in _in_order(figures["ways"])
+    ]
 
 
 def in_words(stored: Stored) -> str:
@@ -77,9 +77,8 @@ def interval(figure: Interval | None) -> str:
     return f"{figure['mean']:.3f} ({low:.3f} to {high:.3f})".replace("-", "−")
 
 
-def _in_order(ways: Mapping[str, Mapping[str, Interval]]) -> Iterator[str]:
-    own = sorted((way for way in ways if way != RANDOM), key=lambda way: -ways[way]["comprehensiveness"]["mean"])
-    yield from (*own, *([RANDOM] if RANDOM in ways else []))
+def _in_order(ways: Mapping[str, dict[str, Interval]]) -> list[tuple[str, dict[str, Interval]]]:
+    return sorted(ways.items(), key=lambda way: (way[0] == RANDOM, -way[1]["comprehensiveness"]["mean"]))
 
 
 def _named(way: str) -> str:

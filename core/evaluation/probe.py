@@ -66,13 +66,8 @@ def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -
         name: round(float((classify(checkpoint, retyped(pairs, change), device).argmax(axis=1) == verdicts).mean()), 4)
         for name, change in TYPED.items()
     }
-    result = {
-        "right": len(pairs.rows) - len(wrong),
-        "total": len(pairs.rows),
-        "kinds": kinds,
-        "typing": typing,
-        "wrong": wrong,
-    }
+    total = len(pairs.rows)
+    result = {"right": total - len(wrong), "total": total, "kinds": kinds, "typing": typing, "wrong": wrong}
     if checkpoint.model.counts_crossings:
         without = classify(checkpoint, pairs, device, intervention=Intervention(crossings=False)).argmax(axis=1)
         result["without_crossings"] = _turned(pairs, without != verdicts)

@@ -137,6 +137,14 @@ class Sweep:
             )
         return points
 
+    def averages(self) -> list[dict[str, str]]:
+        """A row a variant, by column; a dash where it has no score."""
+        return [
+            {"variant": label(varied), "runs": str(means[self.measure].runs)}
+            | {name: text(means[key], key) if key in means else "–" for key, name in self.columns.items()}
+            for varied, means in self.variants
+        ]
+
     def _kind(self, word: str) -> str:
         return f"{word} ({self.questions[word]})" if word in self.questions else word
 
@@ -185,13 +193,12 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     names |= {column: f"{suite} pairs" for suite, column in SUITE_COLUMNS.items()}
     columns = {key: name for key, name in names.items() if key in head}
     keys = [key for key in head[: head.index("best_epoch")] if key not in ("seed", "fold")]
+    folds_alone = not keys and "fold" in head  # a row each, then one of all
     groups: dict[tuple[tuple[str, str], ...], list[dict[str, str]]] = {}
     for row in rows:
-        if not keys and "fold" in row:  # nothing but folds: a row each, then one of all
-            groups.setdefault((("fold", row["fold"]),), []).append(row)
-        else:
-            groups.setdefault(tuple((key, row[key]) for key in keys if row[key]), []).append(row)
-    if not keys and "fold" in head:
+        varied = tuple((key, row[key]) for key in (["fold"] if folds_alone else keys) if row[key])
+        groups.setdefault(varied, []).append(row)
+    if folds_alone:
         groups[(("fold", ""),)] = rows
     variants = []
     for varied, runs in groups.items():

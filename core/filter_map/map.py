@@ -95,35 +95,28 @@ class MapSource(TypedDict):
     texts: NotRequired[int]
 
 
-class MapAbout(TypedDict):
-    """What a map was made of, by which command, and what it was measured with."""
-
-    data: NotRequired[MapSource]
-    command: NotRequired[str]
-    held_out: NotRequired[MapSource]
-
-
 class Weights(TypedDict):
     """Whose filters a map shows."""
 
-    name: NotRequired[str]
     sha256: str
+    name: str
 
 
-class MapCard(MapAbout):
-    """What is known of a map: settings, versions of libraries, and, of one from a file, the checksum of its tensors."""
+class MapCard(TypedDict, total=False):
+    """What is read of what is known of a map: what it was made of, by which command, and what it was measured with;
+    its settings; and, of one from a file, the checksum of its tensors."""
 
+    data: MapSource
+    command: str
+    held_out: MapSource
     checkpoint: Weights
+    metric: str
     perplexity: float
+    seed: int
     placing: JsonObject
     """As :class:`Placing`."""
-    schema_version: NotRequired[int]
-    metric: NotRequired[str]
-    seed: NotRequired[int]
-    iterations: NotRequired[list[int]]
-    quality_neighbours: NotRequired[int]
-    versions: NotRequired[dict[str, str]]
-    sha256: NotRequired[str]
+    quality_neighbours: int
+    sha256: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,7 +277,7 @@ class FilterMap:
         perplexity: float = 30,
         seed: int = 0,
         iterations: tuple[int, int] = ITERATIONS,
-        about: MapAbout | None = None,
+        about: MapCard | None = None,
         held_out: tuple[np.ndarray, Sequence[str]] | None = None,
         progress: Progress | None = None,
     ) -> FilterMap:
@@ -453,15 +446,10 @@ def _read_record(folder: Path, where: str) -> JsonObject:
 
 
 @dataclass(frozen=True)
-class _Weights:
-    sha256: str
-
-
-@dataclass(frozen=True)
 class _Record:
     """What ``map.json`` must hold; whatever else it holds is for people."""
 
-    checkpoint: _Weights
+    checkpoint: Weights
     sha256: str
     perplexity: float
     placing: JsonObject

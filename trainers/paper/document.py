@@ -60,10 +60,11 @@ def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
     measured = {str(card["name"]): card["alignment"] for card in cards.values() if card.get("alignment")}
     if not measured:
         return
-    lines = []
-    for name, stored in measured.items():
-        head, rows = alignment_table.table(stored["results"])
-        lines += [{"checkpoint": f"`{name}`", **dict(zip(head, row, strict=True))} for row in rows]
+    lines = [
+        {"checkpoint": f"`{name}`", **row}
+        for name, stored in measured.items()
+        for row in alignment_table.table(stored["results"])
+    ]
     fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
     yield markdown.table(lines)
     yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"

@@ -299,14 +299,7 @@ def _swept(command: str, own: recipes.Recipe) -> recipes.Recipe:
 def _averages(sweep: Sweep) -> list[dict[str, str]]:
     """What the sweep is drawn against down, the variants across; else a row a variant."""
     if sweep.axis is None:
-        return [
-            {
-                "variant": sweeps.label(varied),
-                "runs": str(means[sweep.measure].runs),
-                **{name: sweeps.text(means[key], key) for key, name in sweep.columns.items() if key in means},
-            }
-            for varied, means in sweep.variants
-        ]
+        return sweep.averages()
     head = f"{sweep.axis.name}: {sweep.columns[sweep.measure]}"
     lines: dict[str, dict[str, str]] = {}
     for point in sweep.points():
