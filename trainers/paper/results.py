@@ -104,10 +104,9 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
     missing or broken, and for something to tell that has no part of the page."""
     folders = [path.parent for path in sorted(pretrained.glob("*/card.json")) if path.parent.name != "words"]
     cards = {folder: _complete(folder) for folder in folders}
+    elsewhere = [read_card(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))]
     parts = {
-        "models from elsewhere": guests(
-            [read_card(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))]
-        ),
+        "models from elsewhere": guests(elsewhere),
         "alignment": document.aligned(cards),
         "faithfulness": document.believed(cards),
         "pointing": document.pointed(cards),
