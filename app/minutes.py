@@ -1,4 +1,5 @@
-"""One line of JSON a minute in the server's log: what it does, for whoever watches it.
+"""What a server does once a minute: it hands freed memory back, and writes a line of JSON in its log that says what
+it does, for whoever watches it.
 
     {"time": "…", "sessions": 3, "explanations": 41, "seconds": 0.62, "jobs": 1, "memory_mb": 612}
 
@@ -12,6 +13,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import psutil
@@ -19,28 +21,40 @@ from streamlit import runtime
 from streamlit.runtime.stats import GaugeStat
 
 from core.json_types import JsonObject
+from core.memory import return_freed_memory
 
+MINUTE = 60.0
 _SESSIONS = "active_sessions"
 
 
 def seconds_between() -> float:
     """Seconds from line to line: ``PAIRLENS_LOG_SECONDS``, 60 unless set, 0 for no lines; 60 for what is no number."""
     try:
-        return max(0.0, float(os.environ.get("PAIRLENS_LOG_SECONDS") or 60))
+        return max(0.0, float(os.environ.get("PAIRLENS_LOG_SECONDS") or MINUTE))
     except ValueError:
-        return 60.0
+        return MINUTE
 
 
 def begin() -> None:
-    """Write lines from now on, in a thread of its own."""
+    """Hand back memory and write lines from now on, in threads of their own."""
+    # Visitors' threads leave holes between what stays: over 5,000 pairs a hundred megabytes of freed pages.
+    _start(MINUTE, return_freed_memory)
     if seconds_between():
-        threading.Thread(target=_write, args=(seconds_between(),), name="minutes", daemon=True).start()
+        _start(seconds_between(), _write)
 
 
-def _write(seconds: float) -> None:
+def _start(seconds: float, do: Callable[[], None]) -> None:
+    threading.Thread(target=_repeat, args=(seconds, do), name=do.__name__, daemon=True).start()
+
+
+def _repeat(seconds: float, do: Callable[[], None]) -> None:
     while True:
         time.sleep(seconds)
-        print(json.dumps(line()), file=sys.stderr, flush=True)
+        do()
+
+
+def _write() -> None:
+    print(json.dumps(line()), file=sys.stderr, flush=True)
 
 
 def line() -> JsonObject:

@@ -5,6 +5,7 @@ import json
 import subprocess
 import tomllib
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -45,26 +46,29 @@ def test_a_line_of_the_log_counts_what_was_computed_since_the_last_one(monkeypat
     for _ in range(2):
         explain(checkpoint, "a man is outside", "a dog is outside")
 
-    class Enough(Exception):
-        pass
-
-    slept = []
-
-    def sleep(seconds):
-        slept.append(seconds)
-        if len(slept) == 3:
-            raise Enough
-
-    monkeypatch.setattr("time.sleep", sleep)
-    with pytest.raises(Enough):
-        minutes._write(minutes.seconds_between())
+    for _ in range(2):
+        minutes._write()
     lines = [json.loads(text) for text in capsys.readouterr().err.splitlines()]
-    assert slept == [60] * 3 and [line["explanations"] for line in lines] == [2, 0]
+    assert [line["explanations"] for line in lines] == [2, 0]
     assert lines[0]["seconds"] > 0 == lines[1]["seconds"] and lines[0]["memory_mb"] > 50
     assert lines[0]["sessions"] == lines[0]["jobs"] == 0
     for text, seconds in (("0", 0), ("5", 5), ("often", 60), ("-1", 0)):
         monkeypatch.setenv("PAIRLENS_LOG_SECONDS", text)
         assert minutes.seconds_between() == seconds
+
+
+@pytest.mark.parametrize(("asked", "lines"), [("", [60]), ("5", [5]), ("0", [])])
+def test_freed_memory_is_handed_back_and_a_line_written_again_and_again(monkeypatch, asked, lines):
+    started = []
+    monkeypatch.setenv("PAIRLENS_LOG_SECONDS", asked)
+    monkeypatch.setattr(minutes, "_start", lambda *which: started.append(which))
+    minutes.begin()
+    assert started == [(60, minutes.return_freed_memory), *((seconds, minutes._write) for seconds in lines)]
+    do = Mock()
+    monkeypatch.setattr("time.sleep", Mock(side_effect=[None, None, KeyboardInterrupt]))
+    with pytest.raises(KeyboardInterrupt):
+        minutes._repeat(5, do)
+    assert do.call_count == 2
 
 
 def visited_with(monkeypatch, address, *headers):
