@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.pairs import Pair
-from core.json_types import JsonMapping
+from core.card import Card
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ _SST5 = set("01234")
 _OF_PAIRS = {"answer selection": "answers", "fact checking": "claims", "paraphrase": "paraphrases"}
 
 
-def kind_of(card: JsonMapping) -> str:
+def kind_of(card: Card) -> str:
     """The kind of examples that suit a model, by its card (as :func:`core.checkpoint.read_card` gives it)."""
     if card["roles"]["second"]:
         return _OF_PAIRS.get(card["task"], ENTAILMENT)

@@ -15,12 +15,12 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 import psutil
 from streamlit import runtime
 from streamlit.runtime.stats import GaugeStat
 
+from core.json_types import JsonObject
 from core.memory import return_freed_memory
 
 MINUTE = 60.0
@@ -57,7 +57,7 @@ def _write() -> None:
     print(json.dumps(line()), file=sys.stderr, flush=True)
 
 
-def line() -> dict[str, Any]:
+def line() -> JsonObject:
     """What a line holds."""
     from core.desk.queue import QUEUE
     from core.explain import EXPLANATIONS

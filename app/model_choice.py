@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.examples import ENTAILMENT, kind_of
+from core.card import Card as Card
 from core.checkpoint import CheckpointError, available, read_card, records_of
 from core.evidence import AttentionMap, Record
 from core.guests import card as guests
-from core.json_types import Card as Card
 from core.models import REGISTRY
 
 

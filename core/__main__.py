@@ -106,17 +106,10 @@ def _explain(options: argparse.Namespace) -> None:
         from core.evidence import AttentiveContext
         from core.explain import explain
 
-    checkpoint, crossings = _crossings(options)
+    (checkpoint, crossings), pair = _crossings(options), (options.first, options.second)
     if options.head and not checkpoint.model.has_heads:
         raise MendableError(f"{checkpoint.name} has no heads to choose from: leave --head out")
-    result = explain(
-        checkpoint,
-        options.first,
-        options.second,
-        crossings=crossings,
-        nearest_for=options.word,
-        head=options.head,
-    )
+    result = explain(checkpoint, *pair, crossings=crossings, nearest_for=options.word, head=options.head)
     record = result.find(AttentiveContext)
     if options.word is not None and not (record and 0 <= options.word < len(record.nearest)):
         has = f"words 0 to {len(record.nearest) - 1}" if record else "no word with an attentive context"

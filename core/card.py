@@ -1,16 +1,17 @@
-"""What a checkpoint's card must hold to be used: its fields and their types. Whatever else it holds is for people."""
+"""A checkpoint's card: its fields and their types, and what it must hold to be used."""
 
-from __future__ import annotations
+# Annotations stay values here: from those that are texts a TypedDict cannot tell which keys may be absent.
 
 import itertools
-from dataclasses import MISSING, dataclass, fields
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NewType, NotRequired, TypedDict
 
 import cattrs
 
 from core import json_types
 from core.evidence import BOTH
-from core.json_types import JsonObject, Ranked
+from core.json_types import JsonMapping, JsonObject
 
 LARGEST = 4 << 20
 """Bytes of a card's file."""
@@ -39,47 +40,56 @@ class Roles:
             raise ValueError(f"must judge one of the sides, or {BOTH}")
 
 
-@dataclass(frozen=True)
-class Words:
+RoleNames = NewType("RoleNames", dict[str, str])
+"""The names of :class:`Roles`, as a card has them."""
+
+
+class Words(TypedDict):
     """The word table that the model reads, by its checksum; ``own``: it lies beside the card; ``over``: checksum of the
     table where words without a row in it are read."""
 
     sha256: str
-    name: str = ""
-    own: bool = False
-    over: str = ""
+    name: NotRequired[str]
+    own: NotRequired[bool]
+    over: NotRequired[str]
 
 
-@dataclass(frozen=True)
-class LinkScores:
-    """Of links with people's (:class:`core.evaluation.alignment.Agreement`)."""
+class LinkScores(TypedDict):
+    """Links of a model beside those of people, over all pairs: |A ∩ S| / |A|, |A ∩ S| / |S|, their harmonic mean, and
+    the alignment error rate 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) with P the sure and the possible links (Och and Ney
+    2003, section 4); how many ``links`` the model has, |A|, and people ``sure`` ones, |S|."""
 
     precision: float
     recall: float
     f1: float
     aer: float
+    links: NotRequired[int]
+    sure: NotRequired[int]
 
 
-@dataclass(frozen=True)
 class ThresholdScores(LinkScores):
     """The same of links above a threshold."""
 
     threshold: float
 
 
-@dataclass(frozen=True)
-class AlignmentScores(ThresholdScores):
-    """What `python -m trainers align` measured on one file."""
+class WordScores(ThresholdScores):
+    """What :func:`core.evaluation.alignment.word_scores` says of one file of so many ``pairs``."""
 
+    pairs: NotRequired[int]
     content_on_function: float
     entropy: float
     identical_words: LinkScores
     both_ways: dict[str, ThresholdScores] | None
+
+
+class AlignmentScores(WordScores):
+    """The same with the command, `python -m trainers align`, that measured it."""
+
     command: str
 
 
-@dataclass(frozen=True)
-class MeasuredHeads:
+class MeasuredHeads(TypedDict):
     """Of a transformer, how each head agrees, and the best of them; ``random_95``: by set, what the best of as many
     random maps reaches."""
 
@@ -88,8 +98,7 @@ class MeasuredHeads:
     random_95: dict[str, float]
 
 
-@dataclass(frozen=True)
-class Alignment:
+class Alignment(TypedDict):
     """How well attention agrees with people's word alignments; ``both_ways``: thresholds of links by both
     directions."""
 
@@ -98,15 +107,10 @@ class Alignment:
     fixed_on: str
     """The set, a key of ``results``, that the thresholds were fixed on."""
     results: dict[str, AlignmentScores]
-    heads: MeasuredHeads | None = None
-
-    def __post_init__(self) -> None:
-        if self.fixed_on not in self.results:
-            raise ValueError("must have the results of the set that it was fixed on")
+    heads: NotRequired[MeasuredHeads | None]
 
 
-@dataclass(frozen=True)
-class Calibration:
+class Calibration(TypedDict):
     """What a ranker's log-odds mean as a probability (:mod:`core.evaluation.calibration`)."""
 
     slope: float
@@ -115,14 +119,16 @@ class Calibration:
     pairs: int
     right: int
 
-    def __post_init__(self) -> None:
-        if not 0 < self.right < self.pairs:
-            raise ValueError("must be fitted on right and on wrong answers")
+
+class Ranked(TypedDict):
+    """What :func:`ranked_by` reads of a card."""
+
+    labels: list[str]
+    ranked_by: NotRequired[str | None]
 
 
-@dataclass(frozen=True)
-class Fields:
-    """The fields of ``card.json`` that this program computes or chooses with."""
+class Fields(TypedDict):
+    """The fields of ``card.json`` that this program computes or chooses with: they are checked (:func:`problems`)."""
 
     name: str
     title: str
@@ -130,46 +136,110 @@ class Fields:
     config: JsonObject
     task: str
     labels: list[str]
-    roles: Roles
+    roles: RoleNames
     words: Words
     licence: str
     sha256: str
-    token_limits: dict[str, int] | None = None
-    typical_length: dict[str, float] | None = None
-    results: dict[str, dict[str, float]] | None = None
-    alignment: Alignment | None = None
-    calibration: Calibration | None = None
-    listed: int | None = None
+    token_limits: NotRequired[dict[str, int]]
+    typical_length: NotRequired[dict[str, float]]
+    results: NotRequired[dict[str, dict[str, float]]]
+    alignment: NotRequired[Alignment]
+    calibration: NotRequired[Calibration]
+    listed: NotRequired[int]
     """The place in lists of models: 1 is what a page opens with; those without one follow by name."""
-    for_lessons: bool = False
+    for_lessons: NotRequired[bool]
     """Whether it is so small that a lesson shows all its numbers, and judges worse than others of its task."""
-    ranked_by: str | None = None
+    ranked_by: NotRequired[str | None]
     """The class whose probability ranks answers (:func:`ranked_by`); a model that ranks none has no such class."""
 
-    def __post_init__(self) -> None:
-        roles = self.roles.first, self.roles.second, self.roles.judged
-        names = self.name, self.title, self.architecture, self.task, *self.labels, *roles
-        if max(map(len, names)) > LONGEST_NAME:
-            raise ValueError(f"names, titles, labels and roles must have at most {LONGEST_NAME} characters")
-        if not self.labels or len(set(self.labels)) < len(self.labels):
-            raise ValueError("labels must be different names, one at least")
-        if any(limit < 1 for limit in (self.token_limits or {}).values()):
-            raise ValueError("token_limits must be at least 1")
-        if self.ranked_by is not None and self.ranked_by not in self.labels:
-            raise ValueError("ranked_by must be one of the labels")
+
+REQUIRED = tuple(name for name in Fields.__annotations__ if name in Fields.__required_keys__)
 
 
-REQUIRED = tuple(field.name for field in fields(Fields) if field.default is MISSING)
+class Interval(TypedDict):
+    """A mean with its 95 % interval."""
+
+    mean: float
+    interval: Sequence[float]
 
 
-def problems(value: object) -> list[str]:
-    """What keeps a JSON value from being a card, in a few words each; empty for a card."""
+class Faithfulness(TypedDict):
+    """What `python -m trainers faithfulness` measured on one set; ``ways``: each by its measures; None where a model
+    has no attention to move."""
+
+    rows: int
+    ways: dict[str, dict[str, Interval]]
+    permutations: Interval | None
+    tau_b: Interval | None
+    command: str
+
+
+class Card(Fields):
+    """Of a checkpoint. What it holds beyond :class:`Fields` is for people, and nobody checks it."""
+
+    guest: NotRequired[str]
+    asked: NotRequired[bool]
+    second_first: NotRequired[bool]
+    notes: NotRequired[str]
+    parameters: NotRequired[dict[str, int]]
+    data: NotRequired[list[JsonObject]]
+    epochs: NotRequired[list[JsonObject]]
+    best_epoch: NotRequired[int]
+    seed: NotRequired[int]
+    paper: NotRequired[JsonObject]
+    recipe: NotRequired[JsonObject]
+    training: NotRequired[JsonObject]
+    init: NotRequired[JsonObject]
+    teachers: NotRequired[list[JsonObject]]
+    seeds: NotRequired[JsonObject]
+    faithfulness: NotRequired[dict[str, Faithfulness]]
+    pointing: NotRequired[JsonObject]
+    probe: NotRequired[JsonObject]
+    probe_order: NotRequired[JsonObject]
+
+
+def _check_alignment(stored: Alignment) -> None:
+    if stored["fixed_on"] not in stored["results"]:
+        raise ValueError("must have the results of the set that it was fixed on")
+
+
+def _check_calibration(stored: Calibration) -> None:
+    if not 0 < stored["right"] < stored["pairs"]:
+        raise ValueError("must be fitted on right and on wrong answers")
+
+
+def _check_fields(card: Fields) -> None:
+    labels = card["labels"]
+    names = card["name"], card["title"], card["architecture"], card["task"], *labels, *card["roles"].values()
+    if max(map(len, names)) > LONGEST_NAME:
+        raise ValueError(f"names, titles, labels and roles must have at most {LONGEST_NAME} characters")
+    if not labels or len(set(labels)) < len(labels):
+        raise ValueError("labels must be different names, one at least")
+    if any(limit < 1 for limit in card.get("token_limits", {}).values()):
+        raise ValueError("token_limits must be at least 1")
+    if card.get("ranked_by") is not None and card["ranked_by"] not in labels:
+        raise ValueError("ranked_by must be one of the labels")
+
+
+_CARDS = json_types.converter({Alignment: _check_alignment, Calibration: _check_calibration, Fields: _check_fields})
+
+
+@_CARDS.register_structure_hook
+def _role_names(names: Any, _: Any) -> RoleNames:
+    _CARDS.structure(names, Roles)
+    return RoleNames(names)
+
+
+def problems(value: JsonMapping) -> list[str]:
+    """What keeps a JSON value from being a card, in a few words each; empty for a card. A field that is null and need
+    not be there counts as absent."""
     try:
         if _longest_text(value) > LONGEST_TEXT:
             return [f"it has a text of more than {LONGEST_TEXT:,} characters"]
-        json_types.LENIENT.structure(value, Fields)
-    except cattrs.ClassValidationError as error:
-        found = json_types.problems(error, value, Fields)[:MOST_PROBLEMS]
+        card = {name: own for name, own in value.items() if own is not None or name in REQUIRED}
+        _CARDS.structure(card, Fields)
+    except (cattrs.ClassValidationError, ValueError) as error:
+        found = json_types.problems(error, card, Fields)[:MOST_PROBLEMS]
         return [" ".join(one.split()) for one in found]  # a name on the card may have several lines
     except RecursionError:
         return ["it is nested too deep"]
@@ -194,4 +264,4 @@ def ranked_by(card: Ranked) -> str | None:
 def right_class(card: Ranked) -> int | None:
     """The number of that class among the card's labels."""
     name = ranked_by(card)
-    return None if name is None else list(card["labels"]).index(name)
+    return None if name is None else card["labels"].index(name)

@@ -1,5 +1,5 @@
-"""Plain values (of JSON, YAML or a model's settings) as the checked dataclasses that they stand for, by cattrs; nothing
-is made of another type: cattrs alone would make text of a number, or a list of the characters of a text."""
+"""Plain values (of JSON, YAML or a model's settings) as the dataclasses or TypedDicts that they stand for, by cattrs;
+nothing is made of another type: cattrs alone would make text of a number, or a list of the characters of a text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import reprlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import NoneType, UnionType
-from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, is_typeddict
 
 import cattrs
 from cattrs.errors import AttributeValidationNote
@@ -21,53 +21,6 @@ JsonObject = dict[str, Any]
 """Keys and plain values, as JSON and YAML have them."""
 JsonMapping = Mapping[str, Any]
 """The same, which is only read."""
-
-
-class Ranked(TypedDict):
-    """What :func:`core.card.ranked_by` reads of a card."""
-
-    labels: Sequence[str]
-    ranked_by: NotRequired[str | None]
-
-
-class Card(Ranked):
-    """Of a checkpoint: what it must hold is checked by :mod:`core.card`."""
-
-    name: str
-    title: str
-    architecture: str
-    config: JsonObject
-    task: str
-    roles: dict[str, str]
-    words: JsonObject
-    licence: str
-    sha256: str
-    guest: NotRequired[str]
-    listed: NotRequired[float]
-    for_lessons: NotRequired[bool]
-    asked: NotRequired[bool]
-    second_first: NotRequired[bool]
-    notes: NotRequired[str]
-    token_limits: NotRequired[dict[str, int]]
-    typical_length: NotRequired[dict[str, float]]
-    results: NotRequired[dict[str, dict[str, float]]]
-    parameters: NotRequired[dict[str, int]]
-    data: NotRequired[list[JsonObject]]
-    epochs: NotRequired[list[JsonObject]]
-    best_epoch: NotRequired[int]
-    seed: NotRequired[int]
-    paper: NotRequired[JsonObject]
-    recipe: NotRequired[JsonObject]
-    training: NotRequired[JsonObject]
-    init: NotRequired[JsonObject]
-    teachers: NotRequired[list[JsonObject]]
-    seeds: NotRequired[JsonObject]
-    alignment: NotRequired[JsonObject]
-    calibration: NotRequired[JsonObject]
-    faithfulness: NotRequired[JsonObject]
-    pointing: NotRequired[JsonObject]
-    probe: NotRequired[JsonObject]
-    probe_order: NotRequired[JsonObject]
 
 
 def is_number(value: object) -> bool:
@@ -97,7 +50,6 @@ class InTables:
     axis: str = ""
     beside: tuple[str, ...] = ()
     least: int = 2
-    logarithmic: bool = False
 
 
 def setting(
@@ -122,8 +74,9 @@ def _check(value: object, field: dataclasses.Field[object]) -> None:
         raise ValueError(f"{field.name} must be {wanted}, got {value!r}")
 
 
-def converter(**options: Any) -> cattrs.Converter:
-    """A converter (with cattrs' own ``options``) that takes values of just the types asked for."""
+def converter(checks: Mapping[type, Callable[[Any], None]] = {}, **options: Any) -> cattrs.Converter:
+    """A converter (with cattrs' own ``options``) that takes values of just the types asked for. ``checks`` raise
+    ValueError for values of a type that do not fit together."""
     made = cattrs.Converter(**options)
     for kind in (str, int, bool, float):
         made.register_structure_hook(kind, _exactly)
@@ -136,21 +89,24 @@ def converter(**options: Any) -> cattrs.Converter:
             raise ValueError(f"must be a list of {len(kinds)}")
         return tuple(made.structure(value, list[kinds[0]]))  # type: ignore[valid-type]
 
-    def as_dataclass(kind: Any) -> Callable[[Any, Any], Any]:
-        structure = made.gen_structure_attrs_fromdict(kind)
-        settings = [field for field in dataclasses.fields(kind) if "bounds" in field.metadata]
+    def with_keys(kind: Any) -> Callable[[Any, Any], Any]:
+        keys = is_typeddict(kind)
+        structure = made.gen_structure_typeddict(kind) if keys else made.gen_structure_attrs_fromdict(kind)
+        settings = [] if keys else [field for field in dataclasses.fields(kind) if "bounds" in field.metadata]
 
         def from_dict(value: Any, _: Any) -> Any:
             if not isinstance(value, dict):
                 raise TypeError
-            instance = structure(value, kind)
+            structured = structure(value, kind)
             for field in settings:
-                _check(getattr(instance, field.name), field)
-            return instance
+                _check(getattr(structured, field.name), field)
+            if kind in checks:
+                checks[kind](structured)
+            return structured
 
         return from_dict
 
-    made.register_structure_hook_factory(dataclasses.is_dataclass, as_dataclass)
+    made.register_structure_hook_factory(lambda kind: dataclasses.is_dataclass(kind) or is_typeddict(kind), with_keys)
     made.register_structure_hook_func(_is_tuple, as_tuple)
     made.register_structure_hook_func(lambda kind: kind == list[str], _texts)
     return made

@@ -24,7 +24,7 @@ from core.errors import MendableError
 from core.evaluation.encoding import Vocabulary, encode_readings
 from core.evaluation.predict import feature_vectors
 from core.files import json_text, read_json, users_folder, whole_folder
-from core.json_types import JsonMapping, checked
+from core.json_types import checked
 from core.reading.reader import Reading
 from core.reading.word_table import file_sha256
 
@@ -49,6 +49,19 @@ class TrainingRow:
     second: str
     label: str
     data: str
+
+
+@dataclass(frozen=True)
+class IndexCard:
+    """What an index was made of: ``sha256`` of its files by their names."""
+
+    version: int
+    checkpoint: str
+    checkpoint_sha256: str
+    of: int
+    """Training rows, from which those of the index were drawn."""
+    command: str
+    sha256: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -99,15 +112,9 @@ def save(checkpoint: Checkpoint, rows: Sequence[TrainingRow], vectors: np.ndarra
         save_file({"vectors": vectors.astype(np.float16)}, scratch / _VECTORS)
         with (scratch / _ROWS).open("w", encoding="utf-8") as file:
             file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
-        card = {
-            "version": VERSION,
-            "checkpoint": checkpoint.name,
-            "checkpoint_sha256": checkpoint.card["sha256"],
-            "of": of,
-            "command": made_by,
-            "sha256": {name: file_sha256(scratch / name) for name in (_VECTORS, _ROWS)},
-        }
-        (scratch / _CARD).write_text(json_text(card), encoding="utf-8")
+        sums = {name: file_sha256(scratch / name) for name in (_VECTORS, _ROWS)}
+        card = IndexCard(VERSION, checkpoint.name, checkpoint.card["sha256"], of, made_by, sums)
+        (scratch / _CARD).write_text(json_text(asdict(card)), encoding="utf-8")
     return folder
 
 
@@ -115,9 +122,9 @@ class Index:
     """The rows of an index and, by class, what finds the nearest of them."""
 
     def __init__(
-        self, rows: Sequence[TrainingRow], vectors: np.ndarray, card: JsonMapping, labels: Sequence[str]
+        self, rows: Sequence[TrainingRow], vectors: np.ndarray, card: IndexCard, labels: Sequence[str]
     ) -> None:
-        self.rows, self.of, self.checkpoint_sha256 = rows, int(card["of"]), card["checkpoint_sha256"]
+        self.rows, self.card = rows, card
         self._by_label: dict[str, tuple[np.ndarray, NearestNeighbors]] = {}
         from sklearn.neighbors import NearestNeighbors  # here, so that a page without an index starts without it
 
@@ -137,7 +144,7 @@ class Index:
                 Neighbour(self.rows[places[number]], 1 - float(distance))
                 for distance, number in zip(distances[0], numbers[0], strict=True)
             )
-        return Neighbours(out, len(self.rows), self.of)
+        return Neighbours(out, len(self.rows), self.card.of)
 
 
 def load(checkpoint: Checkpoint) -> Index:
@@ -160,7 +167,7 @@ def load(checkpoint: Checkpoint) -> Index:
         raise NeighboursError(
             f"the index of {checkpoint.name} is damaged: make it again with `{command(checkpoint)}`"
         ) from None
-    if index.checkpoint_sha256 != checkpoint.card["sha256"]:
+    if index.card.checkpoint_sha256 != checkpoint.card["sha256"]:
         raise NeighboursError(
             f"the index of {checkpoint.name} was made for another checkpoint of this name: make it again with "
             f"`{command(checkpoint)}`"
@@ -171,10 +178,10 @@ def load(checkpoint: Checkpoint) -> Index:
 @functools.lru_cache(maxsize=2)
 def _load(folder: Path, changed: int, labels: tuple[str, ...]) -> Index:
     """The index as it was written when it was ``changed``."""
-    card = read_json(folder / _CARD)
-    if card["version"] != VERSION:
+    card = checked(read_json(folder / _CARD), IndexCard)
+    if card.version != VERSION:
         raise ValueError("another version")
-    if any(file_sha256(folder / name) != card["sha256"][name] for name in (_VECTORS, _ROWS)):
+    if any(file_sha256(folder / name) != card.sha256[name] for name in (_VECTORS, _ROWS)):
         raise ValueError("another checksum")
     vectors = load_file(folder / _VECTORS)["vectors"]
     with (folder / _ROWS).open(encoding="utf-8") as file:

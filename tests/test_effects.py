@@ -12,7 +12,7 @@ from core.checkpoint import load_named
 from core.effects import METHODS, why
 from core.effects.links import LinksError, Taken
 from core.effects.nudges import STEP, can_nudge, nudged
-from core.effects.why import MIX, together
+from core.effects.why import MIX, together, what_links_do
 from core.effects.words import DROPPED, FREQUENT, NUDGED, RELATED, Drawing, Place, frequent_words, related_words
 from core.errors import MendableError
 from core.evidence import AttentionMap
@@ -112,9 +112,9 @@ def test_effects_of_links_equal_a_loop_over_single_overrides(architecture, taken
     maps = checkpoint.model.links(reading, checkpoint.model(checkpoint.reader.batch(reading)))
     if not maps:
         with pytest.raises(LinksError, match="has no attention"):
-            why(checkpoint, *texts, method=DROPPED, links=taken)
+            what_links_do(checkpoint, *texts, taken)
         return
-    effects = why(checkpoint, *texts, method=DROPPED, links=taken)
+    effects = why(checkpoint, *texts, method=DROPPED).with_links(what_links_do(checkpoint, *texts, taken))
     before = log_p(checkpoint, *texts, effects.verdict)
     assert len(effects.links) == len(maps)
     records = [r for r in explain(checkpoint, *texts).evidence if isinstance(r, AttentionMap)]
@@ -142,8 +142,8 @@ def test_effects_of_links_without_crossings_are_of_a_model_that_counts_none(chec
     checkpoint = checkpoint_of("two-sided")
     with torch.no_grad():
         checkpoint.model.compare.weight[:, -1] *= 30  # so that crossings count
-    effects = why(checkpoint, FIRST, SECOND, method=DROPPED, links=Taken.KEPT, crossings=False)
-    assert effects.words == why(checkpoint, FIRST, SECOND, method=DROPPED).words
+    of_links = what_links_do(checkpoint, FIRST, SECOND, Taken.KEPT, crossings=False)
+    effects = why(checkpoint, FIRST, SECOND, method=DROPPED).with_links(of_links)
     assert not any(links.crossings for links in effects.links)
     before = log_p(checkpoint, FIRST, SECOND, effects.verdict, crossings=False)
     reading = checkpoint.read(FIRST, SECOND)
@@ -156,7 +156,7 @@ def test_effects_of_links_without_crossings_are_of_a_model_that_counts_none(chec
         assert links.effects[1][0] == pytest.approx(before - after, abs=5e-6)
         assert "without crossings (q = 0)" in "\n".join(effects.to_text())
     with pytest.raises(ValueError, match="counts no crossing words"):
-        why(checkpoint_of("esim"), FIRST, SECOND, method=DROPPED, links=Taken.KEPT, crossings=False)
+        what_links_do(checkpoint_of("esim"), FIRST, SECOND, Taken.KEPT, crossings=False)
 
 
 @every_model

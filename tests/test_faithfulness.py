@@ -110,13 +110,13 @@ def test_the_adversary_keeps_its_constraint(name, monkeypatch):
 def test_moving_does_not_apply_to_scores():
     asked = ask("nli-abcnn")
     assert adversaries.adversary(asked) is None
-    answer = faithfulness(asked.checkpoint, *GIRLS, ways=("dropped",), drawing=Drawing(1, 1))
+    answer = faithfulness(Asked.about(asked.checkpoint, *GIRLS, Drawing(1, 1)), ways=("dropped",))
     assert answer.moved is None
     assert "scores" in answer.sentence
 
 
 def test_the_sentence_says_what_the_numbers_are():
-    answer = faithfulness(load_named("nli-attconv-light"), *GIRLS, drawing=Drawing(2, 2))
+    answer = faithfulness(Asked.about(load_named("nli-attconv-light"), *GIRLS, Drawing(2, 2)))
     assert f"in {answer.moved.changed} of 100 permutations" in answer.sentence
     assert f"names {answer.named[0]} of the 3 words" in answer.sentence
     assert set(answer.curves) >= {"taken-away", "dropped", "integrated-gradients", "most-attended", RANDOM}

@@ -20,7 +20,9 @@ import argparse
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
+from core.card import Alignment, AlignmentScores, WordScores
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data.alignments import Alignments, read
 from core.errors import RunError
@@ -65,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     measure = alignment.chunk_scores if data.chunked else alignment.word_scores
     scores = measure(attended, thresholds)
     if args.card:
-        write(checkpoint, args, thresholds, scores)
+        write(checkpoint, args, thresholds, cast(WordScores, scores))
     head = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": data.name}
     record = {**head, "broken": list(data.problems), **scores}
     print(told(record, "\n".join(lines(checkpoint, data, scores)), args.json))
@@ -87,18 +89,12 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
     thresholds = alignment.fix_thresholds(attended[name])
     command = as_typed("trainers align", checkpoint.name, args.file.name, heads=True, card=name)
     command += f" --also {shlex.join([Path(args.also[0]).name, args.also[1]])}" if args.also else ""
-    results = {of: {**alignment.word_scores(some, thresholds), "command": command} for of, some in attended.items()}
-    stored = {
-        "threshold": thresholds[alignment.WORDS],
-        "both_ways": {way: value for way, value in thresholds.items() if way != alignment.WORDS},
-        "fixed_on": name,
-        "results": results,
-        "heads": {
-            "head": head,
-            "f1": measured[name].f1,
-            "random_95": {of: scores.random_95 for of, scores in measured.items()},
-        },
+    results: dict[str, AlignmentScores] = {
+        of: {**alignment.word_scores(some, thresholds), "command": command} for of, some in attended.items()
     }
+    stored = _fixed(thresholds, name, results)
+    random_95 = {of: scores.random_95 for of, scores in measured.items()}
+    stored["heads"] = {"head": head, "f1": measured[name].f1, "random_95": random_95}
     if args.card:
         add_to_card(checkpoint.folder, head=head, alignment=stored)
     record = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], **stored}
@@ -106,9 +102,10 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
     return 0
 
 
-def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: JsonMapping) -> list[str]:
+def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: Alignment) -> list[str]:
     """The heads and the figures of the best one, for people."""
     heads = stored["heads"]
+    assert heads is not None, "they were measured"
     most = sorted(heads["f1"].items(), key=lambda item: -item[1])
     out = [f"{checkpoint.name} on {stored['fixed_on']}: F1 of {len(most)} maps, each at its best threshold"]
     out += [f"  {title_of(name):<30}{f1:.4f}" for name, f1 in most[:5]]
@@ -128,20 +125,23 @@ def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:
             f"the card of {checkpoint.name} has no threshold for links: fix it with "
             f'`python -m trainers align {checkpoint.name} rte2_dev.json --fix-threshold --card "RTE-2 dev"`'
         )
-    return {alignment.WORDS: stored["threshold"], **stored.get("both_ways", {})}
+    return {alignment.WORDS: stored["threshold"], **stored["both_ways"]}
+
+
+def _fixed(thresholds: Mapping[str, float], fixed_on: str, results: dict[str, AlignmentScores]) -> Alignment:
+    """What a card holds of thresholds by the way to make links."""
+    both_ways = {way: threshold for way, threshold in thresholds.items() if way != alignment.WORDS}
+    return {"threshold": thresholds[alignment.WORDS], "both_ways": both_ways, "fixed_on": fixed_on, "results": results}
 
 
 def write(
-    checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: JsonMapping
+    checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: WordScores
 ) -> None:
     """Put the figures into the card; a threshold that is fixed anew drops those that came from the one before."""
     typed = {"fix_threshold": args.fix_threshold, "card": args.card}
     command = as_typed("trainers align", checkpoint.name, args.file.name, **typed)
-    stored = {} if args.fix_threshold else checkpoint.card["alignment"]
-    if args.fix_threshold:
-        both_ways = {way: threshold for way, threshold in thresholds.items() if way != alignment.WORDS}
-        stored = {"threshold": thresholds[alignment.WORDS], "both_ways": both_ways, "fixed_on": args.card}
-    results = {**stored.get("results", {}), args.card: {**scores, "command": command}}
+    stored = _fixed(thresholds, args.card, {}) if args.fix_threshold else checkpoint.card["alignment"]
+    results = {**stored["results"], args.card: {**scores, "command": command}}
     add_to_card(checkpoint.folder, alignment={**stored, "results": results})
 
 
@@ -159,8 +159,7 @@ def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list
             for kind, row in kinds.items()
         ]
         return [*out, text(rows)]
-    head, cells = alignment_table.table({"results": {data.name: scores}})
-    out.append(text([dict(zip(head, row, strict=True)) for row in cells]))
+    out.append(text(alignment_table.table({data.name: cast(WordScores, scores)})))
     if scores["both_ways"]:
         ways = (f"{way}, above {row['threshold']:.2f}" for way, row in scores["both_ways"].items())
         out.append(f"Links by both directions: {'; '.join(ways)}.")

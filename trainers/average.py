@@ -77,9 +77,7 @@ def average(checkpoint: Checkpoint, other: Checkpoint, share: float) -> Checkpoi
         {name: (1 - share) * value + share * theirs[name] for name, value in checkpoint.model.state_dict().items()}
     )
     round_weights(model)
-    return Checkpoint(
-        checkpoint.name, checkpoint.folder, model.eval(), checkpoint.card, checkpoint.words, checkpoint.state
-    )
+    return dataclasses.replace(checkpoint, model=model.eval())
 
 
 def _settings(checkpoint: Checkpoint) -> JsonObject:

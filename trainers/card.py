@@ -76,7 +76,7 @@ def make(run: TrainingRun, results: Mapping[str, object]) -> dict[str, object]:
         "config": dataclasses.asdict(run.average.config),
         "task": recipe.task,
         "labels": list(recipe.labels),
-        "ranked_by": ranked_by({"labels": recipe.labels}) if data.dev.groups else None,
+        "ranked_by": ranked_by({"labels": list(recipe.labels)}) if data.dev.groups else None,
         "roles": {"first": first, "second": second, "judged": recipe.judged},
         "words": {"name": run.words.name, "sha256": run.words.sha256},
         "licence": recipe.licence,

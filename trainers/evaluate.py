@@ -39,8 +39,8 @@ from core.progress import bar
 from core.wording import counted
 from trainers.card import add_to_card
 from trainers.options import add_options, pick_device, translation
-from trainers.prediction_files import Nowhere, one_file
-from trainers.tables import told
+from trainers.prediction_files import Output, one_file
+from trainers.tables import text, told
 from trainers.tally import Rankings, Verdicts
 
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     first = next(some)
     tallies = [tally_of(checkpoint, first.dataset, args) for checkpoint in checkpoints]
     checked = (_checked(part, checkpoints, tallies[0]) for part in itertools.chain([first], some))
-    output = one_file(args.out, checkpoints, "csv") if args.out else nullcontext(Nowhere())
+    output = one_file(args.out, checkpoints, "csv") if args.out else nullcontext(Output())
     device = pick_device(args.device)
     with output as file, bar(known[1] if known else None) as shown:
         for part in predicted(checked, checkpoints, device, shown.update):
@@ -189,15 +189,13 @@ def table(scores: JsonMapping) -> str:
                 f"  {kind:<14} {label:<14} {part['accuracy']:.3f}  [{low:.3f}, {high:.3f}]  {part['rows']:>6,} rows"
             )
     labels, counts = scores["confusion"]["labels"], scores["confusion"]["gold_by_predicted"]
-    width = max(len(label) for label in labels) + 2
-    heads = "".join(f"{'→ ' + label:>{width + 2}}" for label in labels)
-    lines.append(f"\n{'gold':<{width}}{'precision':>10}{'recall':>8}{'F1':>8}{'items':>8}{heads}")
+    rows = []
     for label, row in zip(labels, counts, strict=True):
-        c = scores["classes"][label]
-        cells = "".join(f"{n:>{width + 2},}" for n in row)
-        lines.append(
-            f"{label:<{width}}{c['precision']:>10.4f}{c['recall']:>8.4f}{c['f1']:>8.4f}{c['items']:>8,}{cells}"
-        )
+        own = scores["classes"][label]
+        cells = {"gold": label, **{name: f"{own[name.lower()]:.4f}" for name in ("precision", "recall", "F1")}}
+        said = {f"→ {other}": f"{count:,}" for other, count in zip(labels, row, strict=True)}
+        rows.append(cells | {"items": f"{own['items']:,}"} | said)
+    lines += ["", text(rows)]
     if "against" in scores:
         b = scores["against"]
         low, high = b["interval_95"]

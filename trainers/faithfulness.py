@@ -15,11 +15,13 @@ import argparse
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
 from core.checkpoint import open_checkpoint, read_card
 from core.data import read
+from core.effects.why import Asked
 from core.errors import RunError
 from core.evaluation import faithfulness_table
 from core.evaluation.faithfulness import faithfulness
@@ -60,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
     with bar(len(dataset.rows)) as shown:
         for number, row in enumerate(dataset.rows):
             with contextlib.suppress(PairError):  # a side without a word
-                measured.append(faithfulness(checkpoint, row.first, row.second, seed=args.seed + number))
+                asked = Asked.about(checkpoint, row.first, row.second)
+                measured.append(faithfulness(asked, seed=args.seed + number))
             shown.update()
     if not measured:
         raise RunError(f"{checkpoint.name} can read no row of {args.file.name}; give a file with sentences")
@@ -105,7 +108,6 @@ def _mean(values: Sequence[float]) -> JsonObject:
 
 def table(result: JsonMapping) -> str:
     """The result as text for people, the ways by comprehensiveness."""
-    stored = {result["file"]: result}
-    head, rows = faithfulness_table.table(stored)
-    shown = text([dict(zip(head, row, strict=True)) for row in rows])
+    stored = cast(faithfulness_table.Stored, {result["file"]: result})
+    shown = text(faithfulness_table.table(stored))
     return f"{result['checkpoint']}, mean and 95 % interval\n\n{shown}\n\n{faithfulness_table.in_words(stored)}"

@@ -23,7 +23,7 @@ from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, Example, read
 from core.errors import RunError
 from core.files import check_writable
-from core.filter_map.map import METRICS, FilterMap, MapItem, codes_of, filter_sides
+from core.filter_map.map import METRICS, FilterMap, MapCard, MapItem, MapSource, codes_of, filter_sides
 from core.progress import progress_bar
 from trainers.commands import as_typed
 from trainers.options import add_options
@@ -67,13 +67,13 @@ def run(args: argparse.Namespace) -> int:
     dataset = read(args.file)
     drawn = draw(checkpoint, dataset, sides, args.texts, args.seed, args.titles)
     codes = _codes(checkpoint, sides, drawn)
-    about: dict[str, object] = {"data": _source(args.file, dataset), "command": command(checkpoint, args)}
+    about: MapCard = {"data": _source(args.file, dataset), "command": command(checkpoint, args)}
     held_out = None
     if args.held_out:
         others = read(args.held_out)
         held_out_texts = draw(checkpoint, others, sides, args.texts, args.seed)
         held_out = _codes(checkpoint, sides, held_out_texts), [item.label for item, _ in held_out_texts]
-        about["held_out"] = _source(args.held_out, others) | {"texts": len(held_out_texts)}
+        about["held_out"] = {**_source(args.held_out, others), "texts": len(held_out_texts)}
     with progress_bar("iteration", "t-SNE") as progress:
         filter_map = FilterMap.fit(
             checkpoint,
@@ -140,7 +140,7 @@ def command(checkpoint: Checkpoint, args: argparse.Namespace) -> str:
     return as_typed("trainers map", checkpoint.name, args.file.name, **own, **more)
 
 
-def _source(path: Path, dataset: Dataset) -> dict[str, object]:
+def _source(path: Path, dataset: Dataset) -> MapSource:
     return {"file": path.name, "layout": dataset.layout, "rows": len(dataset.rows), "sha256": dataset.sha256}
 
 

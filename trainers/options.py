@@ -11,6 +11,7 @@ import torch
 
 from core.data import Dataset
 from core.errors import RunError
+from core.files import check_writable
 from core.json_types import JsonObject
 
 OPTIONS: dict[str, JsonObject] = {
@@ -42,6 +43,14 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Some of :data:`OPTIONS`, in this order."""
     for name in names:
         parser.add_argument(name, **OPTIONS[name])
+
+
+def out_files(out: Path, *endings: str) -> list[Path]:
+    """The files of --out NAME, one an ending. Raises FileError where one cannot be written."""
+    paths = [out.with_name(f"{out.name}.{ending}") for ending in endings]
+    for path in paths:
+        check_writable(path, "--out")
+    return paths
 
 
 def add_ray(parser: argparse.ArgumentParser, what: str) -> None:

@@ -45,7 +45,7 @@ from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted
 from trainers.options import add_options, add_ray, pick_device, translation
-from trainers.prediction_files import FORMATS, Nowhere, Output, folder_of_parts, one_file
+from trainers.prediction_files import FORMATS, Output, folder_of_parts, one_file
 
 MOST = 4
 """Checkpoints of one run."""
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     if into_folder and known is None:
         raise RunError(f"{args.file} is a pipe, which can be read only once; give a file, or a file as --out")
     if rank_of():
-        output: AbstractContextManager[Output] = nullcontext(Nowhere())
+        output: AbstractContextManager[Output] = nullcontext(Output())
     elif into_folder:
         assert known is not None, "pipes are refused"
         output = folder_of_parts(out, checkpoints, args.file, known[0], format, args.translate)

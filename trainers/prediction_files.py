@@ -12,8 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -26,32 +25,22 @@ from core.evaluation.parts import Predicted
 from core.files import whole_file
 
 FORMATS = ("parquet", "csv", "jsonl")
+_COLUMNS = ("id", "first", "second", "label", "predicted")
 
 
-class Output(Protocol):
-    """What takes parts in their order. ``there``: the rows of those that an earlier run, which was stopped, has written
-    already, by their numbers."""
+class Output:
+    """What takes parts in their order; this one keeps nothing. ``there``: the rows of those that an earlier run, which
+    was stopped, has written already, by their numbers."""
 
     @property
-    def there(self) -> Mapping[int, int]: ...
+    def there(self) -> Mapping[int, int]:
+        return {}
 
     def add(self, predicted: Predicted) -> None:
         """Take a part that is not there."""
 
     def finish(self, stream: Stream, parts: int) -> None:
         """So many parts are there, which are all of the stream."""
-
-
-class Nowhere:
-    """Takes parts and keeps nothing."""
-
-    there: Mapping[int, int] = MappingProxyType({})
-
-    def add(self, predicted: Predicted) -> None:
-        pass
-
-    def finish(self, stream: Stream, parts: int) -> None:
-        pass
 
 
 @contextmanager
@@ -69,7 +58,7 @@ def one_file(out: Path, checkpoints: Sequence[Checkpoint], format: str) -> Itera
 
 
 @dataclasses.dataclass
-class _Lines(Nowhere):
+class _Lines(Output):
     """CSV or JSON lines of a file that is open."""
 
     file: Any
@@ -83,7 +72,7 @@ class _Lines(Nowhere):
 
 
 @dataclasses.dataclass
-class _OneRun(Nowhere):
+class _OneRun(Output):
     """A run of the error desk. Its columns are known when all rows are: until then its parts lie in ``spool``."""
 
     path: Path
@@ -183,7 +172,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 @dataclasses.dataclass
-class _Parts:
+class _Parts(Output):
     """A folder of parts."""
 
     folder: Path
@@ -243,18 +232,15 @@ def write_rows(file: Any, format: str, labels: Sequence[str], predicted: Predict
     if format == "jsonl":
         file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
         return
-    writer: csv.DictWriter[str] | None = None
-    for record in records:
-        if writer is None:
-            writer = csv.DictWriter(file, fieldnames=list(record))
-            if header:
-                writer.writeheader()
-        writer.writerow(record)
+    writer = csv.DictWriter(file, [*_COLUMNS, *(f"p_{label}" for label in labels)])
+    if header:
+        writer.writeheader()
+    writer.writerows(records)
 
 
 def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> Iterator[dict[str, object]]:
     """One flat record a row: id, first, second, label (empty where none), predicted, and p_CLASS for each class."""
     for row, chances in zip(dataset.rows, probabilities, strict=True):
-        record: dict[str, object] = {"id": row.id, "first": row.first, "second": row.second, "label": row.label or ""}
-        record["predicted"] = labels[int(chances.argmax())]
+        texts = row.id, row.first, row.second, row.label or "", labels[int(chances.argmax())]
+        record: dict[str, object] = dict(zip(_COLUMNS, texts, strict=True))
         yield {**record, **{f"p_{label}": float(f"{p:.6g}") for label, p in zip(labels, chances, strict=True)}}

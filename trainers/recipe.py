@@ -178,7 +178,7 @@ class Recipe:
     @property
     def right_class(self) -> int | None:
         """The number of the class that ranks answers (:func:`core.card.right_class`)."""
-        return right_class({"labels": self.labels})
+        return right_class({"labels": list(self.labels)})
 
     @property
     def trains_words(self) -> bool:

@@ -18,10 +18,11 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
+from core.card import Card
 from core.checkpoint import read_card
 from core.errors import RunError
 from core.files import parse_json, whole_file
-from core.json_types import Card, JsonObject
+from core.json_types import JsonObject
 from trainers.precision import PRECISIONS
 from trainers.recipe import Recipe, from_dict
 

@@ -17,12 +17,12 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
+from core.card import Card
 from core.cluster import cluster, each
 from core.data import Dataset
 from core.evaluation.predict import probabilities
 from core.evaluation.scores import QUESTION_KINDS, question_kind
 from core.files import whole_file
-from core.json_types import Card
 from trainers import resume
 from trainers.recipe import DataSource, Recipe
 from trainers.training_data import TrainingData, load_data, read_source, table_for

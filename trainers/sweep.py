@@ -35,7 +35,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from core.card import right_class
+from core.card import Card, right_class
 from core.checkpoint import open_checkpoint
 from core.data.alignments import Alignments
 from core.data.alignments import read as read_alignments
@@ -46,7 +46,7 @@ from core.evaluation.scores import QUESTION_KINDS, by_kind
 from core.evaluation.scores import summary as summary_of
 from core.evaluation.sweeps import SUITE_COLUMNS, TEACHERS
 from core.files import check_writable
-from core.json_types import Card, JsonMapping
+from core.json_types import JsonMapping
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers import runs
@@ -239,17 +239,9 @@ def questions(out: Path, card: Card) -> Iterator[tuple[str, dict[str, object]]]:
     assert place is not None, "a ranking set has a class of right answers"
     right = tensors["gold"] == place
     rankings = by_kind(kinds, tensors["groups"].tolist(), right.tolist(), chances[:, place].tolist())
+    run = {"best_epoch": card["best_epoch"], "dev": card["recipe"]["dev"]["name"]}
     for kind, ranking in rankings.items():
-        yield (
-            kind,
-            {
-                "best_epoch": card["best_epoch"],
-                "dev": card["recipe"]["dev"]["name"],
-                "questions": ranking["questions"],
-                "map": round(ranking["map"], 4),
-                "mrr": round(ranking["mrr"], 4),
-            },
-        )
+        yield kind, run | {"questions": ranking["questions"], **{key: round(ranking[key], 4) for key in ("map", "mrr")}}
 
 
 def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[TrainingData, np.ndarray]:
@@ -279,7 +271,7 @@ def scores(card: JsonMapping) -> dict[str, object]:
     # The table may be put beside the card of a final training, whose dev set is another one.
     out = {"best_epoch": card["best_epoch"], "dev": dev, "classifier": card.get("classifier", "network")}
     out |= {first: round(value, 4), second: round(other, 4)}
-    for kind in ("network", "logistic regression", "linear SVM"):
+    for kind in sweeps.KINDS:
         of_kind = [s[first] for name, s in card.get("classifiers", {}).items() if name.startswith(kind)]
         if of_kind:
             out[f"{first} ({kind})"] = round(max(of_kind), 4)

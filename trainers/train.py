@@ -73,17 +73,8 @@ def run(args: argparse.Namespace) -> int:
     quiet = number() > 0
     data = load_data(recipe, folder, quiet)
     words, own = table_for(recipe, folder, args.vectors, data.vocabulary)
-    options = set_up.Options(
-        out,
-        args.device,
-        args.precision,
-        args.compile,
-        args.devices,
-        args.threads,
-        args.resume,
-        args.save_every,
-        command(args),
-    )
+    names = ("device", "precision", "compile", "devices", "threads", "resume", "save_every")
+    options = set_up.Options(out, **{name: getattr(args, name) for name in names}, command=command(args))
     card = loop.train(recipe, data, words, options, own_words=own)
     if card:
         for name, result in card["results"].items():

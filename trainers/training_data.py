@@ -71,7 +71,7 @@ def load_data(
     def encoded(*sources: DataSource, training: bool = False) -> Encoded:
         rows = [(row, source) for source in sources for row in get(source).rows]
         if training and recipe.answerable_only:
-            answered = {row.group for row, _ in rows if row.label == ranked_by({"labels": recipe.labels})}
+            answered = {row.group for row, _ in rows if row.label == ranked_by({"labels": list(recipe.labels)})}
             rows = [(row, source) for row, source in rows if row.group in answered]
         if training:
             taught.extend(source.taught for _, source in rows)

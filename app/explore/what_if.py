@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from app.page_state.explore import MOST_EDITS, ExploreState
 from app.pairs import Version
@@ -23,6 +22,7 @@ from core.evidence.attention_heads import AttentionHeads
 from core.evidence.record import matrix, the
 from core.guests.card import BI_ENCODER
 from core.guests.guest import Guest
+from core.json_types import JsonMapping
 from core.models.base import AttentionLinks
 from core.spreadsheet import csv_text
 
@@ -33,7 +33,7 @@ ENDED = "ended: the words have changed since"
 """Said of an edit of attention that does not act any more."""
 
 
-def after(state: ExploreState, said: Mapping[str, Any]) -> ExploreState:
+def after(state: ExploreState, said: JsonMapping) -> ExploreState:
     """The state after what the browser said: ``make``, edits in their text form in the place of those that are undone;
     or ``to``, the number of edits that shall be in effect. Raises EditError for edits that cannot be made, and what
     :func:`core.checkpoint.load_named` raises."""

@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import streamlit as st
 
@@ -31,6 +30,7 @@ from core.errors import MendableError
 from core.evidence import Explanation
 from core.evidence.attention_map import SIMILARITY
 from core.evidence.effects import links_csv
+from core.json_types import JsonMapping
 from core.reading.reader import PairError
 
 PLACE_IN_MENU = 1
@@ -145,7 +145,7 @@ def _selected() -> None:
         PAGE.change(selection=_picked_words(picked), direction=direction, crossings=crossings, **asked)
 
 
-def _picked_words(picked: Mapping[str, Any]) -> Selection | None:
+def _picked_words(picked: JsonMapping) -> Selection | None:
     return Selection(picked.get("row"), picked.get("column")) if picked.get("chosen") else None
 
 

@@ -18,7 +18,7 @@ from core.checkpoint import CheckpointError
 from core.json_types import JsonObject
 from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons
 from core.lessons.handout import handout
-from core.lessons.lesson import at
+from core.lessons.lesson import Values, at
 from core.reading.reader import PairError
 
 PLACE_IN_MENU = 5
@@ -79,24 +79,22 @@ def _texts(lesson: Lesson, state: LessonsState) -> dict[str, str]:
     return {side: text for side, text in typed.items() if text and side in lesson.texts}
 
 
-def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> JsonObject:
+def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> Values:
     """The lesson's inputs with the numbers of the state in their places; a sentence for each that has no place."""
     out = copy.deepcopy(lesson.inputs)
     for name, number in state.inputs:
-        head, *places = name.split(".")
+        parent, _, place = name.rpartition(".")
         try:
-            if head not in out or isinstance(at(out, name), list):
+            if name.partition(".")[0] not in out or isinstance(at(out, name), list):
                 raise LessonError("no number")
         except LessonError:
             problems.append(f"The link changes “{name}”, which is not one of this lesson’s numbers: it is left out.")
             continue
-        if not places:
-            out[head] = number
-            continue
-        inner = out[head]
-        for place in places[:-1]:
-            inner = inner[int(place) - 1]
-        inner[int(places[-1]) - 1] = number
+        inner = at(out, parent) if parent else None
+        if isinstance(inner, list):
+            inner[int(place) - 1] = number
+        else:
+            out[name] = number
     return out
 
 

@@ -19,9 +19,9 @@ from app.models import card as lines
 from app.models import guest, table
 from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
+from core.card import Alignment
 from core.evaluation import alignment_table, faithfulness_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
-from core.json_types import JsonMapping
 from core.models import REGISTRY
 from core.templates import render
 
@@ -207,13 +207,14 @@ def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
     return "Cross-validation" if sweep.folds and not sweep.varied else name
 
 
-def _alignment(stored: JsonMapping) -> None:
+def _alignment(stored: Alignment) -> None:
     """How well attention agrees with people's word alignments."""
     caption = alignment_table.CAPTION.format(fixed_on=stored["fixed_on"])
-    _study(caption, [measured["command"] for measured in stored["results"].values()], alignment_table.table(stored))
+    results = stored["results"]
+    _study(caption, [measured["command"] for measured in results.values()], alignment_table.table(results))
 
 
-def _faithfulness(stored: JsonMapping) -> None:
+def _faithfulness(stored: faithfulness_table.Stored) -> None:
     """How well each way to ask why names the words that decide, and what moved attention does."""
     moved = f"{faithfulness_table.MOVED} {faithfulness_table.in_words(stored)}"
     commands = [measured["command"] for measured in stored.values()]
@@ -223,13 +224,13 @@ def _faithfulness(stored: JsonMapping) -> None:
 def _study(
     caption: str,
     commands: Sequence[str] = (),
-    table: tuple[list[str], list[list[str]]] = ([], []),
+    table: Sequence[Mapping[str, str]] = (),
     *,
     strong: int = 2,
     more: str = "",
 ) -> None:
     """A table, whose first column names the rows and whose column ``strong`` stands out, and how to read it."""
-    head, rows = table
+    head, rows = list(table[0]) if table else (), [list(row.values()) for row in table]
     st.html(
         render("card/study.html", caption=caption, commands=commands, head=head, rows=rows, strong=strong, more=more)
     )
@@ -238,8 +239,7 @@ def _study(
 def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
     """A table, as a figure where it has an axis, and how to read it."""
     if isinstance(sweep, sweeps.Comparisons):
-        table = list(sweep.rows[0]), [list(row.values()) for row in sweep.rows]
-        _study(sweeps.COMPARED, table=table, strong=3, more=" pl-compared")
+        _study(sweeps.COMPARED, table=sweep.rows, strong=3, more=" pl-compared")
         return
     commands, axis = [_command(sweep.command)] if sweep.command else [], sweep.axis
     caption = sweeps.caption(sweep, lines.dev_set(card), bars=axis is not None)
@@ -247,11 +247,7 @@ def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
         _chart(sweep, axis, sweep.columns[sweep.measure])
         _study(caption, commands)
         return
-    head, rows = ["variant", "runs", *sweep.columns.values()], []
-    for varied, means in sweep.variants:
-        cells = [sweeps.text(means[key], key) if key in means else "–" for key in sweep.columns]
-        rows.append([sweeps.label(varied), str(means[sweep.measure].runs), *cells])
-    _study(caption, commands, (head, rows))
+    _study(caption, commands, sweep.averages())
 
 
 def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
@@ -260,9 +256,10 @@ def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
     points = sweep.points()
     title = _heading(sweep, measure)
     names = {point["line"]: point["look"] for point in points}
-    places = [*dict.fromkeys(point["x"] for point in points)]
+    places = [*dict.fromkeys(str(point["x"]) for point in points)]
+    order = places if axis.kinds else "ascending"
     band = alt.Scale(paddingInner=0.6, paddingOuter=0.3)
-    of = f"{axis.name} (questions)" if "(" in str(places[0]) else axis.name
+    of = f"{axis.name} (questions)" if "(" in places[0] else axis.name
     columns = 1 if len(names) > 3 else alt.Undefined  # a line for all would be cut off
     legend = (
         None
@@ -274,7 +271,7 @@ def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
     styles = zip(*palette.chart_lines([*names.values()]), strict=True)
     colour, dash, shape = (alt.Scale(domain=[*names], range=kind) for kind in styles)
     base = alt.Chart({"values": points}).encode(
-        x=alt.X("x:O", title=of, sort=places if axis.kinds else "ascending", axis=alt.Axis(labelAngle=0), scale=band),
+        x=alt.X("x:O", title=of, sort=order, axis=alt.Axis(labelAngle=0), scale=band),
         # Points of one place stand side by side, so that no bar hides another.
         xOffset=alt.XOffset("line:N", sort=[*names], scale=alt.Scale(paddingOuter=1)),
         y=alt.Y(

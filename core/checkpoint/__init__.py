@@ -6,6 +6,7 @@ import os
 import stat
 from pathlib import Path
 
+from core.card import Card
 from core.checkpoint.checkpoint import Checkpoint as Checkpoint
 from core.checkpoint.files import load as load
 from core.checkpoint.files import read_card as read_card
@@ -16,7 +17,6 @@ from core.evidence import Record
 from core.guests.card import is_guest
 from core.guests.hub import cached, fetched
 from core.guests.names import HUB, functions, of_hub
-from core.json_types import Card
 from core.models import ConfigError, spec_of
 
 PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"

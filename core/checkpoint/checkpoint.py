@@ -8,8 +8,8 @@ from pathlib import Path
 
 from torch import Tensor
 
+from core.card import Card
 from core.evidence import BOTH
-from core.json_types import Card
 from core.linguistics import LinguisticsError
 from core.models import PairModel
 from core.reading.reader import PairError, Reader, Reading, ReadText, WordReader, read_text

@@ -16,14 +16,14 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from core.card import LARGEST, REQUIRED, problems
+from core.card import LARGEST, REQUIRED, Card, problems
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.errors import CheckpointError as CheckpointError
 from core.files import json_text, read_json, whole_folder
 from core.guests.card import guest_card, guest_files, is_guest
 from core.guests.hub import check_fetched
 from core.guests.names import is_function
-from core.json_types import Card, JsonMapping, JsonObject
+from core.json_types import JsonMapping, JsonObject
 from core.models import ConfigError
 from core.models.base import check_sides
 from core.reading.word_table import DEFAULT_FOLDER, WordTable, WordTableError, default_table, file_sha256

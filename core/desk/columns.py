@@ -59,9 +59,7 @@ def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, R
 def with_tags(known: Mapping[str, RunColumn], run: Run, state: FileState) -> dict[str, RunColumn]:
     """The same with what people said of the rows."""
     rows = [state.row(key) for key in run.keys]
-    tags, looked = (
-        _objects(values) for values in ([row.tags_that_hold() for row in rows], [row.looked for row in rows])
-    )
+    tags, looked = _objects([row.tags_that_hold() for row in rows]), _objects([row.looked for row in rows])
     return {
         **known,
         "tag": RunColumn(tags, "set", "tags that anybody gave the row", "tag"),

@@ -143,11 +143,8 @@ def plan(run: Run, state: FileState, taxonomy: Mapping[str, str], lines: Iterabl
         more |= dict.fromkeys(tag for tag in sorted(tags) if tag.casefold() not in taxonomy)
         marked = Marked(line.row, line.annotator, tags, line.note)
         row = state.row(line.row)
-        here, looked, note = (
-            row.tags_of(line.annotator),
-            line.annotator in row.looked,
-            row.notes.get(line.annotator, ""),
-        )
+        here, looked = row.tags_of(line.annotator), line.annotator in row.looked
+        note = row.notes.get(line.annotator, "")
         if here == tags and looked and note == line.note:
             same += 1
         elif (looked and here != tags) or (note and note != line.note):

@@ -93,9 +93,8 @@ def header_of_part(folder: Path, whole: Whole, number: int) -> RunHeader | None:
         header = runs.read_header(folder / whole.part(number))
     except DeskError:
         return None
-    if header.sha256 != whole.sha256_of(number) or [m.sha256 for m in header.models] != [
-        m.sha256 for m in whole.models
-    ]:
+    of_models = [[model.sha256 for model in of.models] for of in (header, whole)]
+    if header.sha256 != whole.sha256_of(number) or of_models[0] != of_models[1]:
         raise DeskError(f"{whole.part(number)} in {folder.name} is a part of another run: predict into another folder")
     return header
 

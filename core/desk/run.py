@@ -280,7 +280,9 @@ def read_header(path: Path, largest: int = LARGEST, opened: IO[bytes] | None = N
         header = checked(known | {"rows": metadata.num_rows}, RunHeader, by=LENIENT)
     except ValueError:
         raise DeskError(f"{path.name} is damaged: predict the file again") from None
-    models = [replace(m, ranked_by=ranked_by({"labels": m.labels, "ranked_by": m.ranked_by})) for m in header.models]
+    models = [
+        replace(m, ranked_by=ranked_by({"labels": list(m.labels), "ranked_by": m.ranked_by})) for m in header.models
+    ]
     return replace(header, models=tuple(models))
 
 

@@ -70,17 +70,13 @@ def why(
     method: str = TAKEN_AWAY,
     progress: Progress = unheard,
     *,
-    links: Taken | None = None,
-    crossings: bool = True,
     drawing: Drawing | None = None,
 ) -> Effects:
-    """What each word of a pair does to the verdict, and with ``links`` what each link of every attention map does,
-    without ``crossings`` where q is 0 (words are asked about the model as it was trained).
+    """What each word of a pair does to the verdict.
 
     ``first`` and ``second`` as :func:`core.explain.explain` takes them; ``drawing``: of replacements, None for the
     model's usual one (:func:`~core.effects.words.usual_drawing`). What ``progress`` raises ends the work.
-    Raises PairError as ``explain`` does, MendableError for an unknown method, and LinksError for maps with too many
-    links.
+    Raises PairError as ``explain`` does, and MendableError for an unknown method.
     """
     start = time.perf_counter()
     if method not in METHODS:
@@ -96,9 +92,6 @@ def why(
     else:
         words, completeness = asked.word_effects(MIX if method == TAKEN_AWAY else {method: 1.0}, progress), None
         passes = sum(word.passes for word in words)
-    cut: tuple[LinkEffects, ...] = ()
-    if links is not None:
-        cut = link_effects(checkpoint, asked.reading, asked.target, links, progress, crossings=crossings)
     return Effects(
         model=checkpoint.name,
         model_title=checkpoint.card["title"],
@@ -108,9 +101,8 @@ def why(
         unit="norm" if method == gradients.NORM else "log p",
         labels=checkpoint.labels,
         words=words,
-        links=cut,
         completeness=completeness,
-        passes=1 + passes + sum(of_map.passes for of_map in cut),
+        passes=1 + passes,
         milliseconds=(time.perf_counter() - start) * 1000,
     )
 

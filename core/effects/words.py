@@ -11,8 +11,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from core.card import Card
 from core.evidence import AttentionMap, Explanation
-from core.json_types import Card
 from core.progress import Progress as Progress
 from core.reading.reader import ReadText
 from core.reading.tokens import Token

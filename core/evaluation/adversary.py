@@ -17,7 +17,7 @@ from core.checkpoint import Checkpoint
 from core.effects.links import stacked
 from core.effects.why import Asked
 from core.effects.words import Progress, part, unheard
-from core.evaluation.faithfulness import faithfulness_of, logits_under, own_maps
+from core.evaluation.faithfulness import faithfulness, logits_under, own_maps
 from core.evidence.faithfulness import LARGEST_CHANGE, Adversary, Faithfulness, ShownMap
 from core.evidence.record import matrix
 from core.layers.attention import as_override
@@ -81,7 +81,7 @@ def believed(
     """Faithfulness of one pair, with what an adversary found. What ``progress`` raises ends the work. Raises PairError
     as :func:`core.explain.explain` does."""
     asked = Asked.about(checkpoint, first, second)
-    measured = faithfulness_of(asked, seed=seed, progress=part(progress, 0, 2))
+    measured = faithfulness(asked, seed=seed, progress=part(progress, 0, 2))
     own = [
         ShownMap(links.rows, links.columns, links.units, links.null, matrix(_flat(links.values)))
         for links in own_maps(asked)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from core.card import LinkScores
+from core.card import LinkScores, ThresholdScores, WordScores
 from core.checkpoint import Checkpoint
 from core.data import DataError
 from core.data.alignments import AlignedPair, Link
@@ -36,18 +36,6 @@ WORDS = "words"
 
 Strengths = Mapping[Link, float]
 """The links of one pair (source position, target position), each with the weight that makes it."""
-
-
-@dataclass(frozen=True)
-class Agreement(LinkScores):
-    """Links of a model beside those of people, over all pairs: |A ∩ S| / |A|, |A ∩ S| / |S|, their harmonic mean, and
-    the alignment error rate 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) with P the sure and the possible links (Och and Ney
-    2003, section 4)."""
-
-    links: int
-    """|A|"""
-    sure: int
-    """|S|"""
 
 
 def whitespace_places(text: str, tokens: Sequence[Token]) -> list[list[int]]:
@@ -103,7 +91,7 @@ def identical_words(source: Sequence[Token], target: Sequence[Token]) -> list[Li
     return links
 
 
-def agreement(predicted: Sequence[Iterable[Link]], pairs: Sequence[AlignedPair]) -> Agreement:
+def agreement(predicted: Sequence[Iterable[Link]], pairs: Sequence[AlignedPair]) -> LinkScores:
     """Micro-averaged agreement of each pair's predicted links with people's."""
     links = sure = right = allowed = 0
     for own, pair in zip(map(set, predicted), pairs, strict=True):
@@ -112,7 +100,8 @@ def agreement(predicted: Sequence[Iterable[Link]], pairs: Sequence[AlignedPair])
     total = links + sure
     error = 1 - (right + allowed) / total if total else 0.0
     f1 = 2 * right / total if total else 0.0
-    return Agreement(right / links if links else 0.0, right / sure if sure else 0.0, f1, error, links, sure)
+    precision, recall = (right / count if count else 0.0 for count in (links, sure))
+    return {"precision": precision, "recall": recall, "f1": f1, "aer": error, "links": links, "sure": sure}
 
 
 def best_threshold(linked: Sequence[Strengths], pairs: Sequence[AlignedPair]) -> float:
@@ -220,8 +209,8 @@ def fix_thresholds(attended: Sequence[Attended]) -> dict[str, float]:
     return {way: best_threshold(links, pairs) for way, links in by_way(attended).items()}
 
 
-def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> JsonObject:
-    """Agreement with people's word alignments, as plain values.
+def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> WordScores:
+    """Agreement with people's word alignments.
 
     ``both_ways``: the same of links by both directions, None for a model whose words look one way alone.
     ``content_on_function``: the share of the target's content words whose largest weight lies on a function word
@@ -230,9 +219,9 @@ def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -
     """
     pairs = [one.pair for one in attended]
 
-    def scores(way: str, links: Sequence[Strengths]) -> JsonObject:
+    def scores(way: str, links: Sequence[Strengths]) -> ThresholdScores:
         threshold = thresholds[way]
-        return {"threshold": threshold, **asdict(agreement([above(own, threshold) for own in links], pairs))}
+        return {"threshold": threshold, **agreement([above(own, threshold) for own in links], pairs)}
 
     ways = {way: scores(way, links) for way, links in by_way(attended).items() if way in thresholds}
     content = [
@@ -248,7 +237,7 @@ def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -
         "both_ways": ways or None,
         "content_on_function": away / len(content) if content else 0.0,
         "entropy": float(np.concatenate([one.entropies() for one in attended]).mean()),
-        "identical_words": asdict(agreement([one.identical_words() for one in attended], pairs)),
+        "identical_words": agreement([one.identical_words() for one in attended], pairs),
     }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from core.card import Alignment, LinkScores, WordScores
 from core.guests.heads import title_of
-from core.json_types import JsonMapping
 
 CAPTION = (
     "Each word of the second sentence links to the word of the first with its largest weight, if that is above a "
@@ -14,23 +16,27 @@ CAPTION = (
 )
 """How to read :func:`table`."""
 
+_HEAD = ("set", "links", "F1", "precision", "recall", "AER", "content words on function words", "entropy")
 
-def table(stored: JsonMapping) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of what a card's ``alignment`` holds: for each set the target's words, links by both directions
+
+def table(results: Mapping[str, WordScores]) -> list[dict[str, str]]:
+    """Rows of the ``results`` of a card's ``alignment``: for each set the target's words, links by both directions
     where there are any, and identical words."""
     rows = []
-    for name, scores in stored["results"].items():
-        apart = [_decimals(scores["content_on_function"]), f"{scores['entropy']:.2f}"]
-        ways = {f"largest weight, above {_decimals(scores['threshold'], 2)}": (scores, apart)}
-        for way, row in (scores["both_ways"] or {}).items():
-            ways[f"{way} of both, above {_decimals(row['threshold'], 2)}"] = row, ["–", "–"]
-        ways["identical words"] = scores["identical_words"], ["–", "–"]
-        for links, (row, more) in ways.items():
-            rows.append([name, links, *(_decimals(row[key]) for key in ("f1", "precision", "recall", "aer")), *more])
-    return ["set", "links", "F1", "precision", "recall", "AER", "content words on function words", "entropy"], rows
+    for name, scores in results.items():
+        ways: dict[str, LinkScores] = {f"largest weight, above {_decimals(scores['threshold'], 2)}": scores}
+        for way, of_way in (scores["both_ways"] or {}).items():
+            ways[f"{way} of both, above {_decimals(of_way['threshold'], 2)}"] = of_way
+        ways["identical words"] = scores["identical_words"]
+        for links, found in ways.items():
+            figures = map(_decimals, (found["f1"], found["precision"], found["recall"], found["aer"]))
+            own = found is scores
+            apart = (_decimals(scores["content_on_function"]), f"{scores['entropy']:.2f}") if own else ("–", "–")
+            rows.append(dict(zip(_HEAD, (name, links, *figures, *apart), strict=True)))
+    return rows
 
 
-def in_one_line(stored: JsonMapping) -> str:
+def in_one_line(stored: Alignment) -> str:
     """The figure of the set that the threshold of a card's ``alignment`` was fixed on; of a transformer's head, which
     was chosen there, that of the next set where there is one, beside the best of as many random maps."""
     name = stored["fixed_on"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 
-from core.json_types import JsonMapping
+from core.card import Calibration
 
 
 def fit(log_odds: Sequence[float], right: Sequence[bool]) -> tuple[float, float]:
@@ -32,7 +32,7 @@ def log_loss(log_odds: Sequence[float], right: Sequence[bool], slope: float = 1.
     return float(np.mean(np.logaddexp(0, z) - y * z))
 
 
-def calibrated(log_odds: float, stored: JsonMapping) -> float:
+def calibrated(log_odds: float, stored: Calibration) -> float:
     """The probability of a right answer by the ``calibration`` of a card."""
-    z = float(stored["slope"]) * log_odds + float(stored["bias"])
+    z = stored["slope"] * log_odds + stored["bias"]
     return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))

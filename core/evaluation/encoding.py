@@ -245,7 +245,7 @@ def _empty(data: Encoded) -> Ragged:
 def encode(
     rows: Sequence[Example],
     vocabulary: Vocabulary,
-    labels: Sequence[str],
+    labels: Sequence[str] | None,
     *,
     judged: str,
     single: bool = False,
@@ -254,17 +254,17 @@ def encode(
     extra: Tensor | None = None,
     lines: bool = False,
 ) -> Encoded:
-    """Rows of a file as numbers; new words enter the vocabulary. Without ``weights`` every row weighs 1. ``limits``:
-    tokens of the first and of the second sentence that are read. ``lines``: each line of the second is a context of its
-    own (:meth:`core.models.base.PairModel.reads_lines`).
+    """Rows of a file as numbers; new words enter the vocabulary. Without ``labels`` those of the rows are not read,
+    without ``weights`` every row weighs 1. ``limits``: tokens of the first and of the second sentence that are read.
+    ``lines``: each line of the second is a context of its own (:meth:`core.models.base.PairModel.reads_lines`).
 
     Raises DataError for a label that is none of ``labels``.
     """
-    index = {label: i for i, label in enumerate(labels)}
-    for row in rows:
+    index = {label: i for i, label in enumerate(labels or ())}
+    for row in rows if labels is not None else ():
         if row.label is not None and row.label not in index:
             raise DataError(
-                f"row {row.id} has the label {row.label!r}, but the model's classes are {', '.join(labels)}; "
+                f"row {row.id} has the label {row.label!r}, but the model's classes are {', '.join(index)}; "
                 "translate the file's labels or choose a model of its task"
             )
     first = Ragged.of(vocabulary.encode(row.first, limits[0]) for row in rows)
@@ -272,7 +272,7 @@ def encode(
         contexts = _side_by_side([vocabulary.encode_lines(row.second, limits[1]) for row in rows])
     else:
         contexts = () if single else (Ragged.of(vocabulary.encode(row.second, limits[1]) for row in rows),)
-    classes = torch.tensor([-1 if row.label is None else index[row.label] for row in rows])
+    classes = torch.tensor([index.get(row.label or "", -1) for row in rows], dtype=torch.int64)
     weighed = torch.ones(len(rows)) if weights is None else torch.tensor(weights, dtype=torch.float32)
     groups = tuple(row.group for row in rows if row.group is not None)
     grouped = rows and len(groups) == len(rows)
@@ -284,20 +284,6 @@ def _side_by_side(rows: Sequence[Sequence[Sequence[int]]]) -> tuple[Ragged, ...]
     empty ones, which its mask leaves out."""
     width = max(map(len, rows), default=0)
     return tuple(Ragged.of(row[i] if i < len(row) else () for row in rows) for i in range(width))
-
-
-def encode_texts(
-    pairs: Sequence[tuple[str, str]],
-    vocabulary: Vocabulary,
-    *,
-    judged: str,
-    single: bool = False,
-    limits: tuple[int, int] = (MAX_TOKENS, MAX_TOKENS),
-) -> Encoded:
-    """:func:`encode` of the texts of rows, without labels."""
-    first = Ragged.of(vocabulary.encode(text, limits[0]) for text, _ in pairs)
-    contexts = () if single else (Ragged.of(vocabulary.encode(text, limits[1]) for _, text in pairs),)
-    return Encoded(first, contexts, torch.full((len(pairs),), -1), torch.ones(len(pairs)), judged)
 
 
 def encode_readings(readings: Iterable[Reading], vocabulary: Vocabulary) -> Encoded:

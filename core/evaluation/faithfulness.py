@@ -19,11 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.checkpoint import Checkpoint
 from core.effects import gradients
 from core.effects.links import Taken, link_effects, stacked
 from core.effects.why import MIX, Asked
-from core.effects.words import TAKEN_AWAY, Drawing, Place, Progress, Sides, part, places, unheard
+from core.effects.words import TAKEN_AWAY, Place, Progress, Sides, part, places, unheard
 from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, word_values
 from core.evaluation.predict import predict
 from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness, Moved
@@ -38,24 +37,9 @@ WAYS = (TAKEN_AWAY, *MIX, *gradients.METHODS, MOST_ATTENDED, LEAST_ATTENDED)
 
 
 def faithfulness(
-    checkpoint: Checkpoint,
-    first: str,
-    second: str = "",
-    *,
-    ways: Sequence[str] = WAYS,
-    drawing: Drawing | None = None,
-    seed: int = 0,
-    progress: Progress = unheard,
-) -> Faithfulness:
-    """How far each way can be believed on one pair. What ``progress`` raises ends the work. Raises PairError as
-    :func:`core.explain.explain` does."""
-    return faithfulness_of(Asked.about(checkpoint, first, second, drawing), ways, seed=seed, progress=progress)
-
-
-def faithfulness_of(
     asked: Asked, ways: Sequence[str] = WAYS, *, seed: int = 0, progress: Progress = unheard
 ) -> Faithfulness:
-    """The same of a pair that was read before."""
+    """How far each way can be believed on one pair. What ``progress`` raises ends the work."""
     checkpoint = asked.checkpoint
     values, passes = word_values(asked, ways, progress=part(progress, 0, 3))
     orders = {way: np.argsort(-np.array(numbers), kind="stable").tolist() for way, numbers in values.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from core.json_types import JsonMapping
+from core.card import Faithfulness, Interval
 from core.wording import counted
 
 CAPTION = (
@@ -23,16 +23,17 @@ MOVED = (
 RANDOM = "random"
 MEASURES = ("comprehensiveness", "sufficiency")
 
-Stored = JsonMapping
+Stored = Mapping[str, Faithfulness]
+"""What a card's ``faithfulness`` holds, by the name of the set."""
 
 
-def table(stored: Stored) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of what a card's ``faithfulness`` holds: for each set a row a way, the most telling first."""
-    rows = []
-    for name, figures in stored.items():
-        for way in _in_order(figures["ways"]):
-            rows.append([name, _named(way), *(interval(figures["ways"][way][measure]) for measure in MEASURES)])
-    return ["set", "way", *MEASURES], rows
+def table(stored: Stored) -> list[dict[str, str]]:
+    """Rows of what a card's ``faithfulness`` holds: for each set a row a way, the most telling first."""
+    return [
+        {"set": name, "way": _named(way)} | {measure: interval(own[measure]) for measure in MEASURES}
+        for name, figures in stored.items()
+        for way, own in _in_order(figures["ways"])
+    ]
 
 
 def in_words(stored: Stored) -> str:
@@ -61,14 +62,14 @@ def of_attention(measured: Mapping[str, Stored]) -> list[dict[str, str]]:
     ]
 
 
-def _each(measured: Mapping[str, Stored]) -> Iterator[tuple[dict[str, str], Stored]]:
+def _each(measured: Mapping[str, Stored]) -> Iterator[tuple[dict[str, str], Faithfulness]]:
     """Each checkpoint and set, as a table begins its rows, with its figures."""
     for name, stored in measured.items():
         for data, figures in stored.items():
             yield {"checkpoint": f"`{name}`", "set": data}, figures
 
 
-def interval(figure: JsonMapping | None) -> str:
+def interval(figure: Interval | None) -> str:
     """0.412 (0.398 to 0.427)"""
     if figure is None:
         return "–"
@@ -76,16 +77,15 @@ def interval(figure: JsonMapping | None) -> str:
     return f"{figure['mean']:.3f} ({low:.3f} to {high:.3f})".replace("-", "−")
 
 
-def _in_order(ways: JsonMapping) -> Iterator[str]:
-    own = sorted((way for way in ways if way != RANDOM), key=lambda way: -ways[way]["comprehensiveness"]["mean"])
-    yield from (*own, *([RANDOM] if RANDOM in ways else []))
+def _in_order(ways: Mapping[str, dict[str, Interval]]) -> list[tuple[str, dict[str, Interval]]]:
+    return sorted(ways.items(), key=lambda way: (way[0] == RANDOM, -way[1]["comprehensiveness"]["mean"]))
 
 
 def _named(way: str) -> str:
     return "random orders" if way == RANDOM else way.replace("-", " ")
 
 
-def _sentence(name: str, figures: JsonMapping) -> str:
+def _sentence(name: str, figures: Faithfulness) -> str:
     parts = [f"{name}, {counted(figures['rows'], 'row')}"]
     if figures["permutations"] is not None:
         parts.append(f"permuted {interval(figures['permutations'])}")

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
 from core.data import DataError, Dataset
-from core.evaluation.encoding import Encoded, Vocabulary, encode_readings, encode_texts, plan, vectors_of
+from core.evaluation.encoding import Encoded, Vocabulary, encode, encode_readings, plan, vectors_of
 from core.guests.guest import Guest
 from core.models.base import Intervention, Output
 from core.reading.reader import Reading, WordReader
@@ -112,10 +112,8 @@ def prepare_rows(checkpoint: Checkpoint, dataset: Dataset) -> Prepared:
     lines = checkpoint.judged == "first" and model.reads_lines(checkpoint.card["config"])
     if not isinstance(checkpoint.reader, WordReader) or model.linguistic != "none" or lines:
         return prepare(checkpoint, read_rows(checkpoint, dataset))
-    pairs, vocabulary = [(row.first, row.second) for row in dataset.rows], Vocabulary()
-    data = encode_texts(
-        pairs, vocabulary, judged=checkpoint.judged, single=checkpoint.single, limits=checkpoint.token_limits
-    )
+    vocabulary, limits = Vocabulary(), checkpoint.token_limits
+    data = encode(dataset.rows, vocabulary, None, judged=checkpoint.judged, single=checkpoint.single, limits=limits)
     return Prepared(checkpoint, data, list(vocabulary.ids))
 
 
@@ -150,13 +148,15 @@ def logits(
     finite, ValueError for an intervention that the model refuses.
     """
     checkpoint, device = ready.checkpoint, torch.device(device)
-    if isinstance(checkpoint, Guest):
-        return _guest_logits(checkpoint, ready.readings, device, share, progress, intervention or Intervention())
-    assert ready.data is not None, "only a guest has none"
-    data, vectors = ready.data.to(device), ready.vectors.to(device)
     model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
-    out, done = torch.zeros(len(data), len(checkpoint.labels)), 0
-    for rows, output in outputs(model, data, vectors, share, intervention):
+    if isinstance(checkpoint, Guest):
+        count, answers = len(ready.readings), _of_guest(checkpoint, model, ready.readings, device, share, intervention)
+    else:
+        assert ready.data is not None, "only a guest has none"
+        count = len(ready.data)
+        answers = outputs(model, ready.data.to(device), ready.vectors.to(device), share, intervention)
+    out, done = torch.zeros(count, len(checkpoint.labels)), 0
+    for rows, output in answers:
         out[rows] = output.logits.float().cpu()
         check_finite(checkpoint, out[rows])
         done += len(rows)
@@ -164,27 +164,22 @@ def logits(
     return out
 
 
-@torch.inference_mode()
-def _guest_logits(
+def _of_guest(
     guest: Guest,
+    model: Any,
     readings: Sequence[Reading],
     device: torch.device,
     share: slice,
-    progress: Progress,
-    intervention: Intervention,
-) -> Tensor:
-    """As :func:`predict`, of a model from elsewhere, which makes pieces of texts by itself."""
-    model: Any = guest.model if device.type == "cpu" else copy.deepcopy(guest.model).to(device)
-    out, done = torch.zeros(len(readings), len(guest.labels)), 0
+    intervention: Intervention | None,
+) -> Iterator[tuple[Tensor, Output]]:
+    """As :func:`outputs`, of a model from elsewhere, which makes pieces of texts by itself."""
     # Several processes cut the rows alike, however fast each of them is.
     alone = device.type == "cpu" and share.step in (None, 1)
     most = min(BATCH, guest.rows_a_call) if alone else BATCH
     for rows, pieces in list(guest.batches(readings, most))[share]:
-        out[rows] = model.under(pieces.to(device), intervention).logits.float().cpu()
-        check_finite(guest, out[rows])
-        done += len(rows)
-        progress(done)
-    return out
+        with torch.inference_mode():
+            output = model.under(pieces.to(device), intervention or Intervention())
+        yield rows, output
 
 
 def check_texts(checkpoint: Checkpoint, dataset: Dataset) -> None:

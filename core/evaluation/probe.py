@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from core.card import Card
 from core.checkpoint import Checkpoint
 from core.data import Dataset, read
 from core.data.nli_jsonl import LABELS
 from core.errors import RunError
 from core.evaluation.predict import classify
-from core.json_types import Card, JsonMapping, JsonObject
+from core.json_types import JsonMapping, JsonObject
 from core.linguistics.constructions import exchanged, words_of
 from core.models.base import Intervention
 
@@ -65,13 +66,8 @@ def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -
         name: round(float((classify(checkpoint, retyped(pairs, change), device).argmax(axis=1) == verdicts).mean()), 4)
         for name, change in TYPED.items()
     }
-    result = {
-        "right": len(pairs.rows) - len(wrong),
-        "total": len(pairs.rows),
-        "kinds": kinds,
-        "typing": typing,
-        "wrong": wrong,
-    }
+    total = len(pairs.rows)
+    result = {"right": total - len(wrong), "total": total, "kinds": kinds, "typing": typing, "wrong": wrong}
     if checkpoint.model.counts_crossings:
         without = classify(checkpoint, pairs, device, intervention=Intervention(crossings=False)).argmax(axis=1)
         result["without_crossings"] = _turned(pairs, without != verdicts)

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from core.errors import MendableError
 from core.evaluation.intervals import half_width
-from core.json_types import InTables, JsonObject
+from core.json_types import InTables
 from core.models import REGISTRY
 
 LARGEST = 1_000_000
@@ -46,13 +46,12 @@ class Axis(NamedTuple):
     """Fewer values than this are a table."""
     kinds: bool = False
     """Its values are words without an order."""
-    logarithmic: bool = False
 
 
 AXES = (
     Axis("question_word", "question word", frozenset(key for key, own in SETTINGS.items() if own.words), kinds=True),
     *(
-        Axis(key, own.axis, frozenset(f"model.{name}" for name in own.beside), own.least, False, own.logarithmic)
+        Axis(key, own.axis, frozenset(f"model.{name}" for name in own.beside), own.least)
         for key, own in SETTINGS.items()
         if own.axis
     ),
@@ -69,6 +68,20 @@ class Mean(NamedTuple):
     value: float
     half: float | None
     runs: int
+
+
+class Point(TypedDict):
+    """A variant in a figure: the line that it is on, the value of its setting that tells the lines apart, its place
+    on the axis, its mean as a number and as text, and the interval of that, over so many runs."""
+
+    line: str
+    look: str
+    x: str | int
+    mean: float
+    low: float
+    high: float
+    runs: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -99,17 +112,18 @@ class Sweep:
                 return axis
         return None
 
-    def points(self) -> list[JsonObject]:
+    def points(self) -> list[Point]:
         """A point a variant of a table with an axis, else none."""
         if self.axis is None:
             return []
-        key, kinds, rows = self.axis.key, self.axis.kinds, []
+        key, kinds = self.axis.key, self.axis.kinds
+        points: list[Point] = []
         for varied, means in self.variants:
             mean = means[self.measure]
             line, half = {name: value for name, value in varied.items() if name != key}, mean.half or 0.0
             look = next((value for value in reversed(line.values()) if value != "none"), "none")
             x: str | int = self._kind(varied[key]) if kinds else int(varied[key])
-            rows.append(
+            points.append(
                 {
                     "line": label(line),
                     "look": look,
@@ -121,7 +135,15 @@ class Sweep:
                     "text": text(mean, self.measure),
                 }
             )
-        return rows
+        return points
+
+    def averages(self) -> list[dict[str, str]]:
+        """A row a variant, by column; a dash where it has no score."""
+        return [
+            {"variant": label(varied), "runs": str(means[self.measure].runs)}
+            | {name: text(means[key], key) if key in means else "–" for key, name in self.columns.items()}
+            for varied, means in self.variants
+        ]
 
     def _kind(self, word: str) -> str:
         return f"{word} ({self.questions[word]})" if word in self.questions else word
@@ -171,13 +193,12 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     names |= {column: f"{suite} pairs" for suite, column in SUITE_COLUMNS.items()}
     columns = {key: name for key, name in names.items() if key in head}
     keys = [key for key in head[: head.index("best_epoch")] if key not in ("seed", "fold")]
+    folds_alone = not keys and "fold" in head  # a row each, then one of all
     groups: dict[tuple[tuple[str, str], ...], list[dict[str, str]]] = {}
     for row in rows:
-        if not keys and "fold" in row:  # nothing but folds: a row each, then one of all
-            groups.setdefault((("fold", row["fold"]),), []).append(row)
-        else:
-            groups.setdefault(tuple((key, row[key]) for key in keys if row[key]), []).append(row)
-    if not keys and "fold" in head:
+        varied = tuple((key, row[key]) for key in (["fold"] if folds_alone else keys) if row[key])
+        groups.setdefault(varied, []).append(row)
+    if folds_alone:
         groups[(("fold", ""),)] = rows
     variants = []
     for varied, runs in groups.items():

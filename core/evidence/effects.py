@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core.evidence.codec import to_dict as as_dict
 from core.evidence.explanation import Explanation
 from core.evidence.record import LATER, Record, the
 from core.spreadsheet import csv_text
@@ -176,10 +175,6 @@ class Effects(Record, kind="effects"):
         """The same with what more links do, and their passes."""
         more = sum(of_map.passes for of_map in links)
         return replace(self, links=(*self.links, *links), passes=self.passes + more)
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain dicts, lists, strings and numbers."""
-        return as_dict(self)
 
     def to_text(self, explanation: Explanation | None = None) -> list[str]:
         lines = [f"{self.verdict} {percent(self.probability)}   {self.model_title}; {self.method}, in {self.unit}"]

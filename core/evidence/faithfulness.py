@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-from core.evidence.codec import to_dict as as_dict
 from core.evidence.explanation import Explanation
 from core.evidence.record import LATER, Matrix, Record
 from core.spreadsheet import csv_text
@@ -127,10 +126,6 @@ class Faithfulness(Record, kind="faithfulness"):
     def with_adversary(self, maps: Sequence[ShownMap], adversary: Adversary | None) -> Faithfulness:
         """The same with what a search for other attention came to."""
         return replace(self, maps=tuple(maps), adversary=adversary)
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain dicts, lists, strings and numbers."""
-        return as_dict(self)
 
     def to_text(self, explanation: Explanation | None = None) -> list[str]:
         lines = [self.sentence, "", f"{'':<22}  only its words left   its words taken out"]

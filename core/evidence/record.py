@@ -66,6 +66,12 @@ class Record:
         cls.kind = kind
         RECORDS[kind] = cls
 
+    def to_dict(self) -> dict[str, object]:
+        """Plain dicts, lists, strings and numbers."""
+        from core.evidence.codec import to_dict  # which knows all kinds of records
+
+        return to_dict(self)
+
     def to_text(self, explanation: Explanation) -> list[str]:
         """Lines for a terminal; none for a record that only a figure can show."""
         return []

@@ -20,6 +20,7 @@ from dataclasses import asdict, astuple, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
+from typing import NotRequired, TypedDict, cast
 
 import numpy as np
 import torch
@@ -31,7 +32,7 @@ from core.checkpoint import Checkpoint
 from core.errors import MendableError
 from core.files import json_text, read_json, whole_folder
 from core.filter_map import tsne
-from core.json_types import LENIENT, JsonMapping, JsonObject, checked, setting
+from core.json_types import LENIENT, JsonObject, checked, setting
 from core.models.base import FilterMaker
 from core.progress import Progress
 from core.reading.reader import read_text
@@ -82,6 +83,40 @@ class MapItem:
     title: str = ""
     side: str = ""
     """The text's role in its row, such as "question", on the map of a pair model; empty for single texts."""
+
+
+class MapSource(TypedDict):
+    """A data file; ``texts``: how many of it were held out."""
+
+    file: str
+    layout: str
+    rows: int
+    sha256: str
+    texts: NotRequired[int]
+
+
+class Weights(TypedDict):
+    """Whose filters a map shows."""
+
+    sha256: str
+    name: str
+
+
+class MapCard(TypedDict, total=False):
+    """What is read of what is known of a map: what it was made of, by which command, and what it was measured with;
+    its settings; and, of one from a file, the checksum of its tensors."""
+
+    data: MapSource
+    command: str
+    held_out: MapSource
+    checkpoint: Weights
+    metric: str
+    perplexity: float
+    seed: int
+    placing: JsonObject
+    """As :class:`Placing`."""
+    quality_neighbours: int
+    sha256: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,9 +257,9 @@ class FilterMap:
         items: Sequence[MapItem],
         codes: np.ndarray,
         layouts: Sequence[Layout],
-        card: JsonMapping,
+        card: MapCard,
     ) -> None:
-        self.items, self.codes, self.card = tuple(items), _fixed(codes), MappingProxyType(dict(card))
+        self.items, self.codes, self.card = tuple(items), _fixed(codes), card
         self.layouts: Mapping[str, Layout] = MappingProxyType({layout.name: layout for layout in layouts})
         maker = maker_of(checkpoint)
         self._spaces = {layout.name: _Space(maker, layout.filter, layout.metric, codes) for layout in layouts}
@@ -242,7 +277,7 @@ class FilterMap:
         perplexity: float = 30,
         seed: int = 0,
         iterations: tuple[int, int] = ITERATIONS,
-        about: JsonMapping | None = None,
+        about: MapCard | None = None,
         held_out: tuple[np.ndarray, Sequence[str]] | None = None,
         progress: Progress | None = None,
     ) -> FilterMap:
@@ -288,7 +323,7 @@ class FilterMap:
             "versions": {name: version(name) for name in ("openTSNE", "numpy", "scikit-learn")},
             **(about or {}),
         }
-        return cls(checkpoint, items, codes, layouts, card)
+        return cls(checkpoint, items, codes, layouts, cast(MapCard, card))
 
     def place(self, codes: np.ndarray, layout: str) -> np.ndarray:
         """Coordinates of new texts, float32 ``[M, 2]``, from their ``codes [M, l]``; each is placed by itself."""
@@ -317,7 +352,7 @@ class FilterMap:
             tensors = scratch / "map.safetensors"
             save_file({"codes": self.codes, **coordinates}, tensors)
             tensors.chmod(0o644)  # safetensors writes for the owner alone
-            record = {
+            record: JsonObject = {
                 **self.card,
                 "sha256": file_sha256(tensors),
                 "layouts": [_card_of(layout) for layout in self.layouts.values()],
@@ -358,7 +393,7 @@ class FilterMap:
             la.coordinates.shape != (len(items), 2) for la in layouts
         ):
             raise FilterMapError(f"{where} has tensors of other sizes than its {len(items)} items need: {_AGAIN}")
-        return cls(checkpoint, items, codes, layouts, record)
+        return cls(checkpoint, items, codes, layouts, cast(MapCard, record))
 
     def _space(self, layout: str) -> _Space:
         if layout not in self._spaces:
@@ -411,15 +446,10 @@ def _read_record(folder: Path, where: str) -> JsonObject:
 
 
 @dataclass(frozen=True)
-class _Weights:
-    sha256: str
-
-
-@dataclass(frozen=True)
 class _Record:
     """What ``map.json`` must hold; whatever else it holds is for people."""
 
-    checkpoint: _Weights
+    checkpoint: Weights
     sha256: str
     perplexity: float
     placing: JsonObject

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from core.card import Card
 from core.errors import CheckpointError
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
@@ -19,7 +20,6 @@ from core.guests.card import HEAD
 from core.guests.hub import called
 from core.guests.pieces import Pieces, SplitsIntoPieces
 from core.guests.towers import Tower, by_word
-from core.json_types import Card
 from core.models.base import GUESTS, Evidence, ModelConfig, Output, Wanted, register
 from core.reading.reader import Reading, ReadText
 
@@ -69,14 +69,7 @@ class BiEncoderTrace:
     pieces: Apart
 
 
-@register(
-    "bi-encoder",
-    title="Bi-encoder",
-    paper="Reimers & Gurevych 2019",
-    section="3",
-    tasks=("paraphrase",),
-    among=GUESTS,
-)
+@register("bi-encoder", title="Bi-encoder", paper="Reimers & Gurevych 2019", section="3", among=GUESTS)
 class BiEncoder(GuestModel[Apart]):
     """A transformer that reads each text by itself: the cosine of both vectors, or a classifier of (u, v, |u - v|),
     judges the pair.

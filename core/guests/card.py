@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from core.card import problems
+from core.card import Card, problems
 from core.errors import CheckpointError
 from core.evidence import BOTH
 from core.files import read_json
@@ -24,7 +24,7 @@ from core.guests.settings import (
     settings_of,
     task_of,
 )
-from core.json_types import Card, JsonMapping, JsonObject
+from core.json_types import JsonMapping, JsonObject
 
 ARCHITECTURE = "cross-encoder"
 BI_ENCODER = "bi-encoder"

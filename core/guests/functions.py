@@ -20,14 +20,13 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from core.card import problems
+from core.card import Card, RoleNames, problems
 from core.errors import CheckpointError
 from core.evidence import BOTH, AttentionMap
 from core.evidence.record import Record, matrix
 from core.guests.base import GuestModel, GuestReader, spelt
 from core.guests.names import VARIABLE
 from core.guests.settings import TASKS, task_of
-from core.json_types import Card
 from core.models.base import GUESTS, Evidence, ModelConfig, Output, Settings, Wanted, register
 from core.reading.reader import PairError, Reading, ReadText
 
@@ -77,7 +76,7 @@ def card_of(function: PairFunction, name: str) -> Card:
         "config": {"classes": len(labels), "attends": attends},
         "task": task,
         "labels": labels,
-        "roles": {"first": roles[0], "second": roles[-1], "judged": BOTH},
+        "roles": RoleNames({"first": roles[0], "second": roles[-1], "judged": BOTH}),
         "words": {"sha256": "", "name": "its own"},
         "licence": str(getattr(function, "licence", "") or "not stated: see who wrote the function"),
         "notes": str(getattr(function, "notes", "")),
@@ -126,7 +125,7 @@ class FunctionConfig(ModelConfig):
     attends: bool = False
 
 
-@register(ARCHITECTURE, title="Function", paper="", section="", tasks=("entailment",), among=GUESTS)
+@register(ARCHITECTURE, title="Function", paper="", section="", among=GUESTS)
 class FunctionModel(GuestModel[Texts]):
     """A Python function of pairs: it says how probable each class is, and perhaps where words look.
 

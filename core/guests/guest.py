@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from core.card import Card
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.errors import CheckpointError
 from core.guests.base import GuestBatch, GuestReader
@@ -24,7 +25,7 @@ from core.guests.model import CrossEncoder, GuestConfig
 from core.guests.pieces import PieceReader
 from core.guests.settings import SETTINGS
 from core.guests.towers import tower_of
-from core.json_types import Card, checked
+from core.json_types import checked
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.word_table import default_table

@@ -18,16 +18,7 @@ from core.guests.between import Between, between, chosen_attention
 from core.guests.heads import title_of
 from core.guests.pieces import Pieces
 from core.json_types import JsonObject, setting
-from core.models.base import (
-    GUESTS,
-    AttentionLinks,
-    Evidence,
-    Intervention,
-    ModelConfig,
-    Output,
-    Wanted,
-    register,
-)
+from core.models.base import GUESTS, AttentionLinks, Evidence, Intervention, ModelConfig, Output, Wanted, register
 from core.reading.reader import Reading
 
 
@@ -61,12 +52,7 @@ class GuestTrace:
 
 
 @register(
-    "cross-encoder",
-    title="Cross-encoder",
-    paper="Vaswani et al. 2017, Devlin et al. 2019",
-    section="3",
-    tasks=("entailment",),
-    among=GUESTS,
+    "cross-encoder", title="Cross-encoder", paper="Vaswani et al. 2017, Devlin et al. 2019", section="3", among=GUESTS
 )
 class CrossEncoder(GuestModel[Pieces]):
     """A transformer that reads both texts at once and classifies the pair, loaded with Hugging Face's library.

@@ -33,12 +33,7 @@ _KEYS = {
     "max": "pooling_mode_max_tokens",
     "mean_sqrt_len": "pooling_mode_mean_sqrt_len_tokens",
 }
-_ACTIVATIONS: Mapping[str, type[nn.Module]] = {
-    "Identity": nn.Identity,
-    "Tanh": nn.Tanh,
-    "ReLU": nn.ReLU,
-    "GELU": nn.GELU,
-}
+_ACTIVATIONS: Mapping[str, type[nn.Module]] = {kind.__name__: kind for kind in (nn.Identity, nn.Tanh, nn.ReLU, nn.GELU)}
 
 
 class Pooling(nn.Module):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.json_types import JsonMapping
 from core.lessons.formula import mathml
-from core.lessons.lesson import Lesson, rounded
+from core.lessons.lesson import Lesson, Values, rounded
 from core.lessons.sources import Evaluated
 from core.templates import render
 
 
-def handout(lesson: Lesson, evaluated: Evaluated, inputs: JsonMapping, texts: Mapping[str, str]) -> str:
+def handout(lesson: Lesson, evaluated: Evaluated, inputs: Values, texts: Mapping[str, str]) -> str:
     """The lesson with these inputs as an HTML page."""
     return render(
         "handout.html",

@@ -14,7 +14,6 @@ from typing import Any, Literal, Union
 from core import json_types
 from core.errors import MendableError
 from core.files import read_yaml
-from core.json_types import JsonObject
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -70,12 +69,22 @@ class Lesson:
     picture: tuple[Row, ...]
     steps: tuple[Step, ...]
     given: tuple[Row, ...] = ()
-    inputs: JsonObject = field(default_factory=dict)
+    inputs: Values = field(default_factory=dict)
     words: dict[str, list[str]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     checkpoints: tuple[str, ...] = ()
     digits: int = 3
     name: str = ""
+
+
+_LESSONS = json_types.converter(forbid_extra_keys=True)
+
+
+@_LESSONS.register_structure_hook
+def _value(value: Any, _: Any) -> Value:
+    if not isinstance(value, list) and not json_types.is_number(value):
+        raise TypeError
+    return [_value(part, _) for part in value] if isinstance(value, list) else value
 
 
 def place_of(values: Values, name: str) -> str:
@@ -133,7 +142,7 @@ def read(path: Path) -> Lesson:
     except ValueError as error:
         raise LessonError(f"{error}: mend it there") from None
     try:
-        lesson = json_types.STRICT.structure(written, Lesson)
+        lesson = _LESSONS.structure(written, Lesson)
     except Exception as error:
         problems = json_types.problems(error, written, Lesson)
         raise LessonError(f"{path.name}: {', '.join(problems)}; see docs/lessons.md") from None

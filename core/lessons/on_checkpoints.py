@@ -175,8 +175,7 @@ def phrases(given: Given) -> Evaluated:
         "premise": premise,
         "least": [hypothesis[j] for j in least.kept[1]],
         "most": [hypothesis[j] for j in most.kept[1]],
-        "classes": pair.words["classes"],
-        "sides": pair.words["sides"],
+        **{name: pair.words[name] for name in ("classes", "sides")},
     }
     return Evaluated(values, words, checkpoint.name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -11,7 +11,7 @@ from torch import Tensor
 from core.effects import gradients
 from core.effects.links import Taken, link_effects, without
 from core.effects.why import MIX, Asked
-from core.effects.words import DRAWING, DROPPED, FREQUENT, NUDGED, RELATED
+from core.effects.words import DRAWING, DROPPED
 from core.evaluation.adversary import adversary
 from core.evaluation.faithfulness import logits_under, moved, own_maps, permutations, uniform
 from core.evaluation.pointing import attention_received
@@ -31,6 +31,11 @@ def _asked(given: Given) -> Asked:
     return Asked.about(checkpoint_of(given), *texts, DRAWING)
 
 
+def _known(compute: Callable[[Asked], Evaluated], asked: Asked, given: Given) -> Evaluated:
+    key = (compute, asked.checkpoint.folder, asked.checkpoint.state, *given.texts.values())
+    return _KEPT(key, lambda: compute(asked))
+
+
 def _probabilities(asked: Asked, rows: Tensor) -> list[float]:
     """Of the classes, with this attention in the place of the model's."""
     with torch.inference_mode():
@@ -43,8 +48,7 @@ def moved_attention(given: Given) -> Evaluated:
     """Inputs ``word`` and ``link`` say which word of the second sentence is followed, and which of its links, from 1.
     For a model whose one map has the second sentence's words as rows."""
     asked = _asked(given)
-    key = ("moved", asked.checkpoint.folder, asked.checkpoint.state, *given.texts.values())
-    known = _KEPT(key, lambda: _moved(asked))
+    known = _known(_moved, asked, given)
     i = given.number("word", len(known.words["x"]))
     j = given.number("link", len(known.words["y"]))
     (links,) = own_maps(asked)
@@ -99,8 +103,7 @@ def _moved(asked: Asked) -> Evaluated:
 def ways(given: Given) -> Evaluated:
     """Input ``word`` says which word of the second sentence is followed, from 1."""
     asked = _asked(given)
-    key = ("ways", asked.checkpoint.folder, asked.checkpoint.state, *given.texts.values())
-    known = _KEPT(key, lambda: _ways(asked))
+    known = _known(_ways, asked, given)
     i = given.number("word", len(known.words["x"]))
     return Evaluated(known.values | {"word": float(i + 1)}, known.words, known.checkpoint)
 
@@ -117,29 +120,17 @@ def _ways(asked: Asked) -> Evaluated:
         by_gradient[method] = _numbers([word for word in effects if word.role == role])
         completeness = whole or completeness
     received = attention_received(asked, role) or [0.0] * len(words)
-    answers = [
-        taken,
-        *by_way.values(),
-        by_gradient[gradients.NORM],
-        by_gradient[gradients.TIMES_INPUT],
-        by_gradient[gradients.INTEGRATED],
-        received,
-    ]
+    answers = [taken, *by_way.values(), *(by_gradient[method] for method in _GRADIENTS), received]
     named = [float(numbers.index(max(numbers)) + 1) for numbers in answers]
     own = asked.explanation.probabilities
     values: Values = {
         "y": list(own),
         "log": math.log(own[asked.target]),
-        "dropped": by_way[DROPPED],
-        "frequent": by_way[FREQUENT],
-        "related": by_way[RELATED],
-        "nudged": by_way[NUDGED],
+        **by_way,
         "taken": taken,
         "without": [math.log(own[asked.target]) - effect for effect in by_way[DROPPED]],
         "share": [MIX[way] for way in MIX],
-        "norm": by_gradient[gradients.NORM],
-        "product": by_gradient[gradients.TIMES_INPUT],
-        "path": by_gradient[gradients.INTEGRATED],
+        **{name: by_gradient[method] for method, name in _GRADIENTS.items()},
         "sum": completeness[0],
         "whole": completeness[1],
         "received": received,
@@ -152,6 +143,8 @@ def _ways(asked: Asked) -> Evaluated:
     return Evaluated(values, words_of(asked.checkpoint, asked.reading) | {"ways": list(_WAYS)}, asked.checkpoint.name)
 
 
+_GRADIENTS = {gradients.NORM: "norm", gradients.TIMES_INPUT: "product", gradients.INTEGRATED: "path"}
+"""What the lesson calls them."""
 _WAYS = (
     "taken away", "dropped", "frequent", "related", "nudged", "gradient", "gradient × input", "integrated", "attention",
 )  # fmt: skip

@@ -56,7 +56,7 @@ def source(name: str) -> Callable[[Source], Source]:
     return add
 
 
-def evaluate(lesson: Lesson, inputs: JsonMapping, texts: Mapping[str, str]) -> Evaluated:
+def evaluate(lesson: Lesson, inputs: Values, texts: Mapping[str, str]) -> Evaluated:
     """The lesson's values with these inputs and texts in place of its own.
 
     Raises LessonError for an unknown source, CheckpointError where no checkpoint of the lesson is there, and PairError

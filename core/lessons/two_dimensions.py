@@ -99,7 +99,7 @@ def word_by_word(given: Given) -> Evaluated:
     asking = tensor([inputs[name] for name in ("h_A", "h_B", "h_C")])[None]
     mask = torch.ones(1, len(states), dtype=torch.bool)
     looking = layer(asking, states[None], mask, torch.zeros(1, 3, dtype=torch.long))
-    context_a, context_b, context_c = looking.contexts[0]
+    context_a, _, context_c = looking.contexts[0]
     beside = torch.cat([tensor(inputs["h_B"]), context_a])
     asked = beside @ tensor(inputs["W_h"])
     carried = context_a @ tensor(inputs["W_a"])
@@ -115,15 +115,11 @@ def word_by_word(given: Given) -> Evaluated:
         "score": looking.scores[0, 1].tolist(),
         **shares(looking.scores[0, 1].tolist()),
         "alpha": looking.weights[0].tolist(),
-        "alpha_A": looking.weights[0, 0].tolist(),
-        "alpha_B": looking.weights[0, 1].tolist(),
-        "alpha_C": looking.weights[0, 2].tolist(),
+        **{f"alpha_{word}": row for word, row in zip("ABC", looking.weights[0].tolist(), strict=True)},
         "seen": (looking.weights[0, 1] @ states).tolist(),
         "carried": carried.tolist(),
         "left": torch.tanh(carried).tolist(),
-        "kappa_A": context_a.tolist(),
-        "kappa_B": context_b.tolist(),
-        "kappa_C": context_c.tolist(),
+        **{f"kappa_{word}": row for word, row in zip("ABC", looking.contexts[0].tolist(), strict=True)},
         "combo": combined.tolist(),
     }
     return Evaluated(values)
@@ -140,8 +136,11 @@ def softmax(given: Given) -> Evaluated:
         return attention_weights(tensor(scores)[None, None], mask)[0, 0].tolist()
 
     scores = [float(score) for score in inputs["score"]]
-    scaled, cooled = [inputs["scale"] * s for s in scores], [s / inputs["tau"] for s in scores]
-    shifted = [s + inputs["added"] for s in scores]
+    changed = {
+        "scaled": [inputs["scale"] * score for score in scores],
+        "cooled": [score / inputs["tau"] for score in scores],
+        "shifted": [score + inputs["added"] for score in scores],
+    }
     best, *others = sorted(scores, reverse=True)
     lead = best - others[0]
     values: Values = {
@@ -150,12 +149,8 @@ def softmax(given: Given) -> Evaluated:
         "alpha": weights(scores),
         "lead": lead,
         "times": math.exp(lead),
-        "scaled": scaled,
-        "scaled_alpha": weights(scaled),
-        "cooled": cooled,
-        "cooled_alpha": weights(cooled),
-        "shifted": shifted,
-        "shifted_alpha": weights(shifted),
+        **changed,
+        **{f"{name}_alpha": weights(own) for name, own in changed.items()},
         "scaled_times": math.exp(inputs["scale"] * lead),
     }
     return Evaluated(values)

@@ -17,7 +17,6 @@ from torch import Tensor, nn
 
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, Record
 from core.evidence.record import matrix
-from core.json_types import JsonObject
 from core.layers.attention import MATCHES, Match, Override, attention_weights, each_map, refuse
 from core.layers.convolution import AttentiveConvolution, GatedConvolution
 from core.layers.pooling import masked_max
@@ -28,11 +27,6 @@ from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
 CONTEXTS = ("extra", "each", "intra", "none")
-SHARED: JsonObject = {
-    "paper": "Yin & Schütze 2018",
-    "tasks": ("entailment", "answer selection", "paraphrase"),
-}
-"""What both forms register."""
 
 
 @dataclass(frozen=True)
@@ -258,7 +252,7 @@ class AttConv(PairModel):
         return FilterProvenance("filters", rows, self.config.width, filters, bias, contexts=len(traces))
 
 
-@register("attconv-light", title="AttConv light", section="3.1", **SHARED)
+@register("attconv-light", title="AttConv light", paper="Yin & Schütze 2018", section="3.1")
 class AttConvLight(AttConv):
     """Light attentive convolution (section 3.1): source, focus and beneficiary are the words themselves.
 
@@ -275,7 +269,7 @@ class AttConvLight(AttConv):
         return states
 
 
-@register("attconv-advanced", title="AttConv advanced", section="3.2", **SHARED)
+@register("attconv-advanced", title="AttConv advanced", paper="Yin & Schütze 2018", section="3.2")
 class AttConvAdvanced(AttConv):
     """Advanced attentive convolution (section 3.2): multi-granular source and focus, gated beneficiary.
 

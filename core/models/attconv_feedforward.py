@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, Record
-from core.models.attconv import SHARED, AttConvConfig, AttConvLight
+from core.models.attconv import AttConvConfig, AttConvLight
 from core.models.base import Evidence, Output, Settings, Wanted, register, setting
 from core.reading.reader import Reading
 
@@ -36,7 +36,7 @@ class FeedForwardConfig(AttConvConfig):
     context: str = setting("extra", one_of=("extra", "each", "intra"))
 
 
-@register("attconv-feedforward", title="AttConv w/o convolution", section="4", **SHARED)
+@register("attconv-feedforward", title="AttConv w/o convolution", paper="Yin & Schütze 2018", section="4")
 class AttConvFeedForward(AttConvLight):
     """Light attentive convolution without the convolution: four layers over the sum of a word and its context.
 

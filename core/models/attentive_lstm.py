@@ -12,7 +12,7 @@ from core.evidence.attention_map import FINAL_STATE
 from core.layers.attention import attention_weights, put_in_place
 from core.layers.recurrent import read_packed
 from core.models.base import AttentionLinks, Evidence, Output, Wanted, register
-from core.models.baselines import BASELINE, LookingBaseline, LookingConfig
+from core.models.baselines import LookingBaseline, LookingConfig
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -29,7 +29,7 @@ class AttentiveLSTMTrace:
     """Y, the first LSTM's outputs, [B, T_y, d], zero on pads."""
 
 
-@register("attentive-lstm", title="A-LSTM", paper="Rocktäschel et al. 2016", section="2.3", **BASELINE)
+@register("attentive-lstm", title="A-LSTM", paper="Rocktäschel et al. 2016", section="2.3")
 class AttentiveLSTM(LookingBaseline):
     r"""Two LSTMs, the second started from the first (conditional encoding), and attention over the first one's outputs.
 

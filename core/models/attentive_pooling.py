@@ -21,7 +21,7 @@ from core.layers.attention import Match, attention_weights, put_in_place
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.models.base import AttentionLinks, Evidence, Output, Wanted, register, setting
-from core.models.baselines import BASELINE, LookingBaseline, PoolingConfig
+from core.models.baselines import LookingBaseline, PoolingConfig
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -60,7 +60,7 @@ class APCNNTrace:
     """σ_y, [B, T_y]."""
 
 
-@register("apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4", **BASELINE)
+@register("apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4")
 class APCNN(AttentivePooling):
     r"""Attentive pooling: each sentence's states are weighed by their best match in the other sentence.
 
@@ -139,7 +139,7 @@ class ABCNNTrace:
     """Its column sums or means, [B, T_y]."""
 
 
-@register("abcnn", title="ABCNN", paper="Yin et al. 2016", section="4", **BASELINE)
+@register("abcnn", title="ABCNN", paper="Yin et al. 2016", section="4")
 class ABCNN(AttentivePooling):
     r"""ABCNN with one block: attention before the convolution (as a second channel), after it (in pooling), or both.
 

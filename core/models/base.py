@@ -1,6 +1,6 @@
 """What every model of sentence pairs is: settings, a forward pass with a trace, and the evidence made from it.
 
-    @register("my-model", title="My model", paper="…", section="3", tasks=("entailment",))
+    @register("my-model", title="My model", paper="…", section="3")
     class MyModel(PairModel):
         def __init__(self, config: MyConfig) -> None: ...
 
@@ -11,7 +11,7 @@ and the conformance test read :data:`REGISTRY`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, get_type_hints
 
@@ -342,8 +342,6 @@ class ModelSpec:
     """For people."""
     paper: str
     section: str
-    tasks: tuple[str, ...]
-    """What it is made for; the first one is what its paper is about."""
     config: type[ModelConfig]
     model: type[PairModel]
 
@@ -362,20 +360,14 @@ M = TypeVar("M", bound=PairModel)
 
 
 def register(
-    name: str,
-    *,
-    title: str,
-    paper: str,
-    section: str,
-    tasks: Iterable[str],
-    among: dict[str, ModelSpec] = REGISTRY,
+    name: str, *, title: str, paper: str, section: str, among: dict[str, ModelSpec] = REGISTRY
 ) -> Callable[[type[M]], type[M]]:
     """Class decorator: make a model known under ``name``, ``among`` those of recipes unless told. Its settings are
     of the type of its constructor's ``config``."""
 
     def add(model: type[M]) -> type[M]:
         config = get_type_hints(model.__init__)["config"]
-        model.spec = among[name] = ModelSpec(name, title, paper, section, tuple(tasks), config, model)
+        model.spec = among[name] = ModelSpec(name, title, paper, section, config, model)
         return model
 
     return add

@@ -23,7 +23,6 @@ from torch import Tensor, nn
 
 from core.evidence import AttentionMap, AttentiveContext, PooledAttention
 from core.evidence.record import matrix
-from core.json_types import JsonObject
 from core.layers.attention import CrossAttention, refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
@@ -62,10 +61,6 @@ class ComparingConfig(BaselineConfig):
     def joined_size(self, size: int) -> int:
         """How many numbers :meth:`joined` makes of two vectors of ``size`` E."""
         return (4 if self.compare else 2) * size
-
-
-BASELINE: JsonObject = {"tasks": ("entailment", "answer selection")}
-"""What all baselines register."""
 
 
 class Baseline(PairFeatures):
@@ -115,7 +110,7 @@ class PoolingConfig(LookingConfig, ComparingConfig):
     """Settings of the baselines whose sentences look at each other while they are pooled into a vector each."""
 
 
-@register("addition", title="Addition", paper="Yin & Schütze 2017", section="4.1", **BASELINE)
+@register("addition", title="Addition", paper="Yin & Schütze 2017", section="4.1")
 class Addition(Baseline):
     """features = [Σ_j y_j; Σ_i x_i], H = 2D (Yin & Schütze 2017, section 4.1, "Addition").
 
@@ -132,7 +127,7 @@ class Addition(Baseline):
         return self.classify(own, own.shape[1], batch)
 
 
-@register("cnn", title="CNN", paper="Yang et al. 2015", section="3", **BASELINE)
+@register("cnn", title="CNN", paper="Yang et al. 2015", section="3")
 class PairCNN(Baseline):
     r"""The CNN of CNN-Cnt (Yang et al. 2015, after Yu et al. 2014): one bigram convolution, mean pooling, q^T M a.
 

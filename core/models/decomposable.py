@@ -47,13 +47,7 @@ class TwoLayers(nn.Module):
         return torch.relu(self.outer(F.dropout(inner, self.dropout, self.training)))
 
 
-@register(
-    "decomposable",
-    title="Decomposable Attention",
-    paper="Parikh et al. 2016",
-    section="3",
-    tasks=("entailment", "paraphrase"),
-)
+@register("decomposable", title="Decomposable Attention", paper="Parikh et al. 2016", section="3")
 class Decomposable(CrossAttending):
     r"""Decomposable Attention: words are aligned and compared one by one, and the comparisons are added up.
 

@@ -14,7 +14,7 @@ from core.models.baselines import BaselineConfig, CrossAttending
 from core.reading.batch import Batch, Side
 
 
-@register("esim", title="ESIM", paper="Chen et al. 2017", section="3", tasks=("entailment", "paraphrase"))
+@register("esim", title="ESIM", paper="Chen et al. 2017", section="3")
 class ESIM(CrossAttending):
     r"""ESIM: both sentences are read by an LSTM, aligned word by word, compared, and read again.
 

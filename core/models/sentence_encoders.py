@@ -22,7 +22,6 @@ import torch
 from torch import Tensor, nn
 
 from core.evidence import PooledAttention
-from core.json_types import JsonObject
 from core.layers.attention import Override, attention_weights, each_map, refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
@@ -42,10 +41,6 @@ class EncoderConfig(ComparingConfig):
     def __post_init__(self) -> None:
         if self.compare and self.context == "none":
             raise ValueError("compare needs both sentences, and context none reads one")
-
-
-ENCODER: JsonObject = {"tasks": ("entailment", "paraphrase", "text classification")}
-"""What all encoders register."""
 
 
 class EncodedSentence(NamedTuple):
@@ -131,7 +126,7 @@ class ConvolvedEncoder(SentenceEncoder):
         return torch.tanh(self.convolution(windows(self.words(side), self.config.width)))
 
 
-@register("bi-cnn", title="Bi-CNN", paper="Yin & Schütze 2018", section="4", **ENCODER)
+@register("bi-cnn", title="Bi-CNN", paper="Yin & Schütze 2018", section="4")
 class BiCNN(ConvolvedEncoder):
     r"""AttConv without attention: one convolution over both sentences, each pooled by its maximum.
 
@@ -147,13 +142,7 @@ class BiCNN(ConvolvedEncoder):
         return EncodedSentence(masked_max(self.states(side), side.mask)[0])
 
 
-@register(
-    "internal-attention-cnn",
-    title="CNN + internal attention",
-    paper="Adel & Schütze 2017",
-    section="3",
-    **ENCODER,
-)
+@register("internal-attention-cnn", title="CNN + internal attention", paper="Adel & Schütze 2017", section="3")
 class InternalAttentionCNN(ConvolvedEncoder):
     r"""A convolution whose pooling also weighs its states by what they are: attention without anything from outside.
 
@@ -181,7 +170,7 @@ class InternalAttentionCNN(ConvolvedEncoder):
         return EncodedSentence(torch.cat([masked_max(states, side.mask)[0], (weights @ states)[:, 0]], dim=1), weights)
 
 
-@register("multichannel-cnn", title="MultichannelCNN", paper="Kim 2014", section="2.1", **ENCODER)
+@register("multichannel-cnn", title="MultichannelCNN", paper="Kim 2014", section="2.1")
 class MultichannelCNN(SentenceEncoder):
     r"""Filters over three, four and five words, over two channels of word vectors, pooled by their maximum.
 
@@ -216,7 +205,7 @@ class MultichannelCNN(SentenceEncoder):
         return EncodedSentence(torch.cat([masked_max(state, side.mask)[0] for state in states], dim=1))
 
 
-@register("bi-lstm", title="Bi-LSTM", paper="Lin et al. 2017", section="4", **ENCODER)
+@register("bi-lstm", title="Bi-LSTM", paper="Lin et al. 2017", section="4")
 class BiLSTMEncoder(SentenceEncoder):
     """An LSTM in both directions: a sentence is its state after the last word and that before the first one.
 
@@ -244,7 +233,7 @@ class SelfAttentionConfig(EncoderConfig):
     penalty: float = setting(0.0, least=0)
 
 
-@register("self-attention", title="Structured self-attention", paper="Lin et al. 2017", section="2", **ENCODER)
+@register("self-attention", title="Structured self-attention", paper="Lin et al. 2017", section="2")
 class SelfAttention(SentenceEncoder):
     r"""A sentence looked at several times: each hop is a weighted mean of an LSTM's states.
 

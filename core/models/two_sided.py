@@ -34,16 +34,7 @@ from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
-from core.models.base import (
-    CentredConfig,
-    Evidence,
-    Intervention,
-    Output,
-    PairModel,
-    Wanted,
-    register,
-    setting,
-)
+from core.models.base import CentredConfig, Evidence, Intervention, Output, PairModel, Wanted, register, setting
 from core.models.filters import filter_records
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText
@@ -119,13 +110,7 @@ class TwoSidedTrace:
         return second, first
 
 
-@register(
-    "two-sided",
-    title="Two-sided AttConv",
-    paper="Extends Yin & Schütze 2018",
-    section="3.1",
-    tasks=("entailment", "paraphrase"),
-)
+@register("two-sided", title="Two-sided AttConv", paper="Extends Yin & Schütze 2018", section="3.1")
 class TwoSided(PairModel):
     r"""Light attentive convolution of both sentences: each word is compared with what it finds in the other one.
 

@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from core.checkpoint import CheckpointError, load, open_checkpoint, read_card
 from core.effects.links import LinksError, Taken
-from core.effects.why import what_links_do, why
+from core.effects.why import Asked, what_links_do, why
 from core.errors import MendableError
 from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import predict
@@ -100,7 +100,7 @@ def test_effects_work_and_what_it_cannot_is_one_sentence(tower):
         what_links_do(guest, *PAIR, Taken.RENORMALISED)
     with pytest.raises(MendableError, match="no gradients"):
         why(guest, *PAIR, method="zeroed")
-    measured = faithfulness(guest, *PAIR)
+    measured = faithfulness(Asked.about(guest, *PAIR))
     assert measured.moved is None and "most-attended" in measured.curves and "zeroed" not in measured.curves
 
 

@@ -16,7 +16,7 @@ from core.checkpoint import CheckpointError, available, load_named, open_checkpo
 from core.data import read
 from core.desk.run import Predictions, Run, save
 from core.effects.links import LinksError, Taken
-from core.effects.why import what_links_do, why
+from core.effects.why import Asked, what_links_do, why
 from core.errors import MendableError
 from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import classify, predict
@@ -154,7 +154,7 @@ def test_effects_and_files_ask_it_with_the_texts_as_edits_leave_them(tmp_path):
         why(guest, *PAIR, method="gradient-norm")
     with pytest.raises(MendableError, match="unknown method"):
         why(guest, *PAIR, method="?")
-    assert {*faithfulness(guest, *PAIR).curves} >= {"taken-away", "most-attended", "random"}
+    assert {*faithfulness(Asked.about(guest, *PAIR)).curves} >= {"taken-away", "most-attended", "random"}
     (tmp_path / "pairs.csv").write_text("sentence1,sentence2,label\na dog,a dog,1\na cat,the dog,0\na b,c d,0\n")
     data = read(tmp_path / "pairs.csv")
     chances = classify(guest, data, "cpu")

@@ -65,7 +65,7 @@ def test_every_record_says_how_many_passes_it_took(guest, monkeypatch):
     assert passes(kept_heads(guest, *PAIR, unheard), beside=3) == 3 * 4
     assert json.loads(json.dumps(why(guest, *PAIR).to_dict()))["passes"] == 86
     rows.clear()
-    measured = faithfulness(guest, *PAIR)
+    measured = faithfulness(Asked.about(guest, *PAIR))
     assert measured.passes - 40 <= sum(rows) <= measured.passes + 4 and "integrated-gradients" in measured.curves
     assert measured.passes <= cost.of_believing(guest, *PAIR).passes
 

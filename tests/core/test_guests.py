@@ -15,7 +15,7 @@ import transformers
 from core.checkpoint import CheckpointError, available, load, load_named, open_checkpoint, read_card
 from core.effects.edits import Edit, edited
 from core.effects.links import STRONGEST, Taken
-from core.effects.why import Asked, why
+from core.effects.why import Asked, what_links_do, why
 from core.effects.words import DRAWING, DROPPED, Place, with_word, without
 from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import predict
@@ -172,7 +172,7 @@ def test_a_link_that_is_cut_has_no_weight_in_any_layer(folders, architecture):
 
 
 def test_effects_of_links(guest):
-    effects = why(guest, *PAIR, method=DROPPED, links=Taken.RENORMALISED).links
+    effects = what_links_do(guest, *PAIR, Taken.RENORMALISED)
     assert [(links.rows, links.columns) for links in effects] == [("hypothesis", "premise"), ("premise", "hypothesis")]
     asked = Asked.about(guest, *PAIR, DRAWING)
     batch = guest.reader.batch(asked.reading)
@@ -254,7 +254,7 @@ def test_a_pair_too_long_for_the_model_is_cut_and_it_is_said(tmp_path):
 
 
 def test_how_far_it_can_be_believed(guest):
-    answer = faithfulness(guest, *PAIR, ways=("taken-away", "dropped"))
+    answer = faithfulness(Asked.about(guest, *PAIR), ways=("taken-away", "dropped"))
     assert set(answer.curves) == {"taken-away", "dropped", "random"} and answer.moved is None
 
 

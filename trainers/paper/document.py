@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from core.card import Card
 from core.evaluation import alignment_table, faithfulness_table
-from core.json_types import Card
 from trainers import point
 from trainers.paper import markdown
 from trainers.paper.table.systems import TABLES
@@ -60,10 +60,11 @@ def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
     measured = {str(card["name"]): card["alignment"] for card in cards.values() if card.get("alignment")}
     if not measured:
         return
-    lines = []
-    for name, stored in measured.items():
-        head, rows = alignment_table.table(stored)
-        lines += [{"checkpoint": f"`{name}`", **dict(zip(head, row, strict=True))} for row in rows]
+    lines = [
+        {"checkpoint": f"`{name}`", **row}
+        for name, stored in measured.items()
+        for row in alignment_table.table(stored["results"])
+    ]
     fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
     yield markdown.table(lines)
     yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"

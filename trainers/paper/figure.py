@@ -24,10 +24,10 @@ from core.data import Dataset
 from core.errors import RunError
 from core.evaluation.intervals import wilson
 from core.evaluation.predict import classify
-from core.files import check_writable, whole_file
+from core.files import whole_file
 from core.json_types import JsonObject
 from core.reading.tokens import tokenize
-from trainers.options import add_options, data_folder, pick_device
+from trainers.options import add_options, data_folder, out_files, pick_device
 from trainers.recipe import from_dict
 from trainers.tables import write_rows
 from trainers.training_data import read_source
@@ -49,9 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Predict the dev set with each checkpoint, write table and figure, print the table."""
-    paths = [args.out.with_name(f"{args.out.name}.{kind}") for kind in ("csv", "html")]
-    for path in paths:
-        check_writable(path, "--out")
+    paths = out_files(args.out, "csv", "html")
     checkpoints = [open_checkpoint(name) for name in args.checkpoints]
     dataset = dev_set(checkpoints, data_folder(args.data))
     groups = (by_length if args.by == "length" else by_evidence)(dataset, checkpoints[0])

@@ -19,12 +19,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from core.card import Card
 from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
 from core.evaluation import sweeps
 from core.evaluation.probe import CARD_KEYS
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
-from core.json_types import Card, JsonMapping
+from core.json_types import JsonMapping
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers.bench.runs import kept_runs
@@ -103,10 +104,9 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
     missing or broken, and for something to tell that has no part of the page."""
     folders = [path.parent for path in sorted(pretrained.glob("*/card.json")) if path.parent.name != "words"]
     cards = {folder: _complete(folder) for folder in folders}
+    elsewhere = [read_card(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))]
     parts = {
-        "models from elsewhere": guests(
-            [read_card(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))]
-        ),
+        "models from elsewhere": guests(elsewhere),
         "alignment": document.aligned(cards),
         "faithfulness": document.believed(cards),
         "pointing": document.pointed(cards),
@@ -298,14 +298,7 @@ def _swept(command: str, own: recipes.Recipe) -> recipes.Recipe:
 def _averages(sweep: Sweep) -> list[dict[str, str]]:
     """What the sweep is drawn against down, the variants across; else a row a variant."""
     if sweep.axis is None:
-        return [
-            {
-                "variant": sweeps.label(varied),
-                "runs": str(means[sweep.measure].runs),
-                **{name: sweeps.text(means[key], key) for key, name in sweep.columns.items() if key in means},
-            }
-            for varied, means in sweep.variants
-        ]
+        return sweep.averages()
     head = f"{sweep.axis.name}: {sweep.columns[sweep.measure]}"
     lines: dict[str, dict[str, str]] = {}
     for point in sweep.points():

@@ -162,18 +162,9 @@ def run(options: argparse.Namespace) -> int:
 def _recipe(options: argparse.Namespace) -> Recipe:
     """That of the light model, without what a checkpoint needs beside its training."""
     recipe = recipes.load("nli-attconv-light")
-    dropouts = {"embedding_dropout": options.dropout, "dropout": options.dropout}
-    return dataclasses.replace(
-        recipe,
-        model={**recipe.model, **dropouts},
-        report=(),
-        tune_words=2,
-        epochs=options.epochs,
-        batch_size=options.batch_size,
-        lr=options.lr,
-        ema=0,
-        seed=options.seed,
-    )
+    model = recipe.model | {"embedding_dropout": options.dropout, "dropout": options.dropout}
+    own = {name: getattr(options, name) for name in ("epochs", "batch_size", "lr", "seed")}
+    return dataclasses.replace(recipe, model=model, report=(), tune_words=2, ema=0, **own)
 
 
 def _counts(data: TrainingData) -> Counter[str]:

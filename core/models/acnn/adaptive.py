@@ -54,9 +54,7 @@ class ACNNConfig(ProjectedConfig):
 
     classes: int = setting(2, least=1)
     filters: int = setting(
-        100,
-        least=1,
-        in_tables=InTables(symbol="K", axis="number of filters", beside=("adaptivity",), least=3, logarithmic=True),
+        100, least=1, in_tables=InTables(symbol="K", axis="number of filters", beside=("adaptivity",), least=3)
     )
     width: int = setting(5, least=1)
     code: int = setting(100, least=1)

@@ -66,7 +66,7 @@ class PairTrace:
     """Of models with attention: how the windows of a (rows) match those of q (columns)."""
 
 
-@register("adaqa", title="AdaQA", paper="Shen et al. 2018", section="3.3", tasks=("answer selection", "paraphrase"))
+@register("adaqa", title="AdaQA", paper="Shen et al. 2018", section="3.3")
 class AdaQA(AdaptiveModel):
     """A pair, each text convolved with filters made from itself or from the other one, or with fixed ones (section
     3.3).

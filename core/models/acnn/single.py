@@ -12,7 +12,7 @@ from core.reading.batch import Batch
 from core.reading.reader import Reading
 
 
-@register("acnn", title="ACNN", paper="Shen et al. 2018", section="3.2", tasks=("text classification",))
+@register("acnn", title="ACNN", paper="Shen et al. 2018", section="3.2")
 class ACNN(AdaptiveModel):
     """One text, convolved with filters made from itself: S-ACNN with one filter, M-ACNN with many; with adaptivity
     none the basic CNN (sections 3.1 and 3.2)."""

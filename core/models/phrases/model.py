@@ -123,13 +123,7 @@ class PhraseTrace:
         return self.scores[0][self.second.mask[0]][:, self.first.mask[0]]
 
 
-@register(
-    "phrases",
-    title="GRU phrases",
-    paper="Yin & Schütze 2017",
-    section="3",
-    tasks=("entailment", "answer selection"),
-)
+@register("phrases", title="GRU phrases", paper="Yin & Schütze 2017", section="3")
 class PhraseMatcher(PairFeatures):
     """GRU phrases with attentive pooling of their alignments: the worst aligned for entailment, the best aligned for
     answer selection (sections 3.2 to 3.4)."""

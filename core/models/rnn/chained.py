@@ -111,13 +111,7 @@ class Combination(nn.Module):
         return torch.tanh(self.both(torch.cat([context, state], dim=-1)))  # [Potts combo-concat] [Potts word-combo]
 
 
-@register(
-    "chained-rnn",
-    title="Chained RNN",
-    paper="Potts, CS224u slides",
-    section="Global attention",
-    tasks=("entailment",),
-)
+@register("chained-rnn", title="Chained RNN", paper="Potts, CS224u slides", section="Global attention")
 class ChainedRNN(PairModel):
     r"""A recurrent network that reads the hypothesis after the premise, with attention over the premise's states.
 

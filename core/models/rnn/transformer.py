@@ -49,7 +49,6 @@ class TransformerTrace:
     title="Transformer reader",
     paper="Potts, CS224u slides",
     section="Connection with the Transformer",
-    tasks=("entailment",),
 )
 class TransformerReader(PairModel):
     r"""One Transformer layer and no recurrent network: the hypothesis' words look at the premise's by place and word.

@@ -8,6 +8,7 @@ relative clause, "and" and "or".
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,16 +16,15 @@ from typing import NamedTuple
 
 from core.files import read_yaml
 from core.linguistics.word_lists import WordLists, article, plural
+from trainers.paper.make_pairs.kinds import CONTRADICTION, ENTAILMENT, NEUTRAL
+from trainers.paper.make_pairs.statements import Pair, different
 from trainers.paper.make_pairs.verbs import contracted
 
 LISTS = Path(__file__).with_name("quantities.yaml")
 PAIRS = {"direction": 6500, "turned": 4000, "determiner": 3000, "opposed": 2500}
 """Pairs of each family; those of the last one are named with the determiners."""
-ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 Step = tuple[str, str]
 """The narrower and the wider form."""
-Pair = tuple[str, str, str]
-"""Label, premise, hypothesis."""
 UNDOTTED = 0.2
 BEASTS = {"animal", "bird", "dog", "cat", "horse", "puppy", "kitten", "duck", "owl"}
 """Who does not refuse or buy anything."""
@@ -60,15 +60,13 @@ class Quantities:
             "direction": self.direction, "turned": self.turned, "determiner": self.determiner, "opposed": self.opposed,
         }  # fmt: skip
         for kind, number in PAIRS.items():
-            seen: set[tuple[str, str]] = set()
-            for _ in range(3 * int(scale * number)):
-                if len(seen) == int(scale * number):
-                    break
-                label, *sides = makers[kind]()
-                premise, hypothesis = map(self.finished, sides)
-                if premise != hypothesis and (premise, hypothesis) not in seen:
-                    seen.add((premise, hypothesis))
-                    yield "determiner" if kind == "opposed" else kind, label, premise, hypothesis
+            for pair in different(int(scale * number), functools.partial(self.made, makers[kind])):
+                yield "determiner" if kind == "opposed" else kind, *pair
+
+    def made(self, maker: Callable[[], Pair]) -> Pair:
+        """A pair of a family, as it is written."""
+        label, premise, hypothesis = maker()
+        return label, self.finished(premise), self.finished(hypothesis)
 
     def finished(self, text: str) -> str:
         """With a capital, mostly a full stop, and by turns contracted."""

@@ -6,9 +6,11 @@ first. Words are drawn for the sentences of a family of statements.yaml, which s
 
 from __future__ import annotations
 
+import functools
+import itertools
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from core.files import read_yaml
@@ -25,6 +27,8 @@ DIGITS = {
     "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20", "thirty": "30", "fifty": "50",
 }  # fmt: skip
 Words = JsonObject
+Pair = tuple[str, str, str]
+"""Label, premise, hypothesis."""
 COLUMNS = {
     "place": ("places", ["place"]),
     "one way": ("one way", ["did", "do", "done", "beasts"]),
@@ -32,6 +36,18 @@ COLUMNS = {
     "alone": ("alone", ["being"]),
 }
 """What is drawn from one list of the file: its name, and what the words of an entry are called."""
+
+
+def different(count: int, draw: Callable[[], Pair | None]) -> Iterator[Pair]:
+    """So many pairs of unlike sentences, none twice, from at most three times as many draws; some give none."""
+    seen: set[tuple[str, str]] = set()
+    for _ in range(3 * count):
+        if len(seen) == count:
+            return
+        pair = draw()
+        if pair is not None and pair[1] != pair[2] and pair[1:] not in seen:
+            seen.add(pair[1:])
+            yield pair
 
 
 class Statements:
@@ -48,22 +64,18 @@ class Statements:
     def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
         """(kind, label, premise, hypothesis), ``scale`` times the pairs of each family at most and none twice."""
         for name, family in self.data["families"].items():
-            each = int(scale * family.get("pairs", EACH))
-            seen: set[tuple[str, str]] = set()
             labels = [label for label in ("entailment", "neutral", "contradiction") if family[label]]
-            for turn in range(3 * each):
-                if len(seen) == each:
-                    break
-                label = labels[turn % len(labels)]
-                first, second = self.random.choice(family[label]).split(" > ")
-                words = self.draw(family["draws"])
-                forms = family["says"][first], family["says"][second]
-                if not self.possible(forms, words):
-                    continue
-                premise, hypothesis = (filled(form, words) for form in forms)
-                if premise != hypothesis and (premise, hypothesis) not in seen:
-                    seen.add((premise, hypothesis))
-                    yield family.get("kind", name), label, premise, hypothesis
+            draw = functools.partial(self.drawn, family, itertools.cycle(labels))
+            for pair in different(int(scale * family.get("pairs", EACH)), draw):
+                yield family.get("kind", name), *pair
+
+    def drawn(self, family: JsonObject, labels: Iterator[str]) -> Pair | None:
+        """A pair of a family with the next label; None where the words that are drawn do not fill its forms."""
+        label = next(labels)
+        words_of = self.random.choice(family[label]).split(" > ")
+        words = self.draw(family["draws"])
+        first, second = (family["says"][one] for one in words_of)
+        return (label, filled(first, words), filled(second, words)) if self.possible((first, second), words) else None
 
     def possible(self, forms: tuple[str, str], words: Words) -> bool:
         """Whether the words fill the forms: not everything has a word above it."""

@@ -96,13 +96,14 @@ class Steps:
             self.optimizer, lambda step: min((step + 1) / rise, max(0.0, (steps - step) / max(1, steps - rise)))
         )
 
-    def take(self, loss: Tensor) -> None:
-        """One step down this loss."""
+    def take(self, loss: Tensor) -> float:
+        """One step down this loss, which is returned as a number."""
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.parameters, 1.0)
         self.optimizer.step()
         self.schedule.step()
+        return float(loss.detach())
 
 
 def learn_masked_words(
@@ -126,9 +127,7 @@ def learn_masked_words(
                 continue
             inputs["input_ids"] = pieces.masked_fill(masked, tokenizer.mask_token_id)
             states = model.bert(**inputs).last_hidden_state[masked]
-            loss = F.cross_entropy(model.masked_words(states), pieces[masked])
-            steps.take(loss)
-            losses.append(float(loss.detach()))
+            losses.append(steps.take(F.cross_entropy(model.masked_words(states), pieces[masked])))
         _say(f"masked words {epoch + 1}: loss {np.mean(losses[-500:]):.3f}", started)
 
 
@@ -149,10 +148,8 @@ def learn(
         model.train()
         started, losses = time.perf_counter(), []
         for batch in rows.batches(args.batch, generator):
-            loss = F.cross_entropy(model(**rows.inputs(batch)).logits, rows.targets[batch])
-            steps.take(loss)
+            losses.append(steps.take(F.cross_entropy(model(**rows.inputs(batch)).logits, rows.targets[batch])))
             average.update_parameters(model)
-            losses.append(float(loss.detach()))
         candidate = copy.deepcopy(average.module)
         round_weights(candidate)
         curve.append({"loss": float(np.mean(losses)), "dev": score(candidate, *dev)["accuracy"]})

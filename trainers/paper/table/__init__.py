@@ -23,12 +23,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
+from core.card import Card
 from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, write_whole
-from core.json_types import Card
-from trainers.options import add_options, add_ray, data_folder, use_threads
+from trainers.options import add_options, add_ray, data_folder, out_files, use_threads
 from trainers.paper import markdown
 from trainers.paper.table.systems import TABLES, PaperTable
 from trainers.precision import AUTO, add_precision
@@ -52,9 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the cards, write both files, print the Markdown."""
-    paths = [args.out.with_name(f"{args.out.name}.{kind}") for kind in ("csv", "md")]
-    for path in paths:
-        check_writable(path, "--out")
+    paths = out_files(args.out, "csv", "md")
     failed = 0
     if not args.runs and (args.train or not args.baselines):
         raise RunError("give --runs, or --baselines alone to write their lines anew in the table that is there")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from core.json_types import Card
+from core.card import Card
 
 GRAPH = "needs an Open IE graph of each sentence"
 RETRIEVAL = "no retrieval here: gold evidence alone, without page ids, so the FEVER score cannot be computed"

@@ -14,10 +14,10 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from core.card import Card
 from core.data import Dataset
 from core.errors import RunError
 from core.evidence import BOTH
-from core.json_types import Card
 from core.models import spec_of
 from trainers.paper.table.systems import System
 from trainers.recipe import DataSource, Recipe
