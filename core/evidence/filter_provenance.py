@@ -13,7 +13,7 @@ LISTED_FILTERS = 8
 """Filters that the terminal lists."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FilterRecord:
     """One filter after max-pooling: where it won, and its pre-activation split into parts that add up.
 
