@@ -29,13 +29,14 @@ async def preloaded(app: object) -> AsyncIterator[None]:
 
 
 def load() -> None:
-    """Import the pages' modules, and let the model that Explore opens with read a pair once.
+    """Import the pages' modules, let the model that Explore opens with read a pair once, and read WordNet.
 
     What cannot be read here is told on the page that asks for it.
     """
     from app.model_choice import offered, reads_pairs
     from core.checkpoint import CheckpointError, load_named
     from core.explain import explain
+    from core.linguistics import LinguisticsError
 
     for module in MODULES:
         importlib.import_module(module)
@@ -43,6 +44,10 @@ def load() -> None:
     with contextlib.suppress(CheckpointError):
         if name is not None:
             explain(load_named(name), "A sentence.", "A sentence.")
+    with contextlib.suppress(LinguisticsError):
+        from core.linguistics.wordnet import lexicon  # last: it takes longest
+
+        lexicon()
     # When Python looks through all objects for garbage, every thread waits, those that send pages among them. What is
-    # there by now never is garbage, and made that eight times as long.
+    # there by now never is garbage, and made that eight times as long: a third of a million objects are WordNet's.
     gc.freeze()

@@ -63,7 +63,7 @@ def test_freed_memory_is_handed_back_and_a_line_written_again_and_again(monkeypa
     monkeypatch.setenv("PAIRLENS_LOG_SECONDS", asked)
     monkeypatch.setattr(minutes, "_start", lambda *which: started.append(which))
     minutes.begin()
-    assert started == [(60, minutes.return_freed_memory), *((seconds, minutes._write) for seconds in lines)]
+    assert started == [(20, minutes._hand_back), *((seconds, minutes._write) for seconds in lines)]
     do = Mock()
     monkeypatch.setattr("time.sleep", Mock(side_effect=[None, None, KeyboardInterrupt]))
     with pytest.raises(KeyboardInterrupt):
