@@ -23,7 +23,8 @@ from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, Example, read
 from core.errors import RunError
 from core.files import check_writable
-from core.filter_map.map import METRICS, FilterMap, MapCard, MapItem, MapSource, codes_of, filter_sides
+from core.filter_map.card import MapCard, MapSource
+from core.filter_map.map import METRICS, FilterMap, MapItem, codes_of, filter_sides
 from core.progress import progress_bar
 from trainers.commands import as_typed
 from trainers.options import add_options

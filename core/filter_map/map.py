@@ -20,7 +20,7 @@ from dataclasses import asdict, astuple, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import NotRequired, TypedDict, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -32,6 +32,7 @@ from core.checkpoint import Checkpoint
 from core.errors import MendableError
 from core.files import json_text, read_json, whole_folder
 from core.filter_map import tsne
+from core.filter_map.card import MapCard, Weights
 from core.json_types import LENIENT, JsonObject, checked, setting
 from core.models.base import FilterMaker
 from core.progress import Progress
@@ -83,40 +84,6 @@ class MapItem:
     title: str = ""
     side: str = ""
     """The text's role in its row, such as "question", on the map of a pair model; empty for single texts."""
-
-
-class MapSource(TypedDict):
-    """A data file; ``texts``: how many of it were held out."""
-
-    file: str
-    layout: str
-    rows: int
-    sha256: str
-    texts: NotRequired[int]
-
-
-class Weights(TypedDict):
-    """Whose filters a map shows."""
-
-    sha256: str
-    name: str
-
-
-class MapCard(TypedDict, total=False):
-    """What is read of what is known of a map: what it was made of, by which command, and what it was measured with;
-    its settings; and, of one from a file, the checksum of its tensors."""
-
-    data: MapSource
-    command: str
-    held_out: MapSource
-    checkpoint: Weights
-    metric: str
-    perplexity: float
-    seed: int
-    placing: JsonObject
-    """As :class:`Placing`."""
-    quality_neighbours: int
-    sha256: str
 
 
 @dataclass(frozen=True, kw_only=True)

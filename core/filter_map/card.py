@@ -1,0 +1,41 @@
+"""What is known of a filter map: what it was made of, and how."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from core.json_types import JsonObject
+
+
+class MapSource(TypedDict):
+    """A data file; ``texts``: how many of it were held out."""
+
+    file: str
+    layout: str
+    rows: int
+    sha256: str
+    texts: NotRequired[int]
+
+
+class Weights(TypedDict):
+    """Whose filters a map shows."""
+
+    sha256: str
+    name: str
+
+
+class MapCard(TypedDict, total=False):
+    """What is read of what is known of a map: what it was made of, by which command, and what it was measured with;
+    its settings; and, of one from a file, the checksum of its tensors."""
+
+    data: MapSource
+    command: str
+    held_out: MapSource
+    checkpoint: Weights
+    metric: str
+    perplexity: float
+    seed: int
+    placing: JsonObject
+    """As :class:`core.filter_map.map.Placing`."""
+    quality_neighbours: int
+    sha256: str
