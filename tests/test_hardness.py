@@ -28,7 +28,8 @@ from app.page_state.models import ModelsState
 from app.page_state.phrases import PhraseState
 from core.checkpoint import CheckpointError, read_card
 from core.data import DataError, Dataset, read
-from core.data.picked import Picked, columns_of, read_picked
+from core.data.picked import Picked
+from core.data.stream import seen_in
 from core.desk.columns import RunColumn
 from core.desk.filters import FilterError, literal, quoted, rows_of
 from core.reading.tokens import norms, tokenize, well_formed
@@ -179,9 +180,9 @@ def test_columns_that_a_person_picks_are_read_or_refused(tmp_path, content, data
     path = tmp_path / "file.csv"
     path.write_bytes(content)
     try:
-        names = columns_of(path)
+        names = list(seen_in(path).names)
         chosen = [data.draw(st.sampled_from(["", *names])) for _ in range(4)]
-        usable(read_picked(path, Picked(data.draw(st.sampled_from(names)), *chosen)))
+        usable(read(path, labelled=False, columns=Picked(data.draw(st.sampled_from(names)), *chosen)))
     except DataError as error:
         assert sentence(error)
 
