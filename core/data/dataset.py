@@ -15,6 +15,10 @@ class DataError(MendableError):
     """A data file that cannot be used: one sentence that says what is wrong and what to do."""
 
 
+class UnknownLayoutError(DataError):
+    """A file whose layout no reader knows: its columns can be picked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """One labelled pair, in the order of the file (premise then hypothesis, question then answer), or one document."""

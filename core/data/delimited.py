@@ -60,8 +60,8 @@ class Form:
     @classmethod
     def of(cls, head: Sequence[Line], delimiter: str) -> Form:
         """The form of a file with these first lines."""
-        quoting = sum(_quotes_every_text(text, delimiter) for _, text in head)
-        return cls(delimiter, delimiter != "\t" or 2 * quoting > len(head))
+        quoting = [_quotes_every_text(text, delimiter) for _, text in head]
+        return cls(delimiter, delimiter != "\t" or quoting[0] or 2 * sum(quoting) > len(head))
 
     def first(self, head: Sequence[Line]) -> tuple[list[str], int]:
         """The cells of the first record, and how many lines it takes."""

@@ -95,6 +95,9 @@ def _raws(path: Path, packed: io.BufferedReader[Any], packing: str, largest: int
             f"{path.name} is {_NOT_READ.get(inner, f'{inner} within {packing}')}; give CSV, TSV, JSON lines, Parquet "
             "or an .xlsx workbook"
         )
+    start = unpacked.peek(1)[:1000]
+    if not start.startswith(_UTF_16) and 10 * start.count(0) > len(start):
+        raise DataError(f"{path.name} is not text, or UTF-16 without its mark; save it as UTF-8 text or as .xlsx")
     return _raw_lines(unpacked)
 
 
@@ -109,13 +112,12 @@ def _decoded(raws: Iterator[bytes], problems: list[Problem], notes: list[str]) -
             text = raw.decode("utf-8")
             utf8 = utf8 or not text.isascii()
         except UnicodeDecodeError as error:
-            try:
-                text = "\0" if utf8 else raw.decode("cp1252")
-            except UnicodeDecodeError:
-                text = "\0"
-            if "\0" in text:
-                problems.append(Problem(number, f"not valid UTF-8 (byte {error.start + 1} of the line)"))
+            western_text = None if utf8 else _western(raw)
+            if western_text is None:
+                what = f"not valid UTF-8 (byte {error.start + 1} of the line); save the file as UTF-8"
+                problems.append(Problem(number, what))
                 continue
+            text = western_text
             western += 1
         if "\0" in text:
             problems.append(Problem(number, "a NUL byte, which no text has"))
@@ -127,6 +129,17 @@ def _decoded(raws: Iterator[bytes], problems: list[Problem], notes: list[str]) -
             f"{counted(western, 'line')} {'is' if one else 'are'} not UTF-8 and {'was' if one else 'were'} read as "
             "Windows-1252; save the file as UTF-8 if letters look wrong"
         )
+
+
+def _western(raw: bytes) -> str | None:
+    """Bytes as Windows-1252; None where they are more likely of another alphabet: most letters of Western languages
+    are ASCII."""
+    if 3 * sum(byte > 127 for byte in raw) > len(raw):
+        return None
+    try:
+        return raw.decode("cp1252")
+    except UnicodeDecodeError:
+        return None
 
 
 def _refused(path: Path, error: OSError) -> DataError:
@@ -178,6 +191,7 @@ _KINDS = {
     b"SQLite format 3": "SQLite",
 }
 """What a file begins with whose bytes are no lines."""
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NOT_READ = {
     "OLE": "an old Excel workbook (.xls) or one with a password, which is not read",
     **{name: f"a {name} file, which is not read" for name in ("PDF", "bzip2", "7z", "SQLite")},
@@ -221,7 +235,7 @@ def _raw_lines(file: Any) -> Iterator[bytes]:
     """The lines with their ends. UTF-16 becomes UTF-8; a file without line feeds has its lines end at carriage
     returns."""
     start, longest = file.peek(_PEEKED), LONGEST_LINE + 1
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if start.startswith(_UTF_16):
         with io.TextIOWrapper(file, "utf-16", "replace") as text:
             yield from (line.encode() for line in iter(lambda: text.readline(longest), ""))
     elif b"\r" in start[:-1] and b"\n" not in start:

@@ -32,12 +32,16 @@ def recognise(head: list[Line]) -> RowReader | None:
 def keys_of(record: JsonObject) -> tuple[ColumnLayout, dict[str, str]] | None:
     """The keys of an object, or dotted names of what is nested in it, that hold the parts of a pair."""
     flat = dict(nested(record))
-    ways = ([*record], [name.rpartition(".")[2] for name in flat], [name.partition(".")[0] for name in flat])
-    for way, shown in enumerate(ways):
-        names, matched = [*flat] if way else [*record], fitting(shown)
+    inner = [name for name in flat if not name.endswith((".1", ".2"))]
+    parts = [name.split(".") for name in inner]
+    # What is nested may be named by its own key, that of what it lies in, or the first.
+    ways = ([*record], *([part[max(-len(part), level)] for part in parts] for level in (-1, -2, 0)))
+    for names, shown in zip(([*record], inner, inner, inner), ways, strict=True):
+        matched = fitting(shown)
         if matched and matched[0].of_pairs:
             keys = {what: names[at] for what, at in matched[1].items()}
-            if all(isinstance(value_at(record, keys[what]), str) for what in ("first", "second")):
+            texts = [matched[1][what] for what in ("first", "second")]
+            if all(isinstance(value_at(record, names[at]), str) and shown.count(shown[at]) == 1 for at in texts):
                 return matched[0], keys
     return _in_a_list(flat)
 

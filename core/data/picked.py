@@ -101,8 +101,9 @@ def not_known(name: str, head: Sequence[Line]) -> str:
             "named columns, such as premise,hypothesis,label or text,label"
         )
     if known.doubtful:
+        line = " · ".join(cell.strip() for cell in known.first)
         ask = "if it is one, give columns by number (--columns premise=1,hypothesis=2,label=3), otherwise by name"
-        return f"{begin}, and its first line looks like a row, not like a header (“{_shown(head[0][1])}”): {ask}"
+        return f"{begin}, and its first line looks like a row, not like a header (“{_shown(line)}”): {ask}"
     return (
         f"{begin}: it has the columns {names}; say which hold what (--columns premise=NAME,hypothesis=NAME,label=NAME)"
     )
@@ -115,7 +116,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _shown(text: str, most: int = 80) -> str:
     """A text in a message: short, and without characters that are not seen."""
-    seen = "".join(c if c.isprintable() else " " for c in text[: most + 1].replace("\t", " ⇥ "))
+    seen = "".join(c if c.isprintable() else " " for c in text[: most + 1])
     return seen if len(seen) <= most else f"{seen[:most]}…"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypedDict
 
-from core.data.dataset import DataError, Example, Problem, summary
+from core.data.dataset import DataError, Example, Problem, UnknownLayoutError, summary
 from core.data.lines import HEAD, LARGEST, Line, lines_of, size_of
 from core.data.picked import Picked, Seen, not_known, reader_by, seen
 from core.data.reader import LeftOut, RowReader, known_layouts, reader_of
@@ -136,7 +136,7 @@ class Stream:
             raise DataError(f"{file.name} has {why}; check that it was saved or downloaded whole, or give another file")
         reader = reader_by(self._columns, head, file.name) if self._columns else reader_of(head)
         if reader is None:
-            raise DataError(not_known(file.name, head))
+            raise UnknownLayoutError(not_known(file.name, head))
         if self._block and reader.finished is None:
             raise DataError(f"{file.name} is {reader.layout}, whose rows do not depend on each other: leave block out")
         if self._asked not in ("auto", reader.layout):

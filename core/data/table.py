@@ -101,8 +101,10 @@ class Table:
 
     form: Form
     names: tuple[str, ...]
-    header: int
+    header: int = 0
     """How many lines the header takes; 0 where there is none."""
+    titles: tuple[str, ...] = ()
+    """The header's cells as they stand there."""
 
     @classmethod
     def of(cls, head: Sequence[Line], delimiter: str, header: bool = True) -> Table:
@@ -110,7 +112,7 @@ class Table:
         form = Form.of(head, delimiter)
         cells, taken = form.first(head)
         if not header:
-            return cls(form, tuple(map(str, range(1, len(cells) + 1))), 0)
+            return cls(form, tuple(map(str, range(1, len(cells) + 1))))
         rows = [form.split(text) for _, text in head[taken:]]
         while len(cells) > 1 and not cells[-1].strip() and not any("".join(row[len(cells) - 1 :]) for row in rows):
             cells.pop()
@@ -118,13 +120,13 @@ class Table:
         if rows and all(len(row) == len(cells) + 1 and row[0].isdecimal() for row in rows):
             cells.insert(0, "")
         named = (cell.strip() or f"column {place}" for place, cell in enumerate(cells, start=1))
-        return cls(form, tuple(unique([*named])), taken)
+        return cls(form, tuple(unique([*named])), taken, tuple(cells))
 
     def records(self, lines: Iterator[Line], problems: list[Problem], longest: int) -> Iterator[tuple[int, list[str]]]:
         """The cells of each row; a header that comes again, where files were joined, is none."""
         rest = itertools.islice(lines, self.header, None)
         for number, cells in self.form.records(rest, len(self.names), problems, longest):
-            if not self.header or [cell.strip() for cell in cells] != [*self.names]:
+            if tuple(cells) != self.titles:
                 yield number, cells
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import zipfile
 from collections.abc import Iterator
@@ -42,10 +43,12 @@ def _rows(name: str, content: IO[bytes], notes: list[str]) -> Iterator[bytes]:
             notes.append(f"only the first of {len(sheets)} sheets, “{sheets[0].title}”, was read")
         sheet = sheets[0]
         sheet.reset_dimensions()  # some programs write wrong ones
+        width = 0
         for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
             if number > _MOST_ROWS:
                 raise DataError(f"{name} numbers its rows beyond {_MOST_ROWS:,}; save it as CSV")
-            yield _line([_text(value) for value in row])
+            width = width or len(row)  # empty cells at the end of a row may be left out
+            yield _line([_text(value) for value in (*row, *[None] * (width - len(row)))])
     except DataError:
         raise
     except Exception as error:  # openpyxl raises whatever its parsing of a damaged workbook comes upon
@@ -66,4 +69,6 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time.min:
+        return str(value.date())
     return str(value).replace("\r\n", "\n").replace("_x000D_", "")
