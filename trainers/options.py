@@ -116,7 +116,7 @@ def columns(option: str | None) -> Picked | None:
         picked[field] = column
     if "first" not in picked:
         raise RunError("--columns names no text; give premise=…,hypothesis=… for pairs or text=… for single texts")
-    return Picked(**picked)
+    return Picked.of(picked)
 
 
 def translation(pairs: Sequence[str]) -> Callable[[Dataset], Dataset]:

@@ -33,6 +33,8 @@ _UNPACKED = 10
 """How many times its own limit an upload may grow when it is unpacked."""
 _Read = TypeVar("_Read")
 _NONE = "(none)"
+_PARTS = {"first": "First text", "second": "Second text", "label": "Label", "id": "Id", "group": "Question"}
+"""What the form calls the parts of a row."""
 _HEADER, _ROW = "names of the columns", "a row"
 _UNSCORED = "no class: its rows get no scores"
 _RENAMED = 12
@@ -191,19 +193,18 @@ def _picked(seen: Seen, token: str) -> Picked | None:
         return None
     names = list(seen.names) if header else [str(place) for place in range(1, len(seen.first) + 1)]
     shown = dict(zip(names, seen.first, strict=False)) if not header else {}
-    columns = zip(st.columns(5), ("First text", "Second text", "Label", "Id", "Question"), strict=True)
-    chosen = [
-        column.selectbox(
+    chosen = {
+        part: column.selectbox(
             what,
             [_NONE, *names],
             format_func=lambda name: f"{name}: {shown[name][:40]}" if name in shown else name,
             key=f"desk pick {what} {header} {token}",
         )
-        for column, what in columns
-    ]
-    if chosen[0] == _NONE:
+        for column, (part, what) in zip(st.columns(len(_PARTS)), _PARTS.items(), strict=True)
+    }
+    if chosen["first"] == _NONE:
         return None
-    return Picked(*("" if name == _NONE else name for name in chosen), header=header)
+    return Picked.of({part: name for part, name in chosen.items() if name != _NONE}, header)
 
 
 def _has_header(seen: Seen, token: str) -> bool | None:

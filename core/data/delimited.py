@@ -69,9 +69,10 @@ class Form:
         return (cells, taken) if cells else (self.split(head[0][1]), 1)
 
     def records(
-        self, lines: Iterable[Line], width: int, problems: list[Problem], longest: int
+        self, lines: Iterable[Line], width: int, problems: list[Problem], longest: int, least: int | None = None
     ) -> Iterator[tuple[int, list[str]]]:
-        """Rows as lists of ``width`` cells; all others are added to ``problems``. Empty cells beyond are left out.
+        """Rows as lists of ``width`` cells, or of ``least`` or more; all others are added to ``problems``. Empty cells
+        beyond the width are left out.
 
         A quoted cell may hold line ends, up to ``longest`` lines in all; a stray quote costs its own line only.
         """
@@ -79,7 +80,7 @@ class Form:
         while waiting or (waiting := deque(itertools.islice(rest, 1))):
             number, _ = waiting[0]
             cells, taken = self._record(waiting, rest, width, longest)
-            if len(cells) == width:
+            if len(cells) == width or (least is not None and len(cells) >= least):
                 yield number, cells
             elif cells:
                 problems.append(Problem(number, f"{len(cells)} columns instead of {width}"))
@@ -91,16 +92,17 @@ class Form:
     def _record(self, waiting: deque[Line], rest: Iterator[Line], width: int, longest: int) -> tuple[list[str], int]:
         """The cells of the record that begins with the first line that waits, and how many lines it takes."""
         text = waiting[0][1]
-        plain = _fitted(self.split(text), width)
         if '"' not in text:
-            return plain, 1
-        if not self.quoted and len(plain) == width and '""' not in text and text.count('"') % 2 == 0:
-            return plain, 1
+            return _fitted(text.split(self.delimiter), width), 1
+        if not self.quoted and '""' not in text and text.count('"') % 2 == 0:
+            plain = _fitted(text.split(self.delimiter), width)
+            if len(plain) == width:
+                return plain, 1
         cells, taken = self._joined(waiting, rest, longest)
         cells = _fitted(cells, width)
         if len(cells) == width and (self.quoted or _is_written(cells, waiting, taken, self.delimiter)):
             return cells, taken
-        return plain, 1
+        return _fitted(self.split(text), width), 1
 
     def split(self, text: str) -> list[str]:
         """The cells of a single line; none where its quotes do not close."""
@@ -124,6 +126,8 @@ class Form:
 
 def _text_of(waiting: deque[Line], taken: int) -> str:
     """So many lines as one text, with the empty ones that were left out between them."""
+    if taken == 1:
+        return waiting[0][1]
     parts, before = [], waiting[0][0]
     for number, text in itertools.islice(waiting, taken):
         parts.append("\n" * (number - before) + text)

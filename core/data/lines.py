@@ -205,9 +205,9 @@ def _packing(file: Any) -> str:
     return next((name for begin, name in _KINDS.items() if start.startswith(begin)), "")
 
 
-def _unpacked(packed: io.BufferedReader[Any], packing: str) -> IO[bytes]:
+def _unpacked(packed: io.BufferedReader[Any], packing: str) -> io.BufferedReader[Any]:
     if packing == "gzip":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=packed))
+        return cast(Any, gzip.GzipFile(fileobj=packed))
     if packing == "zstd":
         import pyarrow as pa  # here, so that other files need no Arrow
 

@@ -68,8 +68,8 @@ def row(
                 f"no {keys[what]}" if value is None and keys[what] not in record else f"{keys[what]} is not text"
             )
     fields = {what: text for what, key in keys.items() if (text := _text(value_at(record, key))) is not None}
-    lists = {key.removesuffix(".1") for key in keys.values()}
-    return row_of(layout, fields, other_columns(record.items(), lists.union(keys.values())), number, labelled)
+    taken = {*keys.values(), keys["first"].removesuffix(".1")}
+    return row_of(layout, fields, other_columns(record.items(), taken), number, labelled)
 
 
 def _text(value: object) -> str | None:

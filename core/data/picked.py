@@ -42,6 +42,12 @@ class Picked:
     header: bool | None = None
     """Whether the first line of a table names the columns; None: unless columns are given by number."""
 
+    @classmethod
+    def of(cls, parts: Mapping[str, str], header: bool | None = None) -> Picked:
+        """From the columns by the part of a row that they hold."""
+        first, second, label, id, group = (parts.get(part, "") for part in ("first", "second", "label", "id", "group"))
+        return cls(first, second, label, id, group, header)
+
     @property
     def parts(self) -> dict[str, str]:
         """The columns that are picked, by the part of a row that they hold."""
@@ -142,9 +148,10 @@ def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
         header = not numbers or all(is_known(table.names[at]) for at in _places(table.names, picked, name).values())
     if not header:
         table = guessed(head, header=False)
-    return replace(
-        reader_of(layout, _places(table.names, picked, name), table), no_label="" if picked.label else _NO_LABEL
-    )
+    places = _places(table.names, picked, name)
+    if not header and table.form.delimiter == "\t":  # a text has commas in it, but no tabs: cells stay in their place
+        table = replace(table, least=1 + max(places.values()))
+    return replace(reader_of(layout, places, table), no_label="" if picked.label else _NO_LABEL)
 
 
 def _places(names: Sequence[str], picked: Picked, name: str) -> dict[str, int]:

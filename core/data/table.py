@@ -105,6 +105,8 @@ class Table:
     """How many lines the header takes; 0 where there is none."""
     titles: tuple[str, ...] = ()
     """The header's cells as they stand there."""
+    least: int | None = None
+    """The fewest cells of a row where rows may differ; None: each has as many as there are names."""
 
     @classmethod
     def of(cls, head: Sequence[Line], delimiter: str, header: bool = True) -> Table:
@@ -125,7 +127,7 @@ class Table:
     def records(self, lines: Iterator[Line], problems: list[Problem], longest: int) -> Iterator[tuple[int, list[str]]]:
         """The cells of each row; a header that comes again, where files were joined, is none."""
         rest = itertools.islice(lines, self.header, None)
-        for number, cells in self.form.records(rest, len(self.names), problems, longest):
+        for number, cells in self.form.records(rest, len(self.names), problems, longest, self.least):
             if tuple(cells) != self.titles:
                 yield number, cells
 
@@ -182,7 +184,9 @@ def _row(
     labelled: bool,
 ) -> Example | None:
     fields = {what: cells[at] for what, at in places.items()}
-    others = other_columns(zip(names, cells, strict=True), {names[at] for at in places.values()})
+    if len(cells) > len(names):
+        names = [*names, *map(str, range(len(names) + 1, len(cells) + 1))]
+    others = other_columns(zip(names, cells, strict=False), {names[at] for at in places.values()})
     return row_of(layout, fields, others, number, labelled)
 
 

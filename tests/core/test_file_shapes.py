@@ -84,7 +84,7 @@ def test_windows_1252_is_read_and_said(tmp_path):
     ("line", "encoding"), [("今天天气很好,我们去公园玩,n", "gbk"), ("мужчина спит,мужчина стоит,n", "cp1251")]
 )
 def test_other_encodings_are_no_windows_1252(tmp_path, line, encoding):
-    with pytest.raises(DataError, match="line 2: not valid UTF-8 .*; save the file as UTF-8"):
+    with pytest.raises(DataError, match=r"line 2: not valid UTF-8 .*; save the file as UTF-8"):
         given(tmp_path, HEAD.encode() + line.encode(encoding))
 
 

@@ -164,5 +164,5 @@ def test_texts_about_a_document_are_no_second_text(tmp_path):
 )
 def test_nested_texts_that_may_be_read_in_two_ways_are_asked_for(tmp_path, row):
     (tmp_path / "x.jsonl").write_text(json.dumps(row))
-    with pytest.raises(DataError, match="its rows have the keys .*--columns"):
+    with pytest.raises(DataError, match=r"its rows have the keys .*--columns"):
         read(tmp_path / "x.jsonl")

@@ -119,3 +119,15 @@ def test_the_encoding_is_said_beside_the_scores(tmp_path, model, capsys):
     (tmp_path / "x.csv").write_bytes("premise,hypothesis,label\na dog,a café,neutral\n".encode("cp1252"))
     assert main(["evaluate", model, str(tmp_path / "x.csv")]) == 0
     assert "1 line is not UTF-8 and was read as Windows-1252" in capsys.readouterr().out
+
+
+def test_rows_of_a_tab_separated_file_without_header_may_have_more_cells(tmp_path):
+    """As in the official STS benchmark, where some rows name their source."""
+    rows = 'main\tvid\t2012\t1\t5.0\tA "plane.\tA jet.\nmain\tnews\t2016\t2\t1.0\tB.\tC.\thttp\tlicence\nmain\tcut\n'
+    (tmp_path / "sts.csv").write_text(rows)
+    data = read(tmp_path / "sts.csv", columns=Picked("6", "7", "5", "4"))
+    assert [(row.id, row.first, row.second) for row in data.rows] == [("1", 'A "plane.', "A jet."), ("2", "B.", "C.")]
+    assert data.rows[1].columns == {"1": "main", "2": "news", "3": "2016", "8": "http", "9": "licence"}
+    assert [problem.line for problem in data.problems] == [3]
+    (tmp_path / "x.csv").write_text("a,b,n\na, again,b,n\n")  # a comma may be one of a text
+    assert [problem.line for problem in read(tmp_path / "x.csv", columns=Picked("1", "2", "3")).problems] == [2]
