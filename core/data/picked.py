@@ -77,7 +77,7 @@ def seen(head: Sequence[Line]) -> Seen:
         records = [record for _, record in objects(head, [])]
         keys = dict.fromkeys(key for record in records for key in record)
         inner = dict.fromkeys(name for record in records for name, _ in nested(record))
-        return Seen((*(keys | inner),))
+        return Seen(tuple(filter(None, keys | inner)))
     table, cells = guessed(head), guessed(head, header=False)
     first = cells.form.first(head)[0]
     rows = [cells.form.split(text) for _, text in head[1:]]
@@ -87,7 +87,7 @@ def seen(head: Sequence[Line]) -> Seen:
 
 
 def _is_json(head: Sequence[Line]) -> bool:
-    return bool(head) and head[0][1].lstrip().startswith("{")
+    return head[0][1].lstrip().startswith("{") and any(record for _, record in objects(head, []))
 
 
 def _is_number(cell: str) -> bool:
@@ -98,6 +98,8 @@ def not_known(name: str, head: Sequence[Line]) -> str:
     """One sentence about a file whose layout is not known: what was seen, and what to do."""
     known, begin = seen(head), f"the layout of {name} is not known"
     names = _listed(known.names)
+    if not known.names:
+        return f"{begin}: its rows have no keys; give a file with texts"
     if not known.first:
         ask = "say which hold what (--columns premise=KEY,hypothesis=KEY,label=KEY)"
         return f"{begin}: its rows have the keys {names}; {ask}"
@@ -129,6 +131,8 @@ def _shown(text: str, most: int = 80) -> str:
 def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
     """What reads a file with these first lines by the columns that are picked. Raises DataError for one that is not
     there."""
+    if not picked.first:
+        raise DataError(f"no text of {name} is picked; say which column holds it")
     layout = _PAIR if picked.second else _TEXT
     if _is_json(head):
         records = [record for _, record in objects(head, [])]

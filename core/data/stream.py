@@ -194,7 +194,10 @@ def seen_in(path: Path, largest: int = LARGEST) -> Seen:
     head = [*itertools.islice(lines, HEAD)]
     if not head:
         raise DataError(f"{path.name} has no text in it; check that it was saved or downloaded whole")
-    return seen(head)
+    known = seen(head)
+    if not known.names:
+        raise DataError(not_known(path.name, head))
+    return known
 
 
 def survey(path: Path, columns: Picked | None = None) -> tuple[str, int] | None:
