@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 from core.data.dataset import DataError, Problem
 from core.data.lines import HEAD, MOST_VALUES, Line
-from core.data.table import fitting
+from core.data.table import fitting, is_sentence
 
 _LONGEST_VALUE = 1 << 26
 """Characters of a JSON value over several lines."""
@@ -129,38 +129,55 @@ class _Element:
         self.leaves += 1
 
 
-def _of_xml(lines: Iterator[Line], problems: list[Problem], name: str) -> Iterator[Line]:
-    parser = expat.ParserCreate()
-    stack, done, number = [_Element(0, {})], list[_Element](), 0
+class _Records:
+    """The records of XML that an expat parser tells of."""
 
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        stack.append(_Element(number, dict(attributes)))
+    def __init__(self, name: str) -> None:
+        self.name, self.line = name, 0
+        self.stack, self.done = [_Element(0, {})], list[_Element]()
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
+        self.parser.CharacterDataHandler, self.parser.EntityDeclHandler = self._text, self._entity
 
-    def text(data: str) -> None:
-        stack[-1].texts.append(data)
-        stack[-1].said = stack[-1].said or not data.isspace()
+    def taken(self) -> Iterator[Line]:
+        """The records that have ended, once each."""
+        yield from ((element.line, json.dumps(element.fields)) for element in self.done)
+        self.done.clear()
 
-    def end(tag: str) -> None:
-        element, parent = stack.pop(), stack[-1]
-        is_row = element.leaves >= 2 or (element.attributes >= 2 and not element.leaves and len(stack) == 2)
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self.stack.append(_Element(self.line, dict(attributes)))
+
+    def _text(self, data: str) -> None:
+        self.stack[-1].texts.append(data)
+        self.stack[-1].said = self.stack[-1].said or not data.isspace()
+
+    def _end(self, tag: str) -> None:
+        element, parent, in_root = self.stack.pop(), self.stack[-1], len(self.stack) == 2
+        is_row = element.leaves >= 2 or (element.attributes >= 2 and not element.leaves and in_root)
         if element.holds_rows:
+            if len(self.stack) > 1 and any(map(is_sentence, element.texts)):
+                raise DataError(
+                    f"{self.name} has texts in <{tag}> beside records of texts, so that it does not say which belong "
+                    "together; give a table with a pair in each row"
+                )
             parent.holds_rows = True
         elif is_row and not element.said:
             parent.holds_rows = True
-            done.append(element)
+            self.done.append(element)
         else:
             parent.add(tag, "".join(element.texts).strip())
 
-    def refuse(*_: object) -> None:
-        raise DataError(f"{name} is XML with entities of its own, which are not read; write their text instead")
+    def _entity(self, *_: object) -> None:
+        raise DataError(f"{self.name} is XML with entities of its own, which are not read; write their text instead")
 
-    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
-    parser.EntityDeclHandler = refuse
+
+def _of_xml(lines: Iterator[Line], problems: list[Problem], name: str) -> Iterator[Line]:
+    records = _Records(name)
     try:
-        for number, line in lines:  # noqa: B007 (start needs the number)
-            parser.Parse(f"{line}\n")
-            yield from ((element.line, json.dumps(element.fields)) for element in done)
-            done.clear()
-        parser.Parse("", True)
+        for records.line, text in lines:
+            records.parser.Parse(f"{text}\n")
+            yield from records.taken()
+        records.parser.Parse("", True)
     except expat.ExpatError as error:
-        problems.append(Problem(number, f"not well-formed XML ({expat.ErrorString(error.code)})"))
+        yield from records.taken()
+        problems.append(Problem(records.line, f"not well-formed XML ({expat.ErrorString(error.code)})"))

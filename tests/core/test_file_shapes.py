@@ -234,6 +234,21 @@ def test_a_long_list_is_read_row_by_row(tmp_path):
     writer.join()
 
 
+def test_xml_that_is_cut_off_keeps_its_whole_records(tmp_path):
+    pair = '<pair id="{0}" entailment="YES"><t>A.</t><h>B.</h></pair>'
+    for between in ("", "\n"):
+        content = f"<corpus>{between}{pair.format(1)}{between}{pair.format(2)}{between}<pair><t>cut"
+        data = given(tmp_path, content, "x.xml")
+        assert [row.id for row in data.rows] == ["1", "2"] and "not well-formed XML" in data.problems[0].what
+
+
+def test_texts_around_records_of_xml_are_not_dropped(tmp_path):
+    answers = "<positive><s>A man did it.</s><s>Nobody did it.</s></positive>"
+    content = f"<corpus>\n<set><question>Who did it then ?</question>{answers}</set>\n</corpus>"
+    with pytest.raises(DataError, match="has texts in <set> beside records of texts"):
+        given(tmp_path, content, "x.xml")
+
+
 def test_nested_columns_of_parquet_are_read(tmp_path):
     pq.write_table(pa.table({"pair": [{"premise": "A", "hypothesis": "B"}], "label": ["n"]}), tmp_path / "x.parquet")
     assert texts(read(tmp_path / "x.parquet")) == [("A", "B", "n")]
