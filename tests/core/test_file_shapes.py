@@ -179,6 +179,7 @@ def zipped(**files: bytes) -> bytes:
         (b"just some words\nand more\n", "its first line is .just some words.; give CSV"),
         (b"claim;proof;mark\na;b;c\n", "it has the columns claim, proof, mark; say which hold what .--columns"),
         (b"A man sleeps.\tA man rests.\tn\n", "looks like a row, not like a header .*premise=1,hypothesis=2,label=3"),
+        (b"left\tright\tsame\nA man.\tA dog.\t1\nA cat.\tIt.\t0\n", "columns left, right, same; say which hold what"),
         (b"A man\tsleeps\tn\nA dog\truns\tn\n", "looks like a row, not like a header"),
         (b'{"a": {"b": "A man sleeps."}, "c": 1}', r"its rows have the keys a, c, a\.b; .*--columns"),
         ("\x1b[31m <b>\u202ex</b>\ty\nz\tz\n".encode(), r"columns  \[31m <b> x</b>, y;"),
