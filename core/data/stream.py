@@ -15,7 +15,7 @@ from core.data.picked import Picked, Seen, not_known, reader_by, seen
 from core.data.reader import LeftOut, RowReader, known_layouts, reader_of
 from core.data.structured import one_row_a_line
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".parquet", ".xlsx", ".xml")
+SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".parquet")
 """Endings of the files of a folder that are read, perhaps with one of ``PACKED`` behind them."""
 PACKED = (".gz", ".zst")
 TOLD = 1000
