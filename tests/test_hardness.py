@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
+import openpyxl
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -28,7 +29,8 @@ from app.page_state.models import ModelsState
 from app.page_state.phrases import PhraseState
 from core.checkpoint import CheckpointError, read_card
 from core.data import DataError, Dataset, read
-from core.data.picked import Picked, columns_of, read_picked
+from core.data.picked import Picked
+from core.data.stream import seen_in
 from core.desk.columns import RunColumn
 from core.desk.filters import FilterError, literal, quoted, rows_of
 from core.reading.tokens import norms, tokenize, well_formed
@@ -125,7 +127,7 @@ def tables(draw):
     """A table in a known layout's columns or in others, whose rows may have too few or too many cells."""
     out, head = io.StringIO(), draw(st.sampled_from(_HEADS))
     writer = csv.writer(
-        out, delimiter=draw(st.sampled_from("\t,;")), lineterminator=draw(st.sampled_from(["\n", "\r\n"]))
+        out, delimiter=draw(st.sampled_from("\t,;|")), lineterminator=draw(st.sampled_from(["\n", "\r\n", "\r"]))
     )
     writer.writerow(head)
     for _ in range(draw(st.integers(0, 4))):
@@ -148,9 +150,31 @@ def objects(draw):
     return "\n".join(lines).encode("utf-8", "surrogatepass")
 
 
+@st.composite
+def markup(draw):
+    """XML, some of it cut off or with what does not belong there."""
+    pair = '<pair id="1" entailment="YES">\n<t>A dog &amp; a cat.</t><h>A <b>dog</b>.</h></pair>'
+    whole = f'<?xml version="1.0"?>\n<corpus>{pair * draw(st.integers(0, 3))}{draw(_CELL)}</corpus>'
+    return whole[: draw(st.integers(1, len(whole)))].encode("utf-8", "surrogatepass")
+
+
+@st.composite
+def workbooks(draw):
+    """A workbook some of whose bytes are others."""
+    out, book = io.BytesIO(), openpyxl.Workbook()
+    book.active.append(["premise", "hypothesis", "label"])
+    book.active.append(["a", draw(st.one_of(st.floats(allow_nan=False), st.booleans(), st.text("ab\n"))), "n"])
+    book.save(out)
+    content = bytearray(out.getvalue())
+    for _ in range(draw(st.integers(0, 3))):
+        content[draw(st.integers(4, len(content) - 1))] = draw(st.integers(0, 255))
+    return bytes(content)
+
+
 _FILES = st.one_of(
     st.binary(max_size=200), tables(), tables(), objects(), tables().map(gzip.compress),
     tables().map(lambda data: gzip.compress(data)[:-5]), tables().map(lambda data: b"\xef\xbb\xbf" + data),
+    tables().map(lambda data: data.decode("utf-8", "replace").encode("utf-16")), markup(), workbooks(),
 )  # fmt: skip
 
 
@@ -179,9 +203,9 @@ def test_columns_that_a_person_picks_are_read_or_refused(tmp_path, content, data
     path = tmp_path / "file.csv"
     path.write_bytes(content)
     try:
-        names = columns_of(path)
+        names = list(seen_in(path).names)
         chosen = [data.draw(st.sampled_from(["", *names])) for _ in range(4)]
-        usable(read_picked(path, Picked(data.draw(st.sampled_from(names)), *chosen)))
+        usable(read(path, labelled=False, columns=Picked(data.draw(st.sampled_from(names)), *chosen)))
     except DataError as error:
         assert sentence(error)
 

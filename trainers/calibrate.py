@@ -25,7 +25,7 @@ from core.guests.bi_encoder import BiEncoder
 from core.wording import percent
 from trainers.card import add_to_card
 from trainers.commands import as_typed
-from trainers.options import add_options
+from trainers.options import add_options, columns
 from trainers.tally import right_answers
 
 
@@ -34,11 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a dev set of questions with candidate answers")
     parser.add_argument("--card", metavar="NAME", required=True, help="what the card calls the set")
+    add_options(parser, "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
     """Predict, fit, write. Raises RunError for a model or a file that ranks no answers."""
-    checkpoint, data = open_checkpoint(args.checkpoint), read(args.file)
+    checkpoint, data = open_checkpoint(args.checkpoint), read(args.file, columns=columns(args.columns))
     check_texts(checkpoint, data)
     if isinstance(checkpoint.model, BiEncoder):
         return _fit_cosine(checkpoint, data, args)
@@ -63,7 +64,9 @@ def run(args: argparse.Namespace) -> int:
             "pairs": len(right),
             "right": sum(right),
             "log_loss": {"model": before, "calibrated": after},
-            "command": as_typed("trainers calibrate", checkpoint.name, args.file.name, card=args.card),
+            "command": as_typed(
+                "trainers calibrate", checkpoint.name, args.file.name, card=args.card, columns=args.columns
+            ),
         },
     )
     print(

@@ -7,10 +7,11 @@
 
 FILE is a data file, a folder of them or a pattern in quotes, all of one layout. CHECKPOINT is a shipped name (see
 `python -m core models`) or a folder. Layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP,
-Quora, and any CSV or TSV whose header names premise,hypothesis,label or sentence1,sentence2,label or
-question,answer,label, or JSON lines and Parquet with such keys; of single texts: jsonl with text and label, 20
+Quora, and any CSV, TSV or .xlsx whose header names premise,hypothesis,label or sentence1,sentence2,label or
+question,answer,label, or JSON, Parquet and XML with such keys; of single texts: jsonl with text and label, 20
 Newsgroups, SST-5, the headerless class CSV of DBpedia, AG and Yelp, and any table whose header names text,label. Each
-may be packed by gzip or zstd. Sets of questions with candidate answers are scored by MAP and MRR.
+may be packed by gzip or zstd. --columns names the columns of any other table. Sets of questions with candidate answers
+are scored by MAP and MRR.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted
 from trainers.card import add_to_card
-from trainers.options import add_options, pick_device, translation
+from trainers.options import add_options, columns, pick_device, translation
 from trainers.prediction_files import Output, one_file
 from trainers.tables import text, told
 from trainers.tally import Rankings, Verdicts
@@ -58,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--positive", metavar="CLASS", help="the model's class that ranks answers (default: its card's)"
     )
-    add_options(parser, "--card", "--json", "--device", "--label")
+    add_options(parser, "--card", "--json", "--device", "--label", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         check_writable(args.out, "--out")
     checkpoints = [open_checkpoint(name) for name in (args.checkpoint, args.against) if name]
-    stream, known = Stream(args.file), survey(args.file)
+    picked = columns(args.columns)
+    stream, known = Stream(args.file, columns=picked), survey(args.file, picked)
     some = parts(stream, translation(args.translate))
     first = next(some)
     tallies = [tally_of(checkpoint, first.dataset, args) for checkpoint in checkpoints]
@@ -139,6 +141,7 @@ def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[V
         "dropped_without_gold_label": stream.dropped,
         "broken": [asdict(problem) for problem in stream.problems],
         "broken_rows": stream.broken,
+        "notes": stream.notes,
     }
     if isinstance(tally, Rankings):
         return {**head, "ranked_by": tally.answer, **tally.scores(), "questions_apart": len(tally.apart)}
@@ -166,6 +169,7 @@ def table(scores: JsonMapping) -> str:
     if broken:
         shown, count = "; ".join(f"line {b['line']}: {b['what']}" for b in broken[:5]), scores["broken_rows"]
         lines.append(f"left out: {counted(count, 'broken row')} ({shown}{'; …' if count > 5 else ''})")
+    lines += scores["notes"]
     if "map" in scores:
         lines.append(
             f"MAP {scores['map']:.4f}   MRR {scores['mrr']:.4f}   ranked by the chance of {scores['ranked_by']}"

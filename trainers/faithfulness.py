@@ -33,7 +33,7 @@ from core.progress import bar
 from core.reading.reader import PairError
 from trainers.card import add_to_card
 from trainers.commands import as_typed
-from trainers.options import add_options
+from trainers.options import add_options, columns
 from trainers.tables import text, told
 from trainers.training_data import sample
 
@@ -50,13 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=USUAL["seed"], help="of random orders and permutations (default: 1)"
     )
-    add_options(parser, "--json", "--card")
+    add_options(parser, "--json", "--card", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure row by row, print, and write the card if asked to."""
     checkpoint = open_checkpoint(args.checkpoint)
-    dataset = sample(read(args.file, labelled=False), args.rows)
+    dataset = sample(read(args.file, columns=columns(args.columns), labelled=False), args.rows)
     check_texts(checkpoint, dataset)
     measured = []
     with bar(len(dataset.rows)) as shown:
@@ -69,7 +69,9 @@ def run(args: argparse.Namespace) -> int:
         raise RunError(f"{checkpoint.name} can read no row of {args.file.name}; give a file with sentences")
     figures = {"rows": len(measured), "seed": args.seed, **summary(measured)}
     unusual = {name: str(getattr(args, name)) for name, usual in USUAL.items() if getattr(args, name) != usual}
-    figures["command"] = as_typed("trainers faithfulness", checkpoint.name, args.file.name, **unusual, card=args.card)
+    figures["command"] = as_typed(
+        "trainers faithfulness", checkpoint.name, args.file.name, **unusual, columns=args.columns, card=args.card
+    )
     if args.card:
         known = read_card(checkpoint.folder).get("faithfulness", {})
         add_to_card(checkpoint.folder, faithfulness={**known, args.card: figures})

@@ -26,7 +26,7 @@ from core.guests.card import HEAD
 from core.guests.guest import Guest
 from core.guests.settings import TASKS, add_settings, task_of
 from core.wording import percent
-from trainers.options import add_options, translation
+from trainers.options import add_options, columns, translation
 from trainers.training_data import sample
 
 
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=0, help="a random sample of so many rows of FILE (default: all)")
     parser.add_argument("--strength", type=float, default=1.0, metavar="C", help="scikit-learn's C (default: 1)")
     parser.add_argument("--task", choices=tuple(TASKS), help="default: implied by the labels, else the model's")
-    add_options(parser, "--label")
+    add_options(parser, "--label", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     if not isinstance(checkpoint, Guest) or not isinstance(checkpoint.model, BiEncoder):
         raise RunError(f"{checkpoint.name} is not a bi-encoder from elsewhere: choose one, with vectors to classify")
     renamed = translation(args.translate)
-    train = sample(renamed(read(args.file)), args.rows)
+    train = sample(renamed(read(args.file, columns=columns(args.columns))), args.rows)
     check_texts(checkpoint, train)
     if len(train.labels) < 2:
         raise RunError(f"{train.name} has only one class: give a file with at least two")
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     add_settings(checkpoint.folder, labels=list(train.labels), task=task)
     told = f"{checkpoint.name}: trained on {len(train.rows):,} rows of {train.name}"
     if args.dev:
-        dev = renamed(read(args.dev))
+        dev = renamed(read(args.dev, columns=columns(args.columns)))
         predicted = (vectors(checkpoint, dev) @ weight.T + bias).argmax(1).tolist()
         right = [train.labels[best] == row.label for best, row in zip(predicted, dev.rows, strict=True)]
         told += f", right on {percent(sum(right) / len(right))} of {len(right):,} rows of {dev.name}"

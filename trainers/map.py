@@ -27,7 +27,7 @@ from core.filter_map.card import MapCard, MapSource
 from core.filter_map.map import METRICS, FilterMap, MapItem, codes_of, filter_sides
 from core.progress import progress_bar
 from trainers.commands import as_typed
-from trainers.options import add_options
+from trainers.options import add_options, columns
 from trainers.tables import told
 
 
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--titles", action="store_true", help="keep the texts' titles in the map")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="default: the folder map in the checkpoint's")
-    add_options(parser, "--json")
+    add_options(parser, "--json", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,13 +65,13 @@ def run(args: argparse.Namespace) -> int:
     sides = filter_sides(checkpoint)
     out = args.out or checkpoint.folder / "map"
     check_writable(out, "--out", folder=True)
-    dataset = read(args.file)
+    dataset = read(args.file, columns=columns(args.columns))
     drawn = draw(checkpoint, dataset, sides, args.texts, args.seed, args.titles)
     codes = _codes(checkpoint, sides, drawn)
     about: MapCard = {"data": _source(args.file, dataset), "command": command(checkpoint, args)}
     held_out = None
     if args.held_out:
-        others = read(args.held_out)
+        others = read(args.held_out, columns=columns(args.columns))
         held_out_texts = draw(checkpoint, others, sides, args.texts, args.seed)
         held_out = _codes(checkpoint, sides, held_out_texts), [item.label for item, _ in held_out_texts]
         about["held_out"] = {**_source(args.held_out, others), "texts": len(held_out_texts)}
@@ -137,7 +137,7 @@ def in_turns(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
 def command(checkpoint: Checkpoint, args: argparse.Namespace) -> str:
     """What to type to make this map again; folders of this machine are left out."""
     own = {name: str(getattr(args, name)) for name in ("texts", "filters", "metric", "perplexity", "seed")}
-    more = {"held_out": args.held_out, "titles": args.titles}
+    more = {"held_out": args.held_out, "titles": args.titles, "columns": args.columns}
     return as_typed("trainers map", checkpoint.name, args.file.name, **own, **more)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
 
-from core.data import Dataset
+from core.data import Dataset, Picked
 from core.errors import RunError
 from core.files import check_writable
 from core.json_types import JsonObject
@@ -35,6 +36,12 @@ OPTIONS: dict[str, JsonObject] = {
         "metavar": "FILE=MODEL",
         "dest": "translate",
         "help": "call a label of the file by the model's name, such as entails=entailment; may be given again",
+    },
+    "--columns": {
+        "metavar": "PART=COLUMN,…",
+        "help": "which columns of the file hold what, such as premise=sent1,hypothesis=sent2,label=gold: by name, in "
+        "JSON also nested (example.premise), or by number where there is no header (premise=1,hypothesis=2,label=3); "
+        "text=COLUMN for single texts; also id and group, the question that an answer belongs to",
     },
 }
 
@@ -81,6 +88,35 @@ def use_threads(count: int) -> None:
     """As --threads says; 0 leaves torch's own number."""
     if count:
         torch.set_num_threads(count)
+
+
+PARTS = {
+    **dict.fromkeys(("premise", "first", "sentence1", "question", "text"), "first"),
+    **dict.fromkeys(("hypothesis", "second", "sentence2", "answer"), "second"),
+    **{part: part for part in ("label", "id", "group")},
+}
+"""The fields of :class:`core.data.Picked` by what --columns calls them."""
+_NEXT_PART = re.compile(rf",(?=\s*(?:{'|'.join(PARTS)})\s*=)", re.IGNORECASE)
+"""A comma before another part: the name of a column may have commas in it."""
+
+
+def columns(option: str | None) -> Picked | None:
+    """What --columns says, None without it. Raises RunError for other texts."""
+    if option is None:
+        return None
+    picked: dict[str, str] = {}
+    for pair in _NEXT_PART.split(option):
+        part, _, column = (side.strip() for side in pair.partition("="))
+        field = PARTS.get(part.lower())
+        if field is None or not column or field in picked:
+            raise RunError(
+                f"--columns wants each part once, such as premise=sent1,hypothesis=sent2,label=gold, got {pair!r}; "
+                f"parts are {', '.join(PARTS)}"
+            )
+        picked[field] = column
+    if "first" not in picked:
+        raise RunError("--columns names no text; give premise=…,hypothesis=… for pairs or text=… for single texts")
+    return Picked.of(picked)
 
 
 def translation(pairs: Sequence[str]) -> Callable[[Dataset], Dataset]:

@@ -44,7 +44,7 @@ from core.files import check_writable
 from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted
-from trainers.options import add_options, add_ray, pick_device, translation
+from trainers.options import add_options, add_ray, columns, pick_device, translation
 from trainers.prediction_files import FORMATS, Output, folder_of_parts, one_file
 
 MOST = 4
@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_ray(parser, "predict")
     parser.add_argument("--format", choices=FORMATS, help="of the parts in a folder (default: parquet)")
-    add_options(parser, "--device", "--label")
+    add_options(parser, "--device", "--label", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -77,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
     format = _format(args, out, into_folder)
     check_writable(out, "--out", folder=into_folder)
     checkpoints = [open_checkpoint(name) for name in args.checkpoints]
-    stream, known = Stream(args.file, labelled=False), survey(args.file)
+    picked = columns(args.columns)
+    stream, known = Stream(args.file, labelled=False, columns=picked), survey(args.file, picked)
     if into_folder and known is None:
         raise RunError(f"{args.file} is a pipe, which can be read only once; give a file, or a file as --out")
     if rank_of():

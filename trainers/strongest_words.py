@@ -18,8 +18,8 @@ from pathlib import Path
 import torch
 
 from core.checkpoint import Checkpoint, open_checkpoint
-from core.data import read
-from core.desk.run import Predictions, Run, load
+from core.data import Picked, read
+from core.desk.run import Predictions, Run, is_run, load
 from core.desk.strongest_words import AT_ONCE, SAMPLE, StrongestWord, WordScores, drawn, scored, strongest_words
 from core.effects import METHODS
 from core.effects.words import DROPPED
@@ -27,7 +27,7 @@ from core.errors import RunError
 from core.evaluation.predict import check_texts, classify
 from core.progress import bar
 from core.wording import counted, percent
-from trainers.options import add_options
+from trainers.options import add_options, columns
 from trainers.tables import told
 
 
@@ -38,13 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=SAMPLE, help="a sample of so many (default: %(default)s; 0: all)")
     parser.add_argument("--method", choices=tuple(METHODS), default=DROPPED, help="of effects (default: %(default)s)")
     parser.add_argument("--most", type=int, default=20, help="words that are printed (default: %(default)s)")
-    add_options(parser, "--json")
+    add_options(parser, "--json", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
     """Compute, count and print."""
     checkpoint = open_checkpoint(args.checkpoint)
-    of_file = run_of(checkpoint, args.file, args.rows)
+    of_file = run_of(checkpoint, args.file, args.rows, columns(args.columns))
     model = next((i for i, own in enumerate(of_file.models) if own.sha256 == checkpoint.card["sha256"]), None)
     if model is None:
         raise RunError(f"{args.file.name} holds no predictions of {checkpoint.name}; give the checkpoint that made it")
@@ -66,11 +66,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_of(checkpoint: Checkpoint, file: Path, rows: int) -> Run:
+def run_of(checkpoint: Checkpoint, file: Path, rows: int, picked: Picked | None = None) -> Run:
     """The run of a file, or what the checkpoint says of a sample of a data file."""
-    if file.suffix == ".parquet":
+    if picked is None and is_run(file):
         return load(file)
-    dataset = read(file)
+    dataset = read(file, columns=picked)
     check_texts(checkpoint, dataset)
     keys = Run(dataset, ()).keys
     some = sorted(drawn(keys, (), rows or len(keys)))

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import TypeVar
 
 import streamlit as st
 
@@ -15,20 +16,26 @@ from app.desk import jobs
 from app.desk.open_run import PAGE, attempt, notice_next
 from app.model_choice import offered, titles
 from app.pair_form import once
-from core.data import DataError, Dataset, read
+from core.data import Dataset, Picked, read
+from core.data.dataset import UnknownLayoutError
 from core.data.lines import LARGEST
-from core.data.picked import Picked, columns_of, read_picked
+from core.data.picked import Seen
+from core.data.stream import seen_in
 from core.desk import parts, store
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
 from core.desk.jobs import Job
 from core.desk.prediction import PredictionJob
 from core.desk.queue import QUEUE
-from core.desk.run import MOST_MODELS, Run, fitting, load
+from core.desk.run import MOST_MODELS, Run, fitting, is_run, load
 from core.errors import MendableError
 
 _UNPACKED = 10
 """How many times its own limit an upload may grow when it is unpacked."""
+_Read = TypeVar("_Read")
 _NONE = "(none)"
+_PARTS = {"first": "First text", "second": "Second text", "label": "Label", "id": "Id", "group": "Question"}
+"""What the form calls the parts of a row."""
+_HEADER, _ROW = "names of the columns", "a row"
 _UNSCORED = "no class: its rows get no scores"
 _RENAMED = 12
 """Labels that can be renamed on screen."""
@@ -118,15 +125,16 @@ def _file() -> Dataset | Run | None:
     limit, names = int(st.get_option("server.maxUploadSize")), data_files()
     uploaded = st.file_uploader(
         f"Upload a file (up to {limit} MB)",
-        [suffix[1:] for suffix in SUFFIXES],
+        [suffix[1:] for suffix in (*SUFFIXES, ".xls")],  # the last gets a sentence of what to do
         key="desk upload",
-        help="SNLI, MultiNLI, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, TaxiNLI, documents, or CSV, TSV or JSON lines "
-        "with named columns; or a run that `python -m trainers predict … --out run.parquet` wrote.",
+        help="SNLI, MultiNLI, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, TaxiNLI, documents, or CSV, TSV, JSON, XML, "
+        "Parquet or an Excel workbook; or a run that `python -m trainers predict … --out run.parquet` wrote.",
         max_upload_size=limit,
     )
     name = None
     if datasets_folder() is not None:
         name = st.selectbox("or choose a file on the server", names, None, placeholder="Files under PAIRLENS_DATASETS")
+    shown = uploaded.name if uploaded is not None else name or ""
     try:
         if uploaded is not None:
             largest = limit * _UNPACKED * 1_000_000
@@ -135,8 +143,10 @@ def _file() -> Dataset | Run | None:
             path = data_file(name)
             changed = max(file.stat().st_mtime_ns for file in (path, *(path.iterdir() if path.is_dir() else ())))
             return _read(f"{name} {changed}", lambda: nullcontext(path), LARGEST)
-    except (MendableError, OSError) as error:
+    except MendableError as error:
         page_style.notice([f"{error}."])
+    except OSError as error:  # its text has the file's place on the server
+        page_style.notice([f"{shown} cannot be read ({error.strerror}): choose it again, or another file."])
     return None
 
 
@@ -153,41 +163,85 @@ def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest:
     """The file by the layout that is recognised, or by columns that a person picks; it may unpack to ``largest``
     bytes."""
 
-    def read_by(read: Callable[[Path], Dataset | Run | list[str]]) -> Dataset | Run | list[str]:
+    def reading(read: Callable[[Path], _Read]) -> _Read:
         with file() as path:
             return read(path)
 
-    known = once("desk file", token, lambda: read_by(lambda path: _recognised(path, largest)))
-    if isinstance(known, list):
-        names = [_NONE, *known]
-        page_style.note("This layout is not known. Which columns hold what?")
-        columns = zip(st.columns(5), ("First text", "Second text", "Label", "Id", "Question"), strict=True)
-        chosen = [column.selectbox(what, names, key=f"desk pick {what} {token}") for column, what in columns]
-        if chosen[0] == _NONE:
-            return None
-        picked = Picked(*("" if name == _NONE else name for name in chosen))
-        key = token, picked
-        known = once("desk picked", key, lambda: read_by(lambda path: fitting(read_picked(path, picked, largest))))
-    assert not isinstance(known, list), "picked columns are read"
+    known = once("desk file", token, lambda: reading(lambda path: _recognised(path, largest)))
+    if isinstance(known, Run):
+        return known
     if isinstance(known, Dataset):
         page_style.note(known.summary())
-    return known
+        if not st.checkbox("Choose the columns myself", key=f"desk columns {token}"):
+            return known
+        seen = once("desk seen", token, lambda: reading(lambda path: seen_in(path, largest)))
+    else:
+        page_style.note("No layout fits this file. Which columns hold what?")
+        seen = known
+    picked = _picked(seen, token)
+    if picked is None:
+        return None
+    data = once("desk picked", (token, picked), lambda: reading(lambda path: _read_by(path, largest, picked)))
+    page_style.note(data.summary())
+    return data
 
 
-def _recognised(path: Path, largest: int) -> Dataset | Run | list[str]:
-    """The data set or run, or the names of columns to pick from. Raises DataError where there are none, and for what
-    unpacks to more than ``largest`` bytes."""
+def _picked(seen: Seen, token: str) -> Picked | None:
+    """The columns that a person picks; None before the first text, or while it is open what a table's first line is."""
+    header = _has_header(seen, token)
+    if header is None:
+        return None
+    names = list(seen.names) if header else [str(place) for place in range(1, len(seen.first) + 1)]
+    shown = dict(zip(names, seen.first, strict=False)) if not header else {}
+    chosen = {
+        part: column.selectbox(
+            what,
+            [_NONE, *names],
+            format_func=lambda name: f"{name}: {shown[name][:40]}" if name in shown else name,
+            key=f"desk pick {what} {header} {token}",
+        )
+        for column, (part, what) in zip(st.columns(len(_PARTS)), _PARTS.items(), strict=True)
+    }
+    if chosen["first"] == _NONE:
+        return None
+    return Picked.of({part: name for part, name in chosen.items() if name != _NONE}, header)
+
+
+def _has_header(seen: Seen, token: str) -> bool | None:
+    """Whether a table's first line names its columns, as a person says: asked for without a proposal where the line
+    looks like a row. True for JSON."""
+    if not seen.first:
+        return True
+    line = " · ".join(cell.strip() for cell in seen.first)
+    page_style.note(f"First line: {line[:120]}{'…' if len(line) > 120 else ''}")
+    answer = st.radio(
+        "What is the first line?",
+        [_HEADER, _ROW],
+        None if seen.doubtful else 0,
+        horizontal=True,
+        key=f"desk header {token}",
+    )
+    return None if answer is None else answer == _HEADER
+
+
+def _recognised(path: Path, largest: int) -> Dataset | Run | Seen:
+    """The data set or run, or what is seen of columns to pick from. Raises DataError where there are none, and for a
+    file that cannot be read or unpacks to more than ``largest`` bytes."""
     if path.is_dir():
         return parts.load(path, largest)
-    if path.suffix == ".parquet":
+    if is_run(path):
         return load(path, largest)
     try:
-        return fitting(read(path, labelled=False, largest=largest))
-    except DataError as unknown:
-        try:
-            return columns_of(path, largest)
-        except DataError:
-            raise unknown from None
+        return _read_by(path, largest)
+    except UnknownLayoutError:
+        seen = seen_in(path, largest)
+        if len(seen.names) < 2 and seen.first:  # text without columns
+            raise
+        return seen
+
+
+def _read_by(path: Path, largest: int, picked: Picked | None = None) -> Dataset:
+    return fitting(read(path, labelled=False, largest=largest, columns=picked))
 
 
 def _renamed(labels: set[str], classes: tuple[str, ...], file: str) -> dict[str, str | None]:

@@ -15,6 +15,7 @@ from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, show
 from app.pair_form import once
 from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named
+from core.data.lines import text_of
 from core.desk import figures
 from core.desk.agreement import agreement
 from core.desk.exchange import Import, plan, read_tags, tags_to_csv, to_csv, to_json
@@ -111,7 +112,7 @@ def _import(opened: OpenRun) -> None:
             reads_as |= {one.casefold(): tag.name for one in (tag.name, *tag.merged)}
 
         def read() -> Import:
-            lines = read_tags(uploaded.getvalue().decode("utf-8", "replace"), name)
+            lines = read_tags(text_of(uploaded.getvalue()), name)
             return plan(opened.run, opened.state, reads_as, lines)
 
         planned = once("desk import", (uploaded.file_id, name, opened.version), read)

@@ -4,14 +4,16 @@
     Stream(path) -> the same rows one by one, also of a folder's files
 
 Known layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, SciTail, FEVER, and any
-CSV or TSV whose header names ``premise,hypothesis,label`` (TaxiNLI: ``prem,hyp``), ``sentence1,sentence2,label`` or
-``question,answer,label``; JSON lines with these keys, and Parquet with these columns.
+table whose header names the two texts of a pair by one of the field's names (:mod:`core.data.names`); JSON with these
+keys, XML with these elements, and Parquet with these columns. Tables are divided by tabs, commas, semicolons or pipes,
+or are the first sheet of an Excel workbook; JSON may be a line a row, or a list.
 
 Known layouts of documents (``Dataset.single``): jsonl with ``text`` and ``label`` (DBpedia, IMDB, Yelp, 20 Newsgroups),
 Zhang et al.'s CSV without header ``class,title,text`` or ``class,text`` (DBpedia, AG's news, Yelp), SST-5 lines
 ``label text``, and any CSV or TSV whose header names ``text,label``, perhaps ``title``.
 
-Each may be packed by gzip or zstd. What else a row holds under a name stays with it (:attr:`Example.columns`).
+Each may be packed by gzip or zstd. Of any other table or JSON, columns can be picked (:mod:`core.data.picked`). What
+else a row holds under a name stays with it (:attr:`Example.columns`).
 """
 
 from __future__ import annotations
@@ -23,20 +25,21 @@ from typing import Unpack
 
 from core.data import lines
 from core.data.dataset import DataError, Dataset, Example, Problem
+from core.data.picked import Picked
 from core.data.reader import known_layouts
 from core.data.stream import ReadOptions, Stream
 
 for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_module.name)
 
-__all__ = ["LAYOUTS", "DataError", "Dataset", "Example", "Problem", "Stream", "read"]
+__all__ = ["LAYOUTS", "DataError", "Dataset", "Example", "Picked", "Problem", "Stream", "read"]
 
 LAYOUTS = known_layouts()
 
 
 def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOptions]) -> Dataset:
     """Read a data file. ``labelled=False`` keeps rows without a label, for prediction; ``largest``: bytes that a packed
-    file may unpack to.
+    file may unpack to. ``columns``: which hold what, instead of a layout that is recognised.
 
     ``block``: FEVER's files are read in blocks of so many lines, each as a file of its own (0: at once). The larger a
     file, the nearer is the evidence that its claims without evidence are given: training on blocks as large as the file
@@ -46,7 +49,9 @@ def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOption
     asked for, or no row is usable.
     """
     if Path(path).is_dir():
-        raise DataError(f"{path} is a folder; give the path of one data file in it")
+        raise DataError(f"{Path(path).name} is a folder; give the path of one data file in it")
     stream = Stream(Path(path), name, most=lines.MOST_LINES, told=None, **options)
     rows = tuple(stream)
-    return Dataset(stream.name, stream.layout, rows, stream.problems, stream.dropped, stream.sha256)
+    return Dataset(
+        stream.name, stream.layout, rows, stream.problems, stream.dropped, stream.sha256, tuple(stream.notes)
+    )

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 
 from core.data.dataset import Example, Problem
-from core.data.delimited import MAX_DOCUMENT_LINES, records
+from core.data.delimited import MAX_DOCUMENT_LINES, Form
 from core.data.lines import Line, says_something
 from core.data.reader import LOOK, RowReader, layouts
 
 NAME = "class CSV"
 
+_FORM = Form(",")
 _CLASS = re.compile(r"[0-9]{1,3}")
 
 
@@ -23,14 +24,14 @@ def recognise(head: list[Line]) -> RowReader | None:
     width = _width(head)
     if not width:
         return None
-    return RowReader(NAME, _row, lambda lines, problems: records(lines, ",", width, problems, MAX_DOCUMENT_LINES))
+    return RowReader(NAME, _row, lambda lines, problems: _FORM.records(lines, width, problems, MAX_DOCUMENT_LINES))
 
 
 def _width(head: list[Line]) -> int:
     """Number of columns, 0 when the layout is another one."""
     for width in (3, 2):
         broken: list[Problem] = []
-        rows = [cells for _, cells in records(head, ",", width, broken, MAX_DOCUMENT_LINES)]
+        rows = [cells for _, cells in _FORM.records(head, width, broken, MAX_DOCUMENT_LINES)]
         fitting = sum(bool(_CLASS.fullmatch(cells[0].strip())) and any(map(str.isalpha, cells[-1])) for cells in rows)
         if 2 * fitting > len(rows) + len(broken):
             return width

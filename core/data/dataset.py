@@ -15,6 +15,10 @@ class DataError(MendableError):
     """A data file that cannot be used: one sentence that says what is wrong and what to do."""
 
 
+class UnknownLayoutError(DataError):
+    """A file whose layout no reader knows: its columns can be picked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """One labelled pair, in the order of the file (premise then hypothesis, question then answer), or one document."""
@@ -87,6 +91,8 @@ class Dataset:
     """Rows without a gold label (``-`` in SNLI: the annotators did not agree)."""
     sha256: str = field(default="", repr=False)
     """Checksum of the file's bytes: shows whether a resumed run still reads the same data."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What else a person should know of how the file was read, such as its encoding."""
 
     @property
     def ranking(self) -> bool:
@@ -109,10 +115,19 @@ class Dataset:
 
     def summary(self) -> str:
         """One line: rows, rows dropped, the first broken rows by line."""
-        return summary(self.name, self.layout, len(self.rows), self.dropped, self.problems, len(self.problems))
+        broken = len(self.problems)
+        return summary(self.name, self.layout, len(self.rows), self.dropped, self.problems, broken, self.notes)
 
 
-def summary(name: str, layout: str, rows: int, dropped: int, problems: Sequence[Problem], broken: int) -> str:
+def summary(
+    name: str,
+    layout: str,
+    rows: int,
+    dropped: int,
+    problems: Sequence[Problem],
+    broken: int,
+    notes: Sequence[str] = (),
+) -> str:
     """What :meth:`Dataset.summary` says; ``problems`` are some of the ``broken`` rows."""
     text = f"{name}: {counted(rows, 'row')} ({layout})"
     if dropped:
@@ -121,4 +136,4 @@ def summary(name: str, layout: str, rows: int, dropped: int, problems: Sequence[
         some = "; ".join(str(problem) for problem in problems[:3])
         more = f"; and {broken - 3:,} more" if broken > 3 else ""
         text += f", {counted(broken, 'broken row')} left out ({some}{more})"
-    return text
+    return "; ".join([text, *notes])

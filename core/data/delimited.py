@@ -1,15 +1,21 @@
-"""Rows of cells from lines: tab-separated ones read without quoting, all others with it, as RFC 4180 has it."""
+"""Rows of cells from lines, by RFC 4180: a cell in quotes may hold the delimiter, line ends and doubled quotes.
+
+Official tab-separated data sets do not quote: there a ``"`` is a character of the sentence. So a tab-separated record
+is taken as quoted only where nothing else explains its quotes.
+"""
 
 from __future__ import annotations
 
 import csv
 import itertools
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from core.data.dataset import Problem
 from core.data.lines import Line
 
+DELIMITERS = "\t,;|"
 MAX_QUOTED_LINES = 50
 """A quote that is still open after so many lines was never meant to be one: its first line is reported as broken."""
 MAX_DOCUMENT_LINES = 2_000
@@ -20,49 +26,128 @@ csv.field_size_limit(2**31 - 1)
 
 
 def split(text: str, delimiter: str) -> list[str]:
-    """The cells of a record, none when its quotes do not close."""
-    if delimiter == "\t":
-        return text.split("\t")
+    """The cells of a record by RFC 4180, none when its quotes do not close."""
+    if '"' not in text:
+        return text.split(delimiter)
     try:
         return next(csv.reader([text], delimiter=delimiter, strict=True))
     except csv.Error:
         return []
 
 
-def records(
-    lines: Iterable[Line], delimiter: str, width: int, problems: list[Problem], longest: int
-) -> Iterator[tuple[int, list[str]]]:
-    """Rows as lists of ``width`` cells; all others are added to ``problems``.
-
-    A quoted cell may hold line ends, up to ``longest`` lines in all; a stray quote costs its own line only.
-    """
-    rest, waiting = iter(lines), deque[Line]()
-    while waiting or (waiting := deque(itertools.islice(rest, 1))):
-        number, text = waiting[0]
-        cells, taken = _joined(waiting, rest, delimiter, longest)
-        if len(cells) != width:
-            cells, taken = split(text, delimiter), 1
-        if len(cells) == width:
-            yield number, cells
-        elif cells:
-            problems.append(Problem(number, f"{len(cells)} columns instead of {width}"))
-        else:
-            problems.append(Problem(number, 'a quote (") is opened and never closed'))
-        for _ in range(taken):
-            waiting.popleft()
+def _quotes_every_text(text: str, delimiter: str) -> bool:
+    """Whether all cells of a line but numbers and empty ones are in quotes, as some programs write them."""
+    texts = [cell for cell in text.split(delimiter) if cell and not _is_number(cell)]
+    return bool(texts) and all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in texts)
 
 
-def _joined(waiting: deque[Line], rest: Iterator[Line], delimiter: str, longest: int) -> tuple[list[str], int]:
-    """The record that begins with the first line that waits, with all lines that its quotes span, and how many these
-    are; lines are taken from the ``rest`` as they are needed."""
-    taken = 1
-    # RFC 4180 doubles a quote inside a quoted cell, so a whole record has an even number of them.
-    quotes = 0 if delimiter == "\t" else waiting[0][1].count('"')
-    while quotes % 2 and taken < longest:
-        if taken == len(waiting):
-            waiting.extend(itertools.islice(rest, 1))
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the cells of a table are divided."""
+
+    delimiter: str
+    quoted: bool = True
+    """Whether quotes are RFC 4180's in every record, not only where nothing else explains them."""
+
+    @classmethod
+    def of(cls, head: Sequence[Line], delimiter: str) -> Form:
+        """The form of a file with these first lines."""
+        quoting = [_quotes_every_text(text, delimiter) for _, text in head]
+        return cls(delimiter, delimiter != "\t" or quoting[0] or 2 * sum(quoting) > len(head))
+
+    def first(self, head: Sequence[Line]) -> tuple[list[str], int]:
+        """The cells of the first record, and how many lines it takes."""
+        cells, taken = self._joined(deque(head), iter(()), MAX_QUOTED_LINES) if self.quoted else ([], 1)
+        return (cells, taken) if cells else (self.split(head[0][1]), 1)
+
+    def records(
+        self, lines: Iterable[Line], width: int, problems: list[Problem], longest: int, least: int | None = None
+    ) -> Iterator[tuple[int, list[str]]]:
+        """Rows as lists of ``width`` cells, or of ``least`` or more; all others are added to ``problems``. Empty cells
+        beyond the width are left out.
+
+        A quoted cell may hold line ends, up to ``longest`` lines in all; a stray quote costs its own line only.
+        """
+        rest, waiting = iter(lines), deque[Line]()
+        while waiting or (waiting := deque(itertools.islice(rest, 1))):
+            number, _ = waiting[0]
+            cells, taken = self._record(waiting, rest, width, longest)
+            if len(cells) == width or (least is not None and len(cells) >= least):
+                yield number, cells
+            elif cells:
+                problems.append(Problem(number, f"{len(cells)} columns instead of {width}"))
+            else:
+                problems.append(Problem(number, 'a quote (") is opened and never closed'))
+            for _ in range(taken):
+                waiting.popleft()
+
+    def _record(self, waiting: deque[Line], rest: Iterator[Line], width: int, longest: int) -> tuple[list[str], int]:
+        """The cells of the record that begins with the first line that waits, and how many lines it takes."""
+        text = waiting[0][1]
+        if '"' not in text:
+            return _fitted(text.split(self.delimiter), width), 1
+        if not self.quoted and '""' not in text and text.count('"') % 2 == 0:
+            plain = _fitted(text.split(self.delimiter), width)
+            if len(plain) == width:
+                return plain, 1
+        cells, taken = self._joined(waiting, rest, longest)
+        cells = _fitted(cells, width)
+        if len(cells) == width and (self.quoted or _is_written(cells, waiting, taken, self.delimiter)):
+            return cells, taken
+        return _fitted(self.split(text), width), 1
+
+    def split(self, text: str) -> list[str]:
+        """The cells of a single line; none where its quotes do not close."""
+        return split(text, self.delimiter) if self.quoted else text.split(self.delimiter)
+
+    def _joined(self, waiting: deque[Line], rest: Iterator[Line], longest: int) -> tuple[list[str], int]:
+        """The record that begins with the first line that waits, with all lines that its quotes span, and how many
+        these are; lines are taken from the ``rest`` as they are needed."""
+        taken = 1
+        # RFC 4180 doubles a quote inside a quoted cell, so a whole record has an even number of them.
+        quotes = waiting[0][1].count('"')
+        while quotes % 2 and taken < longest:
             if taken == len(waiting):
-                break
-        quotes += waiting[taken][1].count('"')
-        taken += 1
-    return split("\n".join(text for _, text in itertools.islice(waiting, taken)), delimiter), taken
+                waiting.extend(itertools.islice(rest, 1))
+                if taken == len(waiting):
+                    break
+            quotes += waiting[taken][1].count('"')
+            taken += 1
+        return split(_text_of(waiting, taken), self.delimiter), taken
+
+
+def _text_of(waiting: deque[Line], taken: int) -> str:
+    """So many lines as one text, with the empty ones that were left out between them."""
+    if taken == 1:
+        return waiting[0][1]
+    parts, before = [], waiting[0][0]
+    for number, text in itertools.islice(waiting, taken):
+        parts.append("\n" * (number - before) + text)
+        before = number
+    return "".join(parts)
+
+
+def _fitted(cells: list[str], width: int) -> list[str]:
+    """The cells without empty ones at the end beyond the width."""
+    while len(cells) > width and not cells[-1].strip():
+        cells = cells[:-1]
+    return cells
+
+
+def _is_written(cells: list[str], waiting: deque[Line], taken: int, delimiter: str) -> bool:
+    """Whether a program that follows RFC 4180 writes these cells as the lines that they were read from: with quotes
+    around the cells that need them, and no others."""
+    need = [f'"{cell.replace(chr(34), chr(34) * 2)}"' if _needs_quotes(cell, delimiter) else cell for cell in cells]
+    return delimiter.join(need) == _text_of(waiting, taken).rstrip(delimiter)
+
+
+def _needs_quotes(cell: str, delimiter: str) -> bool:
+    return '"' in cell or "\n" in cell or "\r" in cell or delimiter in cell

@@ -11,7 +11,7 @@ from core.data.dataset import Example, other_columns
 from core.data.lines import Line, objects, says_something
 from core.data.newsgroups import body, is_post
 from core.data.reader import HEADER, RowReader, layouts
-from core.data.table import ColumnLayout, fitting, row_of
+from core.data.table import ColumnLayout, drops_a_text, fitting, row_of
 from core.json_types import JsonObject
 
 NAME = "document jsonl"
@@ -21,17 +21,29 @@ NEWSGROUPS = "20 Newsgroups jsonl"
 @layouts(NAME, NEWSGROUPS, clue=HEADER)
 def recognise(head: list[Line]) -> RowReader | None:
     """One of the first lines is a JSON object with the text of a document and no second text."""
+    records = [record for _, record in objects(head, [])]
     keys: dict[str, str] = {}
-    for _, record in objects(head, []):  # those of the object that has most
+    for record in records:  # those of the object that has most
         names = list(record)
-        layout, columns = fitting([name.lower() for name in names]) or (None, {})
-        if layout and not layout.second and len(columns) > len(keys):
-            known, keys = layout, {what: names[at] for what, at in columns.items()}
-    if not keys:
+        layout, places = fitting(names) or (None, {})
+        if (
+            layout
+            and not layout.of_pairs
+            and len(places) > len(keys)
+            and isinstance(record[names[places["first"]]], str)
+        ):
+            known, keys = layout, {what: names[at] for what, at in places.items()}
+    if not keys or 2 * sum(_drops_a_text(known, keys, record) for record in records) > len(records):
         return None
-    texts = [str(record.get(keys["first"])) for _, record in objects(head, [])]
+    texts = [str(record.get(keys["first"])) for record in records]
     posts = 2 * sum(is_post(text) for text in texts) > len(texts)
     return RowReader(NEWSGROUPS if posts else NAME, functools.partial(_row, known, keys, posts), objects)
+
+
+def _drops_a_text(layout: ColumnLayout, keys: dict[str, str], record: JsonObject) -> bool:
+    names = list(record)
+    places = {what: names.index(key) for what, key in keys.items() if key in names}
+    return drops_a_text(layout, places, names, [list(record.values())])
 
 
 def _row(

@@ -1,5 +1,5 @@
-"""From a file's bytes to numbered lines of text: gzip, zstd, byte order mark, CRLF and bytes that are not UTF-8. A row
-of a Parquet file is the line of JSON that holds its columns.
+"""From a file's bytes to numbered lines of text: gzip, zstd, encodings, byte order marks, line ends. A row of a Parquet
+file is the line of JSON that holds its columns, a row of a workbook a line of CSV.
 
 A small file can hold a large one, so that all sizes are bounded while it is read, line by line. Also what readers of
 several layouts ask of lines: their JSON objects, and whether most of them look alike.
@@ -7,6 +7,7 @@ several layouts ask of lines: their JSON objects, and whether most of them look 
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import hashlib
@@ -17,8 +18,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
+from core.data import workbook
 from core.data.dataset import DataError, Problem
 from core.json_types import JsonObject
+from core.wording import counted
 
 Line = tuple[int, str]
 """Number of the line, from 1, and its text without the line end."""
@@ -45,51 +48,116 @@ def read_lines(path: Path, largest: int = LARGEST) -> tuple[list[Line], list[Pro
 
 
 def lines_of(
-    path: Path, problems: list[Problem], digest: hashlib._Hash, largest: int = LARGEST, most: int | None = None
+    path: Path,
+    problems: list[Problem],
+    digest: hashlib._Hash,
+    largest: int = LARGEST,
+    most: int | None = None,
+    notes: list[str] | None = None,
 ) -> Iterator[Line]:
-    """Lines of a (packed) text file one by one; ``problems`` gets one for every line that is not UTF-8, ``digest`` the
-    file's bytes.
+    """Lines of a (packed) text file, or the rows of a Parquet file or workbook, one by one. ``problems`` gets one for
+    every line that is not text, ``digest`` the file's bytes, ``notes`` a sentence where the file is not read as UTF-8,
+    or not all of it.
 
-    A byte order mark and carriage returns at line ends are taken away; lines of only spaces are left out.
+    Byte order marks and line ends are taken away; lines of only spaces are left out.
     Raises DataError when the file cannot be read, unpacks to more than ``largest`` bytes or has more than ``most``
     lines.
     """
-    packing = ""
+    packing, notes = "", [] if notes is None else notes
     try:
         with path.open("rb", buffering=0) as file:
-            source = _Checksummed(file, digest)
-            packed = io.BufferedReader(source)
+            packed = io.BufferedReader(_Checksummed(file, digest), _PEEKED)
             packing = _packing(packed)
             # What is not packed takes no more room than its file does.
             largest = max(largest, path.stat().st_size)
-            if packing == "Parquet":
-                from core.data.parquet import rows_as_json
-
-                raws = _bounded(path, rows_as_json(path, packed), largest, most)
-            else:
-                raws = _bounded(path, _raw_lines(path, _unpacked(packed, packing)), largest, most)
-            for number, raw in enumerate(raws, start=1):
-                try:
-                    text = raw.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    problems.append(Problem(number, f"not valid UTF-8 (byte {error.start + 1} of the line)"))
-                    continue
-                if text.strip():
-                    yield number, text
+            raws = _raws(path, packed, packing, largest, notes)
+            yield from _decoded(_bounded(path, raws, largest, most), problems, notes)
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise DataError(f"{path} is a damaged gzip file; download it again") from None
+        raise DataError(f"{path.name} is a damaged gzip file; download it again") from None
     except OSError as error:
         if packing and error.errno is None:  # Arrow's own
-            raise DataError(f"{path} is a damaged {packing} file; download it again") from None
+            raise DataError(f"{path.name} is a damaged {packing} file; download it again") from None
         raise _refused(path, error) from None
+
+
+def _raws(path: Path, packed: io.BufferedReader[Any], packing: str, largest: int, notes: list[str]) -> Iterator[bytes]:
+    """The lines of a file of any kind, as bytes. Raises DataError for a kind that has none."""
+    if packing == "Parquet":
+        from core.data.parquet import rows_as_json
+
+        return rows_as_json(path, packed)
+    unpacked = _unpacked(packed, packing)
+    inner = _packing(unpacked)
+    if inner == "zip":
+        return workbook.rows_as_csv(path.name, unpacked, largest, notes)
+    if inner:  # a packed file in a packed file, or what holds no text
+        raise DataError(
+            f"{path.name} is {_NOT_READ.get(inner, f'{inner} within {packing}')}; give CSV, TSV, JSON lines, Parquet "
+            "or an .xlsx workbook"
+        )
+    start = unpacked.peek(1)[:1000]
+    if not start.startswith(_UTF_16) and 10 * start.count(0) > len(start):
+        raise DataError(f"{path.name} is not text, or UTF-16 without its mark; save it as UTF-8 text or as .xlsx")
+    return _raw_lines(unpacked)
+
+
+def _decoded(raws: Iterator[bytes], problems: list[Problem], notes: list[str]) -> Iterator[Line]:
+    """The lines as text. Bytes that are not UTF-8 are read as Windows-1252, the encoding of older spreadsheets, in a
+    file that has shown no sign of UTF-8 before."""
+    utf8, western = False, 0
+    for number, raw in enumerate(raws, start=1):
+        if raw.startswith(codecs.BOM_UTF8):  # also within a file, where others were joined to it
+            raw, utf8 = raw.removeprefix(codecs.BOM_UTF8), True
+        try:
+            text = raw.decode("utf-8")
+            utf8 = utf8 or not text.isascii()
+        except UnicodeDecodeError as error:
+            western_text = None if utf8 else _western(raw)
+            if western_text is None:
+                what = f"not valid UTF-8 (byte {error.start + 1} of the line); save the file as UTF-8"
+                problems.append(Problem(number, what))
+                continue
+            text = western_text
+            western += 1
+        if "\0" in text:
+            problems.append(Problem(number, "a NUL byte, which no text has"))
+        elif text.strip():
+            yield number, text
+    if western:
+        one = western == 1
+        notes.append(
+            f"{counted(western, 'line')} {'is' if one else 'are'} not UTF-8 and {'was' if one else 'were'} read as "
+            "Windows-1252; save the file as UTF-8 if letters look wrong"
+        )
+
+
+def _western(raw: bytes) -> str | None:
+    """Bytes as Windows-1252; None where they are more likely of another alphabet: most letters of Western languages
+    are ASCII."""
+    if 3 * sum(byte > 127 for byte in raw) > len(raw):
+        return None
+    try:
+        return raw.decode("cp1252")
+    except UnicodeDecodeError:
+        return None
+
+
+def text_of(content: bytes) -> str:
+    """A small file's text, by the encodings of :func:`lines_of`."""
+    if content.startswith(_UTF_16):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
 
 
 def _refused(path: Path, error: OSError) -> DataError:
     if isinstance(error, FileNotFoundError):
         return DataError(f"{path} does not exist; give the path of a data file (see --help for the layouts)")
     if isinstance(error, IsADirectoryError):
-        return DataError(f"{path} is a folder; give the path of one data file in it")
-    return DataError(f"{path} cannot be read ({error.strerror}); check its permissions")
+        return DataError(f"{path.name} is a folder; give the path of one data file in it")
+    return DataError(f"{path.name} cannot be read ({error.strerror}); check its permissions")
 
 
 def size_of(path: Path) -> tuple[str, int]:
@@ -104,7 +172,7 @@ def size_of(path: Path) -> tuple[str, int]:
                 from core.data.parquet import number_of_rows
 
                 lines = number_of_rows(path)
-            else:
+            elif packing != "zip":  # of a workbook it is not known before it is read
                 with contextlib.suppress(OSError, EOFError, zlib.error):
                     unpacked = _unpacked(packed, packing)
                     while block := unpacked.read(1 << 20):
@@ -116,17 +184,40 @@ def size_of(path: Path) -> tuple[str, int]:
     return digest.hexdigest(), lines
 
 
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"}
+_PEEKED = 1 << 16
+"""Bytes of a file that are looked at to see what it is."""
+_KINDS = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PAR1": "Parquet",
+    b"PK\x03\x04": "zip",
+    b"\xd0\xcf\x11\xe0": "OLE",
+    b"%PDF": "PDF",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"7z\xbc\xaf": "7z",
+    b"Rar!": "RAR",
+    b"ARROW1": "Arrow",
+    b"SQLite format 3": "SQLite",
+}
 """What a file begins with whose bytes are no lines."""
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NOT_READ = {
+    "OLE": "an old Excel workbook (.xls) or one with a password, which is not read",
+    **{name: f"a {name} file, which is not read" for name in ("PDF", "bzip2", "7z", "SQLite")},
+    **{name: f"an {name} file, which is not read" for name in ("xz", "RAR", "Arrow")},
+}
 
 
-def _packing(file: io.BufferedReader[Any]) -> str:
-    return next((name for start, name in _PACKED.items() if file.peek(4).startswith(start)), "")
+def _packing(file: Any) -> str:
+    """What kind of file this is, empty where it holds lines; ``file`` can be peeked into."""
+    start = file.peek(16)
+    return next((name for begin, name in _KINDS.items() if start.startswith(begin)), "")
 
 
-def _unpacked(packed: io.BufferedReader[Any], packing: str) -> IO[bytes]:
+def _unpacked(packed: io.BufferedReader[Any], packing: str) -> io.BufferedReader[Any]:
     if packing == "gzip":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=packed))
+        return cast(Any, gzip.GzipFile(fileobj=packed))
     if packing == "zstd":
         import pyarrow as pa  # here, so that other files need no Arrow
 
@@ -150,15 +241,18 @@ class _Checksummed(io.RawIOBase):
         return size
 
 
-def _raw_lines(path: Path, file: IO[bytes]) -> Iterator[bytes]:
-    """The lines with their ends, the first without its byte order mark."""
-    first = file.readline(LONGEST_LINE + 1)
-    if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise DataError(f"{path} is UTF-16 text; save it as UTF-8 and try again")
-    if first:
-        yield first.removeprefix(b"\xef\xbb\xbf")
-    while raw := file.readline(LONGEST_LINE + 1):
-        yield raw
+def _raw_lines(file: Any) -> Iterator[bytes]:
+    """The lines with their ends. UTF-16 becomes UTF-8; a file without line feeds has its lines end at carriage
+    returns."""
+    start, longest = file.peek(_PEEKED), LONGEST_LINE + 1
+    if start.startswith(_UTF_16):
+        with io.TextIOWrapper(file, "utf-16", "replace") as text:
+            yield from (line.encode() for line in iter(lambda: text.readline(longest), ""))
+    elif b"\r" in start[:-1] and b"\n" not in start:
+        with io.TextIOWrapper(file, "latin-1") as text:  # any encoding that gives each byte back
+            yield from (line.encode("latin-1") for line in iter(lambda: text.readline(longest), ""))
+    else:
+        yield from iter(lambda: file.readline(longest), b"")
 
 
 def _bounded(path: Path, raws: Iterator[bytes], largest: int, most: int | None) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from core.json_types import JsonObject
 
 NAME = "SNLI jsonl"
 LABELS = ("entailment", "neutral", "contradiction")
-_LAYOUT = ColumnLayout(NAME, ("sentence1",), ("sentence2",), ("gold_label",), ("pairid",), labels=LABELS)
+_LAYOUT = ColumnLayout(NAME, (("sentence1", "sentence2"),), ("goldlabel",), ("pairid",), labels=LABELS)
 _KEYS = {"first": "sentence1", "second": "sentence2", "label": "gold_label", "id": "pairID"}
 _PARSES = {f"sentence{i}_{kind}" for i in (1, 2) for kind in ("parse", "binary_parse")}
 """They repeat both sentences twice; a gigabyte of SNLI's train."""
@@ -19,8 +19,8 @@ _PARSES = {f"sentence{i}_{kind}" for i in (1, 2) for kind in ("parse", "binary_p
 
 @layouts(NAME, clue=KEYS)
 def recognise(head: list[Line]) -> RowReader | None:
-    """One of the first lines is a JSON object with ``sentence1`` and ``sentence2``."""
-    fits = any({"sentence1", "sentence2"} <= record.keys() for _, record in objects(head, []))
+    """One of the first lines is a JSON object with ``gold_label``, ``sentence1`` and ``sentence2``."""
+    fits = any({*_KEYS.values()} - {"pairID"} <= record.keys() for _, record in objects(head, []))
     return RowReader(NAME, _row, objects) if fits else None
 
 

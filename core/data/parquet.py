@@ -21,7 +21,7 @@ def rows_as_json(path: Path, file: IO[bytes]) -> Iterator[bytes]:
     import pyarrow.parquet as pq
 
     if not path.is_file():
-        raise DataError(f"{path} is a pipe, through which Parquet cannot be read; give a file")
+        raise DataError(f"{path.name} is a pipe, through which Parquet cannot be read; give a file")
     while file.read(1 << 20):
         pass
     try:
@@ -30,7 +30,7 @@ def rows_as_json(path: Path, file: IO[bytes]) -> Iterator[bytes]:
                 for row in batch.to_pylist():
                     yield json.dumps(row, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass")
     except (pa.ArrowException, ValueError, OSError):
-        raise DataError(f"{path} is a damaged Parquet file; download it again") from None
+        raise DataError(f"{path.name} is a damaged Parquet file; download it again") from None
 
 
 def number_of_rows(path: Path) -> int:

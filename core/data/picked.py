@@ -1,102 +1,192 @@
 """Tables and JSON lines whose columns a person names: which holds the first text, the second, the label.
 
-    columns_of(path) -> the names to choose from
-    read_picked(path, Picked("claim", "evidence", "label")) -> Dataset
+    read(path, columns=Picked("claim", "evidence", "label"))
+    read(path, columns=Picked("1", "2", "3"))   # a table without a header, by number
 
-For files that no layout of :mod:`core.data` knows.
+For files that no layout of :mod:`core.data` knows, or knows otherwise.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
-from core.data.dataset import DataError, Dataset, Example, Problem, other_columns
-from core.data.delimited import MAX_DOCUMENT_LINES, records, split
-from core.data.lines import HEAD, LARGEST, Line, objects, read_lines, says_something
-from core.data.reader import LeftOut, RowReader
-from core.json_types import JsonMapping
+from core.data.dataset import DataError, Example, other_columns
+from core.data.lines import Line, objects
+from core.data.names import is_known, nested, plain, value_at
+from core.data.reader import RowReader
+from core.data.table import ColumnLayout, guessed, is_sentence, reader_of, row_of
+from core.json_types import JsonObject
 
 NAME = "picked columns"
+_PAIR = ColumnLayout(NAME, (("first", "second"),), ("label",))
+_TEXT = ColumnLayout(NAME, (("first",),), ("label",))
+_NO_LABEL = "no column is picked as the label; add it, as in --columns premise=…,hypothesis=…,label=NAME"
+_SHOWN = 20
+"""Names of columns in a message."""
 
 
 @dataclass(frozen=True)
 class Picked:
-    """Names of a file's columns; empty where it has none of the kind. Without ``second`` rows are single texts."""
+    """A file's columns by name, or by number from 1 where it has no header; empty where it has none of the kind.
+    Without ``second`` rows are single texts. What is nested in JSON has a dotted name, such as ``example.premise``."""
 
     first: str
     second: str = ""
     label: str = ""
     id: str = ""
     group: str = ""
+    header: bool | None = None
+    """Whether the first line of a table names the columns; None: unless columns are given by number."""
+
+    @classmethod
+    def of(cls, parts: Mapping[str, str], header: bool | None = None) -> Picked:
+        """From the columns by the part of a row that they hold."""
+        first, second, label, id, group = (parts.get(part, "") for part in ("first", "second", "label", "id", "group"))
+        return cls(first, second, label, id, group, header)
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The columns that are picked, by the part of a row that they hold."""
+        return {part: name for part, name in asdict(self).items() if part != "header" and name}
+
+    def checksum(self, sha256: str) -> str:
+        """Of a file with this one: read otherwise, the same file is another data set."""
+        told = {part: name for part, name in asdict(self).items() if part != "header" or name is False}
+        return hashlib.sha256(f"{sha256} {json.dumps(told)}".encode()).hexdigest()
 
 
-def columns_of(path: Path, largest: int = LARGEST) -> list[str]:
-    """Names of a table's columns, or of the keys of the first JSON objects. Raises DataError where there are none."""
-    lines, _, _ = read_lines(path, largest)
-    names = _names(lines)
-    if not names:
-        raise DataError(f"{path.name} has no named columns; give CSV or TSV with a header, or JSON lines")
-    return names
+@dataclass(frozen=True)
+class Seen:
+    """What a file's first lines show to those who pick columns."""
+
+    names: tuple[str, ...]
+    """Of columns, or keys and dotted names of JSON objects."""
+    first: tuple[str, ...] = ()
+    """The cells of a table's first line; none of JSON."""
+    doubtful: bool = False
+    """Whether that line looks like a row, not like a header."""
 
 
-def read_picked(path: Path, picked: Picked, largest: int = LARGEST) -> Dataset:
-    """Read the columns that a person named; a list of sentences in a JSON row is read as one text. ``largest``: bytes
-    that a packed file may unpack to.
-
-    The checksum is that of the bytes with the names: the same file read otherwise is another data set. Broken rows are
-    named in ``problems`` and left out. Raises DataError for a column that is not there or when no row is usable.
-    """
-    lines, problems, digest = read_lines(path, largest)
-    known = _names(lines)
-    for name in asdict(picked).values():
-        if name and name not in known:
-            raise DataError(f"{path.name} has no column {name!r}; it has {', '.join(known[:20])}")
-    reader = RowReader(NAME, lambda number, record, labelled: _row(number, record, picked), _records)
-    left_out = LeftOut(problems)
-    rows = tuple(reader.read(lines, False, left_out))
-    problems.sort(key=lambda problem: problem.line)
-    if not rows:
-        why = f" ({problems[0]})" if problems else ""
-        raise DataError(f"{path.name} has no usable row{why}; pick other columns or mend the file")
-    own = hashlib.sha256(f"{digest} {json.dumps(asdict(picked))}".encode()).hexdigest()
-    return Dataset(path.name, NAME, rows, tuple(problems), 0, own)
+def seen(head: Sequence[Line]) -> Seen:
+    """What these lines show."""
+    if _is_json(head):
+        records = [record for _, record in objects(head, [])]
+        keys = dict.fromkeys(key for record in records for key in record)
+        inner = dict.fromkeys(name for record in records for name, _ in nested(record))
+        return Seen(tuple(filter(None, keys | inner)))
+    table, cells = guessed(head), guessed(head, header=False)
+    first = cells.form.first(head)[0]
+    rows = [cells.form.split(text) for _, text in head[1:]]
+    recurs = any(cell in {row[at] for row in rows if at < len(row)} for at, cell in enumerate(first) if cell)
+    doubtful = recurs or any(is_sentence(cell) or len(cell) > 60 or _is_number(cell) for cell in first)
+    return Seen(table.names, tuple(first), doubtful)
 
 
-def _names(lines: Sequence[Line]) -> list[str]:
-    if lines and lines[0][1].lstrip().startswith("{"):
-        keys = (key for _, record in objects(list(lines[:HEAD]), []) for key in record)
-        return list(dict.fromkeys(keys))
-    return [name.strip() for name in split(lines[0][1], _delimiter(lines[0][1]))] if lines else []
+def _is_json(head: Sequence[Line]) -> bool:
+    return head[0][1].lstrip().startswith("{") and any(record for _, record in objects(head, []))
 
 
-def _delimiter(head: str) -> str:
-    return max("\t,;", key=head.count)
+def _is_number(cell: str) -> bool:
+    return cell.strip().lstrip("+-").replace(".", "", 1).replace(",", "", 1).isdecimal()
 
 
-def _records(given: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[int, JsonMapping]]:
-    lines = [*given]
-    if lines and lines[0][1].lstrip().startswith("{"):
-        yield from objects(lines, problems)
-        return
-    names, delimiter = _names(lines), _delimiter(lines[0][1]) if lines else ","
-    for number, cells in records(lines[1:], delimiter, len(names), problems, MAX_DOCUMENT_LINES):
-        yield number, dict(zip(names, cells, strict=True))
+def not_known(name: str, head: Sequence[Line]) -> str:
+    """One sentence about a file whose layout is not known: what was seen, and what to do."""
+    known, begin = seen(head), f"the layout of {name} is not known"
+    names = _listed(known.names)
+    if not known.names:
+        return f"{begin}: its rows have no keys; give a file with texts"
+    if not known.first:
+        ask = "say which hold what (--columns premise=KEY,hypothesis=KEY,label=KEY)"
+        return f"{begin}: its rows have the keys {names}; {ask}"
+    if len(known.first) == 1:
+        return (
+            f"{begin}: its first line is “{_shown(head[0][1])}”; give CSV, TSV, JSON lines, Parquet or .xlsx with "
+            "named columns, such as premise,hypothesis,label or text,label"
+        )
+    if known.doubtful:
+        line = " · ".join(cell.strip() for cell in known.first)
+        ask = "if it is one, give columns by number (--columns premise=1,hypothesis=2,label=3), otherwise by name"
+        return f"{begin}, and its first line looks like a row, not like a header (“{_shown(line)}”): {ask}"
+    return (
+        f"{begin}: it has the columns {names}; say which hold what (--columns premise=NAME,hypothesis=NAME,label=NAME)"
+    )
 
 
-def _row(number: int, record: JsonMapping, picked: Picked) -> Example:
-    first, second, label, key, group = (_text(record.get(name, "")) if name else "" for name in asdict(picked).values())
-    for name, text in ((picked.first, first), (picked.second, second)):
-        if name and not says_something(text):
-            raise ValueError(f"{name} is empty")
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return ", ".join(_shown(name, 40) for name in names[:_SHOWN]) + more
+
+
+def _shown(text: str, most: int = 80) -> str:
+    """A text in a message: short, and without characters that are not seen."""
+    seen = "".join(c if c.isprintable() else " " for c in text[: most + 1])
+    return seen if len(seen) <= most else f"{seen[:most]}…"
+
+
+def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
+    """What reads a file with these first lines by the columns that are picked. Raises DataError for one that is not
+    there."""
+    if not picked.first:
+        raise DataError(f"no text of {name} is picked; say which column holds it")
+    layout = _PAIR if picked.second else _TEXT
+    if _is_json(head):
+        records = [record for _, record in objects(head, [])]
+        names = seen(head).names
+        keys = {
+            part: column
+            if any(value_at(record, column) is not None for record in records)
+            else _one(names, column, name)
+            for part, column in picked.parts.items()
+        }
+        row = functools.partial(_json_row, layout, keys)
+        return RowReader(NAME, row, objects, no_label="" if picked.label else _NO_LABEL)
+    wanted = picked.parts.values()
+    table, header = guessed(head), picked.header
+    numbers = all(column.isdecimal() for column in wanted) and not all(column in table.names for column in wanted)
+    if header is None:
+        header = not numbers or all(is_known(table.names[at]) for at in _places(table.names, picked, name).values())
+    if not header:
+        table = guessed(head, header=False)
+    places = _places(table.names, picked, name)
+    if not header and table.form.delimiter == "\t":  # a text has commas in it, but no tabs: cells stay in their place
+        table = replace(table, least=1 + max(places.values()))
+    return replace(reader_of(layout, places, table), no_label="" if picked.label else _NO_LABEL)
+
+
+def _places(names: Sequence[str], picked: Picked, name: str) -> dict[str, int]:
+    """The places of the picked columns, by name or by number. Raises DataError for one that is not there."""
+    places = {}
+    for part, column in picked.parts.items():
+        if column not in names and column.isdecimal() and 0 < int(column) <= len(names):
+            places[part] = int(column) - 1
+        else:
+            places[part] = names.index(_one(names, column, name))
+    return places
+
+
+def _one(names: Sequence[str], column: str, name: str) -> str:
+    """The column of this name, in whatever case and spelling if there is only one such."""
+    if column in names:
+        return column
+    alike = [known for known in names if plain(known) == plain(column) != ""]
+    if len(alike) != 1:
+        raise DataError(f"{name} has no column {_shown(column)!r}; it has {_listed(names)}")
+    return alike[0]
+
+
+def _json_row(
+    layout: ColumnLayout, keys: Mapping[str, str], number: int, record: JsonObject, labelled: bool
+) -> Example | None:
+    values = {part: value_at(record, key) for part, key in keys.items()}
     # A list of sentences says how many there were, so it stays with the row.
-    lists = {name for name, value in record.items() if isinstance(value, list)}
-    others = other_columns(record.items(), {*asdict(picked).values()} - lists)
-    known = None if label in ("", "-") else label.strip().lower()
-    return Example(key or f"line {number}", first, second, known, (group or None), columns=others)
+    taken = {keys[part] for part, value in values.items() if not isinstance(value, list)}
+    others = other_columns(record.items(), taken)
+    return row_of(layout, {part: _text(value) for part, value in values.items()}, others, number, labelled)
 
 
 def _text(value: object) -> str:

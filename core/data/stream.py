@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypedDict
 
-from core.data.dataset import DataError, Example, Problem, summary
+from core.data.dataset import DataError, Example, Problem, UnknownLayoutError, summary
 from core.data.lines import HEAD, LARGEST, Line, lines_of, size_of
+from core.data.picked import Picked, Seen, not_known, reader_by, seen
 from core.data.reader import LeftOut, RowReader, known_layouts, reader_of
+from core.data.structured import one_row_a_line
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".parquet")
 """Endings of the files of a folder that are read, perhaps with one of ``PACKED`` behind them."""
@@ -34,19 +36,21 @@ class _FirstProblems(list[Problem]):
 
 
 class ReadOptions(TypedDict, total=False):
-    """How files are read: the ``layout`` that they must have, whether a row needs a label, and the bounds of
-    :func:`core.data.read`."""
+    """How files are read: the ``layout`` that they must have, or which ``columns`` hold what, whether a row needs a
+    label, and the bounds of :func:`core.data.read`."""
 
     layout: str
     labelled: bool
     block: int
     largest: int
+    columns: Picked | None
 
 
 class Stream:
     """Rows of one file or several of one layout; iterate over it once. While that goes on, ``layout``, ``rows`` (how
     many came out), ``problems`` (the first ``told`` broken rows), ``broken`` (how many there are), ``dropped`` (rows
-    without a gold label) and the ``sha256`` of the bytes are those of what was read so far.
+    without a gold label), ``notes`` on how files were read, and the ``sha256`` of the bytes are those of what was read
+    so far.
 
     Only rows that depend on each other, FEVER's, are held together. The arguments are those of
     :func:`core.data.read`; ``most``: lines that a file may have, which are all read before its first row comes out.
@@ -62,6 +66,7 @@ class Stream:
         labelled: bool = True,
         block: int = 0,
         largest: int = LARGEST,
+        columns: Picked | None = None,
         most: int | None = None,
         told: int | None = TOLD,
     ) -> None:
@@ -71,7 +76,8 @@ class Stream:
         self.name = name or self.path.name
         self.layout, self.rows, self.dropped = "", 0, 0
         self._asked, self._labelled, self._block = layout, labelled, block
-        self._largest, self._most, self._told = largest, most, told
+        self._largest, self._most, self._told, self._columns = largest, most, told, columns
+        self.notes: list[str] = []
         self._problems = _FirstProblems(told)
         self._digests: list[str] = []
 
@@ -85,11 +91,11 @@ class Stream:
 
     @property
     def sha256(self) -> str:
-        return together(self._digests)
+        return together(self._digests, self._columns)
 
     def summary(self) -> str:
         """One line: rows, rows dropped, the first broken rows by line."""
-        return summary(self.name, self.layout, self.rows, self.dropped, self.problems, self.broken)
+        return summary(self.name, self.layout, self.rows, self.dropped, self.problems, self.broken, self.notes)
 
     def __iter__(self) -> Iterator[Example]:
         files = files_of(self.path)
@@ -100,16 +106,18 @@ class Stream:
         if not self.rows:
             first = f"; {self._problems[0]}" if self._problems else ""
             why = first or (" because every row lacks a gold label" if self.dropped else "")
-            raise DataError(f"{self.path} has no usable row ({self.layout}{why}); mend the file or give another one")
+            raise DataError(f"{self.name} has no usable row ({self.layout}{why}); mend the file or give another one")
 
     def _of_file(self, file: Path, where: str) -> Iterator[Example]:
         problems, digest = _FirstProblems(self._told), hashlib.sha256()
         left_out = LeftOut(problems)
-        lines = lines_of(file, problems, digest, self._largest, self._most)
+        notes: list[str] = []
+        lines = lines_of(file, problems, digest, self._largest, self._most, notes)
+        lines = one_row_a_line(lines, problems, file.name)
         if self._most is not None:  # a row takes more room than its line: too large a file is refused before
             lines = iter([*lines])
         head = [*itertools.islice(lines, HEAD)]
-        reader = self._reader(file, head)
+        reader = self._reader(file, head, problems)
         rest = itertools.chain(head, lines)
         try:
             for block in _blocks(rest, self._block):
@@ -120,24 +128,25 @@ class Stream:
                 self._problems.append(Problem(problem.line, f"{problem.what}{where}"))
             self._problems.seen += problems.seen - len(problems)
             self._digests.append(digest.hexdigest())
+            self.notes += [f"{note}{where}" for note in notes]
 
-    def _reader(self, file: Path, head: list[Line]) -> RowReader:
+    def _reader(self, file: Path, head: list[Line], problems: list[Problem]) -> RowReader:
         if not head:
-            raise DataError(f"{file} has no text in it; check that it was downloaded whole")
-        reader = reader_of(head)
+            why = f"no row that can be read ({problems[0]}); mend it" if problems else "no text in it"
+            raise DataError(f"{file.name} has {why}; check that it was saved or downloaded whole, or give another file")
+        reader = reader_by(self._columns, head, file.name) if self._columns else reader_of(head)
         if reader is None:
-            raise DataError(
-                f"the layout of {file} is not known; give a file in one of these: {', '.join(known_layouts())}, "
-                "or CSV with the header premise,hypothesis,label or text,label"
-            )
+            raise UnknownLayoutError(not_known(file.name, head))
         if self._block and reader.finished is None:
-            raise DataError(f"{file} is {reader.layout}, whose rows do not depend on each other: leave block out")
+            raise DataError(f"{file.name} is {reader.layout}, whose rows do not depend on each other: leave block out")
         if self._asked not in ("auto", reader.layout):
             raise DataError(
-                f"{file} looks like {reader.layout}, not {self._asked}; write layout: auto or give another file"
+                f"{file.name} looks like {reader.layout}, not {self._asked}; write layout: auto or give another file"
             )
         if self.layout not in ("", reader.layout):
-            raise DataError(f"{file} looks like {reader.layout}, the files before it like {self.layout}: divide them")
+            raise DataError(
+                f"{file.name} looks like {reader.layout}, the files before it like {self.layout}: divide them"
+            )
         self.layout = reader.layout
         return reader
 
@@ -172,16 +181,30 @@ def _is_data(file: Path) -> bool:
     return bool(suffixes) and suffixes[-1] in SUFFIXES and not file.name.startswith((".", "_"))
 
 
-def together(digests: list[str]) -> str:
-    """The checksum of several files from theirs; of one file its own."""
-    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+def together(digests: list[str], columns: Picked | None = None) -> str:
+    """The checksum of several files from theirs; of one file its own. With ``columns`` it is another one."""
+    own = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+    return columns.checksum(own) if columns else own
 
 
-def survey(path: Path) -> tuple[str, int] | None:
+def seen_in(path: Path, largest: int = LARGEST) -> Seen:
+    """What the first lines of a file show to those who pick its columns. Raises DataError as :class:`Stream` does."""
+    problems: list[Problem] = []
+    lines = one_row_a_line(lines_of(path, problems, hashlib.sha256(), largest), problems, path.name)
+    head = [*itertools.islice(lines, HEAD)]
+    if not head:
+        raise DataError(f"{path.name} has no text in it; check that it was saved or downloaded whole")
+    known = seen(head)
+    if not known.names:
+        raise DataError(not_known(path.name, head))
+    return known
+
+
+def survey(path: Path, columns: Picked | None = None) -> tuple[str, int] | None:
     """The checksum of what :class:`Stream` reads there and about how many rows it has, one a line; None for what can be
     read only once, such as a pipe. Raises DataError as that does."""
     files = files_of(path)
     if not all(file.is_file() for file in files):
         return None
     sizes = [size_of(file) for file in files]
-    return together([digest for digest, _ in sizes]), sum(lines for _, lines in sizes)
+    return together([digest for digest, _ in sizes], columns), sum(lines for _, lines in sizes)

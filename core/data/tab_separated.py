@@ -15,8 +15,8 @@ from core.data.lines import Line, mostly, says_something
 from core.data.reader import LOOK, RowReader, layouts
 
 
-def _one(head: list[Line], fits: Callable[[str], bool]) -> bool:
-    return any(fits(text) for _, text in head)
+def _first(head: list[Line], fits: Callable[[str], bool]) -> bool:
+    return fits(head[0][1])
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ _BINARY = {"0": "0", "1": "1"}
 LAYOUTS = (
     Layout("Quora TSV", 4, first=1, label=0, labels=_BINARY, text="question", id=3),
     Layout("SciTail", 3, first=0, label=2, labels={"entails": "entailment", "neutral": "neutral"}, text="sentence"),
-    Layout("SelQA TSV", 3, first=0, label=2, labels=_BINARY, text="sentence", grouped=True, enough=_one),
+    Layout("SelQA TSV", 3, first=0, label=2, labels=_BINARY, text="sentence", grouped=True, enough=_first),
 )
 
 
 @layouts(*(layout.name for layout in LAYOUTS), clue=LOOK)
 def recognise(head: list[Line]) -> RowReader | None:
-    """Most of the first lines have a layout's cells, of SelQA one."""
+    """Most of the first lines have a layout's cells, of SelQA the first: any other may follow a header."""
     layout = next((layout for layout in LAYOUTS if layout.enough(head, layout.fits)), None)
     return None if layout is None else RowReader(layout.name, layout.row)

@@ -109,7 +109,10 @@ class Import:
 def read_tags(text: str, annotator: str) -> list[Marked]:
     """The lines of a CSV file with the columns id and tags (between them a ``|``), and perhaps annotator and note;
     where there is no annotator they are ``annotator``'s. Raises DeskError for a file that is none."""
-    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+    text = text.removeprefix("\ufeff")
+    first = text.partition("\n")[0]
+    # Spreadsheets of some countries write semicolons.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
     try:
         lines = [line for line in reader if any(line)]
     except csv.Error as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from core.errors import DeskError
 from core.files import users_folder
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".gz", ".zst", ".parquet")
+SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".xlsx", ".xml", ".gz", ".zst", ".parquet")
 """Endings of the files that are offered."""
 MOST_FILES = 1000
 NOTE = "_run.json"

@@ -257,6 +257,14 @@ def _check_size(path: Path, size: int, largest: int) -> None:
         )
 
 
+def is_run(path: Path) -> bool:
+    """Whether a file is a run, not another Parquet file or none."""
+    try:
+        return KEY in (pq.read_metadata(path).metadata or {})
+    except (OSError, pa.ArrowException):
+        return False
+
+
 def read_header(path: Path, largest: int = LARGEST, opened: IO[bytes] | None = None) -> RunHeader:
     """What a run's file, perhaps one that is ``opened`` already, says of itself, without its rows. Raises DeskError for
     a file that is none, or whose texts take more than ``largest`` bytes."""

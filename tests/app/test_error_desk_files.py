@@ -4,6 +4,8 @@ import gzip
 import json
 import re
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from app.desk import choosing
@@ -36,7 +38,10 @@ def test_files_are_recognised_or_their_columns_are_asked_for(kept_run, tmp_path)
     save(kept_run, tmp_path / "run.parquet")
     assert choosing._recognised(tmp_path / "run.parquet", 10**6).models[1].model == "two"
     (tmp_path / "odd.csv").write_text("claim;proof\na;b\n")
-    assert choosing._recognised(tmp_path / "odd.csv", 10**6) == ["claim", "proof"]
+    seen = choosing._recognised(tmp_path / "odd.csv", 10**6)
+    assert (seen.names, seen.doubtful) == (("claim", "proof"), False)
+    pq.write_table(pa.table({"premise": ["a"], "hypothesis": ["b"]}), tmp_path / "data.parquet")
+    assert choosing._recognised(tmp_path / "data.parquet", 10**6).rows[0].second == "b"
 
 
 def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypatch, checkpoints):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
+from core.data.lines import text_of
 from core.desk import figures
 from core.desk.agreement import agreement
 from core.desk.annotations import Annotations, RowState
@@ -253,3 +254,11 @@ def test_the_confusion_matrix_counts_by_hand(run):
     assert counts['gold = "entailment" and predicted = "entailment"'] == 2
     assert counts['gold = "contradiction" and predicted = "entailment"'] == 1
     assert sum(counts.values()) == 6
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_tags_are_read_as_a_spreadsheet_saves_them(delimiter, encoding):
+    table = "id,tags,note\r\n1e,müde | noise,“schön”\r\n".replace(",", delimiter)
+    (line,) = read_tags(text_of(table.encode(encoding)), "Ann")
+    assert (line.row, line.tags, line.note) == ("1e", {"müde", "noise"}, "“schön”")

@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.data import DataError, read
-from core.data.picked import Picked, columns_of, read_picked
+from core.data.picked import Picked
+from core.data.stream import seen_in
 from core.desk import folders, store
 from core.desk.prediction import PredictionJob
 from core.desk.run import Run, fitting, load, read_header, save, to_table
@@ -211,21 +212,21 @@ def test_columns_are_picked_of_a_table_and_of_json_lines(tmp_path):
     path = tmp_path / "claims.jsonl"
     rows = [{"claim": "a dog", "evidence": ["a red dog .", "it is cold"], "label": "SUPPORTS"}, {"claim": ""}]
     path.write_text("\n".join(map(json.dumps, rows)))
-    assert columns_of(path) == ["claim", "evidence", "label"]
-    data = read_picked(path, Picked("evidence", "claim", "label"))
+    assert list(seen_in(path).names) == ["claim", "evidence", "label", "evidence.1", "evidence.2"]
+    data = read(path, labelled=False, columns=Picked("evidence", "claim", "label"))
     (row,) = data.rows
     assert (row.first, row.second, row.label) == ("a red dog . it is cold", "a dog", "supports")
     assert json.loads(row.columns["evidence"]) == ["a red dog .", "it is cold"]
     assert [problem.line for problem in data.problems] == [2]
-    other = read_picked(path, Picked("evidence", "claim"))
+    other = read(path, labelled=False, columns=Picked("evidence", "claim"))
     assert other.sha256 != data.sha256 and other.rows[0].label is None
     table = tmp_path / "x.csv"
     table.write_text('eins;zwei\n"a ""dog""; red";b\nlonely\n')
-    data = read_picked(table, Picked("eins", "zwei"))
+    data = read(table, labelled=False, columns=Picked("eins", "zwei"))
     assert data.rows[0].first == 'a "dog"; red' and len(data.problems) == 1
     for picked, wrong in ((Picked("drei"), "no column 'drei'"), (Picked("claim", "evidence"), "no column")):
         with pytest.raises(DataError, match=wrong):
-            read_picked(table, picked)
+            read(table, labelled=False, columns=picked)
 
 
 def test_the_header_reads_no_rows(run, tmp_path):

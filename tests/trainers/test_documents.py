@@ -198,7 +198,7 @@ def test_quora_with_its_own_header(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "layout"),
     [
-        ("text,hypothesis,label\na,b,c\n", None),
+        ("text,hypothesis,label\na,b,c\n", "sentence-pair table"),
         ("claim;question;text;label\na;b;c;d\n", None),
         ("text\nword\n", None),
         ("1,2,3\n4,5,6\n", None),
@@ -208,7 +208,8 @@ def test_quora_with_its_own_header(tmp_path: Path) -> None:
         ('{"question": "a", "text": "b", "label": 1}', None),
         ('{"claim": "a", "label": "REFUTES", "evidence": ["b"]}', "FEVER jsonl"),
         ('{"sentence1": "a", "sentence2": "b", "gold_label": "neutral", "text": "c", "label": "x"}', "SNLI jsonl"),
-        ("question\tsentence\tlabel\na\tb\t1\n", "WikiQA TSV"),
+        ("question\tsentence\tlabel\na\tb\t1\n", "sentence-pair table"),
+        ("QuestionID\tQuestion\tSentence\tLabel\n1\ta\tb\t1\n", "WikiQA TSV"),
         ("question,answer,label,text\na,b,1,c\n", "question-answer table"),
         ("3,who\tit , text\t0\n4,who\tit\t1\n", "SelQA TSV"),
     ],

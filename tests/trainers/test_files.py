@@ -216,8 +216,8 @@ def test_a_file_of_nuls_is_one_sentence_wherever_it_is_read(
 ) -> None:
     nuls = tmp_path / "nuls.csv"
     nuls.write_bytes(bytes(5000))
-    assert "layout" in sentence(capsys, "evaluate", checkpoint, str(nuls))
-    assert "layout" in sentence(capsys, "predict", checkpoint, str(nuls), "--out", str(tmp_path / "out.csv"))
+    assert "is not text" in sentence(capsys, "evaluate", checkpoint, str(nuls))
+    assert "is not text" in sentence(capsys, "predict", checkpoint, str(nuls), "--out", str(tmp_path / "out.csv"))
     assert "YAML" in sentence(capsys, "train", str(nuls), "--data", str(data))
     assert str(nuls.name) in sentence(capsys, *arguments(data, tmp_path / "run", "--vectors", str(nuls)))
     folder = data / "nuls"

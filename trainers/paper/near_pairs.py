@@ -27,7 +27,7 @@ from core.data.dataset import DataError
 from core.errors import RunError
 from core.evaluation.predict import classify
 from core.files import check_writable, whole_file
-from trainers.options import add_options, pick_device
+from trainers.options import add_options, columns, pick_device
 
 FARTHEST = 0.8
 """Cosine distance of TF-IDF up to which texts count as near."""
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--without", type=Path, metavar="FILE", help="a data file whose texts are left out")
     parser.add_argument("--nearest", type=int, default=3, metavar="N", help="neighbours of a text (default: 3)")
     parser.add_argument("--seed", type=int, default=1, help="of the order in a pair and of the pairs (default: 1)")
-    add_options(parser, "--device")
+    add_options(parser, "--device", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if any(checkpoint.labels != labels for checkpoint in checkpoints):
         raise RunError("the checkpoints have different classes; give checkpoints of one task")
     left_out = set(_texts(read(args.without, labelled=False))) if args.without else set()
-    dataset = read(args.file, labelled=False)
+    dataset = read(args.file, labelled=False, columns=columns(args.columns))
     known = {frozenset((row.first, row.second)) for row in dataset.rows}
     texts = sorted(set(_texts(dataset)) - left_out)
     rows = pairs(texts, known, args.nearest, args.seed)

@@ -1,0 +1,74 @@
+"""The first sheet of an Excel workbook (.xlsx) as lines of CSV, which the readers of tables know."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import zipfile
+from collections.abc import Iterator
+from typing import IO
+
+from core.data.dataset import DataError
+
+_MOST_ROWS = 1_048_576
+"""Of a sheet in Excel; a damaged file may number its rows beyond."""
+
+
+def rows_as_csv(name: str, file: IO[bytes], largest: int, notes: list[str]) -> Iterator[bytes]:
+    """A line for each row of the first sheet, every cell quoted; an empty line for an empty row. ``notes`` gets a
+    sentence where there are further sheets. Raises DataError for another kind of zip file, a damaged one, and one that
+    unpacks to more than ``largest`` bytes."""
+    content = file.read(largest + 1)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            parts = archive.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError):
+        raise DataError(f"{name} is a damaged zip file or workbook; download or save it again") from None
+    if len(content) > largest or sum(part.file_size for part in parts) > largest:
+        raise DataError(f"{name} holds more than {largest / 1e6:,.0f} MB of text; divide it")
+    if not any(part.filename == "xl/workbook.xml" for part in parts):
+        inside = ", ".join(part.filename for part in parts[:5])
+        raise DataError(f"{name} is a zip file ({inside[:200]}), not an .xlsx workbook; unpack it and give one file")
+    yield from _rows(name, io.BytesIO(content), notes)
+
+
+def _rows(name: str, content: IO[bytes], notes: list[str]) -> Iterator[bytes]:
+    import openpyxl  # here, so that other files need no openpyxl
+
+    try:
+        book = openpyxl.load_workbook(content, read_only=True, data_only=True)
+        sheets = book.worksheets
+        if len(sheets) > 1:
+            notes.append(f"only the first of {len(sheets)} sheets, “{sheets[0].title}”, was read")
+        sheet = sheets[0]
+        sheet.reset_dimensions()  # some programs write wrong ones
+        width = 0
+        for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+            if number > _MOST_ROWS:
+                raise DataError(f"{name} numbers its rows beyond {_MOST_ROWS:,}; save it as CSV")
+            width = width or len(row)  # empty cells at the end of a row may be left out
+            yield _line([_text(value) for value in (*row, *[None] * (width - len(row)))])
+    except DataError:
+        raise
+    except Exception as error:  # openpyxl raises whatever its parsing of a damaged workbook comes upon
+        raise DataError(f"{name} is a damaged workbook ({type(error).__name__}); save it again, or as CSV") from None
+
+
+def _line(cells: list[str]) -> bytes:
+    if not any(cells):
+        return b"\n"
+    out = io.StringIO()
+    csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(cells)
+    return out.getvalue().encode("utf-8", "replace")
+
+
+def _text(value: object) -> str:
+    """A cell's value as a person sees it: 1 for 1.0, nothing for an empty cell."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time.min:
+        return str(value.date())
+    return str(value).replace("\r\n", "\n").replace("_x000D_", "")

@@ -1,0 +1,255 @@
+"""Files as spreadsheets, dumps and older programs write them: read whole, or one sentence that says what to do."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import io
+import json
+import os
+import threading
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from core.data import DataError, Stream, read
+
+HEAD = "premise,hypothesis,label\n"
+
+
+def given(folder: Path, content: str | bytes, name: str = "x.csv", **options):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read(path, **options)
+
+
+def texts(data):
+    return [(row.first, row.second, row.label) for row in data.rows]
+
+
+def workbook(**sheets) -> bytes:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+QUOTED = '"id"\t"question1"\t"question2"\t"is_duplicate"\n"7"\t"What is ""a""?"\t"Why\n\nb?"\t"1"\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (QUOTED, [('What is "a"?', "Why\n\nb?", "1")]),
+        (QUOTED.replace('"7"', "7").replace('"1"', "1"), [('What is "a"?', "Why\n\nb?", "1")]),
+        ('label\tpremise\thypothesis\n1\tA\t"b\nc"\n0\t"D\tE"\t"""F"""\n', [("A", "b\nc", "1"), ("D\tE", '"F"', "0")]),
+    ],
+    ids=["all cells", "texts", "where needed"],
+)
+def test_tab_separated_files_may_be_quoted(tmp_path, content, rows):
+    data = given(tmp_path, content, "x.tsv")
+    assert texts(data) == rows and not data.problems
+
+
+def test_stray_quotes_of_unquoted_files_stay(tmp_path):
+    lines = ['"Hi" he said\tx', '"Hi."\ty', 'a "b" c\t"d e', 'f\t"g" h', 'say ""\tz', '"a\tb"']
+    data = given(tmp_path, "premise\thypothesis\tlabel\n" + "".join(f"{line}\tn\n" for line in lines), "x.tsv")
+    assert [f"{row.first}\t{row.second}" for row in data.rows] == lines and not data.problems
+
+
+def test_carriage_returns_end_lines_where_there_is_no_other_end(tmp_path):
+    rows = f'{HEAD}A man.,"B\nman.",n\n,x,n\n'.replace("\n", "\r")
+    data = given(tmp_path, rows)
+    assert texts(data) == [("A man.", "B\nman.", "n")] and [problem.line for problem in data.problems] == [4]
+    mixed = given(tmp_path, b'premise,hypothesis,label\r\nA,B,n\nC,D,n\r\n\r\n"E\r\n\r\nx",F,n')
+    assert texts(mixed) == [("A", "B", "n"), ("C", "D", "n"), ("E\n\nx", "F", "n")]
+
+
+def test_windows_1252_is_read_and_said(tmp_path):
+    data = given(tmp_path, f"{HEAD}Der Mann schläft.,“Müde”,n\nplain,text,n\n".encode("cp1252"))
+    assert data.rows[0].first == "Der Mann schläft." and data.rows[0].second == "“Müde”" and len(data.rows) == 2
+    assert "1 line is not UTF-8 and was read as Windows-1252" in data.summary()
+
+
+@pytest.mark.parametrize(
+    ("line", "encoding"), [("今天天气很好,我们去公园玩,n", "gbk"), ("мужчина спит,мужчина стоит,n", "cp1251")]
+)
+def test_other_encodings_are_no_windows_1252(tmp_path, line, encoding):
+    with pytest.raises(DataError, match=r"line 2: not valid UTF-8 .*; save the file as UTF-8"):
+        given(tmp_path, HEAD.encode() + line.encode(encoding))
+
+
+def test_a_file_of_both_encodings_names_the_lines_that_are_not_utf_8(tmp_path):
+    data = given(tmp_path, HEAD.encode() + "café,x,n\n".encode() + "café,y,n\n".encode("cp1252"))
+    assert [row.second for row in data.rows] == ["x"] and [problem.line for problem in data.problems] == [3]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_is_read(tmp_path, encoding):
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    content = (mark + HEAD.replace(",", "\t").replace("\n", "\r\n") + "Über 🐕\tb\tn\r\n").encode(encoding)
+    assert texts(given(tmp_path, content, "x.txt")) == [("Über 🐕", "b", "n")]
+
+
+def test_joined_files_keep_all_rows(tmp_path):
+    """Each with its byte order mark and its header."""
+    one = f"\ufeff{HEAD}A,B,n\n"
+    data = given(tmp_path, one + one.replace("A,B", "C,D") + "\ufeffE,F,n\n")
+    assert texts(data) == [("A", "B", "n"), ("C", "D", "n"), ("E", "F", "n")] and not data.problems
+    row = json.dumps({"premise": "A", "hypothesis": "B", "label": "n"})
+    data = given(tmp_path, f"\ufeff{row}\n\ufeff{row}\n", "x.jsonl")
+    assert len(data.rows) == 2 and not data.problems
+
+
+def test_nul_characters_break_their_own_row_only(tmp_path):
+    data = given(tmp_path, f"{HEAD}A dog\0 runs,B,n\nC,D,n\n")
+    assert texts(data) == [("C", "D", "n")] and data.problems[0].line == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "row", "others"),
+    [
+        ("premise;hypothesis;score\nA, b.;C.;2,5\n", ("A, b.", "C.", "2,5"), {}),
+        ("premise,hypothesis,label,\nA,B,n,\n", ("A", "B", "n"), {}),
+        ("premise,hypothesis,label\nA,B,n,,\n", ("A", "B", "n"), {}),
+        ("premise,hypothesis,label,\nA,B,n,x\n", ("A", "B", "n"), {"column 4": "x"}),
+        (",premise,hypothesis,label\n0,A,B,n\n", ("A", "B", "n"), {"column 1": "0"}),
+        ("Unnamed: 0,premise,hypothesis,label\n0,A,B,n\n", ("A", "B", "n"), {"Unnamed: 0": "0"}),
+        ("premise,hypothesis,label,tag,tag\nA,B,n,x,y\n", ("A", "B", "n"), {"tag": "x", "tag 2": "y"}),
+        ('"Sentence\nA";"Sentence\nB";label\nA;B;n\n', ("A", "B", "n"), {}),
+    ],
+)
+def test_headers_of_spreadsheets(tmp_path, content, row, others):
+    data = given(tmp_path, content)
+    assert texts(data) == [row] and data.rows[0].columns == others and not data.problems
+
+
+ROWS = [
+    ["premise", "hypothesis", "label", "when"],
+    ['A "man", asleep.', "two\nlines", 1.0, datetime.datetime(2020, 1, 2)],
+    [2.5, True, 0],
+    [],
+    ["C", "D", "n", "x"],
+]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_first_sheet_of_a_workbook_is_read_and_said(tmp_path, packed):
+    content = workbook(Data=ROWS, Notes=[["a note"]])
+    data = given(tmp_path, gzip.compress(content) if packed else content, f"x.xlsx{'.gz' * packed}")
+    assert texts(data) == [('A "man", asleep.', "two\nlines", "1"), ("2.5", "True", "0"), ("C", "D", "n")]
+    assert [row.id for row in data.rows] == ["line 2", "line 3", "line 5"] and not data.problems
+    assert data.rows[0].columns == {"when": "2020-01-02"}
+    assert "only the first of 2 sheets, “Data”, was read" in data.summary()
+
+
+def zipped(**files: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("__", "/"), content)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), r"an old Excel workbook \(\.xls\)"),
+        (workbook(Data=[]), "has no text in it"),
+        (workbook(Data=ROWS)[:400], "damaged zip file or workbook; download or save it again"),
+        (zipped(xl__workbook=b"", **{"xl__workbook.xml": b"<no"}), "damaged workbook"),
+        (zipped(train=b"a,b"), r"is a zip file \(train\), not an .xlsx workbook; unpack it"),
+        (b"%PDF-1.4", "is a PDF file, which is not read; give CSV"),
+        (gzip.compress(gzip.compress(b"a,b")), "gzip within gzip"),
+        (bytes(range(9)) * 100, "is not text"),
+        (HEAD.encode("utf-16-le"), "UTF-16 without its mark; save it as UTF-8"),
+        (b"<!DOCTYPE html>\n<html>404</html>", "is a web page, not data"),
+        (b"", "no text in it"),
+        (b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "aa">]>\n<l><p a="&a;"/></l>', "entities of its own"),
+        (b"<corpus>\n<pair><t>A</h></pair>", "mismatched tag"),
+        (b"just some words\nand more\n", "its first line is .just some words.; give CSV"),
+        (b"claim;proof;mark\na;b;c\n", "it has the columns claim, proof, mark; say which hold what .--columns"),
+        (b"A man sleeps.\tA man rests.\tn\n", "looks like a row, not like a header .*premise=1,hypothesis=2,label=3"),
+        (b"left\tright\tsame\nA man.\tA dog.\t1\nA cat.\tIt.\t0\n", "columns left, right, same; say which hold what"),
+        (b"A man\tsleeps\tn\nA dog\truns\tn\n", "looks like a row, not like a header"),
+        (b'{"a": {"b": "A man sleeps."}, "c": 1}', r"its rows have the keys a, c, a\.b; .*--columns"),
+        ("\x1b[31m <b>\u202ex</b>\ty\nz\tz\n".encode(), r"columns  \[31m <b> x</b>, y;"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence_without_a_path(tmp_path, content, told):
+    with pytest.raises(DataError, match=told) as raised:
+        given(tmp_path, content, "given.csv")
+    assert str(tmp_path) not in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_a_workbook_that_unpacks_to_more_than_the_bound_is_refused_before(tmp_path, monkeypatch):
+    monkeypatch.setattr("openpyxl.load_workbook", None)
+    with pytest.raises(DataError, match="holds more than 1 MB"):
+        given(tmp_path, zipped(**{"xl__workbook.xml": b" " * 2_000_000}), largest=1_000_000)
+
+
+def test_columns_of_pandas_json_are_rows(tmp_path):
+    columns = {"premise": {"0": "A", "1": "C"}, "hypothesis": {"0": "B", "1": "D"}, "label": {"0": 1, "1": 0}}
+    lists = {name: [*column.values()] for name, column in columns.items()}
+    for content in (columns, lists):
+        for indent in (None, 2):
+            data = given(tmp_path, json.dumps(content, indent=indent), "x.json")
+            assert texts(data) == [("A", "B", "1"), ("C", "D", "0")]
+
+
+def test_a_list_that_is_cut_off_keeps_its_whole_rows(tmp_path):
+    rows = json.dumps([{"premise": "A", "hypothesis": "B", "label": "n"}] * 3, indent=1)
+    data = given(tmp_path, rows[:-20], "x.json")
+    assert len(data.rows) == 2 and [str(problem) for problem in data.problems] == [
+        "line 12: not a JSON object (cut off?)"
+    ]
+
+
+def test_a_long_list_is_read_row_by_row(tmp_path):
+    """Of a file that is written while it is read, rows come before its end."""
+    os.mkfifo(tmp_path / "pipe")
+    row, go_on = json.dumps({"premise": "A", "hypothesis": "B", "label": "n"}), threading.Event()
+
+    def write():
+        with (tmp_path / "pipe").open("w") as file:
+            file.write("[\n" + f"{row},\n" * 50_000)
+            file.flush()
+            go_on.wait(60)
+            file.write(f"{row}\n]\n")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    rows = iter(Stream(tmp_path / "pipe"))
+    some = [next(rows) for _ in range(40_000)]
+    go_on.set()
+    assert len(some) + sum(1 for _ in rows) == 50_001
+    writer.join()
+
+
+def test_xml_that_is_cut_off_keeps_its_whole_records(tmp_path):
+    pair = '<pair id="{0}" entailment="YES"><t>A.</t><h>B.</h></pair>'
+    for between in ("", "\n"):
+        content = f"<corpus>{between}{pair.format(1)}{between}{pair.format(2)}{between}<pair><t>cut"
+        data = given(tmp_path, content, "x.xml")
+        assert [row.id for row in data.rows] == ["1", "2"] and "not well-formed XML" in data.problems[0].what
+
+
+def test_texts_around_records_of_xml_are_not_dropped(tmp_path):
+    answers = "<positive><s>A man did it.</s><s>Nobody did it.</s></positive>"
+    content = f"<corpus>\n<set><question>Who did it then ?</question>{answers}</set>\n</corpus>"
+    with pytest.raises(DataError, match="has texts in <set> beside records of texts"):
+        given(tmp_path, content, "x.xml")
+
+
+def test_nested_columns_of_parquet_are_read(tmp_path):
+    pq.write_table(pa.table({"pair": [{"premise": "A", "hypothesis": "B"}], "label": ["n"]}), tmp_path / "x.parquet")
+    assert texts(read(tmp_path / "x.parquet")) == [("A", "B", "n")]
