@@ -85,6 +85,8 @@ CLASSES = (r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}", _SIGN)
 _UNICODE = regex.compile(_fast(*CLASSES), regex.VERBOSE | regex.IGNORECASE)
 _ABBREVIATION = regex.compile(r"(?:\p{L}\.)++\p{L}")
 
+_RAISED = regex.compile(r"(?<=\d)\p{No}")
+"""The half of 1½, the square of 10²: NFKC would make another number of it."""
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", re.ASCII)
 
 SAME = {
@@ -93,15 +95,16 @@ SAME = {
     "–": "--", "—": "--", "‒": "--", "―": "--",
 }  # fmt: skip
 """Signs that are read as another one."""
-AUXILIARIES = frozenset(
-    "ai are ca could dare did do does had has have is may might must need ought sha should was were wo would".split()
-)
+AUXILIARIES = frozenset((
+    "ai", "are", "ca", "could", "dare", "did", "do", "does", "had", "has", "have", "is", "may", "might", "must",
+    "need", "ought", "sha", "should", "was", "were", "wo", "would",
+))  # fmt: skip
 """What stands before ``n't``."""
 _READ_AS = {
     ("gon", "na"): ("going", "to"), ("wan", "na"): ("want", "to"), ("got", "ta"): ("got", "to"),
     ("gim", "me"): ("give", "me"), ("lem", "me"): ("let", "me"), ("more", "'n"): ("more", "than"),
-    ("d'", "you"): ("do", "you"), ("d'", "ye"): ("do", "you"), ("d'", "ya"): ("do", "you"), ("y'", "all"): ("you", "all"),
-    ("can", "n't"): ("ca", "n't"),
+    ("d'", "you"): ("do", "you"), ("d'", "ye"): ("do", "you"), ("d'", "ya"): ("do", "you"),
+    ("y'", "all"): ("you", "all"), ("can", "n't"): ("ca", "n't"),
     **{("'t", verb): ("it", verb) for verb in ("is", "was", "were", "will", "would")},
     **{(f"{auxiliary}n", "'t"): (auxiliary, "n't") for auxiliary in AUXILIARIES},
 }  # fmt: skip
@@ -139,6 +142,7 @@ def normalise(text: str) -> str:
     if form.isascii():
         form = form.lower()
     else:
+        form = _RAISED.sub(r" \g<0>", form)
         form = unicodedata.normalize("NFKC", form if len(form) <= _LONG else _marks_in_order(form)).lower()
         form = "".join(c for c in form if unicodedata.category(c) != "Cf") or form
     form = SAME.get(form, form).replace("`", "'")
