@@ -27,7 +27,7 @@ def foreign(text: str) -> str:
     """The language of a text in Latin letters that is surely not English, else an empty text.
 
     It takes two words of the language's list that English does not have, and more of them than of English ones. Beside
-    one such word, words with letters such as ä or ñ count too.
+    such a word, others with letters such as ä or ñ count half.
     """
     words = _WORD.findall(text.lower())
     if len(words) < _LEAST:
@@ -36,6 +36,6 @@ def foreign(text: str) -> str:
     for language, (only, english, either) in _lists().items():
         own = sum(word in only for word in words)
         accented = sum(not word.isascii() and word not in either for word in words)
-        if own > most and own + accented > max(1, sum(word in english for word in words)):
+        if own > most and own + accented // 2 > max(1, sum(word in english for word in words)):
             best, most = language, own
     return best
