@@ -34,6 +34,7 @@ _AS_TYPED = str.maketrans({
 read as Latin-1)."""
 _APOSTROPHE = regex.compile(r"(?<=[\p{L}\p{M}\p{N}])`(?=\p{L})")
 """A backquote that is an apostrophe, not a treebank's left quote."""
+_LEFT_QUOTE = regex.compile(r"(?<![\p{L}\p{M}\p{N}'`])'(?=[\p{L}\p{N}])")
 
 JOINED = frozenset(("cannot", "gonna", "wanna", "gotta", "gimme", "lemme"))
 """Words that the Penn Treebank splits, of letters alone; :func:`rules` says where."""
@@ -60,7 +61,7 @@ def rules(L: str, M: str, N: str, Cf: str, sign: str) -> str:
     | (?:(?<=[{L}])|(?<!\S)) {negation}                                                               # (do)n't
     | ['`] {clitic}                                                                                   # 's  're
     | (?<![{L}{M}{N}]) ['`]t (?= (?:is|was|were|will|would)(?:n't)?(?![{L}{M}{N}]) | (?![{L}{M}{N}'`]) )    # 't(is)
-    | (?: (?<=more) | (?<![{L}{M}{N}]) ) 'n (?![{L}{M}{N}'`])                                         # (more)'n
+    | (?: (?<=more) | (?<![{L}{M}{N}]) ) ['`]n (?![{L}{M}{N}'`])                                       # (more)'n
     | [{L}{M}]+? (?={negation})                                                                       # do(n't)
     | [{L}{M}][{L}{M}{N}{Cf}]* (?: -[{L}{M}{N}]+ )* (?: ' (?!{clitic}) [{L}{M}]+ )*                   # go-kart  o'clock
     | ``|''|\.{{2,}}|-{{2,}}
@@ -87,10 +88,10 @@ _ABBREVIATION = regex.compile(r"(?:\p{L}\.)++\p{L}")
 
 _RAISED = regex.compile(r"(?<=\d)\p{No}")
 """The half of 1½, the square of 10²: NFKC would make another number of it."""
-_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", re.ASCII)
+_THOUSANDS = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:,\d{3}){1,4}|[1-9]\d{4,14})(?![\d,])", re.ASCII)
 
 SAME = {
-    "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "‟": '"', "`": "'", "…": "...", "\\/": "/", "\\*": "*",
+    "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "‟": '"', "…": "...", "\\/": "/", "\\*": "*",
     "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}",
     "–": "--", "—": "--", "‒": "--", "―": "--",
 }  # fmt: skip
@@ -136,8 +137,8 @@ def well_formed(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """The form a token is looked up by: NFKC, lower case, straight quotes, no zero-width characters, no commas in
-    thousands."""
+    """The form a token is looked up by: NFKC, lower case, straight quotes, no zero-width characters, numbers
+    with or without commas alike."""
     form = text if text.isascii() else text.translate(_AS_TYPED)
     if form.isascii():
         form = form.lower()
@@ -145,18 +146,27 @@ def normalise(text: str) -> str:
         form = _RAISED.sub(r" \g<0>", form)
         form = unicodedata.normalize("NFKC", form if len(form) <= _LONG else _marks_in_order(form)).lower()
         form = "".join(c for c in form if unicodedata.category(c) != "Cf") or form
-    form = SAME.get(form, form).replace("`", "'")
+    form = SAME.get(form, form)
+    if len(form) > 1:
+        form = form.replace("`", "'")
     if form[:1].isdigit():
-        form = _THOUSANDS.sub(lambda number: number.group().replace(",", ""), form)
+        form = _THOUSANDS.sub(_grouped, form)
         form = form.replace("\\/", "/").replace("⁄", "/")
     return form + "." if form[1:2] == "." and _ABBREVIATION.fullmatch(form) else form
+
+
+def _grouped(number: re.Match[str]) -> str:
+    """1000, which may be a year, but 10,000 (word tables have most numbers of five digits so)."""
+    digits = number.group().replace(",", "")
+    return digits if len(digits) < 5 else f"{int(digits):,}"
 
 
 def as_typed(text: str) -> str:
     """The text with each character that is read as an apostrophe, a left quote or a hyphen as the ASCII one; spans stay
     as they are."""
     text = text if text.isascii() else text.translate(_AS_TYPED)
-    return _APOSTROPHE.sub("'", text) if "`" in text else text
+    text = _APOSTROPHE.sub("'", text) if "`" in text else text
+    return _LEFT_QUOTE.sub("`", text) if "'" in text else text
 
 
 def read_together(norms: list[str]) -> list[str]:

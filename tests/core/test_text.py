@@ -44,7 +44,7 @@ def norms(text):
     [
         ("A dog's bone.", ["a", "dog", "'s", "bone", "."]),
         ("I don't, can't and won’t", ["i", "do", "n't", ",", "ca", "n't", "and", "wo", "n't"]),
-        ("The U.S. costs $12,381 at 5 p.m", ["the", "u.s.", "costs", "$", "12381", "at", "5", "p.m."]),
+        ("The U.S. costs $12,381 at 5 p.m", ["the", "u.s.", "costs", "$", "12,381", "at", "5", "p.m."]),
         ("a go-kart, o'clock and O'Brien's", ["a", "go-kart", ",", "o'clock", "and", "o'brien", "'s"]),
         ("the 1990s... well", ["the", "1990s", "...", "well"]),
         ("一 هذا كتاب नमस्ते", ["一", "هذا", "كتاب", "नमस्ते"]),
