@@ -32,9 +32,10 @@ _AS_TYPED = str.maketrans({
 })  # fmt: skip
 """Characters that people type or paste as an apostrophe, as a left quote and as a hyphen (\x91 and \x92: Windows-1252
 read as Latin-1)."""
-_APOSTROPHE = regex.compile(r"(?<=[\p{L}\p{M}\p{N}])`(?=\p{L})")
+_APOSTROPHE = regex.compile(r"(?<=[\p{L}\p{M}\p{N}])`(?!`)")
 """A backquote that is an apostrophe, not a treebank's left quote."""
 _LEFT_QUOTE = regex.compile(r"(?<![\p{L}\p{M}\p{N}'`])'(?=[\p{L}\p{N}])")
+"""A straight quote where a treebank writes a left one."""
 
 JOINED = frozenset(("cannot", "gonna", "wanna", "gotta", "gimme", "lemme"))
 """Words that the Penn Treebank splits, of letters alone; :func:`rules` says where."""
