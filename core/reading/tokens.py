@@ -25,7 +25,7 @@ _LONG = 64
 """Characters of the longest token whose normal form is remembered: many longer ones would fill the memory."""
 
 
-_AS_TYPED = str.maketrans({
+AS_TYPED = str.maketrans({
     **dict.fromkeys("’´ʼ＇′ʹˊ΄ʾꞌꞋ՚׳ߴߵ❜\x92", "'"),
     **dict.fromkeys("‘‛ʻʽʿ｀ˋ‵❛\x91", "`"),
     **dict.fromkeys("‐‑−", "-"),
@@ -73,9 +73,9 @@ def rules(L: str, M: str, N: str, Cf: str, sign: str) -> str:
 def _fast(L: str, M: str, N: str, Cf: str, sign: str) -> str:
     """:func:`rules` with one before them that gives the same for most words. It is one group, so that ``split`` gives
     gaps and tokens in turn without making a match object for each."""
-    joined = "|".join(sorted(JOINED))
-    word = f"(?-i: [{L}] (?!\\.) [{L}]*+ (?! [{L}{M}{N}{Cf}'-] ) )"
-    return f"( (?! (?:{joined}) (?![{L}]) ) {word} | {rules(L, M, N, Cf, sign)} )"
+    joined = "|".join(word[1:] for word in sorted(JOINED))
+    word = f"(?-i: (?! [cCgGlLwW] (?i:{joined}) (?![{L}]) ) [{L}] (?!\\.) [{L}]*+ (?! [{L}{M}{N}{Cf}'-] ) )"
+    return f"( {word} | {rules(L, M, N, Cf, sign)} )"
 
 
 _ASCII = re.compile(_fast("A-Za-z", "", "0-9", "", "[!-~]"), re.VERBOSE | re.IGNORECASE | re.ASCII)
@@ -87,11 +87,11 @@ CLASSES = (r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}", _SIGN)
 _UNICODE = regex.compile(_fast(*CLASSES), regex.VERBOSE | regex.IGNORECASE)
 _ABBREVIATION = regex.compile(r"(?:\p{L}\.)++\p{L}")
 
-_RAISED = regex.compile(r"(?<=\d)\p{No}")
+RAISED = regex.compile(r"(?<=\d)\p{No}")
 """The half of 1½, the square of 10²: NFKC would make another number of it."""
 _THOUSANDS = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:,\d{3}){1,4}|[1-9]\d{4,14})(?![\d,])", re.ASCII)
 
-SAME = {
+_SAME = {
     "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "‟": '"', "…": "...", "\\/": "/", "\\*": "*",
     "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}",
     "–": "--", "—": "--", "‒": "--", "―": "--",
@@ -140,14 +140,19 @@ def well_formed(text: str) -> str:
 def normalise(text: str) -> str:
     """The form a token is looked up by: NFKC, lower case, straight quotes, no zero-width characters, numbers
     with or without commas alike."""
-    form = text if text.isascii() else text.translate(_AS_TYPED)
+    form = text if text.isascii() else text.translate(AS_TYPED)
     if form.isascii():
         form = form.lower()
     else:
-        form = _RAISED.sub(r" \g<0>", form)
+        form = RAISED.sub(r" \g<0>", form)
         form = unicodedata.normalize("NFKC", form if len(form) <= _LONG else _marks_in_order(form)).lower()
         form = "".join(c for c in form if unicodedata.category(c) != "Cf") or form
-    form = SAME.get(form, form)
+    return looked_up(form)
+
+
+def looked_up(form: str) -> str:
+    """A folded form with signs, numbers and abbreviations in one spelling."""
+    form = _SAME.get(form, form)
     if len(form) > 1:
         form = form.replace("`", "'")
     if form[:1].isdigit():
@@ -165,7 +170,7 @@ def _grouped(number: re.Match[str]) -> str:
 def as_typed(text: str) -> str:
     """The text with each character that is read as an apostrophe, a left quote or a hyphen as the ASCII one; spans stay
     as they are."""
-    text = text if text.isascii() else text.translate(_AS_TYPED)
+    text = text if text.isascii() else text.translate(AS_TYPED)
     text = _APOSTROPHE.sub("'", text) if "`" in text else text
     return _LEFT_QUOTE.sub("`", text) if "'" in text else text
 

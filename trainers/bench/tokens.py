@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 
 import numpy as np
 import regex
 
-from core.reading.tokens import CLASSES, as_typed, normalise, read_together, rules, tokenize
+from core.reading.tokens import AS_TYPED, CLASSES, RAISED, as_typed, looked_up, read_together, rules, tokenize
 from core.reading.word_table import default_table
 from trainers.bench.row import Row, times_faster
 
@@ -27,11 +28,16 @@ class PlainToken:
 def plainly(text: str) -> list[PlainToken]:
     """The tokens of a text by one pattern for all scripts, normalised without a cache."""
     found = list(_RULES.finditer(as_typed(text)))
-    forms = read_together([normalise(match.group()) for match in found])
+    forms = read_together([_norm(match.group()) for match in found])
     return [
         PlainToken(text[match.start() : match.end()], match.start(), match.end(), form)
         for match, form in zip(found, forms, strict=True)
     ]
+
+
+def _norm(text: str) -> str:
+    form = unicodedata.normalize("NFKC", RAISED.sub(r" \g<0>", text.translate(AS_TYPED))).lower()
+    return looked_up("".join(c for c in form if unicodedata.category(c) != "Cf") or form)
 
 
 def sentences(count: int) -> list[str]:
