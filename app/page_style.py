@@ -14,6 +14,7 @@ from app.page_state.session import PageSession
 from app.pages import VIEWS, address, pages
 from app.palette import css_variables
 from core.checkpoint import in_memory
+from core.wording import capital as capital
 
 _STYLE = (
     f"<style>:root {{ {css_variables('--pl-')} }}</style>"
@@ -168,11 +169,6 @@ def terms(rows: Iterable[tuple[str, str]]) -> None:
     """Names, each with a sentence."""
     lines = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(sentence)}</dd>" for name, sentence in rows)
     st.html(f'<dl class="pl-terms">{lines}</dl>')
-
-
-def capital(text: str) -> str:
-    """The text with a capital at its beginning; the rest stays as it is."""
-    return text[:1].upper() + text[1:]
 
 
 def plain(text: str) -> str:

@@ -165,11 +165,14 @@ def _turn(options: argparse.Namespace) -> None:
         from core.checkpoint import open_checkpoint
         from core.effects import cost
         from core.effects.turning import smallest_changes
+        from core.explain import explained
 
     checkpoint = open_checkpoint(options.model)
     pair = options.first, options.second
     with _watched(checkpoint, lambda: cost.of_smallest_change(checkpoint, *pair)) as progress:
         changes = smallest_changes(checkpoint, *pair, progress=progress)
+    for warning in explained(checkpoint, *pair).warnings:
+        print(warning, file=sys.stderr)
     if options.json:
         print(json.dumps([change.to_dict() for change in changes], ensure_ascii=False, indent=1))
     else:

@@ -11,18 +11,17 @@ from torch import Tensor
 
 from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
-from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence
+from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record
 from core.evidence.attention_map import WORD_COLUMNS
 from core.evidence.record import the
+from core.input_warnings import input_warnings
 from core.layers.attention import Override, as_override
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
-from core.reading.tokens import MAX_CHARACTERS
 from core.shared_memory import SharedMemory
 from core.tally import Tally
+from core.wording import capital
 
-LONG = 4
-"""Letters of a word that is long enough to be known by."""
 EXPLANATIONS = Tally()
 """Those that were computed, of any page; what is kept and asked for again is not counted."""
 
@@ -59,7 +58,8 @@ def explain(
     laid_out = None if override is None else model.lay_out(override, reading)
     output = model.under(checkpoint.reader.batch(reading), Intervention(laid_out, crossings, head))
     check_finite(checkpoint, output.logits)
-    sides = [side.sentence(checkpoint.reader) for side in reading.texts()]
+    texts = reading.texts()
+    sides = [side.sentence(checkpoint.reader) for side in texts]
     wanted = model.shows(checkpoint.card["config"]) if records is None else records
     result = Explanation(
         model=checkpoint.name,
@@ -71,7 +71,7 @@ def explain(
         logits=tuple(output.logits[0].tolist()),
         probabilities=tuple(torch.softmax(output.logits[0].double(), 0).tolist()),
         evidence=tuple(model.evidence(reading, output, wanted, overridden=override is not None)),
-        warnings=tuple(warning for side in sides for warning in _warnings(checkpoint, side)),
+        warnings=tuple(warning for side in texts for warning in input_warnings(checkpoint, side)),
     )
     if nearest_for is not None:
         result = with_nearest(checkpoint, result, nearest_for)
@@ -169,7 +169,7 @@ def check_words(reading: Reading) -> None:
     for side in reading.texts():
         if not side.has_word:
             what = "is empty" if not side.text.strip() else "has no word in it"
-            raise PairError(f"{_capital(the(side.role))} {what}: type a sentence with at least one word.")
+            raise PairError(f"{capital(the(side.role))} {what}: type a sentence with at least one word.")
 
 
 def reading_of(checkpoint: Checkpoint, explanation: Explanation, role: str) -> ReadText:
@@ -216,43 +216,3 @@ def _contexts(explanation: Explanation, row: int, rows: str) -> AttentiveContext
     records = (record for record in explanation.evidence if isinstance(record, AttentiveContext))
     record = next((record for record in records if rows in ("", record.rows)), None)
     return record if record is not None and 0 <= row < len(record.weights) else None
-
-
-def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
-    """What is unlike the training data, one sentence each."""
-    out: list[str] = []
-    name = _capital(the(side.role))
-    words = [t for t in side.tokens if t.unknown or any(c.isalnum() for c in t.text)]  # 🐶 is no sign of the table
-    letters = [c for t in words for c in t.text if c.isalpha()]
-    if side.truncated or len(side.text) > MAX_CHARACTERS:
-        out.append(f"{name} was cut after {len(side.tokens)} words; the rest was not read.")
-    if 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
-        out.append(f"{name} is in a script that the model was not trained on: treat the verdict as a guess.")
-    elif 2 * sum(t.unknown for t in words) > len(words):
-        out.append(f"Most words of {the(side.role)} are unknown to the word table: treat the verdict as a guess.")
-    elif _misspelt(side):
-        odd = ", ".join([token.text for token in words if token.unknown][:4])
-        unknown = f"Words of {the(side.role)} are unknown to the word table ({odd})"
-        out.append(f"{unknown}: if they are misspelt, treat the verdict as a guess.")
-    longest = checkpoint.card.get("typical_length", {}).get(side.role)
-    if longest and not side.truncated and len(side.tokens) > longest:
-        out.append(
-            f"{name} has {len(side.tokens)} words; 99 % of those the model was trained on had at most {longest}."
-        )
-    return out
-
-
-def _misspelt(side: Sentence) -> bool:
-    """Whether so many of its long words are unknown that they are hardly names: two, and a third of them (short words
-    are mostly known even when they are misspelt)."""
-    unknown = [token.unknown for token in side.tokens if sum(c.isalpha() for c in token.text) >= LONG]
-    return sum(unknown) > 1 and 3 * sum(unknown) >= len(unknown)
-
-
-def _capital(text: str) -> str:
-    """With a capital letter first, as a sentence begins."""
-    return text[:1].upper() + text[1:]
-
-
-def _latin(character: str) -> bool:
-    return character < "ɐ" or "Ḁ" <= character <= "ỿ"

@@ -20,6 +20,11 @@ def score_percent(share: float) -> str:
     return f"{100 * share:.1f}\u00a0%"
 
 
+def capital(text: str) -> str:
+    """With a capital letter first, as a sentence begins."""
+    return text[:1].upper() + text[1:]
+
+
 def counted(count: int, noun: str, ending: str = "s") -> str:
     """A number of things: 1 row, 2,000 rows; ``ending``: of several, as of passes."""
     return f"{count:,} {noun}{'' if count == 1 else ending}"

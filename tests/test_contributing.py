@@ -41,7 +41,7 @@ pair = ("--model", "aligned-means", "--first", "a man runs", "--second", "a dog 
 assert "Where each word of the hypothesis looks in the premise" in printed(core, "explain", *pair)
 assert label({"architecture": "aligned-means"}) == "Aligned means"
 for page in ("explore", "models"):
-    app = AppTest.from_file(f"app/views/{page}.py", default_timeout=120)
+    app = AppTest.from_file(f"app/views/{page}.py", default_timeout=600)
     app.query_params["model"] = "aligned-means"
     app.query_params["first"], app.query_params["second"] = "a man runs", "a dog sleeps"
     app.run()
@@ -137,7 +137,7 @@ from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import query
 make_checkpoint(Path("runs"), "made-up", "Made up", 1)
 assert list(pages().items())[-1] == ("both_ways", "Both ways") and address("both_ways") == "both-ways"
-app = AppTest.from_file("streamlit_app.py", default_timeout=120)
+app = AppTest.from_file("streamlit_app.py", default_timeout=600)
 app.query_params["model"], app.query_params["first"], app.query_params["second"] = "made-up", "a <b>dog", "a cat"
 app.run().switch_page("app/views/both_ways.py").run()
 assert not app.exception, app.exception

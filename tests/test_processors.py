@@ -26,7 +26,7 @@ def fresh(command, **more):
     """A process of its own, where nobody has said how threads wait."""
     environment = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT",)}
     done = subprocess.run(
-        [sys.executable, *command], cwd=ROOT, env={**environment, **more}, capture_output=True, text=True, timeout=300
+        [sys.executable, *command], cwd=ROOT, env={**environment, **more}, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done

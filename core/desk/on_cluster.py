@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import core.cluster
 from core.cluster import check_address, cluster
 from core.errors import MendableError, RunError
 
@@ -38,7 +39,7 @@ def logits_there(
     child = subprocess.Popen(command, pass_fds=[other.fileno()], cwd=root, stdin=subprocess.DEVNULL)
     other.close()
     try:
-        own.send((address, parts, folder, sha256))
+        own.send((address, parts, folder, sha256, core.cluster.PATIENCE))
         for _ in parts:
             while not own.poll(_LOOK):
                 still_wanted()
@@ -56,7 +57,7 @@ def logits_there(
 
 def main(connection: Connection) -> None:
     """Be that process: the logits of each part go out as they come, or one sentence of what failed."""
-    address, parts, folder, sha256 = connection.recv()
+    address, parts, folder, sha256, core.cluster.PATIENCE = connection.recv()
     try:
         with cluster(address, SETTING) as ray:
             from core.evaluation.on_cluster import logits_by  # after it is known that a cluster answers

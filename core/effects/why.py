@@ -103,6 +103,7 @@ def why(
         words=words,
         completeness=completeness,
         passes=1 + passes,
+        warnings=asked.explanation.warnings,
         milliseconds=(time.perf_counter() - start) * 1000,
     )
 

@@ -156,6 +156,8 @@ class Effects(Record, kind="effects"):
     milliseconds: float = 0.0
     passes: int = field(default=0, metadata=LATER)
     """How often the model was asked: texts read and links cut."""
+    warnings: tuple[str, ...] = field(default=(), metadata=LATER)
+    """Those of the pair's explanation."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -177,7 +179,8 @@ class Effects(Record, kind="effects"):
         return replace(self, links=(*self.links, *links), passes=self.passes + more)
 
     def to_text(self, explanation: Explanation | None = None) -> list[str]:
-        lines = [f"{self.verdict} {percent(self.probability)}   {self.model_title}; {self.method}, in {self.unit}"]
+        head = f"{self.verdict} {percent(self.probability)}   {self.model_title}; {self.method}, in {self.unit}"
+        lines = [head, *self.warnings]
         for role in dict.fromkeys(word.role for word in self.words):
             lines += ["", f"What each word of {the(role)} does:"]
             lines += [f"  {_number(word.effect)} {_spread(word.spread)}  {word.text}" for word in self.of(role)]

@@ -19,8 +19,8 @@ from core.progress import bar
 from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable
 
-VERSION = 1
-"""Part of every key: raise it when a change to core.linguistics changes a value."""
+VERSION = 2
+"""Part of every key: raise it when a change to core.linguistics, or to the tokeniser, changes a value."""
 _AT_ONCE = 500
 """Keys of one query and rows of one commit: a killed run loses no more, and other processes wait no longer."""
 _SECONDS = 60.0

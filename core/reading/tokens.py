@@ -1,7 +1,8 @@
 """Tokens of a sentence, with their spans of characters.
 
-One tokeniser serves every data set, so that text that was split already (WikiQA's train, TrecQA's Penn Treebank files)
-and raw text (WikiQA's dev, a person's typing) come out alike: ``do n't`` and ``don't`` are the same two tokens.
+One tokeniser serves every data set, so that text in Penn Treebank tokens (WikiQA's train, TrecQA) and raw text
+(WikiQA's dev, what people type) are read identically: ``do n't`` and ``don't``, ``can not`` and ``cannot``, ``gon na``
+and ``gonna``, ``-LRB-`` and ``(`` are the same tokens. So are ``5kg`` and ``5 kg``, ``1,000`` and ``1000``.
 """
 
 from __future__ import annotations
@@ -24,39 +25,94 @@ _LONG = 64
 """Characters of the longest token whose normal form is remembered: many longer ones would fill the memory."""
 
 
-def _rules(L: str, M: str, N: str, Cf: str, apostrophe: str, sign: str) -> str:
-    """The pattern over these classes of characters: letters, marks, digits, zero-width, apostrophes, and one sign.
+AS_TYPED = str.maketrans({
+    **dict.fromkeys("’´ʼ＇′ʹˊ΄ʾꞌꞋ՚׳ߴߵ❜\x92", "'"),
+    **dict.fromkeys("‘‛ʻʽʿ｀ˋ‵❛\x91", "`"),
+    **dict.fromkeys("‐‑−", "-"),
+})  # fmt: skip
+"""Characters that people type or paste as an apostrophe, as a left quote and as a hyphen (\x91 and \x92: Windows-1252
+read as Latin-1)."""
+_APOSTROPHE = regex.compile(r"(?<=[\p{L}\p{M}\p{N}])`(?!`)")
+"""A backquote that is an apostrophe, not a treebank's left quote."""
+_LEFT_QUOTE = regex.compile(r"(?<![\p{L}\p{M}\p{N}'`])'(?=[\p{L}\p{N}])")
+"""A straight quote where a treebank writes a left one."""
 
-    It is one group, so that ``split`` gives gaps and tokens in turn without making a match object for each.
-    """
+JOINED = frozenset(("cannot", "gonna", "wanna", "gotta", "gimme", "lemme"))
+"""Words that the Penn Treebank splits, of letters alone; :func:`rules` says where."""
+_UNITS = (
+    "kgs?|mg|g|lbs?|oz|kms?|cm|mm|nm|m|ft|in|yds?|mi|mph|kp?mh|kph|ml|cl|l|[kmg]?hz|[kmgt]b|[kmg]?w|v|c|f|t|"
+    "[ap]m|[ap]\\.m|mins?|secs?|hrs?|h|k|bn"
+)
+"""Units that are written behind a number with a space or without."""
+
+
+def rules(L: str, M: str, N: str, Cf: str, sign: str) -> str:
+    """The tokens' pattern over these classes of characters: letters, marks, digits, zero-width, and one sign."""
+    end = f"(?![{L}{M}{N}{Cf}]|-[{L}{N}])"
     clitic = f"(?:s|re|ve|ll|d|m)(?![{L}{N}])"
-    negation = f"n[{apostrophe}]t(?![{L}{N}])"
-    return rf"""(
-      (?-i: [{L}] (?!\.) [{L}]*+ (?! [{L}{M}{N}{Cf}{apostrophe}-] ) )  # most words; the rules below would give the same
-    | (?<![{L}{N}]) (?: (?:[{L}]\.){{2,}} | (?:[{L}]\.)+[{L}](?![{L}{M}{N}]) )                        # U.S.  p.m
-    | -[LRlr][RSCrsc][Bb]-                                                                # Penn Treebank brackets
-    | [{N}]+ (?: [.,:/] [{N}]+ )* [{L}{M}]* (?: -[{L}{M}{N}]+ )*                          # 12,381  3.6  1990s  10-year
-    | (?:(?<=[{L}])|(?<!\S)) {negation}                                                   # (do)n't
-    | [{apostrophe}] {clitic}                                                             # 's  're
-    | [{L}{M}]+? (?={negation})                                                           # do(n't)
-    | [{L}{M}][{L}{M}{N}{Cf}]* (?: -[{L}{M}{N}]+ )* (?: [{apostrophe}] (?!{clitic}) [{L}{M}]+ )*      # go-kart  o'clock
+    negation = f"n't(?![{L}{N}])"
+    number = rf"[{N}]+ (?: (?: [.,:] | \\?/ ) [{N}]+ )*"
+    return rf"""
+      (?<! [{L}{M}{N}'`-] ) (?: can(?=not{end}) | (?:gon|wan)(?=na{end}) | got(?=ta{end}) | (?:gim|lem)(?=me{end})
+        | more(?='n{end}) | d'(?=y(?:e|ou|a){end}|\s|\Z) | y'(?=[{L}]|\s|\Z) )                     # can(not)  y'(all)
+    | (?<![{L}]) (?: (?:[{L}]\.){{2,}} | (?:[{L}]\.)+[{L}](?![{L}{M}{N}]) )                           # U.S.  p.m
+    | -[LRlr][RSCrsc][Bb]- | \\[/*]                                               # a treebank's brackets and escapes
+    | {number} (?= (?:{_UNITS}){end} )                                                                # 5(kg)
+    | {number} [{L}{M}]* (?: -[{L}{M}{N}]+ )*                                             # 12,381  3.6  1990s  10-year
+    | (?:(?<=[{L}])|(?<!\S)) {negation}                                                               # (do)n't
+    | ['`] {clitic}                                                                                   # 's  're
+    | (?<![{L}{M}{N}]) ['`]t (?= (?:is|was|were|will|would)(?:n't)?(?![{L}{M}{N}]) | (?![{L}{M}{N}'`]) )    # 't(is)
+    | (?: (?<=more) | (?<![{L}{M}{N}]) ) ['`]n (?![{L}{M}{N}'`])                                       # (more)'n
+    | [{L}{M}]+? (?={negation})                                                                       # do(n't)
+    | [{L}{M}][{L}{M}{N}{Cf}]* (?: -[{L}{M}{N}]+ )* (?: ' (?!{clitic}) [{L}{M}]+ )*                   # go-kart  o'clock
     | ``|''|\.{{2,}}|-{{2,}}
     | {sign}
-    )"""
+    """
 
 
-_ASCII = re.compile(_rules("A-Za-z", "", "0-9", "", "'", "[!-~]"), re.VERBOSE | re.IGNORECASE | re.ASCII)
+def _fast(L: str, M: str, N: str, Cf: str, sign: str) -> str:
+    """:func:`rules` with one before them that gives the same for most words. It is one group, so that ``split`` gives
+    gaps and tokens in turn without making a match object for each."""
+    joined = "|".join(word[1:] for word in sorted(JOINED))
+    word = f"(?-i: (?! [cCgGlLwW] (?i:{joined}) (?![{L}]) ) [{L}] (?!\\.) [{L}]*+ (?! [{L}{M}{N}{Cf}'-] ) )"
+    return f"( {word} | {rules(L, M, N, Cf, sign)} )"
+
+
+_ASCII = re.compile(_fast("A-Za-z", "", "0-9", "", "[!-~]"), re.VERBOSE | re.IGNORECASE | re.ASCII)
 
 # Pairs of regional indicators have a rule of their own because \X recounts those before it at each of them.
 _FLAG = r"(?-i: \p{RI}{2} [\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+ )"
 _SIGN = rf"(?! [\s\p{{Cc}}\p{{Cf}}\p{{Cs}}\p{{Co}}\p{{Cn}}] ) (?: {_FLAG} | \X )"
-_UNICODE = regex.compile(_rules(r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}", "'’", _SIGN), regex.VERBOSE | regex.IGNORECASE)
+CLASSES = (r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}", _SIGN)
+_UNICODE = regex.compile(_fast(*CLASSES), regex.VERBOSE | regex.IGNORECASE)
 _ABBREVIATION = regex.compile(r"(?:\p{L}\.)++\p{L}")
 
+RAISED = regex.compile(r"(?<=\d)\p{No}")
+"""The half of 1½, the square of 10²: NFKC would make another number of it."""
+_THOUSANDS = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:,\d{3}){1,4}|[1-9]\d{4,14})(?![\d,])", re.ASCII)
+
 _SAME = {
-    "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "…": "...",
-    "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}", "–": "--", "—": "--",
+    "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "‟": '"', "…": "...", "\\/": "/", "\\*": "*",
+    "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}",
+    "–": "--", "—": "--", "‒": "--", "―": "--",
 }  # fmt: skip
+"""Signs that are read as another one."""
+AUXILIARIES = frozenset((
+    "ai", "are", "ca", "could", "dare", "did", "do", "does", "had", "has", "have", "is", "may", "might", "must",
+    "need", "ought", "sha", "should", "was", "were", "wo", "would",
+))  # fmt: skip
+"""What stands before ``n't``."""
+_READ_AS = {
+    ("gon", "na"): ("going", "to"), ("wan", "na"): ("want", "to"), ("got", "ta"): ("got", "to"),
+    ("gim", "me"): ("give", "me"), ("lem", "me"): ("let", "me"), ("more", "'n"): ("more", "than"),
+    ("d'", "you"): ("do", "you"), ("d'", "ye"): ("do", "you"), ("d'", "ya"): ("do", "you"),
+    ("y'", "all"): ("you", "all"), ("can", "n't"): ("ca", "n't"),
+    **{("'t", verb): ("it", verb) for verb in ("is", "was", "were", "will", "would")},
+    **{(f"{auxiliary}n", "'t"): (auxiliary, "n't") for auxiliary in AUXILIARIES},
+}  # fmt: skip
+"""Two tokens that are looked up as other ones: halves of a contraction, and ``don 't``."""
+_HALVES = frozenset(("na", "ta", "gim", "lem", "'n", "d'", "y'", "'t", "n't"))
+"""A text with none of these has none of the pairs."""
 
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -73,7 +129,7 @@ class Token(NamedTuple):
     @property
     def is_word(self) -> bool:
         """True when it holds a letter or a digit, false for a sign such as a comma or an emoji."""
-        return any(c.isalnum() for c in self.text)
+        return any(c.isalnum() for c in self.norm)
 
 
 def well_formed(text: str) -> str:
@@ -82,14 +138,52 @@ def well_formed(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """The form a token is looked up by: NFKC, lower case, straight quotes, no zero-width characters."""
-    if text.isascii():
-        form = text.lower()
+    """The form a token is looked up by: NFKC, lower case, straight quotes, no zero-width characters, numbers
+    with or without commas alike."""
+    form = text if text.isascii() else text.translate(AS_TYPED)
+    if form.isascii():
+        form = form.lower()
     else:
-        form = unicodedata.normalize("NFKC", text if len(text) <= _LONG else _marks_in_order(text)).lower()
+        form = RAISED.sub(r" \g<0>", form)
+        form = unicodedata.normalize("NFKC", form if len(form) <= _LONG else _marks_in_order(form)).lower()
         form = "".join(c for c in form if unicodedata.category(c) != "Cf") or form
-    form = _SAME.get(form, form).replace("’", "'")
+    return looked_up(form)
+
+
+def looked_up(form: str) -> str:
+    """A folded form with signs, numbers and abbreviations in one spelling."""
+    form = _SAME.get(form, form)
+    if len(form) > 1:
+        form = form.replace("`", "'")
+    if form[:1].isdigit():
+        form = _THOUSANDS.sub(_grouped, form)
+        form = form.replace("\\/", "/").replace("⁄", "/")
     return form + "." if form[1:2] == "." and _ABBREVIATION.fullmatch(form) else form
+
+
+def _grouped(number: re.Match[str]) -> str:
+    """1000, which may be a year, but 10,000 (word tables have most numbers of five digits so)."""
+    digits = number.group().replace(",", "")
+    return digits if len(digits) < 5 else f"{int(digits):,}"
+
+
+def as_typed(text: str) -> str:
+    """The text with each character that is read as an apostrophe, a left quote or a hyphen as the ASCII one; spans stay
+    as they are."""
+    text = text if text.isascii() else text.translate(AS_TYPED)
+    text = _APOSTROPHE.sub("'", text) if "`" in text else text
+    return _LEFT_QUOTE.sub("`", text) if "'" in text else text
+
+
+def read_together(norms: list[str]) -> list[str]:
+    """The same with the words for which halves of contractions stand: ``gon na`` is ``going to``."""
+    if _HALVES.isdisjoint(norms):
+        return norms
+    out = list(norms)
+    for i in range(len(out) - 1):
+        pair = out[i], out[i + 1]
+        out[i : i + 2] = _READ_AS.get(pair, pair)
+    return out
 
 
 def _marks_in_order(text: str) -> str:
@@ -109,11 +203,15 @@ def tokenize(text: str) -> list[Token]:
     span and is left out of ``norm``). Nothing is cut here except beyond ``MAX_CHARACTERS``.
     """
     text = text[:MAX_CHARACTERS]
-    pieces = (_ASCII if text.isascii() else _UNICODE).split(text)
+    typed = as_typed(text)
+    pieces = (_ASCII if typed.isascii() else _UNICODE).split(typed)
     words = pieces[1::2]
     ends = list(accumulate(map(len, pieces)))
-    norms = map(_remembered if max(map(len, words), default=0) <= _LONG else normalise, words)
-    return list(map(Token._make, zip(words, ends[::2], ends[1::2], norms, strict=False)))
+    norms = list(map(_remembered if max(map(len, words), default=0) <= _LONG else normalise, words))
+    starts, ends = ends[::2], ends[1::2]
+    if typed is not text:
+        words = [text[start:end] for start, end in zip(starts, ends, strict=False)]
+    return list(map(Token._make, zip(words, starts, ends, read_together(norms), strict=False)))
 
 
 def norms(text: str) -> list[str]:
@@ -122,15 +220,16 @@ def norms(text: str) -> list[str]:
     No token holds a space, and no rule looks beyond one or at the case of letters, so that what stands between spaces
     is split on its own: most of it is one word, and most of the rest was met before.
     """
+    text = as_typed(text)
     if not text.isascii() or len(text) > MAX_CHARACTERS:
         return [token.norm for token in tokenize(well_formed(text))]
     out: list[str] = []
     for piece in text.lower().split(" "):
-        if piece.isalpha():
+        if piece.isalpha() and piece not in JOINED:
             out.append(piece)
         else:
             out += _split_before(piece) if len(piece) <= _LONG else _split(piece)
-    return out
+    return read_together(out)
 
 
 def _split(piece: str) -> tuple[str, ...]:

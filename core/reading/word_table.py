@@ -34,6 +34,7 @@ from torch import Tensor
 
 from core.errors import MendableError
 from core.files import parse_json
+from core.reading.tokens import normalise
 
 FORMAT = "words-1"
 NGRAM_SIZES = (3, 4, 5, 6)
@@ -98,6 +99,8 @@ class WordTable:
         self.codes, self.scales, self.unknown_scale = codes, scales, unknown_scale
         self.name, self.sha256, self.beneath = name, sha256, beneath
         self._row = {word: i for i, word in enumerate(self.words)}
+        for word in [word for word in self.words if "," in word]:  # "1,000" is read as "1000"
+            self._row.setdefault(normalise(word), self._row[word])
 
     @classmethod
     def from_vectors(

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def open_view(file, /, **link):
     """The page of a script, or of a view's name, at an address with these parameters."""
-    app = AppTest.from_file(str(ROOT / (file if "." in file else f"app/views/{file}.py")), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / (file if "." in file else f"app/views/{file}.py")), default_timeout=600)
     for name, value in link.items():
         app.query_params[name] = value
     return app.run()

@@ -81,15 +81,15 @@ class Server:
 
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
     """Until the server answers. Raises RuntimeError, with its log, when it stops or is silent."""
-    for _ in range(600):
+    for _ in range(6000):
         if process.poll() is not None:
             raise RuntimeError(f"the server stopped:\n{log.read_text(errors='replace')}")
         try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=60):
                 return
         except OSError:
             time.sleep(0.1)
-    raise RuntimeError(f"the server did not answer in a minute:\n{log.read_text(errors='replace')}")
+    raise RuntimeError(f"the server did not answer in ten minutes:\n{log.read_text(errors='replace')}")
 
 
 def serve(script: str, folder: Path, checkpoints: Path) -> Iterator[str]:

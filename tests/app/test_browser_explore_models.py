@@ -209,7 +209,7 @@ def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
     # How far it can be believed is computed when a person asks for it, and each number says more.
     panel = page.locator(".panel.belief")
     panel.get_by_role("button", name="Compute how far this can be believed").click()
-    expect(panel.locator(".sentence")).to_contain_text("of 100 permutations", timeout=60_000)
+    expect(panel.locator(".sentence")).to_contain_text("of 100 permutations")
     page.wait_for_url(re.compile("believed=on"))
     panel.get_by_role("button", name="More about: Permuted attention").click()
     expect(panel.get_by_text("Jain & Wallace 2019, section 4.2.1")).to_be_visible()
@@ -217,34 +217,40 @@ def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
     assert file.startswith("pairlens-believed-") and "Random orders" in re.sub("<[^>]*>", " ", svg)
 
 
+def arrived(page, sign):
+    """Wait until a page with this sign has been drawn."""
+    page.locator(sign).first.wait_for()
+    page.wait_for_load_state("networkidle")
+    come_to_rest(page)
+
+
 def test_back_goes_back_with_one_press_from_every_page_and_two_with_two(open_page):
     page = open_page(link())
     menu = page.get_by_test_id("stSidebarNav").get_by_role("link")
+    explore, phrases, models = ".verdict .said", ".phrase_selection .said", ".models tbody tr"
     places = []
-    for name, sign in (
-        ("Phrases", ".phrase_selection .said"),
-        ("Models", ".models tbody tr"),
-        ("Explore", ".verdict .said"),
+    for before, name, sign in (
+        (explore, "Phrases", phrases),
+        (phrases, "Models", models),
+        (models, "Explore", explore),
     ):
-        places.append(page.url.split("?")[0])
+        places.append((page.url.split("?")[0], before))
         menu.and_(page.get_by_role("link", name=name)).click()
-        page.locator(sign).first.wait_for()
-        page.wait_for_load_state("networkidle")
-        page.wait_for_timeout(500)
-    for place in reversed(places):
+        arrived(page, sign)
+    for place, sign in reversed(places):
         page.go_back()
         page.wait_for_url(lambda url, place=place: url.split("?")[0] == place)
-        page.wait_for_timeout(1500)
+        arrived(page, sign)
+        assert page.url.split("?")[0] == place, "it stays there"
     expect(chip(page, "hypothesis", "jumping")).to_be_visible()
-    for name, sign in (("Phrases", ".phrase_selection .said"), ("Models", ".models tbody tr")):
+    for name, sign in (("Phrases", phrases), ("Models", models)):
         menu.and_(page.get_by_role("link", name=name)).click()
-        page.locator(sign).first.wait_for()
-        page.wait_for_timeout(800)
+        arrived(page, sign)
     page.evaluate("history.back()")
-    page.wait_for_timeout(20)
+    page.wait_for_timeout(20)  # as fast as a person presses twice
     page.evaluate("history.back()")
-    page.wait_for_timeout(2500)
     expect(chip(page, "hypothesis", "jumping")).to_be_visible()
+    arrived(page, explore)
     page.go_forward()
     page.wait_for_url(re.compile("/phrases"))
 

@@ -106,11 +106,11 @@ def test_a_newer_pair_ends_the_older_computation(monkeypatch):
     monkeypatch.setattr(telling, "PATIENCE", 0)
     monkeypatch.setattr(telling, "kept_why", slow)
     app = explore()
-    assert begun.wait(20)
+    assert begun.wait(600)
     heard = late(app.run())
     assert heard["words"] is None and heard["working"]["words"][1] in (0, 10_000)
     app.text_input[1].input("a cat sleeps").run()
-    assert ended.wait(20)
+    assert ended.wait(600)
     for now in app.session_state[work._SESSION].values():
         now.end()
 
@@ -120,7 +120,7 @@ def test_what_is_stopped_begins_only_when_it_is_asked_for(monkeypatch):
     release = threading.Event()
 
     def make(progress):
-        release.wait(20)
+        release.wait(600)
         progress(1, 2)
         return "answer"
 
@@ -131,7 +131,7 @@ def test_what_is_stopped_begins_only_when_it_is_asked_for(monkeypatch):
     assert same is one and one.stopped and one.finished
     work.again()
     (other,) = work.at_work({"question": make}).values()
-    other.wait(20)
+    other.wait(600)
     assert other.answer == "answer"
 
 

@@ -220,7 +220,7 @@ def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_
     app = open_view("error_desk", file=kept_run.dataset.sha256[:16], models=sha256[:16], view="words")
     assert not app.exception and "Which words decide?" in texts(app)
     button(app, "Compute for 6 rows").click().run()
-    app.session_state[job].wait(60) if job in app.session_state else None
+    app.session_state[job].wait(600) if job in app.session_state else None
     app.run()
     drawn = unescape(figures(app))
     assert not app.exception and "Of all 6 rows 33.3" in drawn
@@ -232,7 +232,7 @@ def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_
     app = open_view("error_desk", **asked)
     assert "is taken away in turn" in texts(app) and "takes 18 passes through the model" in texts(app)
     button(app, "Compute for 6 rows").click().run()
-    app.session_state[job].wait(60) if job in app.session_state else None
+    app.session_state[job].wait(600) if job in app.session_state else None
     app.run()
     assert not app.exception and "after the word is taken away" in unescape(figures(app))
 

@@ -55,7 +55,7 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     chooser = next(box for box in app.multiselect if box.label.startswith("Checkpoints"))
     chooser.set_value(["test-light", "test-other"]).run()
     button(app, "Predict").click().run()
-    app.session_state["desk prediction"].wait(60) if "desk prediction" in app.session_state else None
+    app.session_state["desk prediction"].wait(600) if "desk prediction" in app.session_state else None
     app.run()
     assert not app.exception
     assert re.search(r"A Test light \d", texts(app))
@@ -70,7 +70,7 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
     next(box for box in app.multiselect if box.label.startswith("Checkpoints")).set_value(["test-light"]).run()
     button(app, "Predict").click().run()
-    app.session_state["desk prediction"].wait(60) if "desk prediction" in app.session_state else None
+    app.session_state["desk prediction"].wait(600) if "desk prediction" in app.session_state else None
     app.run()
     assert any("The kept run of Test light could not be read" in sentence for sentence in sentences(app))
     assert not app.exception and "6 of 6 rows" in texts(app)
@@ -88,7 +88,7 @@ def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, monkeypatch, chec
     button(app, "Predict").click().run()
     told = "There is no Ray cluster at 127.0.0.1:1: start one (docs/cluster.md)"
     if not any(told in sentence for sentence in sentences(app)):
-        app.session_state["desk prediction"].wait(60)
+        app.session_state["desk prediction"].wait(600)
         app.run()
         assert any(told in sentence for sentence in sentences(app))
     assert not app.exception and store.runs() == []
@@ -105,7 +105,7 @@ def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
     queue = JobQueue()
     monkeypatch.setattr("app.desk.jobs.QUEUE", queue)
     jobs = queue_of(3, queue)
-    assert jobs[0].works.wait(30)
+    assert jobs[0].works.wait(600)
     app = open_view("error_desk")
     bars = [bar.proto.text.replace("\\", "") for bar in app.get("progress")]
     assert bars[0].startswith("The prediction of 0.csv: 0 of 3 rows")
@@ -115,7 +115,7 @@ def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
     assert app.get("progress")[1].proto.text.endswith("number 1 in the queue")
     for job in (jobs[0], jobs[2]):
         job.let_go.set()
-        assert job.wait(30)
+        assert job.wait(600)
 
 
 def test_a_job_that_stopped_with_its_server_is_told_until_somebody_puts_it_away(monkeypatch):
@@ -181,7 +181,7 @@ def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_pa
             next(box for box in app.selectbox if box.label == f"“{label}” is").set_value(name).run()
         strange = any("are not all classes of Test claims" in sentence for sentence in sentences(app))
         button(app, "Predict").click().run()
-        app.session_state["desk prediction"].wait(60) if "desk prediction" in app.session_state else None
+        app.session_state["desk prediction"].wait(600) if "desk prediction" in app.session_state else None
         app.run()
         assert not app.exception
         return app, strange

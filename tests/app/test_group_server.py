@@ -118,7 +118,7 @@ class Group:
         for process in processes:
             process.terminate()
         for process in processes:
-            process.wait(20)
+            process.wait(600)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def login(name, password=None):
 
 def fetch(address, **headers):
     try:
-        return urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=30)
+        return urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=600)
     except urllib.error.HTTPError as error:
         return error
 
@@ -191,7 +191,7 @@ def connections(group, number):
 
 def until(true):
     """Wait for a machine that trains beside the tests."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -227,7 +227,7 @@ def opened(browser, group, name, cookie, row):
     page = context.new_page()
     link = f"file={group.run.dataset.sha256[:16]}&models={ONE[:16]}.{TWO[:16]}&row={row}"
     page.goto(f"{group.address}/error-desk?{link}")
-    expect(page.get_by_role("heading", name=f"Row {row}")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name=f"Row {row}")).to_be_visible(timeout=600_000)
     expect(page.locator(".pl-terms").first).to_have_text(f"Signed in as{name}")
     come_to_rest(page)
     return page
@@ -292,7 +292,7 @@ def test_twenty_visitors_and_two_browsers_survive_a_killed_server(group, browser
             run(again.__aenter__())
             assert run(again.open(**link(number))).probabilities == answers[number].probabilities
             visitors[number] = again
-    ann.wait_for_selector("[data-testid=stApp][data-test-connection-state=CONNECTED]", timeout=180_000)
+    ann.wait_for_selector("[data-testid=stApp][data-test-connection-state=CONNECTED]", timeout=600_000)
     settled(ann)
     until(lambda: pressed(ann, "other") and "ann" in marks().get("other", ()))
     expect(ann.get_by_text("History (4)")).to_be_visible()

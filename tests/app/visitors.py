@@ -10,8 +10,8 @@ import pytest
 
 from tests.app.pages import come_to_rest
 
-PATIENCE = 60_000
-"""Milliseconds to wait for the page: long, because a machine that trains beside the tests answers late."""
+PATIENCE = 300_000
+"""Milliseconds until a page that does not come is given up. No test waits that long for what comes."""
 PHONE = 768
 """Pixels. On a narrower screen Streamlit's menu lies over the page, as it was when the page was loaded."""
 

@@ -391,17 +391,17 @@ def test_loading_one_checkpoint_keeps_nobody_from_a_loaded_one(tmp_path, table, 
 
     def slow(folder):
         begun.set()
-        go_on.wait(20)
+        go_on.wait(600)
         return real(folder)
 
     monkeypatch.setattr(memory, "load", slow)
     visitors = [threading.Thread(target=lambda: answers.append(load_named("slow"))) for _ in range(2)]
     for visitor in visitors:
         visitor.start()
-    begun.wait(20)
+    begun.wait(600)
     other = threading.Thread(target=lambda: answers.append(load_named("ready")))
     other.start()
-    other.join(5)
+    other.join(600)
     there = list(answers)
     go_on.set()
     for visitor in visitors:

@@ -128,7 +128,7 @@ def test_ctrl_c_while_it_is_imported_is_one_line(command):
     )
     next(line for line in process.stderr if "numpy._core" in line)
     process.send_signal(signal.SIGINT)
-    out, rest = process.communicate(timeout=60)
+    out, rest = process.communicate(timeout=600)
     told = [line for line in rest.splitlines() if line.strip() and not line.startswith("import time:")]
     assert (process.returncode, told, out) == (130, ["stopped"], "")
 

@@ -129,4 +129,4 @@ def test_a_job_that_cannot_be_noted_is_refused(made):
     assert queue.jobs() == () and not any((folders.desk_folder() / "jobs").glob("*.json"))
     queue.add(job)
     job.let_go.set()
-    assert job.wait(30)
+    assert job.wait(600)

@@ -155,16 +155,16 @@ def test_a_cancelled_job_is_gone_on_with_by_another(tmp_path, table, monkeypatch
     monkeypatch.setattr(strongest_words, "strongest_words", computed)
     job = StrongestWordsJob(data, run.keys, "tiny", sha256, store)
     job.start()
-    assert job.wait(60) and not job.problem and job.rows == 6 and job.done == 2
+    assert job.wait(600) and not job.problem and job.rows == 6 and job.done == 2
     assert len(store.known(data.sha256, sha256)) == store.count(data.sha256) == 2
     job = StrongestWordsJob(data, run.keys, "tiny", sha256, store)
     job.start()
-    assert job.wait(60) and not job.problem and job.done == job.rows == 4
+    assert job.wait(600) and not job.problem and job.done == job.rows == 4
     words = real(strongest_words.load_named("tiny"), data.rows)
     assert store.known(data.sha256, sha256) == dict(zip(run.keys, words, strict=True))
     other = StrongestWordsJob(data, run.keys, "tiny", ONE, store)
     other.start()
-    assert other.wait(60) and "is not the one that predicted this run" in other.problem
+    assert other.wait(600) and "is not the one that predicted this run" in other.problem
 
 
 @pytest.mark.usefixtures("database")

@@ -1,10 +1,14 @@
 import random
+import re
 import time
 import timeit
 
 import pytest
+import torch
 
 from core.reading.tokens import MAX_CHARACTERS, tokenize
+from core.reading.tokens import norms as norms_of
+from core.reading.word_table import WordTable
 from trainers.bench.tokens import plainly
 
 WORDS = """
@@ -59,6 +63,71 @@ def test_text_split_already_and_raw_text_come_out_alike():
     raw = "I don't think it's Bob's (or \"hers\")? No."
     split = "I do n't think it 's Bob 's -LRB- or `` hers '' -RRB- ? No ."
     assert norms(raw) == norms(split)
+
+
+APOSTROPHES = "'’´`ʼ＇′‘‛ꞌʹʻ\x92"
+SPLIT = [
+    "ca n't", "wo n't", "do n't", "is n't", "would n't", "ai n't", "I 'm", "you 're", "it 's", "they 'll", "we 've",
+    "she 'd", "John 's", "James '", "the dogs '", "could n't 've", "who 'd 've", "y' all", "y' all 've", "d' you",
+    "D' ye", "more 'n", "let 's", "o'clock", "O'Brien 's", "rock'n'roll", "1990 's",
+]  # fmt: skip
+"""Words as the Penn Treebank splits them; without the spaces they are as people type them."""
+CARRIERS = ["{}", "{} .", "( {} )", "he said {} , then left", "{}\n{}", "“ {} ”", "Well -- {} !", "no-one {}"]
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("split", SPLIT)
+def test_raw_and_treebank_spellings_are_read_alike_with_any_apostrophe(split, carrier):
+    raw = re.sub(r" (?=n't|')|(?<=[dDy]') ", "", split)
+    assert "' " not in raw and " '" not in raw
+    for form in (str, str.upper, str.capitalize):
+        expected = norms(carrier.replace("{}", form(split)))
+        for sign in APOSTROPHES:
+            typed = carrier.replace("{}", form(raw).replace("'", sign))
+            assert norms(typed) == expected == norms_of(typed), ascii(typed)
+            assert all(typed[token.start : token.end] == token.text for token in tokenize(typed))
+
+
+@pytest.mark.parametrize(
+    ("raw", "split"),
+    [
+        ("He cannot go; CANNOT!", "He can not go ; CAN NOT !"),
+        ("We're gonna win, wanna bet?", "We 're gon na win , wan na bet ?"),
+        ("Gimme that, lemme go, I gotta", "Gim me that , lem me go , I got ta"),
+        ("'Tis so and 'twas; 'tisn't ’tis", "'T is so and 't was ; 't is n't 't is"),
+        ("don't, can't", "don 't , can 't"),
+        ("a 'quoted' word, \"twice\"", "a ` quoted ' word , `` twice ''"),
+        ("a ‘quoted’ word, “twice”, ´´twice´´", "a ` quoted ' word , `` twice '' , '' twice ''"),
+        ("(a) [b] {c}", "-LRB- a -RRB- -LSB- b -RSB- -LCB- c -RCB-"),
+        ("and/or 1/2", "and\\/or 1\\/2"),
+        ("In the U.S. at 5p.m.", "In the U.S. at 5 p.m."),
+        ("5kg, 20mph, 3pm, 5km/h", "5 kg , 20 mph , 3 pm , 5 km / h"),
+        ("1,000 and 12,345,678.5 and 10000-strong", "1000 and 12345678.5 and 10,000-strong"),
+        ("½ a go‑kart −5", "1/2 a go-kart - 5"),
+    ],
+)
+def test_what_a_treebank_writes_otherwise_is_the_same(raw, split):
+    assert norms(raw) == norms(split) == norms_of(raw) == norms_of(split)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("5th 3D 1990s 10-year", ["5th", "3d", "1990s", "10-year"]),
+        ("1,2 and 2010,2011", ["1,2", "and", "2010,2011"]),
+        ("1½ and 10²", ["1 1/2", "and", "10 2"]),
+        ("use `code` here", ["use", "`", "code", "'", "here"]),
+        ("the 'y' axis, the 't' sound", ["the", "`", "y", "'", "axis", ",", "the", "`", "t", "'", "sound"]),
+    ],
+)
+def test_what_is_no_contraction_and_no_unit_stays_as_it_is(text, expected):
+    assert norms(text) == expected
+
+
+def test_both_spellings_of_a_number_have_the_vector_of_the_one_in_the_table():
+    table = WordTable.from_vectors(["dog", "1,000", "2000", "2,000"], torch.eye(4), 1.0, "numbers")
+    assert table.known("1000") and table.vectors(["1000"]).equal(table.vectors(["1,000"]))
+    assert table.vectors(["2000"]).argmax() == 2
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ def test_several_processes_share_one_file(words, path):
         subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=-1, stderr=-1, text=True, env=os.environ)
         for _ in range(2)
     ]
-    answers = [run.communicate(timeout=120) for run in runs]
+    answers = [run.communicate(timeout=600) for run in runs]
     assert len({out for out, _ in answers}) == 1 and {err for _, err in answers} == {""}
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT count(*) FROM pairlens_features").fetchone() == (200,)

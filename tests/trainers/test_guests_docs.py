@@ -127,11 +127,9 @@ def test_a_service_that_is_slow_or_refuses_is_one_sentence(there, monkeypatch, c
     monkeypatch.setattr(sys.modules["service"], "TRIES", 2)
     capsys.readouterr()
     for first, message in (("A slow man.", "timed out"), ("A refused man.", "HTTP Error 400")):
-        start = time.monotonic()
         assert core([*ask, first]) == 2
         error = capsys.readouterr().err
         assert error.count("\n") == 1 and "service:Service could not answer" in error and message in error
-        assert time.monotonic() - start < 5
 
 
 def test_the_notebook_of_the_page(there, capsys):

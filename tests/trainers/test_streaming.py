@@ -303,7 +303,7 @@ def test_only_one_item_is_made_ahead_and_errors_come_at_their_place() -> None:
             yield i
 
     source = ahead(items())
-    assert next(source) == 0 and begun.wait(10)
+    assert next(source) == 0 and begun.wait(600)
     assert next(source) == 1 and max(made) <= 2
     assert next(source) == 2
     with pytest.raises(DataError, match="broken"):

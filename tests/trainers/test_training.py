@@ -186,7 +186,7 @@ def test_two_machines_train_what_one_process_trains(data: Path, tmp_path: Path) 
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert told.returncode == 0, told.stderr
     assert told.stdout.count("goes on in epoch") == told.stdout.count("written: ") == 1
@@ -228,7 +228,7 @@ def kill_two_machines(arguments: list[str], state: Path) -> dict[str, torch.Tens
         workers = [worker for machine in machines for worker in machine.children(recursive=True)]
         for process in (*machines, *workers):
             process.kill()
-        psutil.wait_procs([*machines, *workers], timeout=60)
+        psutil.wait_procs([*machines, *workers], timeout=600)
     assert not (state.parent / "card.json").exists()
     return load_file(state)
 

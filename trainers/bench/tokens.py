@@ -8,31 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import regex
 
-from core.reading.tokens import tokenize
+from core.reading.tokens import AS_TYPED, CLASSES, RAISED, as_typed, looked_up, read_together, rules, tokenize
 from core.reading.word_table import default_table
 from trainers.bench.row import Row, times_faster
 
-_CLITIC = r"(?:s|re|ve|ll|d|m)(?![\p{L}\p{N}])"
-_RULES = regex.compile(
-    rf"""
-      (?<![\p{{L}}\p{{N}}]) (?: (?:\p{{L}}\.){{2,}} | (?:\p{{L}}\.)+\p{{L}}(?![\p{{L}}\p{{M}}\p{{N}}]) )
-    | -[LRlr][RSCrsc][Bb]-
-    | \p{{N}}+ (?: [.,:/] \p{{N}}+ )* [\p{{L}}\p{{M}}]* (?: -[\p{{L}}\p{{M}}\p{{N}}]+ )*
-    | (?:(?<=\p{{L}})|(?<!\S)) n['’]t (?![\p{{L}}\p{{N}}])
-    | ['’] {_CLITIC}
-    | [\p{{L}}\p{{M}}]+? (?= n['’]t (?![\p{{L}}\p{{N}}]) )
-    | [\p{{L}}\p{{M}}][\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}]* (?: -[\p{{L}}\p{{M}}\p{{N}}]+ )*
-      (?: ['’] (?!{_CLITIC}) [\p{{L}}\p{{M}}]+ )*
-    | ``|''|\.{{2,}}|-{{2,}}
-    | (?! [\s\p{{Cc}}\p{{Cf}}\p{{Cs}}\p{{Co}}\p{{Cn}}] ) \X
-    """,
-    regex.VERBOSE | regex.IGNORECASE,
-)
-
-_SIGNS = {
-    "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "…": "...",
-    "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}", "–": "--", "—": "--",
-}  # fmt: skip
+_RULES = regex.compile(rules(*CLASSES), regex.VERBOSE | regex.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -47,14 +27,17 @@ class PlainToken:
 
 def plainly(text: str) -> list[PlainToken]:
     """The tokens of a text by one pattern for all scripts, normalised without a cache."""
-    return [PlainToken(m.group(), m.start(), m.end(), _norm(m.group())) for m in _RULES.finditer(text)]
+    found = list(_RULES.finditer(as_typed(text)))
+    forms = read_together([_norm(match.group()) for match in found])
+    return [
+        PlainToken(text[match.start() : match.end()], match.start(), match.end(), form)
+        for match, form in zip(found, forms, strict=True)
+    ]
 
 
 def _norm(text: str) -> str:
-    form = unicodedata.normalize("NFKC", text).lower()
-    form = "".join(c for c in form if unicodedata.category(c) != "Cf") or form
-    form = _SIGNS.get(form, form).replace("’", "'")
-    return form + "." if regex.fullmatch(r"(?:\p{L}\.)+\p{L}", form) else form
+    form = unicodedata.normalize("NFKC", RAISED.sub(r" \g<0>", text.translate(AS_TYPED))).lower()
+    return looked_up("".join(c for c in form if unicodedata.category(c) != "Cf") or form)
 
 
 def sentences(count: int) -> list[str]:

@@ -1,0 +1,116 @@
+"""What in a pair the model cannot read as it was meant, or is unlike what it was trained on: one sentence each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.checkpoint import Checkpoint
+from core.evidence.record import the
+from core.linguistics.features import NEGATIONS
+from core.linguistics.language import foreign
+from core.reading.reader import ReadText
+from core.reading.tokens import AUXILIARIES, MAX_CHARACTERS, Token, as_typed
+from core.wording import capital
+
+_LONG = 4
+"""Letters of a word that is long enough to be known by."""
+_GUESS = "treat the verdict as a guess"
+_NAMED = 4
+"""Words that one sentence names."""
+_MISSPELT_NEGATION = re.compile(
+    rf"(?<![\w'-])(?:{'|'.join(sorted(AUXILIARIES))})(?:nt|[^\w\s]nt|n[^\w\s'-]t|n\s*[^\w\s.!?-]\s+t)(?![\w'])",
+    re.IGNORECASE,
+)
+"""doesnt, does'nt, doesn;t and doesn ' t; the tokeniser reads doesn't, does n't and doesn 't."""
+_SPACED_NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![\w,]|\.\d)")
+_QUESTION = re.compile(r"""[?？]["'”’)\]!?.\s]*$""")
+_ASKING = re.compile(
+    r"\W*(?:(?:who|what|which|whose|where|when|why|how)\W+(?:is|are|was|were|do|does|did|can|could|will|would|should|has|"
+    r"have|many|much)|(?:is|are|was|were|do|does|did|can|could|will|would|should|has)\W+"
+    r"(?:the|an?|this|that|these|those|there|he|she|it|they|we|you|i|any|some|his|her|their|your|my|anyone|someone))\b",
+    re.IGNORECASE,
+)
+
+
+def input_warnings(checkpoint: Checkpoint, side: ReadText) -> list[str]:
+    """What is unusual about one text of a pair, or of a single text."""
+    out = [*_cut(side), *_asked(checkpoint, side)]
+    if "guest" not in checkpoint.card:  # nobody knows the languages and words of an external model
+        out += _unreadable(checkpoint, side)
+    longest = checkpoint.card.get("typical_length", {}).get(side.role)
+    if longest and not side.truncated and len(side.tokens) > longest:
+        name, count = capital(the(side.role)), len(side.tokens)
+        out.append(f"{name} has {count} words; 99 % of those the model was trained on had at most {longest}.")
+    return out
+
+
+def _cut(side: ReadText) -> Iterator[str]:
+    if side.truncated or len(side.text) > MAX_CHARACTERS:
+        yield f"{capital(the(side.role))} was cut after {len(side.tokens)} words; the rest was not read."
+
+
+def _asked(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
+    """A question neither entails nor contradicts anything."""
+    stated = side.role == "premise" or (side.role in ("hypothesis", "claim") and len(checkpoint.labels) == 3)
+    text = _read(side)
+    if stated and (_QUESTION.search(text) or _ASKING.match(text)):
+        yield f"{capital(the(side.role))} is a question, and the model compares statements: {_GUESS}."
+
+
+def _unreadable(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
+    """Words that the word vectors do not have, or have as other ones."""
+    role, text, known = the(side.role), _read(side), checkpoint.reader.known
+    words = [token for token in side.tokens if token.is_word]
+    unknown = [token for token in words if not known(token.norm)]
+    yield from _negations(role, text, unknown)
+    numbers = [token for token in unknown if token.norm[0].isdigit() and checkpoint.words.spelt(token.norm)]
+    if numbers:
+        yield f"{_missing('number', numbers, role)}: {_GUESS}."
+    spaced = _SPACED_NUMBER.search(text)
+    if spaced:
+        yield f"“{spaced.group()}” in {role} is read as several numbers: write it without spaces."
+    letters = [c for token in words for c in token.text if c.isalpha()]
+    language = foreign(text)
+    if 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
+        yield f"{capital(role)} is in a script that the model was not trained on: {_GUESS}."
+    elif language:
+        yield f"{capital(role)} seems to be {language}, and the model was trained on English: {_GUESS}."
+    elif 2 * len(unknown) > len(words):
+        yield f"Most words of {role} are unknown to the word vectors: {_GUESS}."
+    elif _misspelt(side, unknown):
+        odd = ", ".join(token.text for token in unknown[:_NAMED])
+        yield f"Words of {role} are unknown to the word vectors ({odd}): if they are misspelt, {_GUESS}."
+
+
+def _negations(role: str, text: str, unknown: Sequence[Token]) -> Iterator[str]:
+    missing = [token for token in unknown if token.norm in NEGATIONS]
+    if missing:
+        yield f"{_missing('negation', missing, role)}: {_GUESS}."
+    misspelt = _MISSPELT_NEGATION.search(as_typed(text))
+    if misspelt:
+        word = text[misspelt.start() : misspelt.end()]
+        yield f"“{word}” in {role} is not read as a negation: if it is one, write “not”."
+
+
+def _read(side: ReadText) -> str:
+    """The part of a text that was not cut off."""
+    return side.text[: side.tokens[-1].end] if side.tokens else ""
+
+
+def _missing(what: str, tokens: Sequence[Token], role: str) -> str:
+    named = ", ".join(f"“{text}”" for text in list(dict.fromkeys(token.text for token in tokens))[:_NAMED])
+    these, are = (f"The {what}", "is") if named.count("“") == 1 else (f"The {what}s", "are")
+    return f"{these} {named} in {role} {are} missing from the word vectors"
+
+
+def _misspelt(side: ReadText, unknown: Sequence[Token]) -> bool:
+    """Whether so many of its long words are unknown that they are hardly names: two, and a third of them (short words
+    are mostly known even when they are misspelt)."""
+    long = [sum(c.isalpha() for c in token.text) >= _LONG for token in side.tokens]
+    odd = sum(sum(c.isalpha() for c in token.text) >= _LONG for token in unknown)
+    return odd > 1 and 3 * odd >= sum(long)
+
+
+def _latin(character: str) -> bool:
+    return character < "ɐ" or "Ḁ" <= character <= "ỿ"

@@ -1,0 +1,141 @@
+"""What stands beside a verdict where a text is not read as it was meant."""
+
+import json
+
+import pytest
+
+from core.__main__ import main
+from core.checkpoint import load, load_named
+from core.evidence import Explanation
+from core.explain import explain
+from core.linguistics.language import foreign
+from core.reading.tokens import AUXILIARIES
+from tests.core.made_up import make_checkpoint
+
+STATEMENT = "A man swims in a lake."
+
+
+def warnings(first, second=STATEMENT, model="nli-two-sided"):
+    return explain(load_named(model), first, second, records=()).warnings
+
+
+@pytest.mark.parametrize("sign", "´`ʼ＇′’")
+def test_a_negation_is_one_with_any_apostrophe(sign):
+    expected = explain(load_named("nli-two-sided"), "A man can't swim.", "A man swims.", records=())
+    typed = explain(load_named("nli-two-sided"), f"A man can{sign}t swim.", "A man swims.", records=())
+    assert expected.verdict == "contradiction" and typed.logits == expected.logits and typed.warnings == ()
+
+
+@pytest.mark.parametrize("side", ["premise", "hypothesis"])
+@pytest.mark.parametrize(
+    ("text", "named", "said"),
+    [
+        ("A man dont swim.", "“dont”", "not read as a negation"),
+        ("A man ISNT swimming.", "“ISNT”", "not read as a negation"),
+        ("A man does'nt swim.", "“does'nt”", "not read as a negation"),
+        ("A man can;t swim.", "“can;t”", "not read as a negation"),
+        ("A man don ' t swim.", "“don ' t”", "not read as a negation"),
+        ("A man don’ t swim.", "“don’ t”", "not read as a negation"),
+        ("He counted 4711 sheep.", "number “4711”", "missing from the word vectors"),
+        ("He counted 48,213 or 7319 sheep.", "numbers “48,213”, “7319”", "missing from the word vectors"),
+        ("It weighs 1½ tons.", "number “1½”", "missing from the word vectors"),
+        ("He counted 1 000 sheep.", "“1 000”", "write it without spaces"),
+        ("He counted 1\u202f000\u202f000 sheep.", "“1\u202f000\u202f000”", "write it without spaces"),
+        ("Zorkal flurb gromit blick", "Most words", "unknown to the word vectors"),
+        ("Ein Mann schwimmt in einem See.", "German", "trained on English"),
+        ("Мужчина плавает в озере.", "script", "not trained on"),
+        ("Is the man swimming?", "question", "compares statements"),
+        ("Who is swimming", "question", "compares statements"),
+        ("The man said: “Why?”", "question", "compares statements"),
+    ],
+)
+def test_what_is_not_read_as_it_was_meant_is_named_for_both_sentences(text, named, said, side):
+    pair = (text, STATEMENT) if side == "premise" else (STATEMENT, text)
+    (warning,) = warnings(*pair)
+    assert named in warning and said in warning and side in warning
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A man can't swim.",
+        "I cannot and won't, don't ask.",
+        "A man don 't swim.",
+        "He counted 1,000 sheep in 1990, 3/4 of them at 5pm.",
+        "He paid $5,000 for 20 kg.",
+        "He wants to dance in the tent.",
+        "Will Smith has a can of beans.",
+        "What a nice day!",
+        "A mariachi band plays at the taqueria El Sol de la Noche.",
+        "Two men.",
+    ],
+)
+def test_usual_sentences_have_no_warning(text):
+    assert warnings(text) == () == warnings(STATEMENT, text)
+
+
+@pytest.mark.parametrize("auxiliary", sorted(AUXILIARIES))
+def test_no_negation_is_lost_in_silence(auxiliary):
+    assert warnings(f"He {auxiliary}n't run.") == ()
+    assert all("not read as a negation" in warnings(f"He {auxiliary}{end} run.")[0] for end in ("nt", "'nt", "n' t"))
+
+
+def test_a_negation_that_the_vectors_lack_is_named(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path / "c", table)
+    said = explain(checkpoint, "The dog never plays in the snow", "A dog").warnings
+    assert said == (
+        "The negation “never” in the premise is missing from the word vectors: treat the verdict as a guess.",
+    )
+
+
+def test_questions_are_no_fault_where_the_task_asks_them():
+    assert warnings("Who is a man?", "A man swims in a lake.", "qa-phrases-kmax") == ()
+    assert warnings("Is it a man?", "Is it not a man?", "para-adaqa") == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("German", "Der Hund rennt durch den Garten."),
+        ("German", "Zwei Kinder spielen heute draußen."),
+        ("French", "Deux chiens courent dans la neige."),
+        ("French", "L'homme n'a pas mangé hier."),
+        ("Spanish", "Los niños juegan al fútbol."),
+        ("Spanish", "Una mujer lee un libro."),
+        ("Italian", "Due cani corrono nella neve."),
+        ("Italian", "Nessuno dorme in questa stanza."),
+        ("Dutch", "Twee honden rennen door het gras."),
+        ("Dutch", "Niemand slaapt in deze kamer."),
+        ("Portuguese", "Duas mulheres caminham pela praia."),
+        ("Portuguese", "Ninguém dorme neste quarto hoje."),
+        ("Polish", "Mężczyzna gra na gitarze w parku."),
+        ("Turkish", "Bir adam parkta gitar çalıyor."),
+        ("", "José Muñoz eats a crème brûlée in Málaga."),
+        ("", "Plaza de la Constitución in Mexico."),
+        ("", "In die war, man, was hat also so fast?"),
+        ("", "Vive la France"),
+    ],
+)
+def test_the_language_of_a_sentence(language, text):
+    assert foreign(text) == language
+
+
+def test_every_command_prints_what_the_page_says(tmp_path, table, capsys):
+    folder = make_checkpoint(tmp_path / "tiny", table).folder
+    pair = ("--first", "Is the dog in the snow?", "--second", "The dog plays in 4711 snow")
+    said = list(explain(load(folder), pair[1], pair[3]).warnings)
+    assert len(said) == 2
+    for command in (["explain", "--model", str(folder)], ["why", str(folder)]):
+        assert main([*command, *pair]) == 0
+        printed = capsys.readouterr().out
+        assert all(warning in printed.splitlines() for warning in said)
+        assert main([*command, *pair, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["warnings"] == said
+    assert main(["turn", str(folder), *pair, "--json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.splitlines()[: len(said)] == said and isinstance(json.loads(printed.out), list)
+
+
+def test_warnings_survive_being_saved(tmp_path, table):
+    saved = explain(make_checkpoint(tmp_path / "c", table), "Is the dog in the snow?", "The dog plays")
+    assert saved.warnings and Explanation.from_dict(json.loads(saved.to_json())).warnings == saved.warnings
