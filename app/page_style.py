@@ -108,6 +108,7 @@ _STYLE = (
 _WIDE = "<style>.stMainBlockContainer { max-width: 1600px; }</style>"
 _PROJECTOR = """<style>
 html { font-size: 22.5px !important; }
+@media (max-width: 1599px) { html { font-size: 18.75px !important; } }
 .stMainBlockContainer { max-width: 1600px; }
 .stApp :is([data-testid="stWidgetLabel"] p, .pl-note, .pl-terms dd, code, small) { font-size: 0.9rem !important; }
 @media (min-width: 769px) { [data-testid="stSidebar"][data-collapsed="false"] { min-width: 330px; } }
