@@ -44,7 +44,7 @@ _STYLE = (
   box-shadow: inset 0 0 0 1.5px var(--pl-soft); }
 .stMain:focus-visible { outline: 2px solid var(--pl-accent); outline-offset: -2px; }
 [data-testid="stBaseButton-primary"] { color: var(--pl-paper) !important; }
-.stMain input { unicode-bidi: plaintext; text-align: start; }
+.stMain :is(input, textarea) { unicode-bidi: plaintext; text-align: start; }
 .stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }
 .st-key-swap button [data-testid="stMarkdownContainer"],
 :is([class*="st-key-filter-map-remove"], [class*="st-key-desk-step"]) button [data-testid="stMarkdownContainer"] {

@@ -4,7 +4,7 @@ import { PROJECTED } from "../panels/attention_map/grid.js";
 import { aloneIn } from "../panels/attention_map/matrix.js";
 import { MatrixPanel } from "../panels/attention_map/panel.js";
 import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
-import { differenceLook, scaleEnd, weightLook } from "./colours.js";
+import { differenceLook, legend, scaleEnd, weightLook } from "./colours.js";
 import {
   capital,
   directionOf,
@@ -347,15 +347,17 @@ class CompareView extends View {
         ),
       ]),
     );
+    const ends = pooled.map(({ role, shares }) => `${percent(scaleEnd(shares, 1))} of ${the(role)}`);
+    const key = legend("share, each sentence’s scale", "0\u00a0%", ends.join(", "));
     const saves = saveButtons(this, `pooling of ${title}`, () => ({
       file: "compared-pooling",
       title: `${title}: how much of each word pooling takes`,
-      elements: [stage],
+      elements: [stage, key],
       about,
     }));
     const more =
       "The shares of a sentence add up to 1; its scale runs to its largest share, and at least to twice the mean. Point at a word for its share.";
-    return [heading("", "How much of each word pooling takes: brighter, more.", more, saves), stage];
+    return [heading("", "How much of each word pooling takes: brighter, more.", more, saves), stage, key];
   }
 
   difference({ titles: [base, other], mean, matrix, about }) {
