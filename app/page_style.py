@@ -45,7 +45,7 @@ _STYLE = (
   box-shadow: inset 0 0 0 1.5px var(--pl-soft); }
 .stMain:focus-visible { outline: 2px solid var(--pl-accent); outline-offset: -2px; }
 [data-testid="stBaseButton-primary"] { color: var(--pl-paper) !important; }
-.stMain input { unicode-bidi: plaintext; text-align: start; }
+.stMain :is(input, textarea) { unicode-bidi: plaintext; text-align: start; }
 .stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }
 .st-key-swap button [data-testid="stMarkdownContainer"],
 :is([class*="st-key-filter-map-remove"], [class*="st-key-desk-step"]) button [data-testid="stMarkdownContainer"] {
@@ -109,6 +109,7 @@ _STYLE = (
 _WIDE = "<style>.stMainBlockContainer { max-width: 1600px; }</style>"
 _PROJECTOR = """<style>
 html { font-size: 22.5px !important; }
+@media (max-width: 1599px) { html { font-size: 18.75px !important; } }
 .stMainBlockContainer { max-width: 1600px; }
 .stApp :is([data-testid="stWidgetLabel"] p, .pl-note, .pl-terms dd, code, small) { font-size: 0.9rem !important; }
 @media (min-width: 769px) { [data-testid="stSidebar"][data-collapsed="false"] { min-width: 330px; } }

@@ -81,7 +81,7 @@ class ModelForm:
     def _take_task(self, model: str) -> None:
         """An example gives way to one for the other task's first model; a person's own texts stay."""
         state = self.page.state
-        other = state.anew(model=model)
+        other = state.with_model(model, self.page.models)
         example = None if state.example is None else other.first_example(self.page.models)
         self.page.set(other if example is None else other.anew(texts=example.texts))
 

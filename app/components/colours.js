@@ -40,6 +40,13 @@ export function differenceLook(share) {
   return { ground: `light-dark(${grounds.map(rgb)})`, ink: `light-dark(${grounds.map(inkOn)})` };
 }
 
+// Where a scale from 0 ends: at the largest of its values, and no earlier than at twice their mean, so that weights that
+// are all alike are not painted brightest. `most`: the largest value that there can be. As scale_end in app/panels.
+export function scaleEnd(values, most = Infinity) {
+  const [largest, sum] = values.reduce(([top, all], value) => [Math.max(top, value), all + value], [1e-9, 0]);
+  return Math.max(largest, Math.min(most, (2 * sum) / (values.length || 1)));
+}
+
 export function legend(name, low, high, colours = CIVIDIS) {
   const bar = html("i.scale", { style: `background:linear-gradient(90deg,${colours.join(",")})` });
   return html("div.legend.small.controls", html("span", name), html("span", low), bar, html("span", high));

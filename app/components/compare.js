@@ -3,8 +3,8 @@
 import { PROJECTED } from "../panels/attention_map/grid.js";
 import { aloneIn } from "../panels/attention_map/matrix.js";
 import { MatrixPanel } from "../panels/attention_map/panel.js";
-import { barLine, barList, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
-import { differenceLook, weightLook } from "./colours.js";
+import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
+import { differenceLook, legend, scaleEnd, weightLook } from "./colours.js";
 import {
   capital,
   directionOf,
@@ -69,7 +69,7 @@ class ComparedMatrix extends MatrixPanel {
     const more = `Rows are ${the(rows)}, columns ${the(columns)}; the numbers are percentages. ${this.dense ? "Point at a cell for its value." : "Point at a cell for its exact value; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End."}`;
     const scale = this.signed
       ? ["difference", `\u2212${percent(high)}`, `+${percent(high)}`, DIFFERENCES]
-      : ["weight", percent(low), percent(high)];
+      : ["weight, one scale for all", percent(low), percent(high)];
     return { ...this.attention, headed: "", more, scale };
   }
 
@@ -264,7 +264,10 @@ class CompareView extends View {
       };
     });
     const all = shown.flatMap(({ sides }) => sides);
-    const range = rangeOf(all.flatMap(({ words }) => words));
+    const range = rangeOf(
+      all.flatMap(({ words }) => words),
+      shown.find(({ known }) => known)?.known.unit,
+    );
     const most = new Map();
     const name = (role, { text, index }) => `${role} ${index} ${text}`;
     for (const { role, words } of all)
@@ -285,7 +288,7 @@ class CompareView extends View {
             const facts = factsOf(word, known, followed);
             return barLine(html("span.word", { dir: "auto" }, word.text), word, range, facts);
           });
-          return barList(role, lines);
+          return barList(role, [...lines, axisLine(range)]);
         }),
       );
       waiting.draw(Boolean(known), this.news && { ...this.news, problems: { words: this.news.problems[number] } });
@@ -340,19 +343,21 @@ class CompareView extends View {
         html(
           "div.chips.wraps.mid",
           { dir: directionOf(words) },
-          words.map((text, i) => word(text, shares[i], Math.max(...shares, 1e-9))),
+          words.map((text, i) => word(text, shares[i], scaleEnd(shares, 1))),
         ),
       ]),
     );
+    const ends = pooled.map(({ role, shares }) => `${percent(scaleEnd(shares, 1))} of ${the(role)}`);
+    const key = legend("share, each sentence’s scale", "0\u00a0%", ends.join(", "));
     const saves = saveButtons(this, `pooling of ${title}`, () => ({
       file: "compared-pooling",
       title: `${title}: how much of each word pooling takes`,
-      elements: [stage],
+      elements: [stage, key],
       about,
     }));
     const more =
-      "The shares of a sentence add up to 1; its scale runs to its largest share. Point at a word for its share.";
-    return [heading("", "How much of each word pooling takes: brighter, more.", more, saves), stage];
+      "The shares of a sentence add up to 1; its scale runs to its largest share, and at least to twice the mean. Point at a word for its share.";
+    return [heading("", "How much of each word pooling takes: brighter, more.", more, saves), stage, key];
   }
 
   difference({ titles: [base, other], mean, matrix, about }) {

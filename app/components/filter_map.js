@@ -180,12 +180,14 @@ class FilterMapView extends View {
       .map(({ at: [x, y], text }) => {
         const half = this.half(text);
         const free = (place) =>
-          place >= 0 &&
-          place <= this.height &&
+          place >= line / 2 &&
+          place <= this.height - line / 2 &&
           boxes.every(
             (box) => Math.abs(box.at[0] - x) >= half + box.half || Math.abs(box.at[1] - place) >= box.high + line / 2,
           );
-        const place = [0, 0.5, -0.5, 1, -1, 1.5, -1.5, 2, -2].map((lines) => y + lines * line).find(free) ?? y;
+        const place =
+          [0, 0.5, -0.5, 1, -1, 1.5, -1.5, 2, -2].map((lines) => y + lines * line).find(free) ??
+          Math.min(Math.max(y, line / 2), this.height - line / 2);
         boxes.push({ at: [x, place], half, high: line / 2 });
         return { at: [x, place], text };
       });

@@ -1,6 +1,7 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
+import { drawn } from "../panels/effects/bars.js";
 import { BELOW } from "./below.js";
 import { LONG, choice, html, linkButton, refill, the } from "./elements.js";
 import { LATE } from "./late.js";
@@ -118,10 +119,11 @@ class PairView extends View {
     return this.news?.words?.ways[this.asked?.method];
   }
 
-  // How a word stands to the verdict, and its effect as a share of the largest; nothing where it is not known.
+  // How a word stands to the verdict, and its effect as a share of the largest; nothing where it is not known, or too
+  // small to be drawn.
   effectOf(role, index) {
     const [effect] = this.bars?.[role]?.[index] ?? [];
-    if ((effect ?? null) === null) return null;
+    if ((effect ?? null) === null || !drawn(effect, this.news.words.unit)) return null;
     const all = Object.values(this.bars).flat();
     const most = Math.max(...all.map(([one]) => Math.abs(one ?? 0)), 1e-9);
     return { kind: effect < 0 ? "opposes" : "supports", share: Math.abs(effect) / most };
@@ -172,7 +174,9 @@ class PairView extends View {
     const { data } = this;
     const step = this.tour?.at;
     this.tour = data.tour ? new Tour(this, EXPLORE_TOUR) : null;
+    const before = this.panels ?? [];
     this.panels = this.panelsOf(data.panels);
+    for (const panel of this.panels) for (const old of before) if (old.replaces && panel.replaces) panel.replaces(old);
     // A page that does not wait with what stands below gives all panels at once.
     const [first, main, beside, changes, below] = ["first", "main", "beside", "changes", "below"].map((place) =>
       this.panels.filter((_, i) => data.panels[i].place === place).map(({ element }) => element),
@@ -189,8 +193,9 @@ class PairView extends View {
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.unshift(text); // the others take the room that it leaves
-    // Long sentences and their matrix take the whole first screen; the lines under the words are there at any rate.
-    const long = data.sides.some(({ tokens }) => tokens.length > LONG);
+    // Long sentences, or a projector's large words, and their matrix take the whole first screen; the lines under the
+    // words are there at any rate.
+    const long = data.projector || data.sides.some(({ tokens }) => tokens.length > LONG);
     // With another pair the tour stays where it was.
     if (this.tour) queueMicrotask(() => (step === undefined ? this.tour.first() : this.tour.go(step)));
     return [

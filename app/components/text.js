@@ -1,10 +1,12 @@
 // Both sentences as words to click, and the ribbons between them (AttConv, figure 6: wider means more weight).
 
 import { WordChips, clipLines } from "./chips.js";
+import { routeOf, rowsOf } from "./ribbon_paths.js";
 import { LONG, capital, heading, heaviest, html, percent, plural, svg, the } from "./elements.js";
 import { saveButtons } from "./save.js";
 
 const RIBBON_WIDTH = 14;
+const WRAPPED_WIDTH = 8; // where ribbons also run between two lines of words
 const CROWDED = 25; // words of a sentence; above it only the selected word's ribbons are drawn
 const LINES = 4; // of a long sentence are shown, the others scroll
 
@@ -136,7 +138,7 @@ export class TextPanel {
         ? "Point at a word to see its ribbons in both directions; those of the words that look at it are dashed. "
         : "";
     const more = ribbons
-      ? `${both}The slider sets the smallest weight that is drawn; until it is moved, a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. `
+      ? `${both}The slider sets the smallest weight that is drawn; until it is moved, a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. Of sentences of several lines the ribbons between the lines that face each other are drawn, and all of a selected word: they run between the lines and beside them, never behind other words. `
       : "";
     const crossed = ribbons?.crossed ? " Outlined: it crosses another word’s." : "";
     const q = ribbons?.crossed
@@ -207,8 +209,13 @@ export class TextPanel {
     return out.sort((a, b) => last(a) - last(b) || b.weight - a.weight);
   }
 
-  // Long sentences scroll inside of their own frames.
+  // Long sentences scroll inside of their own frames; of sentences of several lines each line stands apart from the next
+  // one, so that a ribbon has room beside it.
   fit() {
+    this.stage.classList.remove("wrapped");
+    const rows = this.words.map(({ chips }) => new Set(chips.map((chip) => chip.offsetTop)).size);
+    this.wrapped = this.maps.length > 0 && rows.some((count) => count > 1);
+    this.stage.classList.toggle("wrapped", this.wrapped);
     for (const words of this.words) clipLines(words, LINES);
     if (!this.seen && this.stage.offsetWidth) {
       this.seen = true;
@@ -225,19 +232,17 @@ export class TextPanel {
     const ends = new Map();
     this.words.forEach(({ axis, chips, element }, above) => {
       const frame = element.getBoundingClientRect();
-      chips.forEach((chip, i) => {
-        const at = chip.getBoundingClientRect();
-        // A ribbon to a word that is scrolled away ends where its line went.
-        const y = Math.min(frame.bottom, Math.max(frame.top, above === 0 ? at.bottom : at.top));
-        ends.set(`${axis}${i}`, [at.left + at.width / 2 - box.left, y - box.top]);
-      });
+      const shapes = chips.map((chip) => chip.getBoundingClientRect());
+      rowsOf(shapes, frame, above === 0, box).forEach((end, i) => ends.set(`${axis}${i}`, end));
     });
-    const thick = RIBBON_WIDTH * this.view.type;
+    const thick = (this.wrapped ? WRAPPED_WIDTH : RIBBON_WIDTH) * this.view.type;
+    // Only a selected word's ribbons also run along other lines of words, beside them.
+    const shown = this.paths().filter(
+      ({ ends: names, kind }) => kind !== "other" || names.every((name) => !ends.get(name).beside),
+    );
     this.svg.replaceChildren(
-      ...this.paths().flatMap(({ ends: names, weight, kind, crossing }) => {
-        const [[x1, y1], [x2, y2]] = names.map((name) => ends.get(name));
-        const bend = (y2 - y1) * 0.5;
-        const d = `M${x1},${y1}C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}`;
+      ...shown.flatMap(({ ends: names, weight, kind, crossing }) => {
+        const d = routeOf(ends.get(names[0]), ends.get(names[1]));
         const width = Math.max(1.5, weight * thick);
         // A rim of the ground's colour keeps ribbons apart; those that cross have a dark line within it.
         const below = (name, more) =>

@@ -23,7 +23,7 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
     html(
       "div",
       html("div.said", { "data-part": "verdict" }, headline),
-      html("div.model.soft", html("bdi", model), what_if && html("b", `, what if: ${what_if}`)),
+      html("div.model.soft", html("bdi", model)),
       meaning && html("div.how.soft", meaning),
     ),
     html(
@@ -33,10 +33,12 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
         "div.under.soft.wraps",
         key,
         goldLabel(gold),
-        alone && said("alone", `On ${the(alone.judged)} alone: `, share(alone), alone.model),
+        // A what-if takes the place of what is said of one sentence alone, so that nothing below it moves.
+        !what_if && alone && said("alone", `On ${the(alone.judged)} alone: `, share(alone), alone.model),
+        what_if && html("span.what-if", html("b", `What if: ${what_if}`)),
+        trained &&
+          html("span.as-trained", said("trained", "As trained: ", share(named(trained))), sharesOf(trained).bar),
       ),
-      trained &&
-        html("div.as-trained.soft", said("trained", "As trained: ", share(named(trained))), sharesOf(trained).bar),
     ),
     pinned &&
       html(

@@ -5,6 +5,8 @@ import { refill } from "./elements.js";
 import { footerOf } from "./footer.js";
 import { leaving } from "./leaving.js";
 
+const SMALL_SCREEN = 1600; // pixels; as in base.css and page_style.py
+
 /** @type {Record<string, (view: any, data: any) => any>} by kind of record: makes a panel from the panel's data */
 export const PANELS = {};
 /** @type {Record<string, (root: any) => { start(): void, update(data: any, tell: any): void, end(): void }>} by the page's name */
@@ -101,10 +103,10 @@ export class View {
     if (document.fonts.status !== "loaded") document.fonts.ready.then(() => requestAnimationFrame(() => this.refit()));
   }
 
-  // Type is large for a projector, and on the whole screen.
+  // Type is large for a projector, and on the whole screen; less so on a small one, which has no room for it.
   enlarge() {
     const large = Boolean(this.data?.projector || this.onWholeScreen);
-    this.type = large ? 1.5 : 1;
+    this.type = large ? (window.innerWidth < SMALL_SCREEN ? 1.25 : 1.5) : 1;
     this.root.classList.toggle("projector", large);
   }
 
@@ -137,6 +139,7 @@ export class View {
     const size = `${width}x${window.innerHeight}`;
     if (!width || !this.data || this.fitted === size) return;
     this.fitted = size;
+    this.enlarge();
     const { narrow } = /** @type {typeof View} */ (this.constructor);
     this.root.classList.toggle("narrow", width < narrow * this.type);
     this.arrange(width);

@@ -114,6 +114,8 @@ class PageState:
     whether type and cells are large."""
 
     page: ClassVar[str]
+    follows: ClassVar[bool] = False
+    """Whether the page opens with the pair of the page before it, even where nobody chose that."""
     projector: bool = parameter(False, _PROJECTOR, kw_only=True)
 
     @classmethod

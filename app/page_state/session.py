@@ -7,7 +7,8 @@ callback names the key that it was made for: a late one of an old key is ignored
 
 All pages over texts share one pair: what a person typed, selected or opened on one of them is there on the others. The
 example that a page opens with by itself was selected by nobody, so it stays where it is; and an address that says which
-texts are shown wins over the shared pair. The projector is one for all pages, too.
+texts are shown wins over the shared pair. Filter map alone, whose own examples are no pairs, also takes the example
+that the page before it has opened with. The projector is one for all pages, too.
 """
 
 from __future__ import annotations
@@ -54,6 +55,13 @@ def model_on(page: type[TextState]) -> str | None:
     return None if visit is None else visit.state.model
 
 
+def _pair_on(page: str | None) -> Version | None:
+    """The pair that a page of this session shows; None where it shows none."""
+    visit: _Visit[PageState] | None = None if page is None else st.session_state.get(page)
+    state = None if visit is None else visit.state
+    return state.pair.now if isinstance(state, TextState) and not state.pair.empty else None
+
+
 class PageSession(Generic[State]):
     """The session's state of the page whose states are of ``kind``."""
 
@@ -68,8 +76,10 @@ class PageSession(Generic[State]):
         A run that a widget caused never reads the address: it may be older than what was typed meanwhile.
         """
         session, address = st.session_state, st.query_params.to_dict()
-        shared: Version | None = session.get(_PAIR)
         arrived = session.get(_OPEN) != self.name
+        if arrived and not address and self.kind.follows and session.get(_PAIR) is None:
+            session[_PAIR] = _pair_on(session.get(_OPEN))
+        shared: Version | None = session.get(_PAIR)
         session[_OPEN] = self.name
         visit: _Visit[State] | None = session.get(self.name)
         if visit is None:

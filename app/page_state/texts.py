@@ -187,12 +187,15 @@ class TextState(PageState):
     def _single(self, models: Mapping[str, str]) -> bool:
         return models.get(self.model or "") in SINGLE_KINDS
 
-    def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version | None:
-        """The first pair; a model of single texts gives the first text and leaves the second, which is the page's
-        second text where there was no pair before."""
+    def with_model(self, model: str, models: Mapping[str, str]) -> Self:
+        """The same with a model of another task."""
+        return self.anew(model=model)
+
+    def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version:
+        """The first pair; a model of single texts gives the first text and leaves the second."""
         first, second = self.pair.now
-        if self._single(models):
-            second = shared[1] if shared is not None else self.texts[1].first if len(self.texts) > 1 else ""
+        if self._single(models) and shared is not None:
+            second = shared[1]
         return first, second
 
     def take_pair(self, shared: Version, models: Mapping[str, str]) -> Self:

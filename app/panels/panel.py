@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal, NamedTuple, Self, TypeVar
 
 from core.evidence import Sentence
@@ -14,6 +15,13 @@ Number = TypeVar("Number", float, float | None)
 def significant(numbers: Iterable[Number], digits: int = 6) -> tuple[Number, ...]:
     """The numbers with so many significant digits: what a figure can show, in a third of the characters."""
     return tuple(number if number is None else float(f"{number:.{digits}g}") for number in numbers)
+
+
+def scale_end(values: Iterable[float], most: float = inf) -> float:
+    """Where a colour scale from 0 ends: at the largest value, and no earlier than at twice the mean, so that weights
+    that are all alike are not painted brightest. ``most``: the largest value that there can be."""
+    known = tuple(values)
+    return max(*known, 1e-9, min(most, 2 * sum(known) / max(len(known), 1)))
 
 
 Place = Literal["first", "main", "beside", "changes", "below"]

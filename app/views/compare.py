@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from app.page_state.session import PageSession, model_on
 from app.page_state.widgets import choice
 from app.pair_form import PairForm, digest, roles_of
 from app.pairs import SIDES, Pair
+from app.panels.panel import scale_end
 from app.panels.verdict import Verdict, class_names
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
@@ -162,11 +163,11 @@ def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None
     sides = ("second", "first") if page.rows == "second" else ("first", "second")
     seen = [None if c.explanation is None else comparison.looks(c.explanation, c.roles(sides)[0]) for c in columns]
     marked = _marked(columns) if versions else [{}] * len(columns)
-    high = max((_highest(looks) for looks in seen if looks is not None), default=1.0)
+    high = max((scale_end(_all_weights(looks), most=1.0) for looks in seen if looks is not None), default=1.0)
     sections = (_section(*one, sides=sides) for one in zip(columns, seen, marked, strict=True))
     components.draw(
         "compare",
-        figures.ComparedSections(tuple(sections), max(high, 1e-9)),
+        figures.ComparedSections(tuple(sections), high),
         _differences(columns, seen, sides),
         Frame(link=page.link_parameters(), projector=page.projector),
         key=KEY,
@@ -193,9 +194,9 @@ def _late(columns: Sequence[Column]) -> None:
     late.draw(late.hear_all(questions, _id(columns)))
 
 
-def _highest(looks: Looks) -> float:
-    """The largest weight, or the largest difference either way."""
-    return max(abs(weight) for row in (*looks.weights, looks.none or ()) for weight in row)
+def _all_weights(looks: Looks) -> Iterator[float]:
+    """Of words and of what is no word."""
+    return (weight for row in (*looks.weights, looks.none or ()) for weight in row)
 
 
 def _marked(columns: Sequence[Column]) -> list[dict[str, set[int]]]:
@@ -255,7 +256,7 @@ def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides:
     drawn = [(column, difference) for column, difference in compared if difference is not None]
     if not drawn:
         return figures.Differences("The two have no word in common whose attention could be compared.")
-    furthest = max(0.01, *(_highest(one) for _, one in drawn))
+    furthest = max(0.01, *(abs(weight) for _, one in drawn for weight in _all_weights(one)))
     roles = base.roles(sides)
     each = (
         figures.DrawnDifference(

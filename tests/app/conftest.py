@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from app import palette
 from app.components.bundle import bundle
 from app.panels import attention_map
 from core.desk import store
@@ -35,6 +36,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
+
+SCALES = {"CIVIDIS": palette.CIVIDIS, "DIVERGING": palette.DIVERGING, "PAPER": palette.COLOURS["paper"]}
+"""What the scripts that mix colours are given."""
 
 with_markup = pytest.mark.parametrize(
     ("first", "second"),
@@ -167,7 +171,7 @@ def with_values(tmp_path: Path, run_script: Callable[[str], str]) -> Callable[[J
     )
 
     def read(attention: JsonObject) -> JsonObject:
-        made: JsonObject = json.loads(run_script(bundle(entry, [cells], {"ATTENTION": attention})))
+        made: JsonObject = json.loads(run_script(bundle(entry, [cells], {"ATTENTION": attention, **SCALES})))
         return made
 
     return read

@@ -169,7 +169,7 @@ def test_what_crosses_a_word_is_outlined_and_named_and_the_verdict_without_it_st
     switch = page.get_by_role("switch", name="What if: without crossings (q = 0)")
     switch.focus()
     page.keyboard.press("Space")
-    expect(page.locator(".verdict .model")).to_contain_text("what if: without crossings (q = 0)")
+    expect(page.locator(".verdict .what-if")).to_contain_text("What if: without crossings (q = 0)")
     expect(page.locator(".verdict .as-trained")).to_contain_text(own.split(",")[0].lower())
     expect(page.locator(".without")).to_contain_text("The filters still read neighbouring words")
     expect(line).to_contain_text("q = 0, not counted")
@@ -193,7 +193,7 @@ def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
     )
     slider.focus()
     page.keyboard.press("End")
-    expect(page.locator(".verdict .model")).to_contain_text("what if: softmax at temperature 50")
+    expect(page.locator(".verdict .what-if")).to_contain_text("What if: softmax at temperature 50")
     expect(page.locator(".verdict .trained")).to_contain_text(own.split(",")[0].lower())
     assert page.locator('[data-cell="1,1"]').get_attribute("aria-label") != sharp
     page.wait_for_url(re.compile("temperature=50"))

@@ -120,6 +120,35 @@ def test_changes_are_undone_made_again_and_typed_by_keyboard(open_page):
     change_attention(page, changes)
 
 
+PARTS = """root => Object.fromEntries(
+  [".verdict", ".text", ".stage", ".choices.directions", "section.effects", "section.attention", ".matrix", ".cells"]
+    .flatMap(name => [...root.querySelectorAll(name)].map((node, i) => {
+      const { x, y, width, height } = node.getBoundingClientRect();
+      return [name + i, [x, y, width, height].map(Math.round)];
+    })))"""
+
+
+def test_dragging_a_cell_moves_nothing_above_or_beside_it(open_page):
+    page = open_page("/?model=test-two-sided&first=A+dog+is+outside&second=A+cat+is+outside&select=x1y1")
+    expect(page.locator(".effect-axis, .bar-lines .number").first).not_to_be_empty()
+    root = page.locator(".pairlens:has(.verdict)")
+    cell = page.locator('[data-cell="0,0"]').first
+    cell.hover()
+    come_to_rest(page)
+    before = root.evaluate(PARTS)
+    assert len(before) >= 7
+    box = cell.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.down()
+    page.mouse.move(x, y - 300, steps=4)
+    expect(cell).to_have_attribute("aria-label", re.compile("weight 100"))
+    assert root.evaluate(PARTS) == before
+    page.mouse.up()
+    expect(page.locator(".verdict .trained")).to_be_visible()
+    come_to_rest(page)
+    assert root.evaluate(PARTS) == before
+
+
 def change_attention(page, changes):
     """By the matrix and by the panel, on a page whose third step is shown: each change is one more in its list."""
     cell = page.locator('[data-cell="1,0"]').first
@@ -132,9 +161,9 @@ def change_attention(page, changes):
     page.mouse.up()
     expect(changes).to_have_count(4)
     expect(changes.nth(3)).to_contain_text("with 100\u00a0%")
-    expect(page.locator(".verdict .model")).to_contain_text("what if: attention changed by hand")
+    expect(page.locator(".verdict .what-if")).to_contain_text("What if: attention changed by hand")
     expect(page.locator(".verdict .trained")).to_be_visible()
-    expect(page.get_by_role("heading", name="(what if: attention changed by hand)")).to_be_visible()
+    expect(page.get_by_role("heading", name="(what if)")).to_be_visible()
     come_to_rest(page)
     cell.focus()
     page.keyboard.press("-")

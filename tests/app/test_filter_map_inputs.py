@@ -17,7 +17,8 @@ def test_another_models_example_gives_way_and_own_texts_stay():
     assert query(app) == {"model": "test-qa", "example": suiting("answers", MAP_EXAMPLES)[0].slug}
     app.text_area[0].input("my own question").run()
     choose_model(app, "text classification", "test-topics")
-    assert texts(app) == ["my own question"]
+    answer = suiting("answers", MAP_EXAMPLES)[0].texts[0].second
+    assert texts(app) == ["my own question", answer], "both texts of the pair"
     assert not app.exception
 
 

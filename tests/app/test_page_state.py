@@ -371,17 +371,27 @@ def test_another_pages_pair_takes_the_first_place():
     assert own.take_pair(new, MODELS) == MapState("as-adaqa", (Pair(*new), Pair("what", "it")))
     assert own.take_pair(("who", "he"), MODELS) == own, "the pair it has already leaves its trail"
     example = MapState("topic-acnn", MAP_EXAMPLES[0].texts)
-    assert example.take_pair(new, MODELS).texts == (Pair(*new),), "an example gives way as a whole"
-    same_text = (example.pair.first, "another second text")
-    assert example.take_pair(same_text, MODELS) == example, "a model of single texts shares the first alone"
+    placed = (Pair("A dog"), Pair("A cat"))
+    assert example.take_pair(new, MODELS).texts == placed, "an example gives way as a whole, to both texts"
+    assert example.take_pair(("A dog", ""), MODELS).texts == placed[:1]
+    single = MapState("topic-acnn", (*placed, Pair("A third text")), look=1)
+    assert single.take_pair(new, MODELS) == single, "the texts are the same"
+    assert single.take_pair(("A man", "A cat"), MODELS).texts == (Pair("A man"), Pair("A cat"), Pair("A third text"))
+
+
+def test_a_pair_that_comes_to_a_map_of_single_texts_is_two_texts():
+    state, _ = MapState.from_parameters({"model": "topic-acnn", "first": "A dog", "second": "A cat"}, MODELS)
+    assert state.suited(MODELS).texts == (Pair("A dog"), Pair("A cat"))
+    pairs, _ = MapState.from_parameters({"model": "as-adaqa", "first": "A dog", "second": "A cat"}, MODELS)
+    assert pairs.suited(MODELS) == pairs
 
 
 def test_a_page_gives_its_first_pair_and_a_model_of_single_texts_the_first_text():
     pair = ExploreState("as-adaqa", (Pair("A dog", ""),))
     assert pair.give_pair(("x", "y"), MODELS) == ("A dog", "")
     single = MapState("topic-acnn", (Pair("A dog"), Pair("B")))
-    assert single.give_pair(("x", "y"), MODELS) == ("A dog", "y")
-    assert single.give_pair(None, MODELS) == ("A dog", "B"), "a pair of its own texts where there was none"
+    assert single.give_pair(("x", "y"), MODELS) == ("A dog", "B"), "the map's first two texts"
+    assert replace(single, texts=(Pair("A dog"),)).give_pair(("x", "y"), MODELS) == ("A dog", "y")
     assert replace(single, texts=(Pair("A dog"),)).give_pair(None, MODELS) == ("A dog", "")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, PHRASE_EXAMPLES, suiting
-from tests.app.pages import components, open_file, open_view, query
+from tests.app.pages import choose_model, components, open_file, open_view, query
 
 OWN = ("A man with a toy", "A dog is outside")
 
@@ -114,9 +114,9 @@ def test_another_pages_pair_takes_the_place_of_an_example_on_the_map():
     app = visit()
     assert query(go(app, "filter_map", model="test-topics"))["example"] == "album-film-river"
     assert query(go(app, "phrases"))["example"] == "entailed", "the map's own example was selected by nobody"
-    assert query(go(app, "filter_map"))["example"] == "album-film-river"
+    assert texts(go(app, "filter_map")) == PHRASE_EXAMPLES[0].texts[0].now, "the map has no pair of its own to keep"
     type_into(go(app, "phrases"), 0, OWN[0])
-    assert texts(go(app, "filter_map")) == OWN[:1]
+    assert texts(go(app, "filter_map")) == (OWN[0], PHRASE_EXAMPLES[0].texts[0].second)
 
 
 def test_an_address_that_says_its_texts_wins_over_the_shared_pair():
@@ -137,16 +137,38 @@ def test_going_back_shows_the_pair_of_the_older_address():
     assert texts(go(app, "phrases")) == OWN
 
 
+def test_the_map_of_single_texts_places_both_texts_of_the_pair():
+    app = visit(first=OWN[0], second=OWN[1])
+    assert texts(go(app, "filter_map")) == OWN
+    assert query(app)["first2"] == OWN[1], "a text of its own"
+    type_into(app, 1, "A dog is in the snow")
+    assert texts(go(app, "explore")) == (OWN[0], "A dog is in the snow")
+    choose_model(go(app, "filter_map"), "answer selection", "test-qa")
+    assert texts(app) == (OWN[0], "A dog is in the snow"), "one pair where the model reads pairs"
+    assert texts(go(app, "phrases")) == (OWN[0], "A dog is in the snow")
+    choose_model(go(app, "filter_map"), "text classification", "test-topics")
+    assert query(app)["first2"] == "A dog is in the snow"
+
+
+def test_the_map_places_the_example_that_explore_has_opened_with():
+    app = visit()
+    opened = texts(app)
+    assert texts(go(app, "filter_map")) == opened
+    type_into(app, 0, OWN[0])
+    assert texts(go(app, "explore")) == (OWN[0], opened[1])
+
+
 def test_a_model_of_single_texts_shares_the_first_text():
     app = visit(first=OWN[0], second=OWN[1])
-    assert texts(go(app, "filter_map", model="test-topics")) == OWN[:1]
+    assert texts(go(app, "filter_map", model="test-topics")) == OWN
     type_into(app, 0, "A man with a cat")
     assert texts(go(app, "explore")) == ("A man with a cat", OWN[1])
     choose(go(app, "filter_map"), "Example", "beetles")
-    beetle = suiting("topics", MAP_EXAMPLES)[2].texts[0].first
-    assert texts(go(app, "phrases")) == (beetle, OWN[1]), "an example of single texts leaves the second text"
-    type_into(app, 1, "A cat")
-    assert query(go(app, "filter_map"))["example"] == "beetles", "the text it shows is the same"
+    beetles = tuple(text.first for text in suiting("topics", MAP_EXAMPLES)[2].texts[:2])
+    assert texts(go(app, "phrases")) == beetles
+    assert query(go(app, "filter_map"))["example"] == "beetles", "the texts it shows are the same"
+    type_into(go(app, "phrases"), 1, "A cat")
+    assert texts(go(app, "filter_map")) == (beetles[0], "A cat"), "an example gives way as a whole"
 
 
 def test_another_pair_drops_what_was_selected_in_the_old_one():

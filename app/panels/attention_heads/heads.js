@@ -1,7 +1,7 @@
 // Small multiples of all heads of a transformer, a row a layer (Vig 2019, BertViz's model view), of what crosses between
 // the two texts alone. One of them, their mean or the rollout is chosen, and its matrix is shown.
 
-import { scaleColour } from "../../components/colours.js";
+import { scaleColour, scaleEnd } from "../../components/colours.js";
 import { capital, choice, gridStep, heading, html, percent, reach, refill, the } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
 
@@ -16,7 +16,7 @@ const [NAMES, AROUND] = [30, 8]; // pixels of a layer's number, and around a pic
 const HOW =
   "A row a layer, a picture a head: its matrix in few blocks, each on its own scale. Bar: how much goes across.";
 const MORE =
-  "Rows of a picture are words that look, columns those that are looked at, both in the order of the text; each picture’s brightest block is its own largest weight, so that only the pattern can be compared. The bar below it can be compared between heads: its whole width is all of a word’s attention, filled as far as it goes to the other sentence, on average; the rest stays in the own sentence or goes to special tokens. Mean: of all layers and heads. Rollout: what flows through all layers where half of each word’s state stays its own (Abnar and Zuidema 2020). With the keyboard, Tab to the pictures, move with the arrow keys, and choose with Enter. What it cannot tell: a head that looks at the other sentence need not be one that the verdict hangs on; “What each link does” asks that.";
+  "Rows of a picture are words that look, columns those that are looked at, both in the order of the text; each picture’s scale runs to its own largest block, and at least to twice the mean of its blocks, so that only the pattern can be compared. The bar below it can be compared between heads: its whole width is all of a word’s attention, filled as far as it goes to the other sentence, on average; the rest stays in the own sentence or goes to special tokens. Mean: of all layers and heads. Rollout: what flows through all layers where half of each word’s state stays its own (Abnar and Zuidema 2020). With the keyboard, Tab to the pictures, move with the arrow keys, and choose with Enter. What it cannot tell: a head that looks at the other sentence need not be one that the verdict hangs on; “What each link does” asks that.";
 
 const title = (head) => {
   const [layer, number] = head.split(".");
@@ -144,12 +144,17 @@ class HeadsPanel {
     this.cells.forEach((cells, layer) =>
       cells.forEach(({ head, picture, bar, button }, number) => {
         const start = (layer * heads + number) * size;
-        const context = picture.getContext("2d");
-        for (let place = 0; place < size; place += 1) {
+        const shade = (place) => {
           const byte = bytes.charCodeAt((start + place) >> 1);
-          context.fillStyle = scaleColour((place % 2 ? byte & 15 : byte >> 4) / 15);
+          return place % 2 ? byte & 15 : byte >> 4;
+        };
+        const shown = Array.from({ length: size }, (_, place) => shade(place));
+        const end = scaleEnd(shown);
+        const context = picture.getContext("2d");
+        shown.forEach((value, place) => {
+          context.fillStyle = scaleColour(value / end);
           context.fillRect(place % blocks, Math.floor(place / blocks), 1, 1);
-        }
+        });
         const share = across[layer][number];
         bar.style.width = `${100 * share}%`;
         const what = `${capital(title(head))}: a word of ${the(role)} gives ${percent(share)} to ${the(other)}`;

@@ -37,7 +37,7 @@ class AttentionMatrix extends MatrixPanel {
       `; columns ${the(columns)}${judged ? ", its context" : ""}. `,
       this.several &&
         `Numbered blocks of columns are its lines${apart ? ": the model reads each of them by itself" : ""}. `,
-      `The colour scale runs to the largest ${of ? "weight on a word" : "value of this pair"}. `,
+      `The colour scale is this pair’s own: it runs to the largest ${of ? "weight on a word" : "value"}${show === "score" || this.alike ? "" : ", and at least to twice the mean, so that weights that are all alike are not the brightest"}. `,
       stays &&
         `A word’s pieces are looked at together (their weights are added up) and look together (theirs are averaged). The last column is what goes to pieces that belong to no word, such as [CLS] and [SEP]${this.attention.none ? ": often most of it" : ""}. `,
       this.none &&
@@ -50,7 +50,7 @@ class AttentionMatrix extends MatrixPanel {
     const title = this.title();
     return {
       title,
-      headed: changed ? `${title} (what if: ${changed})` : title,
+      headed: changed ? `${title} (what if)` : title,
       how: how[show],
       more: more.filter(Boolean).join(""),
       scale: this.scale,
@@ -71,7 +71,7 @@ class AttentionMatrix extends MatrixPanel {
     const sum = (row, i) => row.reduce((all, weight) => all + weight, this.none?.weights[i] ?? 0);
     return weights.every((row, i) => Math.abs(sum(row, i) - whole) < 0.01)
       ? `A row adds up to 1${each}`
-      : `A row that was not changed by hand adds up to 1${each}`;
+      : `An unchanged row adds up to 1${each}`;
   }
 
   get cut() {
@@ -83,7 +83,7 @@ class AttentionMatrix extends MatrixPanel {
     const { show, low, high } = this.attention;
     if (show === "score") return ["score", signed(low, 2), signed(high, 2)];
     if (this.alike) return ["cosine", low.toFixed(2), high.toFixed(2)];
-    return [show === "column" ? "share of the column" : "weight", "0\u00a0%", percent(high)];
+    return [`${show === "column" ? "share of the column" : "weight"}, this pair’s scale`, "0\u00a0%", percent(high)];
   }
 
   // What the text draws as ribbons.

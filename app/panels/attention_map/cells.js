@@ -1,12 +1,14 @@
 // What the cells of an attention matrix show: the weights that the model used, each column's shares of them, or its scores.
 
+import { scaleEnd } from "../../components/colours.js";
+
 function shares(column) {
   const sum = column.reduce((all, weight) => all + weight, 0);
   return column.map((weight) => (sum > 0 ? weight / sum : 0));
 }
 
-// A map with the `values` of its cells, and both ends of their scale. That of a model from elsewhere runs to the largest
-// weight on a word: special tokens often have most of it, and all words would be dark beside them.
+// A map with the `values` of its cells, and both ends of their scale. That of weights in a model from elsewhere is made
+// for the words: special tokens often have most of the weight, and all words would be dark beside them.
 export function withValues(attention) {
   const { weights, scores, none, show, of, units } = attention;
   let [values, last] = show === "score" ? [scores, none?.scores] : [weights, none?.weights];
@@ -17,12 +19,13 @@ export function withValues(attention) {
   }
   const known = [...values.flat(), ...((!of && last) || [])].filter((value) => value !== null);
   const end = (furthest) => known.reduce((one, other) => furthest(one, other));
-  const low = show === "score" || units === "similarity" ? end(Math.min) : 0;
+  const signed = show === "score" || units === "similarity";
+  const low = signed ? end(Math.min) : 0;
   return {
     ...attention,
     values,
     none: none && { ...none, values: last },
     low,
-    high: Math.max(end(Math.max), low + 1e-9),
+    high: signed ? Math.max(end(Math.max), low + 1e-9) : scaleEnd(known, 1),
   };
 }

@@ -6,6 +6,7 @@ import { directionOf, html, shorten, svg, the } from "../../components/elements.
 
 const CELL = { most: 36, least: 17 };
 export const PROJECTED = { most: 64, least: 58 }; // 2 pixels of each lie between cells
+const SMALL_PROJECTOR = { most: 64, least: 24, width: 1600 }; // on a screen narrower than this
 const LEAN = 0.8; // of the words' height, that the last of them leans beyond its column
 
 export class WordGrid {
@@ -85,7 +86,20 @@ export class WordGrid {
   }
 
   get sizes() {
-    return this.view.type > 1 ? PROJECTED : CELL;
+    if (this.view.type === 1) return CELL;
+    return window.innerWidth < SMALL_PROJECTOR.width ? SMALL_PROJECTOR : PROJECTED;
+  }
+
+  // How far its words are scrolled; `kept` is that of the same words' matrix before, whose place this one takes.
+  get scrolled() {
+    const { scrollLeft, scrollTop } = this.frame;
+    return { scrollLeft, scrollTop, cell: this.cell };
+  }
+
+  /** @param {WordGrid} other */
+  replaces(other) {
+    const words = ({ rows, columns, attention }) => JSON.stringify([rows, columns, attention.rows, attention.units]);
+    if (other.seen && words(this) === words(other)) this.kept = other.scrolled;
   }
 
   // The cell's side in pixels: as large as width and height allow, never so small that words collide.
@@ -111,8 +125,8 @@ export class WordGrid {
 
   build(width, height) {
     const { left, tall, cell } = this.layout(width, height);
-    const { scrollLeft, scrollTop } = this.frame;
-    const same = this.seen && cell === this.cell;
+    const { scrollLeft, scrollTop, cell: before } = this.seen ? this.scrolled : (this.kept ?? {});
+    const same = cell === before;
     this.left = left;
     this.tall = tall;
     this.cell = cell;

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.panels.attention_map import compact
 from app.panels.belief.facts import WAYS, Fact, facts
 from app.panels.links import edge_words
-from app.panels.panel import Panel, Payload, significant
+from app.panels.panel import Panel, Payload, scale_end, significant
 from core.evidence import Explanation, Matrix
 from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness
 
@@ -91,7 +91,7 @@ def _short(weights: Matrix) -> Matrix:
 
 
 def _most(maps: Sequence[Matrix]) -> float:
-    return max(weight for weights in maps for row in weights for weight in row) or 1.0
+    return scale_end((weight for weights in maps for row in weights for weight in row), most=1.0)
 
 
 PANEL = Panel(("belief",), "below")

@@ -135,7 +135,7 @@ class BeliefPanel {
       "div.pair",
       html("div.soft.of-maps", `Where attention goes, ${where}`),
       html("div.wraps.maps", figure("The model’s own", own), figure("The adversary’s, with the same answer", other)),
-      legend("weight", "0\u00a0%", percent(high)),
+      legend("weight, this pair’s scale", "0\u00a0%", percent(high)),
     );
   }
 }

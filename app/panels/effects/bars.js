@@ -11,18 +11,55 @@ export const wordOf = (text, index, [effect, spread, after] = []) => ({
   after: after ?? null,
 });
 
-// Both ends of one scale for all of these words, spread included.
-export function rangeOf(words) {
+const LEAST_DRAWN = 0.05; // in the unit of the effects; a smaller one has a number and no bar
+const UNITS = { "log p": "log p, nats", norm: "length" };
+const CLOSE = 0.2; // share of the scale, within which a second number would lie on the first
+
+// Whether an effect has a bar. A gradient's length has no natural unit, so that only its order means something.
+export const drawn = (effect, unit) => unit === "norm" || Math.abs(effect) >= LEAST_DRAWN;
+
+// Both ends of one scale for all of these words, spread included, and its unit.
+export function rangeOf(words, unit) {
   const known = words.filter(({ effect }) => effect !== null);
-  const ends = known.flatMap(({ effect, spread }) => [effect - (spread ?? 0), effect + (spread ?? 0)]);
+  const ends = known
+    .filter(({ effect }) => drawn(effect, unit))
+    .flatMap(({ effect, spread }) => [effect - (spread ?? 0), effect + (spread ?? 0)]);
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
-  return { low, high: high > low ? high : low + 1, known: known.length > 0 };
+  return { low, high: high > low ? high : low + 1, known: known.length > 0, unit, bars: ends.length > 0 };
+}
+
+// The numbers along the scale, each with its place from 0 to 1: zero, and both ends where they are not next to it.
+export function ticksOf({ low, high }) {
+  const at = (value) => (value - low) / (high - low);
+  return [low, 0, high]
+    .filter((value) => value === 0 || Math.abs(at(value) - at(0)) > CLOSE)
+    .map((value) => ({ at: at(value), text: signed(value, Math.abs(value) < 10 ? 2 : 0) }));
+}
+
+// What the lengths of the bars mean: the last line of a list.
+export function axisLine(range) {
+  if (!range.bars) return null;
+  const ticks = ticksOf(range).map(({ at, text }) =>
+    html(
+      "span",
+      { style: `left:${(100 * at).toFixed(1)}%`, class: at < CLOSE ? "first" : at > 1 - CLOSE && "final" },
+      text,
+    ),
+  );
+  return html(
+    "li.effect-axis.tiny",
+    { "aria-hidden": "true" },
+    html("span.unit", UNITS[range.unit] ?? range.unit),
+    html("span.track", ticks),
+    html("span"),
+  );
 }
 
 const said = (effect, unit) => {
   if (effect === null) return "has no effect by this way";
   if (unit === "norm") return `length ${effect.toPrecision(3)}`;
-  return `${effect < 0 ? "opposes" : "supports"} the verdict by ${Math.abs(effect).toFixed(2)}`;
+  const inUnit = unit === "log p" ? " nats (log p)" : unit ? ` (${unit})` : "";
+  return `${effect < 0 ? "opposes" : "supports"} the verdict by ${Math.abs(effect).toFixed(2)}${inUnit}`;
 };
 
 // All that is known of a word, in one line. `known`: the bars' own record; `verdict`: the class that is followed.
@@ -41,7 +78,7 @@ export function barLine(word, { effect, spread }, range, title) {
     "li",
     { title },
     word,
-    html("span.track", range.known && effect !== null && bar(effect, spread, range)),
+    html("span.track", range.known && effect !== null && drawn(effect, range.unit) && bar(effect, spread, range)),
     html("span.number", range.known ? (effect === null ? "–" : signed(effect, 2)) : ""),
   );
 }

@@ -4,7 +4,7 @@ import { capital, chooser, heading, html, linkButton, refill, signed } from "../
 import { Waiting } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
-import { barLine, barList, factsOf, rangeOf, wordOf } from "./bars.js";
+import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "./bars.js";
 import { Together } from "./together.js";
 
 const ALL_WAYS = "taken-away";
@@ -40,7 +40,7 @@ class EffectsPanel {
 
   get title() {
     const { verdict, what_if } = this.frame;
-    return `What each word does to “${verdict}”${what_if ? ", by the model as it was trained" : ""}`;
+    return `What each word does to “${verdict}”${what_if ? ", as trained" : ""}`;
   }
 
   get asked() {
@@ -75,7 +75,10 @@ class EffectsPanel {
     this.waiting.say(asked.cost ? `Computing, ${asked.cost} …` : "Computing …");
     this.waiting.draw(Boolean(view.bars), view.news);
     const sides = this.words();
-    this.range = rangeOf(sides.flatMap(({ words }) => words));
+    this.range = rangeOf(
+      sides.flatMap(({ words }) => words),
+      view.news?.words?.unit,
+    );
     refill(
       this.body,
       sides.map((one) => this.sentence(one)),
@@ -107,7 +110,7 @@ class EffectsPanel {
       html("b", `How: `),
       `${capital(how)}. `,
       "The length is log p of the verdict before minus after: 0.7 halves the probability, 2.3 divides it by ten. ",
-      "The spread is one standard deviation over the words that were put in its place. Words stand with the longest bar first; click one to follow it. ",
+      "An effect below 0.05 has a number and no bar. The spread is one standard deviation over the words that were put in its place. Words stand with the longest bar first; click one to follow it. ",
       html("b", "What it cannot tell: "),
       cannot,
     ];
@@ -132,7 +135,7 @@ class EffectsPanel {
       : words;
     const shown = this.open ? ranked : ranked.slice(0, FIRST);
     const lines = shown.map((word) => this.line(side, word));
-    return barList(side.role, lines);
+    return barList(side.role, [...lines, axisLine(this.range)]);
   }
 
   line(side, word) {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from app.panels.attention_map import compact
-from app.panels.panel import Panel, Payload
+from app.panels.panel import Panel, Payload, scale_end
 from core.evidence import Explanation, PooledAttention
 
 
@@ -31,8 +32,10 @@ class Pooled(Payload):
 def payloads(records: Sequence[PooledAttention], explanation: Explanation, show: str) -> list[Pooled]:
     """One panel for all sentences."""
     weights = compact(tuple(record.weights for record in records))
-    sides = (PooledSide(record.role, own, max(*own, 1e-9)) for record, own in zip(records, weights, strict=True))
-    return [Pooled(records[0].name, tuple(sides), all(abs(sum(own) - 1) < 1e-3 for own in weights))]
+    shares = all(abs(sum(own) - 1) < 1e-3 for own in weights)
+    most = 1.0 if shares else inf
+    sides = (PooledSide(record.role, own, scale_end(own, most)) for record, own in zip(records, weights, strict=True))
+    return [Pooled(records[0].name, tuple(sides), shares)]
 
 
 PANEL = Panel(("pooled_attention",), "main", payloads)

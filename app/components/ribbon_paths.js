@@ -1,0 +1,50 @@
+// The ways of the ribbons between two sentences, which never lead behind the words of another line.
+
+const SAME_LINE = 4; // pixels up to which the upper edges of a line's words differ
+const BESIDE = 7; // pixels from the end of the lines to the ribbons beside them
+
+/**
+ * Where a ribbon to each word ends. A word that other lines of its sentence part from the other sentence has its end
+ * between two lines, and a way `beside` them.
+ * @typedef {{ top: number, bottom: number, left: number, width: number, right?: number }} Shape
+ * @typedef {{ x: number, y: number, beside: { x: number, y: number, edge: number } | null }} End
+ * @param {Shape[]} words
+ * @param {{ top: number, bottom: number, right: number }} frame of the sentence; words outside are scrolled away
+ * @param {boolean} above whether the sentence is the upper one
+ * @param {{ top: number, left: number }} origin
+ * @returns {End[]}
+ */
+export function rowsOf(words, frame, above, origin) {
+  const seen = words.filter(({ top, bottom }) => bottom > frame.top + SAME_LINE && top < frame.bottom - SAME_LINE);
+  const facing = above ? Math.max(...seen.map(({ top }) => top)) : Math.min(...seen.map(({ top }) => top));
+  const edge = above ? Math.max(...seen.map(({ bottom }) => bottom)) : facing;
+  const lines = [...new Set(words.map(({ top }) => Math.round(top)))].sort((one, other) => one - other);
+  return words.map(({ top, bottom, left, width }) => {
+    const far = above ? top < facing - SAME_LINE : top > facing + SAME_LINE;
+    // A ribbon to a word that is scrolled away ends where its line went.
+    const y = Math.min(frame.bottom, Math.max(frame.top, above ? bottom : top)) - origin.top;
+    const x = left + width / 2 - origin.left;
+    if (!far) return { x, y, beside: null };
+    const next = above
+      ? lines.find((line) => line >= bottom - SAME_LINE)
+      : Math.max(...words.filter((word) => word.bottom <= top + SAME_LINE).map((word) => word.bottom));
+    const between = (next - (above ? bottom : top)) / 2;
+    const inside = Math.min(frame.bottom, Math.max(frame.top, (above ? bottom : top) + between)) - origin.top;
+    return { x, y, beside: { x: frame.right - BESIDE - origin.left, y: inside, edge: edge - origin.top } };
+  });
+}
+
+/**
+ * The path of a ribbon between two ends.
+ * @param {End} one
+ * @param {End} other
+ */
+export function routeOf(one, other) {
+  const out = ({ x, y, beside }) =>
+    beside ? `M${x},${y}L${x},${beside.y}L${beside.x},${beside.y}L${beside.x},${beside.edge}` : `M${x},${y}`;
+  const back = ({ x, y, beside }) => (beside ? `L${beside.x},${beside.y}L${x},${beside.y}L${x},${y}` : "");
+  const from = one.beside ? [one.beside.x, one.beside.edge] : [one.x, one.y];
+  const to = other.beside ? [other.beside.x, other.beside.edge] : [other.x, other.y];
+  const bend = (to[1] - from[1]) * 0.5;
+  return `${out(one)}C${from[0]},${from[1] + bend} ${to[0]},${to[1] - bend} ${to[0]},${to[1]}${back(other)}`;
+}
