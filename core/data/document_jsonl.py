@@ -34,10 +34,7 @@ def recognise(head: list[Line]) -> RowReader | None:
     return RowReader(NEWSGROUPS if posts else NAME, functools.partial(_row, known, keys, posts), objects)
 
 
-def _row(
-    layout: ColumnLayout, keys: dict[str, str], posts: bool, number: int, record: JsonObject, labelled: bool
-) -> Example | None:
-    """None where the label is ``-`` and one is needed."""
+def _row(layout: ColumnLayout, keys: dict[str, str], posts: bool, number: int, record: JsonObject) -> Example:
     fields = {what: value for what, key in keys.items() if (value := record.get(key)) is not None}
     text = fields.get("first")
     if not isinstance(text, str):
@@ -51,4 +48,4 @@ def _row(
         if not says_something(fields["first"]):
             raise ValueError("nothing is left without header, signature and quotes")
     texts = {what: str(value) for what, value in fields.items()}
-    return row_of(layout, texts, other_columns(record.items(), keys.values()), number, labelled)
+    return row_of(layout, texts, other_columns(record.items(), keys.values()), number)

@@ -25,19 +25,17 @@ def recognise(head: list[Line]) -> RowReader | None:
             layout, columns = matched
             keys = {what: names[at] for what, at in columns.items()}
             no_label = "" if "label" in keys else f"no key named {' or '.join(layout.label)}"
-            return RowReader(NAME, functools.partial(row, layout, keys), objects, no_label=no_label)
+            return RowReader(NAME, functools.partial(row, layout, keys), objects, task=layout.task, no_label=no_label)
     return None
 
 
-def row(
-    layout: ColumnLayout, keys: Mapping[str, str], number: int, record: JsonObject, labelled: bool
-) -> Example | None:
-    """The row of an object whose ``keys`` hold a layout's fields; raises and returns None as :func:`row_of` does."""
+def row(layout: ColumnLayout, keys: Mapping[str, str], number: int, record: JsonObject) -> Example:
+    """The row of an object whose ``keys`` hold a layout's fields; raises as :func:`row_of` does."""
     for what in ("first", "second"):
         if not isinstance(record.get(keys[what]), str):
             raise ValueError(f"{keys[what]} is not text" if keys[what] in record else f"no {keys[what]}")
     fields = {what: text for what, key in keys.items() if (text := _text(record.get(key))) is not None}
-    return row_of(layout, fields, other_columns(record.items(), keys.values()), number, labelled)
+    return row_of(layout, fields, other_columns(record.items(), keys.values()), number)
 
 
 def _text(value: object) -> str | None:

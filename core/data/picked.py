@@ -16,6 +16,7 @@ from pathlib import Path
 
 from core.data.dataset import DataError, Dataset, Example, Problem, other_columns
 from core.data.delimited import MAX_DOCUMENT_LINES, records, split
+from core.data.labels import gold
 from core.data.lines import HEAD, LARGEST, Line, objects, read_lines, says_something
 from core.data.reader import LeftOut, RowReader
 from core.json_types import JsonMapping
@@ -55,7 +56,7 @@ def read_picked(path: Path, picked: Picked, largest: int = LARGEST) -> Dataset:
     for name in asdict(picked).values():
         if name and name not in known:
             raise DataError(f"{path.name} has no column {name!r}; it has {', '.join(known[:20])}")
-    reader = RowReader(NAME, lambda number, record, labelled: _row(number, record, picked), _records)
+    reader = RowReader(NAME, lambda number, record: _row(number, record, picked), _records)
     left_out = LeftOut(problems)
     rows = tuple(reader.read(lines, False, left_out))
     problems.sort(key=lambda problem: problem.line)
@@ -95,8 +96,8 @@ def _row(number: int, record: JsonMapping, picked: Picked) -> Example:
     # A list of sentences says how many there were, so it stays with the row.
     lists = {name for name, value in record.items() if isinstance(value, list)}
     others = other_columns(record.items(), {*asdict(picked).values()} - lists)
-    known = None if label in ("", "-") else label.strip().lower()
-    return Example(key or f"line {number}", first, second, known, (group or None), columns=others)
+    where = key or f"line {number}"
+    return Example(where, first, second, gold(label), group or None, "", others, label.strip())
 
 
 def _text(value: object) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from core.data.dataset import Example, other_columns
 from core.data.delimited import MAX_DOCUMENT_LINES, MAX_QUOTED_LINES, records, split
+from core.data.labels import ANSWERS, ENTAILMENT, PARAPHRASE, gold
 from core.data.lines import Line, says_something
 from core.data.reader import HEADER, RowReader, layouts
 
@@ -31,30 +32,33 @@ class ColumnLayout:
     id: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
     title: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
-    """The only labels that may occur, in lower case; empty: any."""
+    task: str = ""
+    """What such files are for, as cards name tasks; empty where a header does not say."""
 
 
+_LABELS, _IDS = ("label", "gold_label", "gold", "is_duplicate", "score"), ("id", "pairid", "pair_id")
 LAYOUTS = (
     ColumnLayout(
         "SICK TSV", ("sentence_a",), ("sentence_b",), ("entailment_judgment", "entailment_label"), ("pair_id",),
-        labels=("entailment", "neutral", "contradiction"),
+        task=ENTAILMENT,
     ),
     ColumnLayout(
-        "WikiQA TSV", ("question",), ("sentence",), ("label",), ("sentenceid",), ("questionid",), labels=("0", "1"),
+        "WikiQA TSV", ("question",), ("sentence",), ("label",), ("sentenceid",), ("questionid",), task=ANSWERS,
     ),
-    ColumnLayout("TrecQA CSV", ("qtext",), ("atext",), ("label",), group=("qtext",), labels=("0", "1")),
-    ColumnLayout("MSRP TSV", ("#1 string",), ("#2 string",), ("quality",), labels=("0", "1")),
+    ColumnLayout("TrecQA CSV", ("qtext",), ("atext",), ("label",), group=("qtext",), task=ANSWERS),
+    ColumnLayout("MSRP TSV", ("#1 string",), ("#2 string",), ("quality",), task=PARAPHRASE),
     ColumnLayout(
         "question-answer table", ("question",), ("answer",), ("label",), ("id",), ("question_id", "question"),
-        labels=("0", "1"),
+        task=ANSWERS,
     ),
+    ColumnLayout("sentence-pair table", ("premise", "prem"), ("hypothesis", "hyp"), _LABELS, _IDS, task=ENTAILMENT),
+    ColumnLayout("sentence-pair table", ("question1",), ("question2",), _LABELS, _IDS, task=PARAPHRASE),
     ColumnLayout(
         "sentence-pair table",
         ("premise", "prem", "sentence1", "first", "text1", "question1"),
         ("hypothesis", "hyp", "sentence2", "second", "text2", "question2"),
-        ("label", "gold_label", "gold", "is_duplicate"),
-        ("id", "pairid", "pair_id"),
+        _LABELS,
+        _IDS,
     ),
     ColumnLayout(
         "document table",
@@ -85,7 +89,7 @@ def fitting(names: Sequence[str]) -> tuple[ColumnLayout, dict[str, int]] | None:
     return None
 
 
-@layouts(*(layout.name for layout in LAYOUTS), clue=HEADER)
+@layouts(*dict.fromkeys(layout.name for layout in LAYOUTS), clue=HEADER)
 def recognise(head: list[Line]) -> RowReader | None:
     """The first line is a header that one of the layouts knows (a label column may be missing)."""
     for delimiter in ("\t", ",", ";"):
@@ -103,34 +107,23 @@ def _reader(layout: ColumnLayout, columns: dict[str, int], names: list[str], del
         layout.name,
         functools.partial(_row, layout, names, columns),
         lambda lines, problems: records(itertools.islice(lines, 1, None), delimiter, len(names), problems, longest),
+        task=layout.task,
         no_label="" if "label" in columns else f"no column named {' or '.join(layout.label)}",
     )
 
 
-def _row(
-    layout: ColumnLayout, names: list[str], columns: dict[str, int], number: int, cells: list[str], labelled: bool
-) -> Example | None:
+def _row(layout: ColumnLayout, names: list[str], columns: dict[str, int], number: int, cells: list[str]) -> Example:
     fields = {what: cells[at] for what, at in columns.items()}
     others = other_columns(zip(names, cells, strict=True), {names[at] for at in columns.values()})
-    return row_of(layout, fields, others, number, labelled)
+    return row_of(layout, fields, others, number)
 
 
-def row_of(
-    layout: ColumnLayout, fields: Mapping[str, str], others: Mapping[str, str], number: int, labelled: bool
-) -> Example | None:
-    """The row of a layout's ``fields``, by what they are, and its other columns; None where the label is ``-`` and one
-    is needed. Raises ValueError for a broken row."""
-    label = fields.get("label", "").strip().lower()
+def row_of(layout: ColumnLayout, fields: Mapping[str, str], others: Mapping[str, str], number: int) -> Example:
+    """The row of a layout's ``fields``, by what they are, and its other columns. Raises ValueError for a broken row."""
     empty = next((side for side in ("first", "second") if not says_something(fields.get(side, "-"))), None)
     if empty:
         raise ValueError(f"the {f'{empty} sentence' if layout.second else 'text'} is empty")
-    if labelled and label == "-":
-        return None
-    if labelled and not label:
-        raise ValueError("the label is empty")
-    if labelled and layout.labels and label not in layout.labels:
-        raise ValueError(f"label {label[:40]!r} is none of {', '.join(layout.labels)}")
-    key, known = fields.get("id", f"line {number}"), None if label in ("", "-") else label
+    key, text = fields.get("id", f"line {number}"), fields.get("label", "").strip()
     if layout.second:
-        return Example(key, fields["first"], fields["second"], known, fields.get("group"), columns=others)
-    return Example.document(key, fields["first"], known, fields.get("title", ""), others)
+        return Example(key, fields["first"], fields["second"], gold(text), fields.get("group"), "", others, text)
+    return Example.document(key, fields["first"], gold(text), fields.get("title", ""), others, text)
