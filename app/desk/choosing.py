@@ -31,6 +31,7 @@ from core.errors import MendableError
 _UNPACKED = 10
 """How many times its own limit an upload may grow when it is unpacked."""
 _NONE = "(none)"
+_UNSCORED = "no class: its rows get no scores"
 _MAPPED = 12
 """Labels that can be mapped on screen."""
 
@@ -200,17 +201,21 @@ def _counted_as(dataset: Dataset, classes: tuple[str, ...], positive: str | None
     asked = [label for label in labels if label in unknown or (unknown and len(guesses[label]) > 1)][:_MAPPED]
     if not asked:
         return {}
-    page_style.note("Map these labels to the model’s classes: one, several, or none to leave their rows unscored.")
+    page_style.note("Map these labels of the file to the model’s classes; several classes may count as one label.")
     spelled = {row.label: row.shown_label for row in reversed(dataset.rows)}
     counts_as: dict[str, list[str]] = {}
     for label, column in zip(asked, itertools.cycle(st.columns(min(3, len(asked)))), strict=False):
-        counts_as[label] = column.multiselect(
-            page_style.plain(f"“{spelled[label]}”"),
-            classes,
+        chosen = column.multiselect(
+            page_style.plain(f"“{spelled[label]}” is"),
+            [*classes, _UNSCORED],
             guesses[label],
             key=f"desk label {label} {dataset.sha256} {classes}",
-            placeholder="Not scored",
         )
+        if chosen:
+            counts_as[label] = [] if _UNSCORED in chosen else chosen
+    left = [spelled[label] for label in asked if label in unknown and label not in counts_as]
+    if left:
+        page_style.notice([f"Without a class for {', '.join(left)} these predictions get no scores."])
     return counts_as
 
 

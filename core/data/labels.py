@@ -93,6 +93,8 @@ def proposed(label: str, labels: Collection[str], classes: Sequence[str]) -> tup
     named = {meaning: [name for name in classes if _means(name, meaning)] for meaning in _MEANINGS}
     if len(classes) == 2 and len(named[_POSITIVE]) == len(named[_NEGATIVE]) == 1:
         return tuple(next((named[own] for own in (_POSITIVE, _NEGATIVE) if _means(label, own)), ()))
+    opposed = [name for name in classes if _plain(name) in ("no", "false")]
+    named[_CONTRADICTION if named[_NEUTRAL] else _REST] += opposed
     return tuple(_inferred(label, labels, named)) if named[_ENTAILMENT] else ()
 
 
@@ -134,7 +136,8 @@ def mismatch(file: str, task: str, model: str, of_model: str) -> str:
     if task == of_model or not {task, of_model} <= {*TASKS}:
         return ""
     return (
-        f"{file} is for {task}, but {model} is a model for {of_model}: choose one for {task}, or read scores with care"
+        f"{file} is a data set for {task}, but {model} was trained for {of_model}: choose a model for {task}, or read "
+        "the scores with care"
     )
 
 
