@@ -8,6 +8,7 @@ checksums. Attention is never stored: it is computed again for the row that is o
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -405,9 +406,17 @@ def _from_table(table: pa.Table, header: RunHeader) -> Run:
 
 def _lost_labels(data: Dataset) -> int:
     """Rows without a label in a run of version 1, which left out labels that are not NLI's, or that a user did not map.
-    SNLI's own rows without one show that their annotators did not agree."""
+    SNLI's own rows without one show that no label had most of its annotators' votes."""
     broken = sum("label " in problem.what for problem in data.problems)
-    return broken + sum(row.label is None and "annotator_labels" not in row.columns for row in data.rows)
+    return broken + sum(row.label is None and not _disputed(row) for row in data.rows)
+
+
+def _disputed(row: Example) -> bool:
+    try:
+        votes = Counter(map(str, json.loads(row.columns["annotator_labels"])))
+    except (KeyError, ValueError, TypeError):
+        return False
+    return 2 * max(votes.values(), default=0) <= votes.total()
 
 
 def _predictions(table: pa.Table, place: int, model: RunModel) -> Predictions:
