@@ -41,7 +41,7 @@ class Whole:
     format: str
     """Ending of the parts' names, without the point."""
     labels: tuple[str, ...]
-    """What labels of the file are called, as FILE=MODEL."""
+    """What labels of the file are called, as LABEL=CLASS."""
     rows_a_part: int
     version: int = VERSION
 

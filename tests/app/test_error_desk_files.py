@@ -8,15 +8,16 @@ from dataclasses import replace
 import pytest
 
 from app.desk import choosing
+from core.card import Roles
 from core.checkpoint import available, read_card
-from core.data import DataError
+from core.data import DataError, read
 from core.desk import job_notes, store
 from core.desk.queue import JobQueue
-from core.desk.run import load, save
+from core.desk.run import Run, load, save
 from tests.app.desk_page import button, figures, page, texts
 from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import open_view, sentences
-from tests.core.made_up_runs import made_up_run
+from tests.core.made_up_runs import ONE, made_up_run, predictions
 from tests.core.test_job_queue import queue_of
 from tests.core.test_labels import as_version_1
 from trainers.__main__ import main
@@ -282,3 +283,16 @@ def test_a_run_of_an_earlier_version_asks_to_predict_again(kept_run, tmp_path):
         as_version_1(path)
     told = [sentence for sentence in sentences(page(kept_run)) if "predict the file again" in sentence]
     assert told and "1 row without a label may have had one" in told[0]
+
+
+def test_rankers_answers_have_the_names_of_classes(tmp_path):
+    (tmp_path / "qa.csv").write_text("question,answer,label\nwhat?,a toy,1\nwhat?,snow,0.0\n")
+    model = predictions("one", [[0.2, 0.8], [0.7, 0.3]], ONE, ("0", "1"))
+    model = replace(model, roles=Roles("question", "answer", "answer"), task="answer selection")
+    run = Run(read(tmp_path / "qa.csv"), (model,))
+    store.keep(run)
+    app = open_view("error_desk", file=run.dataset.sha256[:16], models=ONE[:16], row=run.keys[0])
+    assert not app.exception and "MAP 1.0000" in texts(app)
+    assert app.dataframe[0].value["predicted"].tolist() == ["answer", "not an answer"]
+    assert app.dataframe[0].value["gold"].tolist() == ["1", "0.0"]
+    assert "<b>answer</b> 80" in texts(app) and ", right" in texts(app)
