@@ -11,8 +11,8 @@ Quora, and any CSV or TSV whose header names premise,hypothesis,label or sentenc
 question,answer,label, or JSON lines and Parquet with such keys; of single texts: jsonl with text and label, 20
 Newsgroups, SST-5, the headerless class CSV of DBpedia, AG and Yelp, and any table whose header names text,label. Each
 may be packed by gzip or zstd. Sets of questions with candidate answers are scored by MAP and MRR, graded labels by
-Pearson's r and Spearman's ρ. Labels that are no classes of the model are mapped by --label, several classes to one label
-if need be (--label non-entailment=neutral,contradiction).
+Pearson's r and Spearman's ρ. --label maps labels that are not classes of the model, if need be to several classes
+(--label non-entailment=neutral,contradiction).
 """
 
 from __future__ import annotations
