@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from core.command_line import ending_at_once, print_anything, status_of
+from core.command_line import ending_at_once, joined, print_anything, status_of
 from core.errors import MendableError
 from core.progress import progress_bar
 
@@ -66,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status (2 with one sentence on standard error when the input is at fault)."""
-    options = parser().parse_args(arguments)
+    options = parser().parse_args(joined(sys.argv[1:] if arguments is None else arguments))
     commands = {"models": _models, "explain": _explain, "why": _why, "turn": _turn}
     return status_of(lambda: commands[options.command](options))
 

@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, cast
 
@@ -44,6 +44,19 @@ def _end(*_: object) -> None:
 
 _CONTROL = re.compile(r"(?s)[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|(?<=.)\r")
 """All control characters but tabs, line ends and the return that a bar of progress begins with."""
+
+
+def joined(arguments: Sequence[str]) -> list[str]:
+    """The arguments with values that begin with a minus, such as ``--label -1=neutral``, joined to their options, as
+    argparse takes them only in that form."""
+    out = list[str]()
+    for argument in arguments:
+        is_value = argument[:1] == "-" and argument[1:2] != "-" and argument not in ("-", "-h")
+        if is_value and out and out[-1].startswith("--") and "=" not in out[-1] and len(out[-1]) > 2:
+            out[-1] += f"={argument}"
+        else:
+            out.append(argument)
+    return out
 
 
 class _Visible:

@@ -30,6 +30,13 @@ def counted(count: int, noun: str, ending: str = "s") -> str:
     return f"{count:,} {noun}{'' if count == 1 else ending}"
 
 
+def with_label(count: int, rows: int) -> str:
+    """How many rows have a gold label: 9,824 of 10,000 rows have a label, no row has a label."""
+    if not count:
+        return "no row has a label"
+    return f"{count:,} of {counted(rows, 'row')} {'has' if count == rows == 1 else 'have'} a label"
+
+
 def hint(name: str, known: Iterable[str]) -> str:
     """The name that was probably meant, or all that there are, to end a sentence with."""
     names = sorted(known)

@@ -288,30 +288,38 @@ def test_any_filter_keeps_rows_or_says_where_it_is_wrong(text):
 
 @st.composite
 def conditions(draw, depth=2):
-    """A filter that can be read, and the rows that it keeps."""
+    """A filter that can be read, the rows for which it holds and those for which it does not; where p is not a number,
+    neither does."""
     kind = draw(
         st.sampled_from(["number", "text", "yes"] if not depth else ["number", "text", "yes", "and", "or", "not"])
     )
     if kind == "not":
-        text, kept = draw(conditions(depth - 1))
-        return f"not ({text})", ~kept
+        text, yes, no = draw(conditions(depth - 1))
+        return f"not ({text})", no, yes
     if kind in ("and", "or"):
-        (left, one), (right, other) = draw(conditions(depth - 1)), draw(conditions(depth - 1))
-        return f"({left}) {kind} ({right})", one & other if kind == "and" else one | other
+        (left, *one), (right, *other) = draw(conditions(depth - 1)), draw(conditions(depth - 1))
+        text = f"({left}) {kind} ({right})"
+        return (
+            (text, one[0] & other[0], one[1] | other[1])
+            if kind == "and"
+            else (text, one[0] | other[0], one[1] & other[1])
+        )
     if kind == "number":
         bound = draw(st.integers(0, 100))
-        return f"p > {bound}%", _COLUMNS["p"].values > bound / 100
+        return f"p > {bound}%", _COLUMNS["p"].values > bound / 100, _COLUMNS["p"].values <= bound / 100
     if kind == "text":
         value = draw(st.sampled_from([value for value in _COLUMNS["gold"].values if value]))
-        return f"gold = {literal(value)}", _COLUMNS["gold"].values == value
-    return "right", _COLUMNS["right"].values
+        kept = _COLUMNS["gold"].values == value
+        return f"gold = {literal(value)}", kept, ~kept
+    return "right", _COLUMNS["right"].values, ~_COLUMNS["right"].values
 
 
 @hard
 @given(conditions())
 def test_a_filter_keeps_the_rows_that_its_parts_keep(condition):
-    text, kept = condition
-    assert rows_of(text, _COLUMNS).tolist() == kept.tolist()
+    text, yes, no = condition
+    assert rows_of(text, _COLUMNS).tolist() == yes.tolist()
+    assert rows_of(f"not ({text})", _COLUMNS).tolist() == no.tolist()
 
 
 # Cards

@@ -11,6 +11,8 @@ means nothing by itself, the threshold and the scale of its pairlens.json are fi
 from __future__ import annotations
 
 import argparse
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -18,6 +20,7 @@ import torch
 from core.card import ranked_by, right_class
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, read
+from core.data.labels import Scale
 from core.errors import RunError
 from core.evaluation import calibration
 from core.evaluation.predict import check_texts, predict, read_rows
@@ -25,7 +28,7 @@ from core.guests.bi_encoder import BiEncoder
 from core.wording import percent
 from trainers.card import add_to_card
 from trainers.commands import as_typed
-from trainers.options import add_options, columns
+from trainers.options import add_options, check_labels, columns, mapped, mismatch, scales_of
 from trainers.tally import right_answers
 
 
@@ -34,16 +37,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a dev set of questions with candidate answers")
     parser.add_argument("--card", metavar="NAME", required=True, help="what the card calls the set")
-    add_options(parser, "--columns")
+    add_options(parser, "--label", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
     """Predict, fit, write. Raises RunError for a model or a file that ranks no answers."""
-    checkpoint, data = open_checkpoint(args.checkpoint), read(args.file, columns=columns(args.columns))
+    checkpoint, named = open_checkpoint(args.checkpoint), mapped(args.counts_as)
+    (scale,), data = scales_of([checkpoint], named), read(args.file, mapped=named, columns=columns(args.columns))
     check_texts(checkpoint, data)
+    check_labels(checkpoint, scale, data.name, data.labels, ranking=True)
+    if warning := mismatch(data.name, data.labels, data.task, checkpoint):
+        print(f"warning: {warning}", file=sys.stderr)
+    data = replace(data, rows=tuple(row for row in data.rows if named.get(row.label or "", True)))
     if isinstance(checkpoint.model, BiEncoder):
-        return _fit_cosine(checkpoint, data, args)
-    place, right = right_class(checkpoint.card), right_answers(data, ranked_by(checkpoint.card))
+        return _fit_cosine(checkpoint, data, scale, args)
+    place, right = right_class(checkpoint.card), right_answers(data, ranked_by(checkpoint.card), scale)
     if place is None or len(checkpoint.labels) != 2 or not any(right) or all(right):
         raise RunError(
             f"{checkpoint.name} and {data.name} do not rank right answers among wrong ones: give a ranker and a set of "
@@ -76,10 +84,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _fit_cosine(checkpoint: Checkpoint, data: Dataset, args: argparse.Namespace) -> int:
+def _fit_cosine(checkpoint: Checkpoint, data: Dataset, scale: Scale, args: argparse.Namespace) -> int:
     """The cosine at which both classes are as probable, and how fast the log-odds grow there. Raises RunError for a
     classifier that was trained, and for a file without both classes."""
-    config, right = checkpoint.model.config, right_answers(data, checkpoint.labels[-1])
+    config, right = checkpoint.model.config, right_answers(data, checkpoint.labels[-1], scale)
     if config.trained or not any(right) or all(right):
         raise RunError(
             f"{checkpoint.name} has no threshold to fit on {data.name}: give a model that judges by its cosine, and a "

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from core.command_line import ending_at_once, status_of
+from core.command_line import ending_at_once, joined, status_of
 
 
 @functools.cache
@@ -77,7 +77,7 @@ class Program:
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
         """Run one command. Errors that a person can mend are one sentence on stderr, with exit status 2."""
-        argv = list(sys.argv[1:] if arguments is None else arguments)
+        argv = joined(sys.argv[1:] if arguments is None else arguments)
         parser = self.parser(next((word for word in argv if word in self.commands), None))
         if argv and argv[0] in MOVED and argv[0] not in self.commands:
             parser.error(f"{argv[0]} has moved: type python -m {MOVED[argv[0]]}")

@@ -10,15 +10,17 @@ FILE is a data file, a folder of them or a pattern in quotes, all of one layout.
 Quora, and any CSV, TSV or .xlsx whose header names premise,hypothesis,label or sentence1,sentence2,label or
 question,answer,label, or JSON, Parquet and XML with such keys; of single texts: jsonl with text and label, 20
 Newsgroups, SST-5, the headerless class CSV of DBpedia, AG and Yelp, and any table whose header names text,label. Each
-may be packed by gzip or zstd. --columns names the columns of any other table. Sets of questions with candidate answers
-are scored by MAP and MRR.
+may be packed by gzip or zstd. Sets of questions with candidate answers are scored by MAP and MRR, graded labels by
+Pearson's r and Spearman's ρ. --label maps labels that are not classes of the model, if need be to several classes
+(--label non-entailment=neutral,contradiction); --columns names the columns of any other table.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -28,6 +30,7 @@ import numpy as np
 from core.card import ranked_by
 from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import Dataset, Stream
+from core.data.labels import Scale, is_number, proposed
 from core.data.stream import survey
 from core.errors import RunError
 from core.evaluation.parts import Part, parts, predicted
@@ -37,12 +40,12 @@ from core.files import check_writable
 from core.json_types import JsonMapping, JsonObject
 from core.memory import hand_back_large_blocks
 from core.progress import bar
-from core.wording import counted
+from core.wording import counted, with_label
 from trainers.card import add_to_card
-from trainers.options import add_options, columns, pick_device, translation
+from trainers.options import add_options, check_labels, columns, mapped, mismatch, pick_device, scales_of
 from trainers.prediction_files import Output, one_file
 from trainers.tables import text, told
-from trainers.tally import Rankings, Verdicts
+from trainers.tally import Graded, Rankings, Verdicts, graded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,12 +71,14 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         check_writable(args.out, "--out")
     checkpoints = [open_checkpoint(name) for name in (args.checkpoint, args.against) if name]
+    scales = scales_of(checkpoints, mapped(args.counts_as))
     picked = columns(args.columns)
-    stream, known = Stream(args.file, columns=picked), survey(args.file, picked)
-    some = parts(stream, translation(args.translate))
+    stream = Stream(args.file, mapped=scales[0].counts_as, columns=picked)
+    known = survey(args.file, picked)
+    some = parts(stream)
     first = next(some)
-    tallies = [tally_of(checkpoint, first.dataset, args) for checkpoint in checkpoints]
-    checked = (_checked(part, checkpoints, tallies[0]) for part in itertools.chain([first], some))
+    tallies = [tally_of(*pair, first.dataset, args) for pair in zip(checkpoints, scales, strict=True)]
+    checked = (_checked(part, checkpoints, tallies, some) for part in itertools.chain([first], some))
     output = one_file(args.out, checkpoints, "csv") if args.out else nullcontext(Output())
     device = pick_device(args.device)
     with output as file, bar(known[1] if known else None) as shown:
@@ -91,45 +96,65 @@ def run(args: argparse.Namespace) -> int:
 
 def for_card(scores: JsonMapping) -> dict[str, float]:
     """What a card holds of scores."""
-    names = ("map", "mrr", "questions") if "map" in scores else ("accuracy", "macro_f1", "items")
-    return {name: scores[name] for name in names}
+    kinds = ("map", "mrr", "questions"), ("pearson", "spearman", "items"), ("accuracy", "macro_f1", "items")
+    return {name: scores[name] for name in next(names for names in kinds if names[0] in scores)}
 
 
-def tally_of(checkpoint: Checkpoint, dataset: Dataset, args: argparse.Namespace) -> Verdicts | Rankings:
+Tally = Verdicts | Rankings | Graded
+
+
+def tally_of(checkpoint: Checkpoint, scale: Scale, dataset: Dataset, args: argparse.Namespace) -> Tally:
     """What counts a checkpoint's scores on such rows. Raises RunError when no class ranks answers."""
-    if not dataset.ranking:
-        return Verdicts(checkpoint.labels, args.kinds)
+    labels, only = checkpoint.labels, len(checkpoint.labels) == 1
+    answer = labels[0] if only else args.positive or ranked_by(checkpoint.card)
+    if not dataset.ranking and not only and not graded(dataset.labels):
+        return Verdicts(scale, args.kinds)
     if args.against:
-        raise RunError("--against compares accuracies; the file is a ranking set")
-    answer = args.positive or ranked_by(checkpoint.card)
-    if answer not in checkpoint.labels:
+        raise RunError(f"--against compares accuracies; the file is a {'ranking' if dataset.ranking else 'graded'} set")
+    if dataset.ranking and answer in labels:
+        return Rankings(answer, labels.index(answer), scale)
+    if dataset.ranking:
         raise RunError(
             f"{dataset.name} asks for answers to be ranked, and no class of {checkpoint.name} "
-            f"({', '.join(checkpoint.labels)}) is named {args.positive or '1'}; say which one with --positive CLASS"
+            f"({', '.join(labels)}) is named {args.positive or '1'}; say which one with --positive CLASS"
         )
-    return Rankings(answer, checkpoint.labels.index(answer))
+    return Graded(_graded_by(checkpoint, answer, dataset.name))
 
 
-def _checked(part: Part, checkpoints: Sequence[Checkpoint], tally: Verdicts | Rankings) -> Part:
-    """The part, where every checkpoint can be scored on it."""
-    for checkpoint in checkpoints:
+def _graded_by(checkpoint: Checkpoint, answer: str | None, file: str) -> int:
+    """The place of the class whose probability is the model's score. Raises RunError where none is."""
+    labels = checkpoint.labels
+    if len(labels) == 2 and answer is None:
+        answer = next(iter(proposed("1", ("0", "1"), labels)), None)
+    if answer not in labels or len(labels) > 2:
+        raise RunError(
+            f"the labels of {file} are grades, and no class of {checkpoint.name} ({', '.join(labels)}) gives a score; "
+            "choose a model with one output, or one for paraphrases or answers"
+        )
+    return labels.index(answer)
+
+
+def _checked(part: Part, checkpoints: Sequence[Checkpoint], tallies: Sequence[Tally], rest: Iterator[Part]) -> Part:
+    """The part, where every checkpoint can be scored on it; a question about labels has those of the ``rest``, too."""
+    name, labels = part.dataset.name, {*part.dataset.labels}
+    for checkpoint, tally in zip(checkpoints, tallies, strict=True):
         check_texts(checkpoint, part.dataset)
-        if isinstance(tally, Verdicts):
-            check_labels(checkpoint, part.dataset)
+        if isinstance(tally, Graded):
+            strange = [label for label in labels if not is_number(label)]
+            if strange:
+                raise RunError(f"{name} has grades and the label {strange[0]}: give a file with grades only")
+            continue
+        ranking = isinstance(tally, Rankings)
+        if not ranking and tally.scale.unknown(labels):
+            labels |= {label for more in rest for label in more.dataset.labels}
+        check_labels(checkpoint, tally.scale, name, labels, ranking=ranking)
+        warning = mismatch(name, part.dataset.labels, part.dataset.task, checkpoint)
+        if part.number == 0 and warning:
+            print(f"warning: {warning}", file=sys.stderr)
     return part
 
 
-def check_labels(checkpoint: Checkpoint, dataset: Dataset) -> None:
-    """Raises RunError when the file has labels that are no classes of the model."""
-    strange = [label for label in dataset.labels if label not in checkpoint.labels]
-    if strange:
-        raise RunError(
-            f"{dataset.name} has the labels {', '.join(strange)}, but the classes of {checkpoint.name} are "
-            f"{', '.join(checkpoint.labels)}; add --label {strange[0]}={checkpoint.labels[0]} or choose another model"
-        )
-
-
-def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[Verdicts | Rankings]) -> JsonObject:
+def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[Tally]) -> JsonObject:
     """All scores of the first checkpoint as plain values, and of a second one how it compares."""
     checkpoint, tally = checkpoints[0], tallies[0]
     head: JsonObject = {
@@ -146,10 +171,12 @@ def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[V
     if isinstance(tally, Rankings):
         return {**head, "ranked_by": tally.answer, **tally.scores(), "questions_apart": len(tally.apart)}
     scores = {**head, **tally.scores()}
+    if isinstance(tally, Graded):
+        return scores
     if tally.kinds:
         scores["kinds"] = tally.by_kind()
     for other, theirs in zip(checkpoints[1:], tallies[1:], strict=True):
-        assert isinstance(theirs, Verdicts), "ranking sets are not compared"
+        assert isinstance(theirs, Verdicts), "only classifiers are compared"
         scores["against"] = compare(other, tally.rights(), theirs.rights())
     return scores
 
@@ -160,11 +187,21 @@ def compare(theirs: Checkpoint, *right: np.ndarray) -> dict[str, object]:
     return {"checkpoint": theirs.name, "accuracy": float(right[1].mean()), **paired_bootstrap(right[0], right[1])}
 
 
+def _correlations(scores: JsonMapping) -> list[str]:
+    lines = []
+    for name, shown in (("pearson", "Pearson r"), ("spearman", "Spearman ρ")):
+        if scores[name] is None:
+            return ["no correlation: all grades, or all scores, are the same"]
+        low, high = scores[f"{name}_interval_95"]
+        lines.append(f"{shown} {scores[name]:.4f}   95 % interval {low:.4f} to {high:.4f}   n = {scores['items']:,}")
+    return lines
+
+
 def table(scores: JsonMapping) -> str:
     """The scores as text for people."""
     lines = [f"{scores['checkpoint']} on {scores['file']} ({scores['layout']}): {counted(scores['rows'], 'row')}"]
     if scores["dropped_without_gold_label"]:
-        lines.append(f"dropped for having no gold label: {counted(scores['dropped_without_gold_label'], 'row')}")
+        lines.append(with_label(scores["rows"], scores["rows"] + scores["dropped_without_gold_label"]))
     broken = scores["broken"]
     if broken:
         shown, count = "; ".join(f"line {b['line']}: {b['what']}" for b in broken[:5]), scores["broken_rows"]
@@ -185,7 +222,19 @@ def table(scores: JsonMapping) -> str:
                 f"  {word:>6}  MAP {part['map']:.4f}   MRR {part['mrr']:.4f}   {part['questions']:>5,} questions"
             )
         return "\n".join(lines)
+    if "pearson" in scores:
+        return "\n".join([*lines, *_correlations(scores)])
     lines.append(f"accuracy {scores['accuracy']:.2%}   macro-F1 {scores['macro_f1']:.4f}   n = {scores['items']:,}")
+    for label, names in scores.get("counts_as", {}).items():
+        lines.append(f"  label {label}: {' + '.join(names) or 'not scored'}")
+    if "unscored" in scores:
+        lines.append(f"not scored: {counted(scores['unscored'], 'row')}")
+    if "likeliest_class_first" in scores:
+        first = scores["likeliest_class_first"]
+        lines.append(
+            f"by summed probabilities; taking the likeliest class first: accuracy {first['accuracy']:.2%}   macro-F1 "
+            f"{first['macro_f1']:.4f}"
+        )
     for kind, of_labels in scores.get("kinds", {}).items():
         for label, part in of_labels.items():
             low, high = part["interval"]

@@ -26,7 +26,7 @@ from core.guests.card import HEAD
 from core.guests.guest import Guest
 from core.guests.settings import TASKS, add_settings, task_of
 from core.wording import percent
-from trainers.options import add_options, columns, translation
+from trainers.options import add_options, columns, mapped
 from trainers.training_data import sample
 
 
@@ -46,8 +46,11 @@ def run(args: argparse.Namespace) -> int:
     checkpoint = open_checkpoint(args.checkpoint)
     if not isinstance(checkpoint, Guest) or not isinstance(checkpoint.model, BiEncoder):
         raise RunError(f"{checkpoint.name} is not a bi-encoder from elsewhere: choose one, with vectors to classify")
-    renamed = translation(args.translate)
-    train = sample(renamed(read(args.file, columns=columns(args.columns))), args.rows)
+    named = mapped(args.counts_as)
+    if any(len(names) != 1 for names in named.values()):
+        raise RunError("each --label names one class here: the head learns the classes by these names")
+    names, picked = {label: own for label, (own,) in named.items()}, columns(args.columns)
+    train = sample(read(args.file, mapped=named, columns=picked).relabelled(names), args.rows)
     check_texts(checkpoint, train)
     if len(train.labels) < 2:
         raise RunError(f"{train.name} has only one class: give a file with at least two")
@@ -58,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     add_settings(checkpoint.folder, labels=list(train.labels), task=task)
     told = f"{checkpoint.name}: trained on {len(train.rows):,} rows of {train.name}"
     if args.dev:
-        dev = renamed(read(args.dev, columns=columns(args.columns)))
+        dev = read(args.dev, mapped=named, columns=picked).relabelled(names)
         predicted = (vectors(checkpoint, dev) @ weight.T + bias).argmax(1).tolist()
         right = [train.labels[best] == row.label for best, row in zip(predicted, dev.rows, strict=True)]
         told += f", right on {percent(sum(right) / len(right))} of {len(right):,} rows of {dev.name}"

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import torch
 
-from core.data import Dataset, Picked
+from core.card import ranked_by
+from core.checkpoint import Checkpoint
+from core.data import Picked
+from core.data import labels as meanings
+from core.data.labels import CountsAs, Scale, key, question
 from core.errors import RunError
 from core.files import check_writable
 from core.json_types import JsonObject
@@ -33,9 +37,10 @@ OPTIONS: dict[str, JsonObject] = {
     "--label": {
         "action": "append",
         "default": [],
-        "metavar": "FILE=MODEL",
-        "dest": "translate",
-        "help": "call a label of the file by the model's name, such as entails=entailment; may be given again",
+        "metavar": "LABEL=CLASS[,CLASS]",
+        "dest": "counts_as",
+        "help": "the model's class, or classes, that a label of the file stands for, such as entails=entailment or "
+        "non-entailment=neutral,contradiction; none: its rows are not scored; may be given again",
     },
     "--columns": {
         "metavar": "PART=COLUMN,…",
@@ -119,13 +124,51 @@ def columns(option: str | None) -> Picked | None:
     return Picked.of(picked)
 
 
-def translation(pairs: Sequence[str]) -> Callable[[Dataset], Dataset]:
-    """What renames the labels of a data set as the ``FILE=MODEL`` pairs of --label say. Raises RunError for other
-    texts."""
-    names = {}
+def mapped(pairs: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What ``LABEL=CLASS,CLASS`` of --label says: by each label's key the classes that it stands for. Raises RunError
+    for other texts."""
+    out: dict[str, tuple[str, ...]] = {}
     for pair in pairs:
-        ours, sign, theirs = pair.partition("=")
-        if not sign or not ours or not theirs:
-            raise RunError(f"--label wants FILE=MODEL, such as entails=entailment, got {pair!r}")
-        names[ours.strip().lower()] = theirs.strip()
-    return (lambda dataset: dataset.relabelled(names)) if names else lambda dataset: dataset
+        label, sign, names = pair.partition("=")
+        if not sign or not label.strip():
+            raise RunError(f"--label wants LABEL=CLASS, such as entails=entailment, got {pair!r}")
+        classes = (name.strip() for name in names.split(","))
+        out[key(label)] = (*out.get(key(label), ()), *filter(None, classes))
+    return out
+
+
+def scales_of(checkpoints: Sequence[Checkpoint], counts_as: CountsAs) -> list[Scale]:
+    """What each checkpoint is scored by: of the classes that a label stands for, those that it has. Raises RunError
+    for a class that none of them has, and for a label without a class of one of them."""
+    known = {key(name) for checkpoint in checkpoints for name in checkpoint.labels}
+    for label, names in counts_as.items():
+        for checkpoint in checkpoints:
+            own = {key(name) for name in checkpoint.labels}
+            strange = [name for name in names if key(name) not in known] or [*names]
+            if names and not (own & {*map(key, names)} and {*map(key, names)} <= known):
+                raise RunError(
+                    f"--label {label}={','.join(names)}: {strange[0]} is not a class of {checkpoint.name}; its classes "
+                    f"are {', '.join(checkpoint.labels)}"
+                )
+    return [scale_of(checkpoint, counts_as) for checkpoint in checkpoints]
+
+
+def scale_of(checkpoint: Checkpoint, counts_as: CountsAs) -> Scale:
+    """What one of them is scored by."""
+    return Scale(checkpoint.labels, meanings.own(counts_as, checkpoint.labels), ranked_by(checkpoint.card))
+
+
+def check_labels(
+    checkpoint: Checkpoint, scale: Scale, file: str, labels: Collection[str], *, ranking: bool = False
+) -> None:
+    """Raises RunError, which asks for --label, where labels of a file match no class of the model; in a ``ranking``
+    set 0 and 1 always do."""
+    unknown = [label for label in scale.unknown(sorted(labels)) if not (ranking and label in ("0", "1"))]
+    if unknown:
+        raise RunError(question(file, sorted(labels), unknown, checkpoint.name, checkpoint.labels))
+
+
+def mismatch(file: str, labels: Collection[str], task: str, checkpoint: Checkpoint) -> str:
+    """One sentence that warns where a file with these labels, whose layout is for a ``task``, is for another task than
+    the model's; else empty."""
+    return meanings.mismatch(file, meanings.task_of(labels, task), checkpoint.name, str(checkpoint.card["task"]))

@@ -17,10 +17,12 @@ from __future__ import annotations
 import argparse
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import DataError
+from core.data.labels import key
 from core.effects.nudges import STEP
 from core.effects.why import METHODS, MIX
 from core.effects.words import TAKEN_AWAY
@@ -40,7 +42,7 @@ from core.json_types import JsonMapping, JsonObject
 from core.progress import bar
 from trainers.card import add_to_card
 from trainers.commands import as_typed
-from trainers.options import add_options
+from trainers.options import add_options, check_labels, mapped, scales_of
 from trainers.tables import text, told
 
 WAYS = (*METHODS, LEAST_ATTENDED, MOST_ATTENDED)
@@ -64,17 +66,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--words", type=int, action="append", metavar="N", help=f"with --choose: replacements (default: {NUMBERS})"
     )
-    add_options(parser, "--card", "--json")
+    add_options(parser, "--label", "--card", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
     """Play and print."""
     checkpoint = open_checkpoint(args.checkpoint)
-    items = read_items(args.file)
+    items, (scale,) = read_items(args.file), scales_of([checkpoint], mapped(args.counts_as))
     if args.rows:
         items = random.Random(args.seed).sample(items, min(args.rows, len(items)))
-    if unknown := {item.label for item in items} - {*checkpoint.labels}:
-        raise RunError(f"{checkpoint.name} has no class {sorted(unknown)[0]!r}; choose a model of the items' task")
+    if scale.several:
+        raise RunError("an item is judged by one class: give each --label one")
+    check_labels(checkpoint, scale, args.file.name, {item.label for item in items})
+    places = scale.of([item.label for item in items])
+    scored = zip(items, places.tolist(), strict=True)
+    items = [replace(item, label=checkpoint.labels[scale.members[place][0]]) for item, place in scored if place >= 0]
     right = judged_right(checkpoint, items)
     if not right:
         raise RunError(f"{checkpoint.name} judges none of {args.file.name} right, and only such items count")
@@ -128,7 +134,7 @@ def read_items(path: Path) -> list[Item]:
     try:
         for line in path.read_text(encoding="utf-8").splitlines():
             row = parse_json(line)
-            texts = (row["pairID"], row["sentence1"], row["sentence2"], row["gold_label"])
+            texts = (row["pairID"], row["sentence1"], row["sentence2"], key(row["gold_label"]))
             items.append(Item(*texts, int(row["changed"]), row["set"], row.get("kind", "")))
     except (OSError, ValueError, KeyError, TypeError):
         raise DataError(

@@ -36,6 +36,7 @@ import torch
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.cluster import cluster
 from core.data import Stream
+from core.data.labels import Scale, question
 from core.data.stream import survey
 from core.errors import RunError
 from core.evaluation.on_cluster import predicted_by
@@ -44,7 +45,7 @@ from core.files import check_writable
 from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted
-from trainers.options import add_options, add_ray, columns, pick_device, translation
+from trainers.options import add_options, add_ray, columns, mapped, mismatch, pick_device, scales_of
 from trainers.prediction_files import FORMATS, Output, folder_of_parts, one_file
 
 MOST = 4
@@ -77,24 +78,40 @@ def run(args: argparse.Namespace) -> int:
     format = _format(args, out, into_folder)
     check_writable(out, "--out", folder=into_folder)
     checkpoints = [open_checkpoint(name) for name in args.checkpoints]
+    counts_as = mapped(args.counts_as)
+    scales = scales_of(checkpoints, counts_as)
     picked = columns(args.columns)
-    stream, known = Stream(args.file, labelled=False, columns=picked), survey(args.file, picked)
+    stream = Stream(args.file, labelled=False, mapped=counts_as, columns=picked)
+    known = survey(args.file, picked)
     if into_folder and known is None:
         raise RunError(f"{args.file} is a pipe, which can be read only once; give a file, or a file as --out")
     if rank_of():
         output: AbstractContextManager[Output] = nullcontext(Output())
     elif into_folder:
         assert known is not None, "pipes are refused"
-        output = folder_of_parts(out, checkpoints, args.file, known[0], format, args.translate)
+        output = folder_of_parts(out, checkpoints, args.file, known[0], format, args.counts_as, counts_as)
     else:
-        output = one_file(out, checkpoints, format)
+        output = one_file(out, checkpoints, format, counts_as)
     _write(stream, checkpoints, args, output, known[1] if known else None)
     if rank_of() == 0:
+        for checkpoint, scale in zip(checkpoints, scales, strict=True):
+            _tell_labels(checkpoint, scale, stream)
         print(f"{stream.summary()}; {counted(stream.rows, 'prediction')} written to {args.out}", file=sys.stderr)
     if torch.distributed.is_initialized():
         torch.distributed.barrier()  # a process that ends while another still talks to it takes that one down
         torch.distributed.destroy_process_group()
     return 0
+
+
+def _tell_labels(checkpoint: Checkpoint, scale: Scale, stream: Stream) -> None:
+    """What keeps the predictions from being scored, on standard error."""
+    unknown = scale.unknown(sorted(stream.labels))
+    if unknown and len(checkpoint.labels) > 1:
+        asked = question(stream.name, sorted(stream.labels), unknown, checkpoint.name, checkpoint.labels)
+        print(f"note: the Error desk cannot score these predictions: {asked}", file=sys.stderr)
+    warning = mismatch(stream.name, stream.labels, stream.task, checkpoint)
+    if warning:
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 def _format(args: argparse.Namespace, out: Path, into_folder: bool) -> str:
@@ -125,7 +142,7 @@ def _write(
 
     def missing(there: Mapping[int, int]) -> Iterator[Part]:
         nonlocal seen
-        for part in parts(stream, translation(args.translate)):
+        for part in parts(stream):
             seen, rows = part.number + 1, len(part.dataset.rows)
             if there.get(part.number) != rows:
                 yield part

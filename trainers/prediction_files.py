@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Stream
+from core.data.labels import NOTHING, CountsAs
 from core.errors import RunError
 from core.evaluation import parts as streamed
 from core.evaluation.parts import Predicted
@@ -44,14 +45,16 @@ class Output:
 
 
 @contextmanager
-def one_file(out: Path, checkpoints: Sequence[Checkpoint], format: str) -> Iterator[Output]:
+def one_file(
+    out: Path, checkpoints: Sequence[Checkpoint], format: str, counts_as: CountsAs = NOTHING
+) -> Iterator[Output]:
     """A file of one of the ``FORMATS``, which is there when all is; of CSV and JSON lines the first checkpoint's
-    predictions. Raises FileError where the operating system refuses."""
+    predictions. ``counts_as``: what labels stand for. Raises FileError where the operating system refuses."""
     with whole_file(out) as scratch, contextlib.ExitStack() as stack:
         if format == "parquet":
             place = out.parent if out.is_file() or not out.exists() else None  # of /dev/stdout there is none
             spool = stack.enter_context(tempfile.TemporaryFile(dir=place))
-            yield _OneRun(scratch, checkpoints, spool)
+            yield _OneRun(scratch, checkpoints, counts_as, spool)
         else:
             file = stack.enter_context(scratch.open("w", encoding="utf-8", newline=""))
             yield _Lines(file, checkpoints[0].labels, format)
@@ -77,6 +80,7 @@ class _OneRun(Output):
 
     path: Path
     checkpoints: Sequence[Checkpoint]
+    counts_as: CountsAs
     spool: IO[bytes]
 
     def __post_init__(self) -> None:
@@ -93,7 +97,9 @@ class _OneRun(Output):
         self._columns |= run.other_columns(data)
         self._rows += len(data.rows)
         run.check_columns(data.name, len(self._columns), self._rows)
-        pq.write_table(run.to_table(_run(self.checkpoints, data, predicted)), self.spool, compression="zstd")
+        pq.write_table(
+            run.to_table(_run(self.checkpoints, self.counts_as, data, predicted)), self.spool, compression="zstd"
+        )
         self._ends.append(self.spool.tell())
 
     def finish(self, stream: Stream, parts: int) -> None:
@@ -101,7 +107,7 @@ class _OneRun(Output):
         from core.desk.parts import write_joined
 
         whole = Dataset(stream.name, stream.layout, (), stream.problems, stream.dropped, stream.sha256)
-        models = [run.RunModel.named(checkpoint) for checkpoint in self.checkpoints]
+        models = [run.RunModel.named(checkpoint, self.counts_as) for checkpoint in self.checkpoints]
         write_joined(self._tables(), [*self._columns], run.header_of(whole, models), self.path)
 
     def _tables(self) -> Iterator[Any]:
@@ -113,25 +119,32 @@ class _OneRun(Output):
             yield pq.read_table(pa.BufferReader(self.spool.read(end - start)))
 
 
-def _run(checkpoints: Sequence[Checkpoint], dataset: Dataset, predicted: Predicted) -> Any:
+def _run(checkpoints: Sequence[Checkpoint], counts_as: CountsAs, dataset: Dataset, predicted: Predicted) -> Any:
     from core.desk.run import Predictions, Run  # here, so that other files need no Arrow
 
     both = zip(checkpoints, predicted.probabilities, strict=True)
-    return Run(dataset, tuple(Predictions.of(checkpoint, chances) for checkpoint, chances in both))
+    return Run(dataset, tuple(Predictions.of(checkpoint, chances, counts_as) for checkpoint, chances in both))
 
 
 @contextmanager
 def folder_of_parts(
-    folder: Path, checkpoints: Sequence[Checkpoint], path: Path, sha256: str, format: str, labels: Sequence[str]
+    folder: Path,
+    checkpoints: Sequence[Checkpoint],
+    path: Path,
+    sha256: str,
+    format: str,
+    labels: Sequence[str],
+    counts_as: CountsAs,
 ) -> Iterator[Output]:
     """A folder with a file for each part and a note of what it is of (:mod:`core.desk.parts`); what an earlier run of
-    the same data, models and ``labels`` wrote stays. ``path``, ``sha256``: of the data. Raises RunError for a folder
+    the same data, models and ``labels`` (as typed, which say what labels count as) wrote stays. ``path``, ``sha256``:
+    of the data. Raises RunError for a folder
     that holds another run or that another process writes into."""
     from core.desk import parts
     from core.desk.folders import is_folder_of_parts
     from core.desk.run import RunModel
 
-    models = tuple(RunModel.named(checkpoint) for checkpoint in checkpoints)
+    models = tuple(RunModel.named(checkpoint, counts_as) for checkpoint in checkpoints)
     whole = parts.Whole(path.name, sha256, models, format, tuple(labels), streamed.ROWS)
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder):
@@ -143,14 +156,14 @@ def folder_of_parts(
             raise RunError(f"{folder} holds other files; give an empty folder, or one that is still to be made")
         else:
             parts.note(folder, whole)
-        yield _Parts(folder, whole, checkpoints)
+        yield _Parts(folder, whole, checkpoints, counts_as)
 
 
 def _difference(known: Any, wanted: Any) -> str:
     """What another run differs in, in words."""
     if known.sha256 != wanted.sha256:
         return f"predictions of other data ({known.name})"
-    if known.models != wanted.models:
+    if [model.sha256 for model in known.models] != [model.sha256 for model in wanted.models]:
         return f"predictions of {', '.join(model.model for model in known.models)}"
     return "these predictions in another form (--format, --label)"
 
@@ -178,6 +191,7 @@ class _Parts(Output):
     folder: Path
     whole: Any
     checkpoints: Sequence[Checkpoint]
+    counts_as: CountsAs
 
     @functools.cached_property
     def there(self) -> Mapping[int, int]:
@@ -212,7 +226,7 @@ class _Parts(Output):
 
             name = f"{data.name}, part {number + 1}"
             own = dataclasses.replace(fitting(data), name=name, sha256=self.whole.sha256_of(number))
-            save(_run(self.checkpoints, own, predicted), path)
+            save(_run(self.checkpoints, self.counts_as, own, predicted), path)
             return
         with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
             write_rows(file, self.whole.format, self.checkpoints[0].labels, predicted)
@@ -241,6 +255,6 @@ def write_rows(file: Any, format: str, labels: Sequence[str], predicted: Predict
 def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> Iterator[dict[str, object]]:
     """One flat record a row: id, first, second, label (empty where none), predicted, and p_CLASS for each class."""
     for row, chances in zip(dataset.rows, probabilities, strict=True):
-        texts = row.id, row.first, row.second, row.label or "", labels[int(chances.argmax())]
+        texts = row.id, row.first, row.second, row.shown_label, labels[int(chances.argmax())]
         record: dict[str, object] = dict(zip(_COLUMNS, texts, strict=True))
         yield {**record, **{f"p_{label}": float(f"{p:.6g}") for label, p in zip(labels, chances, strict=True)}}

@@ -19,6 +19,7 @@ import torch
 
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Picked, read
+from core.data.labels import CountsAs, own
 from core.desk.run import Predictions, Run, is_run, load
 from core.desk.strongest_words import AT_ONCE, SAMPLE, StrongestWord, WordScores, drawn, scored, strongest_words
 from core.effects import METHODS
@@ -27,7 +28,7 @@ from core.errors import RunError
 from core.evaluation.predict import check_texts, classify
 from core.progress import bar
 from core.wording import counted, percent
-from trainers.options import add_options, columns
+from trainers.options import add_options, check_labels, columns, mapped, scales_of
 from trainers.tables import told
 
 
@@ -38,18 +39,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=SAMPLE, help="a sample of so many (default: %(default)s; 0: all)")
     parser.add_argument("--method", choices=tuple(METHODS), default=DROPPED, help="of effects (default: %(default)s)")
     parser.add_argument("--most", type=int, default=20, help="words that are printed (default: %(default)s)")
-    add_options(parser, "--json", "--columns")
+    add_options(parser, "--label", "--json", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
     """Compute, count and print."""
     checkpoint = open_checkpoint(args.checkpoint)
-    of_file = run_of(checkpoint, args.file, args.rows, columns(args.columns))
+    counts_as = mapped(args.counts_as)
+    scales_of([checkpoint], counts_as)
+    of_file = run_of(checkpoint, args.file, args.rows, counts_as, columns(args.columns))
     model = next((i for i, own in enumerate(of_file.models) if own.sha256 == checkpoint.card["sha256"]), None)
     if model is None:
         raise RunError(f"{args.file.name} holds no predictions of {checkpoint.name}; give the checkpoint that made it")
+    check_labels(checkpoint, of_file.models[model].scale, args.file.name, of_file.spellings)
     if not of_file.labelled:
-        raise RunError(f"{args.file.name} does not have a label of {checkpoint.name} in each row to be judged by")
+        raise RunError(f"no row of {args.file.name} has a label to be judged by; give a file with labels")
     places = drawn(of_file.keys, (), args.rows or len(of_file.keys))
     found: dict[str, StrongestWord] = {}
     with bar(len(places)) as shown:
@@ -66,16 +70,20 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_of(checkpoint: Checkpoint, file: Path, rows: int, picked: Picked | None = None) -> Run:
-    """The run of a file, or what the checkpoint says of a sample of a data file."""
+def run_of(checkpoint: Checkpoint, file: Path, rows: int, counts_as: CountsAs, picked: Picked | None = None) -> Run:
+    """The run of a file, or what the checkpoint says of a sample of a data file; ``counts_as``: what labels stand for,
+    besides what a run says."""
     if picked is None and is_run(file):
-        return load(file)
-    dataset = read(file, columns=picked)
+        run = load(file)
+        own_classes = [own(counts_as, model.labels) for model in run.models]
+        models = zip(run.models, own_classes, strict=True)
+        return run.with_models(tuple(replace(model, counts_as=model.counts_as | more) for model, more in models))
+    dataset = read(file, mapped=counts_as, columns=picked)
     check_texts(checkpoint, dataset)
     keys = Run(dataset, ()).keys
     some = sorted(drawn(keys, (), rows or len(keys)))
     dataset = replace(dataset, rows=tuple(dataset.rows[i] for i in some))
-    return Run(dataset, (Predictions.of(checkpoint, classify(checkpoint, dataset, torch.device("cpu"))),))
+    return Run(dataset, (Predictions.of(checkpoint, classify(checkpoint, dataset, torch.device("cpu")), counts_as),))
 
 
 def table(known: WordScores, model: str, most: int) -> str:

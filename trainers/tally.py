@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from core.data import Dataset
+from core.data.labels import Scale, is_number, key
 from core.evaluation.intervals import wilson
-from core.evaluation.scores import QUESTION_KINDS, by_kind, classification_of, question_kind, ranking
+from core.evaluation.scores import QUESTION_KINDS, by_kind, classification_of, correlations, question_kind, ranking
 from core.json_types import JsonObject
 from core.reading.tokens import tokenize
 from trainers.recipe import kind_of
@@ -18,36 +19,53 @@ from trainers.recipe import kind_of
 
 @dataclass
 class Verdicts:
-    """Of a classifier's rows: how often which class was said for which, and whether each row was right.
+    """Of a classifier's rows: how often which answer was given for which, and whether each row was right.
 
-    ``kinds``: whether rows are also counted by the kind that their ids name.
+    ``scale``: the answers; ``kinds``: whether rows are also counted by the kind that their ids name.
     """
 
-    labels: Sequence[str]
+    scale: Scale
     kinds: bool = False
     right: array[int] = field(default_factory=lambda: array("b"))
 
     def __post_init__(self) -> None:
-        self.counts = np.zeros((len(self.labels), len(self.labels)), dtype=np.int64)
+        size = len(self.scale.names)
+        self.counts = np.zeros((size, size), dtype=np.int64)
+        self.by_class = np.zeros((size, size), dtype=np.int64)
+        """The counts where an answer is that of the likeliest class, not the likeliest answer."""
+        self.unscored = 0
         self._by_kind: dict[tuple[str, str], list[int]] = {}
 
     def add(self, dataset: Dataset, probabilities: np.ndarray) -> None:
-        """Rows whose labels are all classes, with their probabilities ``[N, C]``."""
-        places = {label: place for place, label in enumerate(self.labels)}
-        gold = np.array([places[row.label or ""] for row in dataset.rows])
-        predicted = probabilities.argmax(1)
+        """Rows whose labels are all known to the scale, with their probabilities ``[N, C]``."""
+        gold = self.scale.of([row.label for row in dataset.rows])
+        scored = gold >= 0
+        self.unscored += int((~scored).sum())
+        gold, probabilities = gold[scored], probabilities[scored]
+        predicted = self.scale.sums(probabilities).argmax(1)
         np.add.at(self.counts, (gold, predicted), 1)
+        np.add.at(self.by_class, (gold, self.scale.of_classes(probabilities.argmax(1))), 1)
         right = gold == predicted
         self.right.frombytes(right.astype(np.int8).tobytes())
         if self.kinds:
-            for row, is_right in zip(dataset.rows, right.tolist(), strict=True):
+            rows = [row for row, one in zip(dataset.rows, scored, strict=True) if one]
+            for row, is_right in zip(rows, right.tolist(), strict=True):
                 both = self._by_kind.setdefault((kind_of(row.id), row.label or ""), [0, 0])
                 both[0] += 1
                 both[1] += is_right
 
     def scores(self) -> JsonObject:
-        """:func:`core.evaluation.scores.classification` of all rows."""
-        return classification_of(self.counts, self.labels)
+        """:func:`core.evaluation.scores.classification` of all rows; where several classes count as one label, also
+        which and the figures that take the likeliest class first."""
+        scores = classification_of(self.counts, self.scale.names)
+        if self.unscored:
+            scores["unscored"] = self.unscored
+        if self.scale.counts_as:
+            scores["counts_as"] = {label: list(names) for label, names in self.scale.counts_as.items()}
+        if self.scale.several:
+            first = classification_of(self.by_class, self.scale.names)
+            scores["likeliest_class_first"] = {name: first[name] for name in ("accuracy", "macro_f1")}
+        return scores
 
     def rights(self) -> np.ndarray:
         """Whether each row was right, bool ``[N]``."""
@@ -70,6 +88,7 @@ class Rankings:
     answer: str
     column: int
     """The class that ranks answers, and its place."""
+    scale: Scale
 
     def __post_init__(self) -> None:
         self._questions: dict[str, int] = {}
@@ -82,7 +101,9 @@ class Rankings:
 
     def add(self, dataset: Dataset, probabilities: np.ndarray) -> None:
         """Rows that are answers, with their probabilities ``[N, C]``."""
-        right = right_answers(dataset, self.answer)
+        scored = [number for number, row in enumerate(dataset.rows) if self.scale.counts_as.get(row.label or "", True)]
+        dataset, probabilities = replace(dataset, rows=tuple(dataset.rows[i] for i in scored)), probabilities[scored]
+        right = right_answers(dataset, self.answer, self.scale)
         for row, is_right, chance in zip(dataset.rows, right, probabilities[:, self.column].tolist(), strict=True):
             known = len(self._questions)
             number = self._questions.setdefault(row.group or "", known)
@@ -108,7 +129,35 @@ class Rankings:
         return {**vars(ranked), "question_words": words}
 
 
-def right_answers(dataset: Dataset, answer: str | None) -> list[bool]:
-    """Which rows of a set of questions are right answers: those labelled 1, as such sets do, or ``answer``, as the
-    model does."""
-    return [row.label in ("1", answer) for row in dataset.rows]
+@dataclass
+class Graded:
+    """Of rows with graded labels: each label's number and the model's score. ``column``: whose probability, or the one
+    output, is the score."""
+
+    column: int
+
+    def __post_init__(self) -> None:
+        self._gold, self._scores = array("d"), array("d")
+
+    def add(self, dataset: Dataset, probabilities: np.ndarray) -> None:
+        """Rows whose labels are numbers, with the probabilities ``[N, C]`` or scores ``[N, 1]``."""
+        self._gold.extend(float(row.label or "nan") for row in dataset.rows)
+        self._scores.extend(probabilities[:, self.column].tolist())
+
+    def scores(self) -> JsonObject:
+        """:func:`core.evaluation.scores.correlations` of all rows."""
+        return correlations(np.array(self._gold), np.array(self._scores))
+
+
+def graded(labels: Collection[str]) -> bool:
+    """Whether labels are grades: numbers, of which some are fractions."""
+    return all(map(is_number, labels)) and any("." in label for label in labels)
+
+
+def right_answers(dataset: Dataset, answer: str | None, scale: Scale) -> list[bool]:
+    """Which rows of a set of questions are right answers: those labelled 1, as such sets do, or as ``answer``, the
+    model's class."""
+    own = () if answer is None else (answer,)
+    mapped = {label: tuple(names) == own for label, names in scale.counts_as.items()}
+    known = {"0": False, "1": True} | {key(name): name == answer for name in scale.classes} | mapped
+    return [known[row.label or ""] for row in dataset.rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TypeVar
@@ -16,8 +16,10 @@ from app.desk import jobs
 from app.desk.open_run import PAGE, attempt, notice_next
 from app.model_choice import offered, titles
 from app.pair_form import once
-from core.data import Dataset, Picked, read
+from core.card import Card, ranked_by
+from core.data import DataError, Dataset, Picked, read
 from core.data.dataset import UnknownLayoutError
+from core.data.labels import ANSWERS, CountsAs, Scale, mismatch, proposed, task_of
 from core.data.lines import LARGEST
 from core.data.picked import Seen
 from core.data.stream import seen_in
@@ -37,8 +39,8 @@ _PARTS = {"first": "First text", "second": "Second text", "label": "Label", "id"
 """What the form calls the parts of a row."""
 _HEADER, _ROW = "names of the columns", "a row"
 _UNSCORED = "no class: its rows get no scores"
-_RENAMED = 12
-"""Labels that can be renamed on screen."""
+_MAPPED = 12
+"""Labels that can be mapped on screen."""
 
 
 def run_choice() -> None:
@@ -244,27 +246,51 @@ def _read_by(path: Path, largest: int, picked: Picked | None = None) -> Dataset:
     return fitting(read(path, labelled=False, largest=largest, columns=picked))
 
 
-def _renamed(labels: set[str], classes: tuple[str, ...], file: str) -> dict[str, str | None]:
-    """What a person calls the file's labels that are no classes of the model."""
-    others = sorted(labels - set(classes))[:_RENAMED]
-    if not others:
+def _counted_as(dataset: Dataset, classes: tuple[str, ...], positive: str | None) -> dict[str, list[str]]:
+    """The form that maps labels of the file to these classes of models, of all labels that match none of them, or that
+    perhaps stand for several. It begins with what they mean, if that is certain."""
+    labels = dataset.labels
+    unknown = Scale(classes, {}, positive).unknown(labels)
+    guesses = {label: proposed(label, labels, classes) for label in labels}
+    asked = [label for label in labels if label in unknown or (unknown and len(guesses[label]) > 1)][:_MAPPED]
+    if not asked:
         return {}
-    page_style.note("These labels are not classes of the model. What does it call them?")
-    names: dict[str, str | None] = {}
-    for label, column in zip(others, itertools.cycle(st.columns(min(3, len(others)))), strict=False):
-        key = f"desk label {label} {file} {classes}"
-        name = column.selectbox(page_style.plain(f"“{label}” is"), [_NONE, _UNSCORED, *classes], key=key)
-        names |= {} if name == _NONE else {label: None if name == _UNSCORED else name}
-    return names
+    page_style.note("Map these labels of the file to the model’s classes; several classes may count as one label.")
+    spelled = {row.label: row.shown_label for row in reversed(dataset.rows)}
+    counts_as: dict[str, list[str]] = {}
+    for label, column in zip(asked, itertools.cycle(st.columns(min(3, len(asked)))), strict=False):
+        chosen = column.multiselect(
+            page_style.plain(f"“{spelled[label]}” is"),
+            [*classes, _UNSCORED],
+            guesses[label],
+            key=f"desk label {label} {dataset.sha256} {classes}",
+        )
+        if chosen:
+            counts_as[label] = [] if _UNSCORED in chosen else chosen
+    left = [spelled[label] for label in asked if label in unknown and label not in counts_as]
+    if left:
+        page_style.notice([f"Without a class for {', '.join(left)} these predictions get no scores."])
+    return counts_as
+
+
+def _suited(dataset: Dataset, cards: Mapping[str, Card]) -> list[str]:
+    """The names of models, those for the file's task first, then those whose classes its labels are."""
+    task = task_of(dataset.labels, dataset.task)
+
+    def place(name: str) -> tuple[bool, ...]:
+        card = cards[name]
+        unknown = Scale(tuple(card["labels"]), {}, ranked_by(card)).unknown(dataset.labels)
+        ranks = card["task"] == ANSWERS
+        return bool(task) and card["task"] != task, bool(unknown), ranks != dataset.ranking
+
+    return sorted(cards, key=place)
 
 
 def _models(dataset: Dataset) -> None:
-    """The chooser of the checkpoints, and the button that begins."""
+    """The chooser of the checkpoints, the labels to map, and the button that begins."""
     models = offered(lambda card: bool(card["roles"]["second"]) != dataset.single)
-    labels = set(dataset.labels)
     cards = {name: model.card for name, model in models.items() if model.card}
-    suited = sorted(models, key=lambda name: not labels <= set(cards[name]["labels"]))
-    shown = titles(models)
+    suited, shown = _suited(dataset, cards), titles(models)
     picked = st.multiselect(
         "Checkpoints, one to four",
         suited,
@@ -273,19 +299,30 @@ def _models(dataset: Dataset) -> None:
         format_func=shown.__getitem__,
         key=f"desk checkpoints {dataset.sha256}",
     )
-    if picked:
-        dataset = dataset.relabelled(_renamed(labels, tuple(cards[picked[0]]["labels"]), dataset.sha256))
-    strange = [shown[name] for name in picked if not set(dataset.labels) <= set(cards[name]["labels"])]
-    if strange:
-        page_style.notice(
-            [
-                f"The file’s labels ({', '.join(dataset.labels[:8])}) are not all classes of {strange[0]}: its "
-                "predictions get no scores. Say above what it calls them, or that their rows get none."
-            ]
-        )
+    task = task_of(dataset.labels, dataset.task)
+    warnings = [mismatch(dataset.name, task, shown[name], str(cards[name]["task"])) for name in picked]
+    page_style.notice([f"{warning}." for warning in warnings if warning])
+    forms: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for name in picked:
+        classes = tuple(cards[name]["labels"])
+        if classes not in forms:
+            forms[classes] = _counted_as(dataset, classes, ranked_by(cards[name]))
+    counts_as = {name: forms[tuple(cards[name]["labels"])] for name in picked}
+    if any(_clashes(tuple(cards[name]["labels"]), counts_as[name]) for name in picked):
+        return
     if st.button("Predict", type="primary", disabled=not picked or "desk prediction" in st.session_state):
-        attempt(lambda: _begin(PredictionJob(dataset, picked)))
+        attempt(lambda: _begin(PredictionJob(dataset, picked, counts_as)))
         st.rerun()
+
+
+def _clashes(classes: tuple[str, ...], counts_as: CountsAs) -> bool:
+    """Whether labels cannot be mapped like this, which is said."""
+    try:
+        Scale(classes, counts_as)
+    except DataError as error:
+        page_style.notice([f"{page_style.capital(str(error))}."])
+        return True
+    return False
 
 
 def _begin(prediction: PredictionJob) -> None:

@@ -19,7 +19,7 @@ from core.desk.slices import scored, slices
 from core.evaluation.intervals import wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.evaluation.scores import ranking
-from core.wording import counted, percent, score_percent
+from core.wording import counted, percent, score_percent, with_label
 
 MOST_SLICES = 60
 
@@ -31,16 +31,29 @@ def model_choice(opened: OpenRun) -> None:
         segments(PAGE, "of", "Figures of", names, wrap=True)
 
 
+def class_names(model: Predictions) -> tuple[str, ...]:
+    """A model's classes as people read them: not an answer, answer."""
+    return readable(model.labels, model.roles.judged)
+
+
 def label_names(model: Predictions) -> dict[str, str]:
-    """A model's labels as people read them, where those are no words with what they mean: 0: not an answer."""
-    named = zip(model.labels, readable(model.labels, model.roles.judged), strict=True)
-    return {label: name if name == label else f"{label}: {name}" for label, name in named}
+    """A model's answers as people read them, where those are no words with what they mean: 0: not an answer."""
+    named = {
+        label: name if name == label else f"{label}: {name}"
+        for label, name in zip(model.labels, class_names(model), strict=True)
+    }
+    return {name: named.get(name, name) for name in model.scale.names}
 
 
 def summary(opened: OpenRun) -> str:
-    """One line: the file, its rows, and each model's score with its interval."""
+    """One line: the file, its rows, how many have a label, and each model's score with its interval."""
     run = opened.run
     parts = [f"{run.dataset.name}: {counted(len(run.keys), 'row')}"]
+    gold = int((run.gold != "").sum())
+    if gold < len(run.keys):
+        parts.append(with_label(gold, len(run.keys)))
+    if run.labelled and run.judged.sum() < gold:
+        parts.append(f"{run.judged.sum():,} of them scored")
     for i, model in enumerate(run.models):
         if run.labelled and run.ranks(i):
             parts.append(f"{letter(i)} {model.title} MAP {ranking(*run.answers(i)).map:.4f}")
@@ -48,19 +61,36 @@ def summary(opened: OpenRun) -> str:
             right = run.right(i)[run.judged]
             low, high = wilson(float(right.sum()), len(right))
             share = score_percent(float(right.mean()))
-            parts.append(f"{letter(i)} {model.title} {share} right ({100 * low:.1f} – {100 * high:.1f})")
+            first = ""
+            if model.scale.several:
+                by_class = model.scale.of_classes(model.best) == run.gold_answers[i]
+                first = f", {score_percent(float(by_class[run.judged].mean()))} by the likeliest class first"
+            parts.append(f"{letter(i)} {model.title} {share} right ({100 * low:.1f} – {100 * high:.1f}){first}")
         else:
             parts.append(f"{letter(i)} {model.title}")
     return " · ".join(parts)
 
 
+def lost_labels(run: Run) -> list[str]:
+    """What to do about a run of an earlier version that may lack labels of its file, in one sentence."""
+    if not run.lost_labels:
+        return []
+    return [
+        f"{counted(run.lost_labels, 'row')} without a label may have had one that an earlier version left out "
+        "because the model has no such class: predict the file again."
+    ]
+
+
 def unscored(run: Run) -> bool:
     """Whether there are no scores, and if so why, in one sentence."""
-    if not run.labelled:
+    if run.unknown:
+        labels = ", ".join(run.spellings[label] for label in run.unknown[:8])
         page_style.hint(
-            "There are no scores: the rows have no labels, or labels that are no classes of a model. In a "
-            "new run you can say what the model calls them, or leave their rows unscored."
+            f"There are no scores, because not all labels match a class of each model ({labels}): predict the file "
+            "again and map them to classes; the predictions are kept."
         )
+    elif not run.labelled:
+        page_style.hint("There are no scores: no row has a label.")
     return not run.labelled
 
 
@@ -86,7 +116,7 @@ def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Markup]:
     drawn = [draw(run, model, rows, label_names(predictions)) for draw in (figures.confusion, figures.classes)]
     if run.ranks(model):
         drawn.append(figures.ranked(predictions.title, ranking(*run.answers(model))))
-    confidence, judged = predictions.probabilities.max(axis=1).astype(float), rows & run.judged
+    confidence, judged = predictions.answers.max(axis=1).astype(float), rows & run.judged
     measured = reliability(confidence[judged], run.right(model)[judged])
     return [*drawn, figures.calibration(predictions.title, measured, chosen=not rows.all())]
 
@@ -97,11 +127,12 @@ def question(opened: OpenRun) -> None:
     groups = [row.group or "" for row in run.dataset.rows]
     texts = {group: row.first for group, row in zip(reversed(groups), reversed(run.dataset.rows), strict=True)}
     group = st.selectbox("Answers of one question", list(dict.fromkeys(groups)), format_func=texts.__getitem__)
-    chances = model.right_chances
+    chances, judged = model.right_chances, np.flatnonzero(run.judged)
+    right = {int(i) for i, is_right in zip(judged, run.answers(opened.model)[1], strict=True) if is_right}
     places = sorted((i for i, own in enumerate(groups) if own == group), key=lambda i: -chances[i])
     rows = []
     for n, i in enumerate(places, start=1):
-        label = "right" if run.gold[i] == model.ranked_by else ""
+        label = "right" if i in right else ""
         rows.append((str(n), run.dataset.rows[i].second, label, percent(float(chances[i]))))
     lists.table(["rank", "answer", "label", "probability"], rows)
 

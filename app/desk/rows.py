@@ -178,7 +178,7 @@ def _arrow(opened: OpenRun, order: np.ndarray) -> pa.Table:
     names = [name for name in ("id", "first", "second", "gold") if name in opened.columns]
     texts: dict[str, Iterable[str]] = {name: opened.columns[name].values[order] for name in names}
     for i, model in enumerate(opened.run.models):
-        texts[column_of("predicted", i)] = model.predicted[order]
+        texts[column_of("predicted", i)] = np.array(measures.class_names(model), dtype=object)[model.best[order]]
         texts[column_of("p", i)] = map(percent, model.probabilities[order, model.best[order]].tolist())
     texts["tag"] = [", ".join(sorted(tags)) for tags in opened.columns["tag"].values[order]]
     return pa.table({name: pa.array(list(values), pa.string()) for name, values in texts.items()})
@@ -213,19 +213,20 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
             kwargs={"row": target},
         )
     roles = run.models[0].roles
-    texts = [(roles.first, row.first), (roles.second, row.second), ("label of the file", row.label)]
+    texts = [(roles.first, row.first), (roles.second, row.second), ("label of the file", row.shown_label)]
     models = [
         {
             "letter": letter(i),
             "title": model.title,
-            "predicted": model.predicted[place],
+            "predicted": measures.class_names(model)[model.best[place]],
+            "right": bool(run.right(i)[place]) if run.gold_answers[i][place] >= 0 else None,
             "probabilities": model.probabilities[place].tolist(),
             "colours": class_colours(model.labels),
         }
         for i, model in enumerate(run.models)
     ]
     shown = [(role, text) for role, text in texts if text]
-    st.html(render("desk/row.html", texts=shown, models=models, label=row.label))
+    st.html(render("desk/row.html", texts=shown, models=models))
     _elsewhere(opened, place)
     row_effects.draw(opened, place)
     row_tags.draw(opened, key)

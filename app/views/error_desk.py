@@ -38,6 +38,7 @@ def _draw() -> None:
         return
     opened = open_run()
     segments(PAGE, "view", "Show", VIEWS, label_visibility="collapsed")
+    page_style.notice(measures.lost_labels(opened.run))
     page_style.note(measures.summary(opened))
     if PAGE.state.view in ("rows", "scores"):
         rows.filter_box(opened)

@@ -38,8 +38,9 @@ LAYOUTS = known_layouts()
 
 
 def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOptions]) -> Dataset:
-    """Read a data file. ``labelled=False`` keeps rows without a label, for prediction; ``largest``: bytes that a packed
-    file may unpack to. ``columns``: which hold what, instead of a layout that is recognised.
+    """Read a data file. ``labelled=False`` keeps rows without a gold label, for prediction; ``mapped``: keys of labels
+    that are gold even if they look like none, such as -1; ``largest``: bytes that a packed file may unpack to.
+    ``columns``: which hold what, instead of a layout that is recognised.
 
     ``block``: FEVER's files are read in blocks of so many lines, each as a file of its own (0: at once). The larger a
     file, the nearer is the evidence that its claims without evidence are given: training on blocks as large as the file
@@ -53,5 +54,12 @@ def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOption
     stream = Stream(Path(path), name, most=lines.MOST_LINES, told=None, **options)
     rows = tuple(stream)
     return Dataset(
-        stream.name, stream.layout, rows, stream.problems, stream.dropped, stream.sha256, tuple(stream.notes)
+        stream.name,
+        stream.layout,
+        rows,
+        stream.problems,
+        stream.dropped,
+        stream.sha256,
+        task=stream.task,
+        notes=tuple(stream.notes),
     )

@@ -9,6 +9,7 @@ import re
 
 from core.data.dataset import Example, Problem
 from core.data.delimited import MAX_DOCUMENT_LINES, Form
+from core.data.labels import key
 from core.data.lines import Line, says_something
 from core.data.reader import LOOK, RowReader, layouts
 
@@ -38,14 +39,14 @@ def _width(head: list[Line]) -> int:
     return 0
 
 
-def _row(number: int, cells: list[str], labelled: bool) -> Example:
+def _row(number: int, cells: list[str]) -> Example:
     label, text = cells[0].strip(), _unescaped(cells[-1])
     if not _CLASS.fullmatch(label):
         raise ValueError(f"class {label[:40]!r} is not a number of at most three digits")
     if not says_something(text):
         raise ValueError("the text is empty")
     title = _unescaped(cells[1]) if len(cells) == 3 else ""
-    return Example.document(f"line {number}", text, label, title)
+    return Example.document(f"line {number}", text, key(label), title, label_text=label)
 
 
 def _unescaped(text: str) -> str:

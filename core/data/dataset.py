@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sys import intern
 
 from core.errors import MendableError
-from core.wording import counted
+from core.wording import counted, with_label
 
 
 class DataError(MendableError):
@@ -29,17 +29,35 @@ class Example:
     second: str
     """Empty in a document row: all of a document is in ``first``."""
     label: str | None
-    """Lower-case class name, or None where the file gives none (only when labels were not asked for)."""
+    """What labels are compared by (:func:`core.data.labels.key`); None where the row has no gold label."""
     group: str | None = None
     """The question that a candidate answer belongs to; None outside ranking sets."""
     title: str = ""
     """A document's title where the file has a field for it; ``first`` begins with it."""
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
     """The file's other columns, or other keys of a JSON row, as text by name; empty where columns have no names."""
+    label_text: str = ""
+    """The gold label as the file writes it; empty where there is none."""
+
+    @property
+    def shown_label(self) -> str:
+        """The gold label for people: as the file writes it; empty where there is none."""
+        return "" if self.label is None else self.label_text or self.label
+
+    def relabelled(self, names: Mapping[str, str]) -> Example:
+        """The same row with a label of another name, where ``names`` has one for it."""
+        name = names.get(self.label or "")
+        return self if name is None else replace(self, label=name, label_text=name)
 
     @classmethod
     def document(
-        cls, id: str, text: str, label: str | None, title: str = "", columns: Mapping[str, str] | None = None
+        cls,
+        id: str,
+        text: str,
+        label: str | None,
+        title: str = "",
+        columns: Mapping[str, str] | None = None,
+        label_text: str = "",
     ) -> Example:
         """A row of a single text: title, full stop, text.
 
@@ -48,7 +66,8 @@ class Example:
         """
         title, text = title.strip(), text.strip()
         stop = "" if title.endswith((".", "?", "!")) else "."
-        return cls(id, f"{title}{stop} {text}" if title else text, "", label, None, title, columns or {})
+        whole = f"{title}{stop} {text}" if title else text
+        return cls(id, whole, "", label, None, title, columns or {}, label_text)
 
 
 def other_columns(row: Iterable[tuple[str, object]], taken: Collection[str]) -> dict[str, str]:
@@ -88,11 +107,13 @@ class Dataset:
     problems: tuple[Problem, ...] = ()
     """Broken rows, by line."""
     dropped: int = 0
-    """Rows without a gold label (``-`` in SNLI: the annotators did not agree)."""
+    """Rows without a gold label that were left out (``-`` in SNLI: the annotators did not agree)."""
     sha256: str = field(default="", repr=False)
     """Checksum of the file's bytes: shows whether a resumed run still reads the same data."""
+    task: str = field(default="", compare=False)
+    """What files of this layout are for, as cards name tasks; empty where it does not say."""
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """What else a person should know of how the file was read, such as its encoding."""
+    """What else a user should know of how the file was read, such as its encoding."""
 
     @property
     def ranking(self) -> bool:
@@ -106,32 +127,34 @@ class Dataset:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The classes that occur, sorted."""
+        """The labels that occur, sorted."""
         return tuple(sorted({row.label for row in self.rows if row.label is not None}))
 
-    def relabelled(self, names: Mapping[str, str | None]) -> Dataset:
-        """The same rows with labels of other ``names``, none where that is None; a label without one stays."""
-        return replace(self, rows=tuple(replace(row, label=names.get(row.label or "", row.label)) for row in self.rows))
+    def relabelled(self, names: Mapping[str, str]) -> Dataset:
+        """The same rows with labels of other ``names``; a label without one stays."""
+        return replace(self, rows=tuple(row.relabelled(names) for row in self.rows))
 
     def summary(self) -> str:
-        """One line: rows, rows dropped, the first broken rows by line."""
-        broken = len(self.problems)
-        return summary(self.name, self.layout, len(self.rows), self.dropped, self.problems, broken, self.notes)
+        """One line: rows, how many have a label, the first broken rows by line."""
+        gold = sum(row.label is not None for row in self.rows)
+        rows, broken = len(self.rows) + self.dropped, len(self.problems)
+        return summary(self.name, self.layout, gold, rows, self.problems, broken, self.notes)
 
 
 def summary(
     name: str,
     layout: str,
+    gold: int,
     rows: int,
-    dropped: int,
     problems: Sequence[Problem],
     broken: int,
     notes: Sequence[str] = (),
 ) -> str:
-    """What :meth:`Dataset.summary` says; ``problems`` are some of the ``broken`` rows."""
+    """What :meth:`Dataset.summary` says of so many rows, ``gold`` of them with a label; ``problems`` are some of the
+    ``broken`` rows."""
     text = f"{name}: {counted(rows, 'row')} ({layout})"
-    if dropped:
-        text += f", {dropped:,} without a gold label dropped"
+    if gold < rows:
+        text += f", {with_label(gold, rows)}"
     if broken:
         some = "; ".join(str(problem) for problem in problems[:3])
         more = f"; and {broken - 3:,} more" if broken > 3 else ""

@@ -46,10 +46,7 @@ def _drops_a_text(layout: ColumnLayout, keys: dict[str, str], record: JsonObject
     return drops_a_text(layout, places, names, [list(record.values())])
 
 
-def _row(
-    layout: ColumnLayout, keys: dict[str, str], posts: bool, number: int, record: JsonObject, labelled: bool
-) -> Example | None:
-    """None where the label is ``-`` and one is needed."""
+def _row(layout: ColumnLayout, keys: dict[str, str], posts: bool, number: int, record: JsonObject) -> Example:
     fields = {what: value for what, key in keys.items() if (value := record.get(key)) is not None}
     text = fields.get("first")
     if not isinstance(text, str):
@@ -63,4 +60,4 @@ def _row(
         if not says_something(fields["first"]):
             raise ValueError("nothing is left without header, signature and quotes")
     texts = {what: str(value) for what, value in fields.items()}
-    return row_of(layout, texts, other_columns(record.items(), keys.values()), number, labelled)
+    return row_of(layout, texts, other_columns(record.items(), keys.values()), number)

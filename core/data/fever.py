@@ -12,10 +12,12 @@ other claims that are nearest to the claim by TF-IDF.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from core.data.dataset import Example, other_columns
+from core.data.labels import FACTS, gold
 from core.data.lines import Line, objects, says_something
 from core.data.reader import KEYS, RowReader, layouts
 from core.json_types import JsonObject
@@ -33,21 +35,20 @@ def recognise(head: list[Line]) -> RowReader | None:
     """One of the first lines is a JSON object with ``claim`` and ``evidence``."""
     if not any({"claim", "evidence"} <= record.keys() for _, record in objects(head, [])):
         return None
-    return RowReader(NAME, _row, objects, _usable, "no evidence, and no other claim of the file has any")
+    return RowReader(NAME, _row, objects, _usable, "no evidence, and no other claim of the file has any", FACTS)
 
 
-def _row(number: int, record: JsonObject, labelled: bool) -> Example:
-    label = str(record.get("label") or "").strip().lower()
+def _row(number: int, record: JsonObject) -> Example:
+    text = str(record.get("label") or "").strip()
+    label = gold(text)
     evidence = list(dict.fromkeys(_sentences(record.get("evidence"))))
     claim = record.get("claim")
     if not isinstance(claim, str) or not says_something(claim):
         raise ValueError("the claim is empty" if isinstance(claim, str) else "no claim")
-    if label not in LABELS and (label or labelled):
-        raise ValueError(f"label {label[:40]!r} is none of {', '.join(LABELS)}")
     if label in LABELS[:2] and not evidence:
         raise ValueError("its evidence names pages without their text" if record.get("evidence") else "no evidence")
     key, columns = str(record.get("id", f"line {number}")), other_columns(record.items(), _TAKEN)
-    return Example(key, claim, "\n".join(evidence), label or None, columns=columns)
+    return Example(key, claim, "\n".join(evidence), label, columns=columns, label_text=text)
 
 
 def _usable(rows: list[Example]) -> list[Example | None]:
@@ -79,7 +80,7 @@ def filled(rows: list[Example]) -> list[Example]:
     for place, count, order in zip(empty, drawn, nearest, strict=True):
         row = rows[place]
         second = "\n".join(sentences[k] for k in order[:count])
-        out[place] = Example(row.id, row.first, second, row.label, columns=row.columns)
+        out[place] = replace(row, second=second)
     return out
 
 

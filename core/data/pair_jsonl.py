@@ -26,7 +26,7 @@ def recognise(head: list[Line]) -> RowReader | None:
         return None
     names = [*dict.fromkeys(key for _, record in objects(head, []) for key in record)]
     missing = "" if "label" in keys else no_label(names)
-    return RowReader(NAME, functools.partial(row, layout, keys), objects, no_label=missing)
+    return RowReader(NAME, functools.partial(row, layout, keys), objects, task=layout.task, no_label=missing)
 
 
 def keys_of(record: JsonObject) -> tuple[ColumnLayout, dict[str, str]] | None:
@@ -58,10 +58,8 @@ def _in_a_list(flat: Mapping[str, object]) -> tuple[ColumnLayout, dict[str, str]
     return _LIST, keys
 
 
-def row(
-    layout: ColumnLayout, keys: Mapping[str, str], number: int, record: JsonObject, labelled: bool
-) -> Example | None:
-    """The row of an object whose ``keys`` hold a layout's fields; raises and returns None as :func:`row_of` does."""
+def row(layout: ColumnLayout, keys: Mapping[str, str], number: int, record: JsonObject) -> Example:
+    """The row of an object whose ``keys`` hold a layout's fields; raises as :func:`row_of` does."""
     for what in ("first", "second"):
         if not isinstance(value := value_at(record, keys[what]), str):
             raise ValueError(
@@ -69,7 +67,7 @@ def row(
             )
     fields = {what: text for what, key in keys.items() if (text := _text(value_at(record, key))) is not None}
     taken = {*keys.values(), keys["first"].removesuffix(".1")}
-    return row_of(layout, fields, other_columns(record.items(), taken), number, labelled)
+    return row_of(layout, fields, other_columns(record.items(), taken), number)
 
 
 def _text(value: object) -> str | None:

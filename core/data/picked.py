@@ -179,14 +179,12 @@ def _one(names: Sequence[str], column: str, name: str) -> str:
     return alike[0]
 
 
-def _json_row(
-    layout: ColumnLayout, keys: Mapping[str, str], number: int, record: JsonObject, labelled: bool
-) -> Example | None:
+def _json_row(layout: ColumnLayout, keys: Mapping[str, str], number: int, record: JsonObject) -> Example:
     values = {part: value_at(record, key) for part, key in keys.items()}
     # A list of sentences says how many there were, so it stays with the row.
     taken = {keys[part] for part, value in values.items() if not isinstance(value, list)}
     others = other_columns(record.items(), taken)
-    return row_of(layout, {part: _text(value) for part, value in values.items()}, others, number, labelled)
+    return row_of(layout, {part: _text(value) for part, value in values.items()}, others, number)
 
 
 def _text(value: object) -> str:

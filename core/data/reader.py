@@ -7,11 +7,12 @@ def recognise(head: list[Line]) -> RowReader | None: ...
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.data.dataset import Example, Problem
+from core.data.labels import key
 from core.data.lines import Line
 
 KEYS, HEADER, LOOK = range(3)
@@ -39,29 +40,33 @@ class RowReader:
     """How one file is read."""
 
     layout: str
-    row: Callable[[int, Any, bool], Example | None]
-    """The row of a record by its line, and whether a label is needed; None where it lacks a gold label. Raises
-    ValueError that says what is wrong with a broken record."""
+    row: Callable[[int, Any], Example]
+    """The row of a record by its line. Raises ValueError that says what is wrong with a broken record."""
     items: Callable[[Iterable[Line], list[Problem]], Items] = _lines
     """The records of the lines; what is none is added to the problems."""
     finished: Callable[[list[Example]], list[Example | None]] | None = None
     """What becomes of a block of rows once all of them are known; a row that cannot be used becomes None."""
     unfinished: str = ""
     """Why such a row cannot be used."""
+    task: str = ""
+    """What files of this layout are for, as cards name tasks; empty where it does not say."""
     no_label: str = ""
     """Why no row has a label; empty where they have."""
 
-    def read(self, lines: Iterable[Line], labelled: bool, left_out: LeftOut) -> Iterator[Example]:
+    def read(
+        self, lines: Iterable[Line], labelled: bool, left_out: LeftOut, mapped: Collection[str] = ()
+    ) -> Iterator[Example]:
         """The rows of lines, one by one as far as none depends on others (``finished``); of all others ``left_out`` is
-        told."""
+        told. ``labelled``: rows without a gold label are left out; ``mapped``: keys of labels that are gold though they
+        look as if they meant none."""
         if labelled and self.no_label:
             for number, _ in itertools.islice(lines, 1):
                 left_out.problems.append(Problem(number, self.no_label))
             return
         if self.finished is None:
-            yield from (row for _, row in self._rows(lines, labelled, left_out))
+            yield from (row for _, row in self._rows(lines, labelled, left_out, mapped))
             return
-        numbered = [*self._rows(lines, labelled, left_out)]
+        numbered = [*self._rows(lines, labelled, left_out, mapped)]
         finished = self.finished([row for _, row in numbered])
         for (number, _), row in zip(numbered, finished, strict=True):
             if row is None:
@@ -69,14 +74,19 @@ class RowReader:
             else:
                 yield row
 
-    def _rows(self, lines: Iterable[Line], labelled: bool, left_out: LeftOut) -> Iterator[tuple[int, Example]]:
+    def _rows(
+        self, lines: Iterable[Line], labelled: bool, left_out: LeftOut, mapped: Collection[str]
+    ) -> Iterator[tuple[int, Example]]:
         for number, record in self.items(lines, left_out.problems):
             try:
-                row = self.row(number, record, labelled)
+                row = self.row(number, record)
             except ValueError as error:
                 left_out.problems.append(Problem(number, str(error)))
                 continue
-            if row is None:
+            if row.label is None and row.label_text:
+                own = key(row.label_text)
+                row = replace(row, label=own) if own in mapped else replace(row, label_text="")
+            if labelled and row.label is None:
                 left_out.dropped += 1
             else:
                 yield number, row

@@ -16,10 +16,10 @@ def recognise(head: list[Line]) -> RowReader | None:
     return RowReader(NAME, _row) if mostly(head, lambda text: text[:1] in LABELS and text[1:2] == " ") else None
 
 
-def _row(number: int, line: str, labelled: bool) -> Example:
+def _row(number: int, line: str) -> Example:
     label, _, text = line.strip().partition(" ")
     if label not in LABELS:
         raise ValueError(f"label {label[:40]!r} is none of {', '.join(LABELS)}")
     if not says_something(text):
         raise ValueError("the text is empty")
-    return Example.document(f"line {number}", text, label)
+    return Example.document(f"line {number}", text, label, label_text=label)

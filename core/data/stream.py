@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TypedDict
 
@@ -18,6 +18,8 @@ from core.data.structured import one_row_a_line
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".parquet")
 """Endings of the files of a folder that are read, perhaps with one of ``PACKED`` behind them."""
 PACKED = (".gz", ".zst")
+MOST_LABELS = 1000
+"""Different labels that are remembered."""
 TOLD = 1000
 """Broken rows that are named; more are counted."""
 
@@ -37,20 +39,23 @@ class _FirstProblems(list[Problem]):
 
 class ReadOptions(TypedDict, total=False):
     """How files are read: the ``layout`` that they must have, or which ``columns`` hold what, whether a row needs a
-    label, and the bounds of :func:`core.data.read`."""
+    label, which labels are ``mapped`` to classes (gold, even one such as -1), and the bounds of
+    :func:`core.data.read`."""
 
     layout: str
     labelled: bool
+    mapped: Collection[str]
     block: int
     largest: int
     columns: Picked | None
 
 
 class Stream:
-    """Rows of one file or several of one layout; iterate over it once. While that goes on, ``layout``, ``rows`` (how
-    many came out), ``problems`` (the first ``told`` broken rows), ``broken`` (how many there are), ``dropped`` (rows
-    without a gold label), ``notes`` on how files were read, and the ``sha256`` of the bytes are those of what was read
-    so far.
+    """Rows of one file or several of one layout; iterate over it once. While that goes on, ``layout``, its ``task``,
+    ``rows`` (how many came out), ``gold`` (how many of these have a gold label), ``labels`` (the first
+    :data:`MOST_LABELS` that occur), ``problems`` (the first ``told`` broken rows), ``broken`` (how many there are),
+    ``dropped`` (rows without a gold label), ``notes`` on how files were read, and the ``sha256`` of the bytes are those
+    of what was read so far.
 
     Only rows that depend on each other, FEVER's, are held together. The arguments are those of
     :func:`core.data.read`; ``most``: lines that a file may have, which are all read before its first row comes out.
@@ -64,6 +69,7 @@ class Stream:
         *,
         layout: str = "auto",
         labelled: bool = True,
+        mapped: Collection[str] = (),
         block: int = 0,
         largest: int = LARGEST,
         columns: Picked | None = None,
@@ -74,8 +80,9 @@ class Stream:
             raise DataError(f"unknown layout {layout!r}; choose auto or one of: {', '.join(known_layouts())}")
         self.path = Path(path)
         self.name = name or self.path.name
-        self.layout, self.rows, self.dropped = "", 0, 0
-        self._asked, self._labelled, self._block = layout, labelled, block
+        self.layout, self.task = "", ""
+        self.rows, self.gold, self.dropped, self.labels = 0, 0, 0, set[str]()
+        self._asked, self._labelled, self._mapped, self._block = layout, labelled, mapped, block
         self._largest, self._most, self._told, self._columns = largest, most, told, columns
         self.notes: list[str] = []
         self._problems = _FirstProblems(told)
@@ -94,14 +101,18 @@ class Stream:
         return together(self._digests, self._columns)
 
     def summary(self) -> str:
-        """One line: rows, rows dropped, the first broken rows by line."""
-        return summary(self.name, self.layout, self.rows, self.dropped, self.problems, self.broken, self.notes)
+        """One line: rows, how many have a label, the first broken rows by line."""
+        rows = self.rows + self.dropped
+        return summary(self.name, self.layout, self.gold, rows, self.problems, self.broken, self.notes)
 
     def __iter__(self) -> Iterator[Example]:
         files = files_of(self.path)
         for file in files:
             for row in self._of_file(file, f" (in {file.name})" if len(files) > 1 else ""):
                 self.rows += 1
+                self.gold += row.label is not None
+                if row.label is not None and len(self.labels) < MOST_LABELS:
+                    self.labels.add(row.label)
                 yield row
         if not self.rows:
             first = f"; {self._problems[0]}" if self._problems else ""
@@ -121,7 +132,7 @@ class Stream:
         rest = itertools.chain(head, lines)
         try:
             for block in _blocks(rest, self._block):
-                yield from reader.read(block, self._labelled, left_out)
+                yield from reader.read(block, self._labelled, left_out, self._mapped)
         finally:
             self.dropped += left_out.dropped
             for problem in sorted(problems, key=lambda problem: problem.line):
@@ -147,7 +158,7 @@ class Stream:
             raise DataError(
                 f"{file.name} looks like {reader.layout}, the files before it like {self.layout}: divide them"
             )
-        self.layout = reader.layout
+        self.layout, self.task = reader.layout, reader.task
         return reader
 
 

@@ -7,10 +7,11 @@ for a missing label.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.data.dataset import Example
+from core.data.labels import ANSWERS, ENTAILMENT, PARAPHRASE, gold
 from core.data.lines import Line, mostly, says_something
 from core.data.reader import LOOK, RowReader, layouts
 
@@ -28,10 +29,11 @@ class Layout:
     first: int
     """The first text; the second stands behind it."""
     label: int
-    labels: Mapping[str, str]
-    """The classes by what the file calls them."""
+    labels: tuple[str, ...]
+    """The labels that such files have, by which they are recognised."""
     text: str
     """What a text is called."""
+    task: str
     id: int | None = None
     grouped: bool = False
     """Whether rows are answers to the question that is their first text."""
@@ -43,7 +45,7 @@ class Layout:
         cells = line.split("\t")
         return len(cells) == self.width and cells[self.label].strip() in self.labels
 
-    def row(self, number: int, line: str, labelled: bool) -> Example:
+    def row(self, number: int, line: str) -> Example:
         """Raises ValueError for a broken line."""
         cells = line.split("\t")
         if len(cells) != self.width:
@@ -52,17 +54,17 @@ class Layout:
         if not says_something(first) or not says_something(second):
             raise ValueError(f"an empty {self.text}")
         label = cells[self.label].strip()
-        if label not in self.labels:
-            raise ValueError(f"label {label[:40]!r} is neither {' nor '.join(self.labels)}")
-        key = "" if self.id is None else cells[self.id].strip()
-        return Example(key or f"line {number}", first, second, self.labels[label], first if self.grouped else None)
+        key = ("" if self.id is None else cells[self.id].strip()) or f"line {number}"
+        return Example(key, first, second, gold(label), first if self.grouped else None, label_text=label)
 
 
-_BINARY = {"0": "0", "1": "1"}
+_BINARY = ("0", "1")
 LAYOUTS = (
-    Layout("Quora TSV", 4, first=1, label=0, labels=_BINARY, text="question", id=3),
-    Layout("SciTail", 3, first=0, label=2, labels={"entails": "entailment", "neutral": "neutral"}, text="sentence"),
-    Layout("SelQA TSV", 3, first=0, label=2, labels=_BINARY, text="sentence", grouped=True, enough=_first),
+    Layout("Quora TSV", 4, first=1, label=0, labels=_BINARY, text="question", task=PARAPHRASE, id=3),
+    Layout("SciTail", 3, first=0, label=2, labels=("entails", "neutral"), text="sentence", task=ENTAILMENT),
+    Layout(
+        "SelQA TSV", 3, first=0, label=2, labels=_BINARY, text="sentence", task=ANSWERS, grouped=True, enough=_first
+    ),
 )
 
 
@@ -70,4 +72,4 @@ LAYOUTS = (
 def recognise(head: list[Line]) -> RowReader | None:
     """Most of the first lines have a layout's cells, of SelQA the first: any other may follow a header."""
     layout = next((layout for layout in LAYOUTS if layout.enough(head, layout.fits)), None)
-    return None if layout is None else RowReader(layout.name, layout.row)
+    return None if layout is None else RowReader(layout.name, layout.row, task=layout.task)

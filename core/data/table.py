@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from core.data.dataset import Example, Problem, other_columns
 from core.data.delimited import DELIMITERS, MAX_DOCUMENT_LINES, MAX_QUOTED_LINES, Form
+from core.data.labels import ANSWERS, ENTAILMENT, PARAPHRASE, gold
 from core.data.lines import Line, says_something
 from core.data.names import ABOUT, CLASSES, IDS, LABELS, PAIRS, TEXTS, found, names_a_side, plain, unique
 from core.data.reader import HEADER, RowReader, layouts
@@ -28,8 +29,8 @@ class ColumnLayout:
     id: tuple[str, ...] = IDS
     group: tuple[str, ...] = ()
     title: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
-    """The only labels that may occur, in lower case; empty: any."""
+    task: str = ""
+    """What such files are for, as cards name tasks; empty where a header does not say."""
     needed: tuple[str, ...] = ()
     """The parts besides texts without which a file has another layout."""
 
@@ -54,18 +55,22 @@ class ColumnLayout:
 LAYOUTS = (
     ColumnLayout(
         "SICK TSV", (("sentencea", "sentenceb"),), ("entailmentjudgment", "entailmentlabel"),
-        labels=("entailment", "neutral", "contradiction"), needed=("label",),
+        task=ENTAILMENT, needed=("label",),
     ),
     ColumnLayout(
-        "WikiQA TSV", (("question", "sentence"),), ("label",), ("sentenceid",), ("questionid",), labels=("0", "1"),
+        "WikiQA TSV", (("question", "sentence"),), ("label",), ("sentenceid",), ("questionid",), task=ANSWERS,
         needed=("group",),
     ),
-    ColumnLayout("TrecQA CSV", (("qtext", "atext"),), ("label",), group=("qtext",), labels=("0", "1")),
-    ColumnLayout("MSRP TSV", (("1string", "2string"),), ("quality",), labels=("0", "1")),
+    ColumnLayout("TrecQA CSV", (("qtext", "atext"),), ("label",), group=("qtext",), task=ANSWERS),
+    ColumnLayout("MSRP TSV", (("1string", "2string"),), ("quality",), task=PARAPHRASE),
     ColumnLayout(
         "question-answer table", (("question", "answer"),), ("label",), ("id",), ("questionid", "question"),
-        labels=("0", "1"), needed=("label",),
+        task=ANSWERS, needed=("label",),
     ),
+    ColumnLayout("sentence-pair table", tuple(pair for pair in PAIRS if pair[1] in ("hypothesis", "hyp", "h")), LABELS,
+                 task=ENTAILMENT),
+    ColumnLayout("sentence-pair table", (("question1", "question2"), ("question", "question2"), ("q1", "q2")), LABELS,
+                 task=PARAPHRASE),
     ColumnLayout("sentence-pair table", PAIRS, LABELS),
     ColumnLayout("document table", tuple((text,) for text in TEXTS), CLASSES, ("id",), title=("title",)),
 )  # fmt: skip
@@ -143,7 +148,7 @@ def guessed(head: Sequence[Line], header: bool = True) -> Table:
     return max(tables, key=even)
 
 
-@layouts(*(layout.name for layout in LAYOUTS), clue=HEADER)
+@layouts(*dict.fromkeys(layout.name for layout in LAYOUTS), clue=HEADER)
 def recognise(head: list[Line]) -> RowReader | None:
     """The first line is a header that one of the layouts knows (a label column may be missing)."""
     for delimiter in DELIMITERS:
@@ -163,6 +168,7 @@ def reader_of(layout: ColumnLayout, places: Mapping[str, int], table: Table) -> 
         layout.name,
         functools.partial(_row, layout, table.names, places),
         lambda lines, problems: table.records(iter(lines), problems, longest),
+        task=layout.task,
         no_label="" if "label" in places else no_label(table.names),
     )
 
@@ -181,31 +187,21 @@ def _row(
     places: Mapping[str, int],
     number: int,
     cells: list[str],
-    labelled: bool,
-) -> Example | None:
+) -> Example:
     fields = {what: cells[at] for what, at in places.items()}
     if len(cells) > len(names):
         names = [*names, *map(str, range(len(names) + 1, len(cells) + 1))]
     others = other_columns(zip(names, cells, strict=False), {names[at] for at in places.values()})
-    return row_of(layout, fields, others, number, labelled)
+    return row_of(layout, fields, others, number)
 
 
-def row_of(
-    layout: ColumnLayout, fields: Mapping[str, str], others: Mapping[str, str], number: int, labelled: bool
-) -> Example | None:
-    """The row of a layout's ``fields``, by what they are, and its other columns; None where the label is ``-`` and one
-    is needed. Raises ValueError for a broken row."""
-    label = fields.get("label", "").strip().lower()
+def row_of(layout: ColumnLayout, fields: Mapping[str, str], others: Mapping[str, str], number: int) -> Example:
+    """The row of a layout's ``fields``, by what they are, and its other columns. Raises ValueError for a broken row."""
     empty = next((side for side in ("first", "second") if not says_something(fields.get(side, "-"))), None)
     if empty:
         raise ValueError(f"the {f'{empty} sentence' if layout.of_pairs else 'text'} is empty")
-    if labelled and label == "-":
-        return None
-    if labelled and not label:
-        raise ValueError("the label is empty")
-    if labelled and layout.labels and label not in layout.labels:
-        raise ValueError(f"label {label[:40]!r} is none of {', '.join(layout.labels)}")
-    key, known = fields.get("id") or f"line {number}", None if label in ("", "-") else label
+    key, text = fields.get("id") or f"line {number}", fields.get("label", "").strip()
     if layout.of_pairs:
-        return Example(key, fields["first"], fields["second"], known, fields.get("group") or None, columns=others)
-    return Example.document(key, fields["first"], known, fields.get("title", ""), others)
+        group = fields.get("group") or None
+        return Example(key, fields["first"], fields["second"], gold(text), group, "", others, text)
+    return Example.document(key, fields["first"], gold(text), fields.get("title", ""), others, text)

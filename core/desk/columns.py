@@ -38,6 +38,8 @@ class RunColumn:
     """What slices by its values are called; empty where it makes none."""
     bounds: tuple[float, ...] = ()
     """Upper bounds of the slices of numbers, each of which takes in several; the last slice has none."""
+    known: np.ndarray | None = None
+    """Rows whose value is known, bool ``[N]``; None: all, but of "number" those that are not NaN."""
     rare: bool = False
     """Of "yes": whether the rows without are no slice. They are nearly all rows, and three rows with it would put them
     first among the slices."""
@@ -74,6 +76,8 @@ def ordered(rows: np.ndarray, column: RunColumn, *, largest_first: bool) -> np.n
     if column.kind == "set":
         return rows
     values = pd.Series(column.values[rows], index=rows, dtype=column.values.dtype)
+    if column.known is not None:
+        values = values.astype(object).where(column.known[rows])
     return values.sort_values(ascending=not largest_first, kind="stable").index.to_numpy()
 
 
@@ -85,7 +89,7 @@ def _texts(run: Run) -> dict[str, RunColumn]:
     }
     if not run.dataset.single:
         out["second"] = RunColumn(_objects([row.second for row in rows]), "text", f"the {second}")
-    out["gold"] = RunColumn(run.gold, "text", "the file's label", "gold label")
+    out["gold"] = RunColumn(run.gold, "text", "the file's label", "gold label", known=run.gold != "")
     return out
 
 
@@ -97,19 +101,24 @@ def _roles(run: Run) -> tuple[str, str]:
 def _of_models(run: Run) -> dict[str, RunColumn]:
     out: dict[str, RunColumn] = {}
     for i, model in enumerate(run.models):
-        places = {label: at for at, label in enumerate(model.labels)}
-        gold = np.array([places.get(label, -1) for label in run.gold])
         # Rounded, or 0.7 as float32 would lie below the 0.7 of a filter.
-        chances = model.probabilities.astype(float).round(6)
-        rows = np.arange(len(gold))
-        of_gold = np.where(gold >= 0, chances[rows, np.maximum(gold, 0)], np.nan)
+        chances, answers = (values.astype(float).round(6) for values in (model.probabilities, model.answers))
+        rows, gold = np.arange(len(chances)), run.gold_answers[i]
+        of_gold, about = (
+            np.where(gold >= 0, answers[rows, np.maximum(gold, 0)], np.nan),
+            "whether that is the file's label",
+        )
         out |= {
-            column_of("predicted", i): RunColumn(model.predicted, "text", f"what {model.title} says"),
-            column_of("right", i): RunColumn(run.right(i), "yes", f"whether {model.title} says the file's label"),
-            column_of("p", i): RunColumn(chances[rows, model.best], "number", "probability of what it says"),
-            column_of("p_gold", i): RunColumn(of_gold, "number", "probability that it gives the file's label"),
+            column_of("predicted", i): RunColumn(model.predicted, "text", f"class that {model.title} predicts"),
+            column_of("right", i): RunColumn(run.right(i), "yes", f"{about} ({model.title})", known=gold >= 0),
+            column_of("p", i): RunColumn(chances[rows, model.best], "number", "probability of the predicted class"),
+            column_of("p_gold", i): RunColumn(of_gold, "number", "probability of the file's label"),
         }
-        for label, at in places.items():
+        if model.scale.several:
+            names = np.array(model.scale.names, dtype=object)[model.answered]
+            about = "label with the largest sum of probabilities, by which right is told"
+            out[column_of("predicted_label", i)] = RunColumn(names, "text", about)
+        for at, label in enumerate(model.labels):
             name = column_of("p", i) + "_" + re.sub(r"\W+", "_", label)
             out.setdefault(name, RunColumn(chances[:, at], "number", f"probability of {label}"))
     return out

@@ -38,7 +38,7 @@ def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
             }
             for model in run.models
         ]
-        texts = {"id": run.keys[i], "first": row.first, "second": row.second, "label": row.label}
+        texts = {"id": run.keys[i], "first": row.first, "second": row.second, "label": row.shown_label or None}
         given = {tag: sorted(annotators) for tag, annotators in people.tags.items()}
         tags = {"tags": sorted(people.tags_that_hold()), "given": given, "settled": people.settled}
         records.append({**texts, "columns": dict(row.columns), "models": models, **tags, "notes": people.notes})
@@ -66,7 +66,7 @@ def to_csv(run: Run, state: FileState, rows: np.ndarray) -> str:
     lines = []
     for i in np.flatnonzero(rows):
         row, people = run.dataset.rows[i], state.row(run.keys[i])
-        line: list[str | float] = [run.keys[i], row.first, row.second, row.label or ""]
+        line: list[str | float] = [run.keys[i], row.first, row.second, row.shown_label]
         for model in run.models:
             line += [model.predicted[i], *_rounded(model.probabilities[i])]
         notes = SEPARATOR.join(f"{by}: {text}" for by, text in people.notes.items())

@@ -21,7 +21,7 @@ from core.desk.strongest_words import WordScores
 from core.evaluation.reliability import McNemar, Reliability
 from core.evaluation.scores import Ranking, classification
 from core.templates import render
-from core.wording import counted, score_percent
+from core.wording import counted, score_percent, with_label
 
 STYLE = """
 .desk { color: var(--ink); font-size: calc(14px * var(--type, 1)); line-height: 1.35; }
@@ -60,32 +60,38 @@ STYLE = """
 
 
 def confusion(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) -> Markup:
-    """Counts by gold label and by what the model says, of ``rows`` (bool ``[N]``); its cells filter. ``names``: labels
+    """Counts by gold label and by the model's answer, of ``rows`` (bool ``[N]``); its cells filter. ``names``: answers
     as people read them."""
-    predictions, column = run.models[model], column_of("predicted", model)
-    counts = Counter(zip(run.gold[rows], predictions.predicted[rows], strict=True))
+    predictions, rows = run.models[model], rows & run.judged
+    answers = predictions.scale.names
+    counts = Counter(zip(run.gold_answers[model][rows].tolist(), predictions.answered[rows].tolist(), strict=True))
+    column = column_of("predicted_label" if predictions.scale.several else "predicted", model)
     lines = []
-    for gold in predictions.labels:
-        total = sum(counts[gold, label] for label in predictions.labels)
+    for gold, name in enumerate(answers):
+        total = sum(counts[gold, answer] for answer in range(len(answers)))
+        labels = [literal(label) for label in run.labels_of(model, gold)] or [literal(name)]
+        of_gold = f"gold in ({', '.join(labels)})" if len(labels) > 1 else f"gold = {labels[0]}"
         cells = []
-        for label in predictions.labels:
-            count = counts[gold, label]
-            expression = f"gold = {literal(gold)} and {column} = {literal(label)}"
+        for answer, label in enumerate(answers):
+            count = counts[gold, answer]
+            expression = f"{of_gold} and {column} = {literal(label)}"
             cells.append((label, count, count / total if total else None, expression))
-        lines.append((gold, cells))
-    return render("desk/confusion.html", title=predictions.title, labels=predictions.labels, names=names, rows=lines)
+        lines.append((name, cells))
+    how = "Rows: gold label; columns: prediction; percentages are per row. A cell shows its rows."
+    if predictions.scale.several:
+        how += " A prediction is the label whose classes have the largest sum of probabilities."
+    return render("desk/confusion.html", title=predictions.title, how=how, labels=answers, names=names, rows=lines)
 
 
 def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) -> Markup:
-    """Precision, recall and F1 of each class, with accuracy and macro-F1; ``names`` as in :func:`confusion`."""
-    predictions = run.models[model]
-    index, rows = {label: i for i, label in enumerate(predictions.labels)}, rows & run.judged
-    gold = np.array([index[label] for label in run.gold[rows]])
+    """Precision, recall and F1 of each answer, with accuracy and macro-F1; ``names`` as in :func:`confusion`."""
+    predictions, judged = run.models[model], rows & run.judged
+    gold, answered, scale = run.gold_answers[model][judged], predictions.answered[judged], predictions.scale
     title = f"Classes of {predictions.title}"
     if not len(gold):
         return render("desk/table.html", title=title, how="No row is left to score.", lines=())
-    scores = classification(gold, predictions.best[rows], predictions.labels)
-    predicted = np.bincount(predictions.best[rows], minlength=len(predictions.labels))
+    scores = classification(gold, answered, scale.names)
+    predicted = np.bincount(answered, minlength=len(scale.names))
     lines = []
     for (label, own), times in zip(scores["classes"].items(), predicted.tolist(), strict=True):
         # What would be divided by no rows is no number.
@@ -93,7 +99,11 @@ def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) ->
         parts = [score_percent(own[key]) if base else "–" for key, base in bases.items()]
         lines.append((names[label], *parts, f"{own['items']:,}"))
     accuracy, f1 = (score_percent(scores[key]) for key in ("accuracy", "macro_f1"))
-    how = f"Accuracy {accuracy}, macro-F1 {f1} of {counted(len(gold), 'row')}."
+    how = f"Accuracy {accuracy}, macro-F1 {f1}; {with_label(len(gold), int(rows.sum()))}."
+    if scale.several:
+        first = classification(gold, scale.of_classes(predictions.best[judged]), scale.names)
+        accuracy, f1 = (score_percent(first[key]) for key in ("accuracy", "macro_f1"))
+        how += f" Taking the likeliest class first: accuracy {accuracy}, macro-F1 {f1}."
     head = ("class", "precision", "recall", "F1", "rows")
     return render("desk/table.html", title=title, how=how, head=head, lines=lines)
 

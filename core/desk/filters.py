@@ -11,10 +11,9 @@ a grammar of its own: nothing of it reaches Python or pandas.
 from __future__ import annotations
 
 import difflib
-import operator
+import functools
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +81,8 @@ def rows_of(text: str, columns: Mapping[str, RunColumn]) -> np.ndarray:
     if len(text) > LONGEST:
         raise FilterError(f"The filter has {len(text):,} characters; it may have {LONGEST:,}.", LONGEST, len(text))
     try:
-        return _Rows(columns).transform(_parser().parse(text))
+        rows: np.ndarray = _Rows(columns).transform(_parser().parse(text)).yes
+        return rows
     except (UnexpectedCharacters, UnexpectedToken) as error:
         raise _misread(text, error) from None
     except VisitError as error:
@@ -102,7 +102,7 @@ def literal(value: str) -> str:
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-@cache
+@functools.cache
 def _parser() -> Lark:
     return Lark(_GRAMMAR, parser="lalr", lexer="contextual", maybe_placeholders=False)
 
@@ -140,13 +140,35 @@ class _Named(NamedTuple):
     column: RunColumn
 
 
+class _Truth(NamedTuple):
+    """The rows for which something holds and those for which it does not, bool ``[N]``; for all others that is unknown,
+    as whether a row without a gold label is right (Kleene's logic, as SQL has it)."""
+
+    yes: np.ndarray
+    no: np.ndarray
+
+    @classmethod
+    def where(cls, rows: np.ndarray, *columns: RunColumn) -> _Truth:
+        """It holds for these rows; it is unknown where a value of a column is."""
+        known = np.ones(len(rows), dtype=bool)
+        for column in columns:
+            known &= ~np.isnan(column.values) if column.kind == "number" else True
+            known &= True if column.known is None else column.known
+        return cls(rows & known, ~rows & known)
+
+
 @v_args(inline=True)
-class _Rows(Transformer[Token, np.ndarray]):
+class _Rows(Transformer[Token, _Truth]):
     """From the tree of a filter to its rows."""
 
-    either = operator.or_
-    both = operator.and_
-    opposite = operator.invert
+    def either(self, one: _Truth, other: _Truth) -> _Truth:
+        return _Truth(one.yes | other.yes, one.no & other.no)
+
+    def both(self, one: _Truth, other: _Truth) -> _Truth:
+        return _Truth(one.yes & other.yes, one.no | other.no)
+
+    def opposite(self, one: _Truth) -> _Truth:
+        return _Truth(one.no, one.yes)
 
     def __init__(self, columns: Mapping[str, RunColumn]) -> None:
         super().__init__()
@@ -168,48 +190,48 @@ class _Rows(Transformer[Token, np.ndarray]):
         text = _bare(token)
         return self._columns.get(text, self._columns.get(self._names.get(text.lower(), "")))
 
-    def alone(self, named: _Named) -> np.ndarray:
+    def alone(self, named: _Named) -> _Truth:
         if named.column.kind != "yes":
             sentence = f"“{_bare(named.token)}” is not yes or no: compare it, as in {named.token} = …"
             raise _error(named.token, sentence)
-        return named.column.values
+        return _Truth.where(named.column.values, named.column)
 
-    def holds(self, named: _Named, value: Token) -> np.ndarray:
+    def holds(self, named: _Named, value: Token) -> _Truth:
         if named.column.kind not in ("set", "text"):
             raise _error(named.token, f"“{_bare(named.token)}” is no text: “contains” asks for one.")
         part = _text(value).casefold()
-        return _where(named.column, lambda text: part in text)
+        return _Truth.where(_where(named.column, lambda text: part in text), named.column)
 
-    def among(self, named: _Named, *values: Token) -> np.ndarray:
-        return np.any([self._equal(named, value) for value in values], axis=0)
+    def among(self, named: _Named, *values: Token) -> _Truth:
+        return functools.reduce(self.either, (self._equal(named, value) for value in values))
 
-    def not_among(self, named: _Named, negation: Token, *values: Token) -> np.ndarray:
-        return ~self.among(named, *values)
+    def not_among(self, named: _Named, negation: Token, *values: Token) -> _Truth:
+        return self.opposite(self.among(named, *values))
 
-    def compare(self, named: _Named, sign: Token, value: Token) -> np.ndarray:
-        rows: np.ndarray
+    def compare(self, named: _Named, sign: Token, value: Token) -> _Truth:
         if sign not in _ORDERS:
-            rows = self._equal(named, value)
-            return ~rows if sign in ("!=", "<>") else rows
+            equal = self._equal(named, value)
+            return self.opposite(equal) if sign in ("!=", "<>") else equal
         other = self._other(value)
         if named.column.kind != "number" or (other is not None and other.kind != "number"):
             sentence = f"“{_bare(named.token)}” is no number on both sides: only = and != fit, or “contains”."
             raise _error(named.token, sentence)
         rows = _ORDERS[sign](named.column.values, _number(value) if other is None else other.values)
-        return rows
+        return _Truth.where(rows, named.column, *filter(None, [other]))
 
     def _other(self, value: Token) -> RunColumn | None:
         """The column that stands on the right, None for a value."""
         return self._column(value) if value.type in ("NAME", "QUOTED") else None
 
-    def _equal(self, named: _Named, value: Token) -> np.ndarray:
+    def _equal(self, named: _Named, value: Token) -> _Truth:
         column, other, text = named.column, self._other(value), _text(value).casefold()
-        rows: np.ndarray
+        rows, of = np.zeros(0, dtype=bool), [column]
         if other is not None and other.kind == column.kind == "text":
+            of = [column, other]
             pairs = zip(column.values, other.values, strict=True)
             rows = np.array([one.casefold() == another.casefold() for one, another in pairs], dtype=bool)
         elif other is not None and other.kind == column.kind != "set":
-            rows = column.values == other.values
+            of, rows = [column, other], column.values == other.values
         elif column.kind == "number":
             rows = column.values == _number(value)
         elif column.kind == "yes":
@@ -217,8 +239,9 @@ class _Rows(Transformer[Token, np.ndarray]):
                 raise _error(named.token, f"“{_bare(named.token)}” is yes or no, not “{_short(_text(value))}”.")
             rows = column.values == _ANSWERS[text]
         else:
-            rows = _where(column, text.__eq__)
-        return rows
+            # Whether a row has no gold label is known: gold = "".
+            of, rows = [column] if text else [], _where(column, text.__eq__)
+        return _Truth.where(rows, *of)
 
 
 def _where(column: RunColumn, fits: Callable[[str], bool]) -> np.ndarray:

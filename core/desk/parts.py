@@ -26,7 +26,8 @@ from core.errors import DeskError
 from core.files import json_text, read_json, write_whole
 from core.json_types import LENIENT, JsonMapping, checked
 
-VERSION = 1
+VERSION = 2
+"""As that of :mod:`core.desk.run`: parts of versions are not mixed."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Whole:
     format: str
     """Ending of the parts' names, without the point."""
     labels: tuple[str, ...]
-    """What labels of the file are called, as FILE=MODEL."""
+    """What labels of the file are called, as LABEL=CLASS."""
     rows_a_part: int
     version: int = VERSION
 
@@ -81,7 +82,7 @@ def read_note(folder: Path) -> tuple[Whole, Finished | None]:
         finished = checked(known["finished"], Finished, by=LENIENT) if "finished" in known else None
     except (OSError, ValueError, KeyError, TypeError):
         raise DeskError(f"{folder.name}/{NOTE} is damaged: predict into another folder") from None
-    if whole.version != VERSION:
+    if whole.version not in range(1, VERSION + 1):
         raise DeskError(f"{folder.name} was written by another version of PairLens: predict into another folder")
     return whole, finished
 
@@ -130,7 +131,7 @@ def _joined(own: Sequence[Run], whole: Whole, finished: Finished) -> Run:
     for place, model in enumerate(whole.models):
         chances = np.concatenate([part.models[place].probabilities for part in own])
         models.append(Predictions(**vars(model), probabilities=chances))
-    return Run(data, tuple(models))
+    return Run(data, tuple(models), sum(part.lost_labels for part in own))
 
 
 def write_joined(tables: Iterator[pa.Table], others: Sequence[str], header: bytes, path: Path) -> None:

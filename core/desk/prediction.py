@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
 
 from core.checkpoint import Checkpoint, load_named
 from core.data import Dataset
+from core.data.labels import CountsAs, own
 from core.desk import on_cluster, store
 from core.desk.jobs import Job
 from core.desk.run import Predictions, Run
@@ -27,6 +28,8 @@ class PredictionJob(Job):
 
     dataset: Dataset
     models: Sequence[str]
+    counts_as: Mapping[str, CountsAs] = field(default_factory=dict)
+    """By the checkpoint's name, what labels of the file stand for."""
     checksums: list[str] = field(default_factory=list)
     """Of the checkpoints that are done, in the order of ``models``."""
     replaced: list[str] = field(default_factory=list)
@@ -55,9 +58,11 @@ class PredictionJob(Job):
         check_texts(checkpoint, self.dataset)
         before = place * len(self.dataset.rows)
         known = self._kept(checkpoint)
+        counts_as = self.counts_as.get(name, {})
         if known is not None:
-            if known.dataset.rows != self.dataset.rows:  # its labels have other names now
-                store.keep(Run(self.dataset, known.models))
+            model = replace(known.models[0], counts_as=own(counts_as, checkpoint.labels))
+            if known.dataset != self.dataset or model.counts_as != known.models[0].counts_as or known.lost_labels:
+                store.keep(Run(self.dataset, (model,)))
         else:
             self.begin()
             cluster, progress = os.environ.get(on_cluster.SETTING), lambda rows: self.progress(before + rows)
@@ -65,7 +70,7 @@ class PredictionJob(Job):
                 probabilities = self._by_cluster(cluster, checkpoint, progress)
             else:
                 probabilities = classify(checkpoint, self.dataset, torch.device("cpu"), progress)
-            store.keep(Run(self.dataset, (Predictions.of(checkpoint, probabilities),)))
+            store.keep(Run(self.dataset, (Predictions.of(checkpoint, probabilities, counts_as),)))
         self.done = before + len(self.dataset.rows)
         self.checksums.append(sha256)
         store.put_first(self.dataset.sha256, self.checksums)
@@ -84,12 +89,14 @@ class PredictionJob(Job):
         return chances(torch.cat(out))
 
     def _kept(self, checkpoint: Checkpoint) -> Run | None:
-        """The run of this checkpoint that is kept, None where there is none or a damaged one."""
+        """The run of this checkpoint that is kept, of the same texts; None where there is none or a damaged one."""
         sha256 = str(checkpoint.card["sha256"])
         if not store.stored(self.dataset, sha256):
             return None
         try:
-            return store.open_run(self.dataset.sha256, [sha256])
+            run = store.open_run(self.dataset.sha256, [sha256])
         except DeskError:
             self.replaced.append(str(checkpoint.card["title"]))
             return None
+        texts = [[(row.first, row.second) for row in data.rows] for data in (run.dataset, self.dataset)]
+        return run if texts[0] == texts[1] else None

@@ -12,6 +12,7 @@ from core.desk.figures import STYLE
 from core.desk.run import Run
 from core.evidence import Explanation
 from core.templates import render
+from core.wording import with_label
 
 MOST_EXAMPLES = 30
 
@@ -40,6 +41,7 @@ def report(
         palette=Markup(palette),
         style=Markup(STYLE),
         figures=figures,
+        labelled=with_label(int(run.judged.sum()), len(run.dataset.rows)),
         examples=examples,
         shown=shown,
         now=f"{datetime.now(UTC):%Y-%m-%d %H:%M}",

@@ -8,6 +8,7 @@ checksums. Attention is never stored: it is computed again for the row that is o
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -22,12 +23,14 @@ import pyarrow.parquet as pq
 from core.card import Roles, ranked_by
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example, Problem
+from core.data.labels import NOTHING, CountsAs, Scale, key, own
 from core.data.lines import LARGEST
 from core.errors import DeskError
 from core.files import whole_file
 from core.json_types import LENIENT, checked
 
-VERSION = 1
+VERSION = 2
+"""From 2 on labels are as the file writes them; runs of 1 may lack those that their models did not have."""
 MOST_MODELS = 4
 MOST_CELLS = 50_000_000
 """Rows times columns of a run."""
@@ -49,13 +52,15 @@ class RunModel:
     roles: Roles
     ranked_by: str | None = None
     """The class whose probability ranks answers (:func:`core.card.ranked_by`)."""
+    counts_as: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The classes that labels of the file stand for (:data:`core.data.labels.CountsAs`); others match by their text."""
 
     @classmethod
-    def named(cls, checkpoint: Checkpoint) -> RunModel:
+    def named(cls, checkpoint: Checkpoint, counts_as: CountsAs = NOTHING) -> RunModel:
         """What a run says of a checkpoint."""
         card = checkpoint.card
         texts = checkpoint.name, str(card["title"]), str(card["sha256"]), checkpoint.labels, str(card["task"])
-        return RunModel(*texts, Roles(**checkpoint.roles), ranked_by(card))
+        return RunModel(*texts, Roles(**checkpoint.roles), ranked_by(card), own(counts_as, checkpoint.labels))
 
 
 @dataclass(frozen=True)
@@ -81,9 +86,9 @@ class Predictions(RunModel):
     probabilities: np.ndarray = field(kw_only=True)
 
     @classmethod
-    def of(cls, checkpoint: Checkpoint, probabilities: np.ndarray) -> Predictions:
+    def of(cls, checkpoint: Checkpoint, probabilities: np.ndarray, counts_as: CountsAs = NOTHING) -> Predictions:
         """From a checkpoint and the probabilities that it gave."""
-        return cls(**vars(RunModel.named(checkpoint)), probabilities=probabilities.astype(np.float32))
+        return cls(**vars(RunModel.named(checkpoint, counts_as)), probabilities=probabilities.astype(np.float32))
 
     @property
     def right_chances(self) -> np.ndarray:
@@ -101,6 +106,21 @@ class Predictions(RunModel):
         """Name of the likeliest class of each row, ``[N]`` of str."""
         return np.array(self.labels, dtype=object)[self.best]
 
+    @cached_property
+    def scale(self) -> Scale:
+        """The answers that it is scored by. Raises DataError where its classes cannot count as labels like this."""
+        return Scale(self.labels, self.counts_as, self.ranked_by)
+
+    @cached_property
+    def answers(self) -> np.ndarray:
+        """Probability of each of these answers, ``[N, A]``."""
+        return self.scale.sums(self.probabilities)
+
+    @cached_property
+    def answered(self) -> np.ndarray:
+        """Place of the likeliest answer of each row, ``[N]``."""
+        return self.answers.argmax(axis=1)
+
 
 @dataclass(frozen=True)
 class Run:
@@ -108,6 +128,8 @@ class Run:
 
     dataset: Dataset
     models: tuple[Predictions, ...]
+    lost_labels: int = 0
+    """Rows without a label in a run of version 1, whose labels may have been left out."""
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -131,12 +153,34 @@ class Run:
 
     @cached_property
     def gold(self) -> np.ndarray:
-        """The label that the file gives each row, ``[N]`` of str; empty where none."""
-        return np.array([row.label or "" for row in self.dataset.rows], dtype=object)
+        """The file's label of each row, in the spelling that comes first, ``[N]`` of str; empty where it has none."""
+        return np.array([self.spellings.get(row.label or "", "") for row in self.dataset.rows], dtype=object)
+
+    @cached_property
+    def spellings(self) -> Mapping[str, str]:
+        """Each label in the file's own spelling, by its key."""
+        spelled: dict[str, str] = {}
+        for row in self.dataset.rows:
+            if row.label is not None:
+                spelled.setdefault(row.label, row.shown_label)
+        return spelled
+
+    @cached_property
+    def gold_answers(self) -> tuple[np.ndarray, ...]:
+        """For each model the place of the answer that is the row's label, ``[N]``; -1 for rows without, and for labels
+        that are not scored."""
+        labels = [row.label for row in self.dataset.rows]
+        return tuple(model.scale.of(labels) for model in self.models)
+
+    def labels_of(self, model: int, answer: int) -> list[str]:
+        """The labels, in the file's spelling, that an answer of a model stands for."""
+        places = self.models[model].scale.of([*self.spellings])
+        return [text for text, place in zip(self.spellings.values(), places, strict=True) if place == answer]
 
     def right(self, model: int) -> np.ndarray:
-        """Whether this model's likeliest class is the file's label, bool ``[N]``."""
-        return self.models[model].predicted == self.gold
+        """Whether this model's likeliest answer is the file's label, bool ``[N]``; False also where that is unknown, in
+        the rows that are not :attr:`judged`."""
+        return self.models[model].answered == self.gold_answers[model]
 
     def ranks(self, model: int) -> bool:
         """Whether the rows are answers to questions that this model ranks."""
@@ -147,19 +191,24 @@ class Run:
         which ranks: what :func:`core.evaluation.scores.ranking` takes."""
         rows, predictions = np.flatnonzero(self.judged), self.models[model]
         groups = [self.dataset.rows[i].group or "" for i in rows]
-        right = self.gold[rows] == predictions.ranked_by
+        place = predictions.labels.index(predictions.ranked_by or "")
+        right = self.gold_answers[model][rows] == predictions.scale.of_classes(np.array([place]))
         return groups, right.tolist(), predictions.right_chances[rows].tolist()
 
     @cached_property
     def judged(self) -> np.ndarray:
-        """Which rows have a label, bool ``[N]``: scores are of these alone."""
-        return self.gold != ""
+        """Which rows have a label that every model is scored by, bool ``[N]``: scores are of these alone."""
+        return np.array(np.min(self.gold_answers, axis=0) >= 0)
+
+    @cached_property
+    def unknown(self) -> list[str]:
+        """Labels of the file that match no class of one of the models."""
+        return sorted({label for model in self.models for label in model.scale.unknown([*self.spellings])})
 
     @cached_property
     def labelled(self) -> bool:
-        """Whether there are labels and all are classes of every model: only then are there scores."""
-        labels = set(self.gold[self.judged])
-        return bool(labels) and all(labels <= set(model.labels) for model in self.models)
+        """Whether there are labels and all match classes of every model: only then are there scores."""
+        return not self.unknown and bool(self.judged.any())
 
     def with_models(self, models: tuple[Predictions, ...]) -> Run:
         """The same rows with these models."""
@@ -211,7 +260,7 @@ def save(run: Run, path: Path) -> None:
 def to_table(run: Run) -> pa.Table:
     """The run as an Arrow table."""
     rows = run.dataset.rows
-    columns = {name: _text_array([getattr(row, name) for row in rows]) for name in _FIELDS}
+    columns = {name: _text_array([_stored(row, name) for row in rows]) for name in _FIELDS}
     for name in other_columns(run.dataset):
         columns[own_column(name)] = _text_array([row.columns.get(name) for row in rows])
     for place, model in enumerate(run.models, start=1):
@@ -221,6 +270,11 @@ def to_table(run: Run) -> pa.Table:
             buffers = [None, pa.py_buffer(chances)]
             columns[f"p/{place} {model.model}/{label}"] = pa.Array.from_buffers(pa.float32(), len(chances), buffers)
     return pa.table(columns).replace_schema_metadata({KEY: header_of(run.dataset, run.models)})
+
+
+def _stored(row: Example, name: str) -> str | None:
+    text: str | None = row.shown_label or None if name == "label" else getattr(row, name)
+    return text
 
 
 def _text_array(texts: Sequence[str | None]) -> pa.Array | pa.ChunkedArray:
@@ -276,7 +330,7 @@ def read_header(path: Path, largest: int = LARGEST, opened: IO[bytes] | None = N
         raise DeskError(f"there is no run {path.name}: predict the file again") from None
     except (OSError, pa.ArrowException, KeyError, ValueError, RecursionError):
         raise DeskError(refused) from None
-    if not isinstance(known, dict) or known.get("version") != VERSION:
+    if not isinstance(known, dict) or known.get("version") not in range(1, VERSION + 1):
         raise DeskError(f"{path.name} was written by another version of PairLens: predict the file again")
     if metadata.num_rows * metadata.num_columns > MOST_CELLS:
         raise DeskError(
@@ -347,13 +401,30 @@ def _from_table(table: pa.Table, header: RunHeader) -> Run:
         first, second = texts["first"][i], texts["second"][i]
         if first is None or second is None:
             raise ValueError("a row without a text")
-        known = str(texts["id"][i]), first, second, texts["label"][i], texts["group"][i], texts["title"][i] or ""
+        label = texts["label"][i]
         columns = {name: text for name, values in others.items() if (text := values[i]) is not None}
-        rows.append(Example(*known, columns))
+        known = str(texts["id"][i]), first, second, None if label is None else key(label)
+        rows.append(Example(*known, texts["group"][i], texts["title"][i] or "", columns, label or ""))
     if not rows or not 1 <= len(header.models) <= MOST_MODELS:
         raise ValueError("no rows or no models")
     data = Dataset(header.name, header.layout, tuple(rows), header.problems, header.dropped, header.sha256)
-    return Run(data, tuple(_predictions(table, place, model) for place, model in enumerate(header.models, start=1)))
+    models = tuple(_predictions(table, place, model) for place, model in enumerate(header.models, start=1))
+    return Run(data, models, _lost_labels(data) if header.version == 1 else 0)
+
+
+def _lost_labels(data: Dataset) -> int:
+    """Rows without a label in a run of version 1, which left out labels that are not NLI's, or that a user did not map.
+    SNLI's own rows without one show that no label had most of its annotators' votes."""
+    broken = sum("label " in problem.what for problem in data.problems)
+    return broken + sum(row.label is None and not _disputed(row) for row in data.rows)
+
+
+def _disputed(row: Example) -> bool:
+    try:
+        votes = Counter(map(str, json.loads(row.columns["annotator_labels"])))
+    except (KeyError, ValueError, TypeError):
+        return False
+    return 2 * max(votes.values(), default=0) <= votes.total()
 
 
 def _predictions(table: pa.Table, place: int, model: RunModel) -> Predictions:

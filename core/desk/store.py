@@ -93,15 +93,19 @@ def stored(dataset: Dataset, checkpoint_sha256: str) -> bool:
 
 
 def open_run(file: str, checkpoints: Sequence[str]) -> Run:
-    """The kept run of these checksums, its models in this order. Parts may call the labels by different names: those
-    of the file's last run hold, in whatever order they are asked for. Raises DeskError where a part is not there."""
+    """The kept run of these checksums, its models in this order. Labels of parts of version 1 may have different names:
+    those of the file's last run hold, in whatever order they are asked for. Raises DeskError where a part is not there,
+    or has other rows."""
     if not checkpoints:
         raise DeskError("a run needs a checkpoint: choose one to four")
     shelf = of_desk()
     parts = {short(checkpoint): _loaded(shelf, _part(file, checkpoint)) for checkpoint in checkpoints}
     places = _order(shelf, file)
     last = parts[min(parts, key=lambda checkpoint: places.get(checkpoint, len(places)))]
-    return last.with_models(tuple(parts[short(checkpoint)].models[0] for checkpoint in checkpoints))
+    if any(len(part.dataset.rows) != len(last.dataset.rows) for part in parts.values()):
+        raise DeskError(f"the models read other rows of {last.dataset.name}: predict it again with all of them")
+    models = tuple(parts[short(checkpoint)].models[0] for checkpoint in checkpoints)
+    return replace(last, models=models, lost_labels=max(part.lost_labels for part in parts.values()))
 
 
 def _loaded(shelf: Shelf, name: str) -> Run:

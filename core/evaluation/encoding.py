@@ -265,7 +265,7 @@ def encode(
         if row.label is not None and row.label not in index:
             raise DataError(
                 f"row {row.id} has the label {row.label!r}, but the model's classes are {', '.join(index)}; "
-                "translate the file's labels or choose a model of its task"
+                "map the file's labels to classes or choose a model of its task"
             )
     first = Ragged.of(vocabulary.encode(row.first, limits[0]) for row in rows)
     if lines:

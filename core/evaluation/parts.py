@@ -33,8 +33,6 @@ SHORT_TURNS = 5e-5
 whenever it comes back from torch while the next part is being read: 1.47 times the passes' own time became 1.28."""
 
 T = TypeVar("T")
-Translation = Callable[[Dataset], Dataset]
-"""Gives labels other names."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +51,10 @@ class Predicted:
     probabilities: Sequence[np.ndarray]
 
 
-def parts(stream: Stream, translated: Translation = lambda dataset: dataset) -> Iterator[Part]:
+def parts(stream: Stream) -> Iterator[Part]:
     """The stream's rows in parts."""
     for number, rows in enumerate(cut(stream)):
-        yield Part(number, translated(Dataset(stream.name, stream.layout, rows)))
+        yield Part(number, Dataset(stream.name, stream.layout, rows, task=stream.task))
 
 
 def cut(rows: Iterable[Example]) -> Iterator[tuple[Example, ...]]:

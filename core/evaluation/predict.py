@@ -217,5 +217,7 @@ def classify(
 
 
 def chances(logits: Tensor) -> np.ndarray:
-    """Probabilities of logits ``[N, C]``, float64."""
+    """Probabilities of logits ``[N, C]``, float64; of a model with one output its scores, which are none."""
+    if logits.shape[1] == 1:
+        return logits.double().numpy()
     return torch.softmax(logits.double(), dim=1).numpy()

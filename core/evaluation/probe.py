@@ -17,13 +17,14 @@ import torch
 from core.card import Card
 from core.checkpoint import Checkpoint
 from core.data import Dataset, read
-from core.data.nli_jsonl import LABELS
 from core.errors import RunError
 from core.evaluation.predict import classify
 from core.json_types import JsonMapping, JsonObject
 from core.linguistics.constructions import exchanged, words_of
 from core.models.base import Intervention
 
+LABELS = ("entailment", "neutral", "contradiction")
+"""Classes of the models that the suites test."""
 SUITES = {name: Path(__file__).with_name(f"{name}_pairs.tsv") for name in ("simple", "order")}
 
 CARD_KEYS = {"simple": "probe", "order": "probe_order"}

@@ -110,6 +110,27 @@ def ranking(groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequenc
     return Ranking(float(np.mean([p for p, _ in pairs])), float(np.mean([r for _, r in pairs])), len(pairs), skipped)
 
 
+def correlations(gold: np.ndarray, scores: np.ndarray) -> JsonObject:
+    """Pearson's r and Spearman's ρ of graded labels and scores ``[N]``, with 95 % intervals by Fisher's z; its standard
+    error is 1 / √(n − 3), of ρ √((1 + ρ²/2) / (n − 3)) (Bonett and Wright 2000). None where either is constant."""
+    from scipy.stats import pearsonr, spearmanr  # type: ignore[import-untyped]  # takes a second to import
+
+    out: JsonObject = {"items": len(gold)}
+    varies = len(gold) > 1 and np.ptp(gold) > 0 and np.ptp(scores) > 0
+    for name, measure in (("pearson", pearsonr), ("spearman", spearmanr)):
+        value = float(measure(gold, scores).statistic) if varies else None
+        out[name] = value
+        out[f"{name}_interval_95"] = None if value is None else _fisher(value, len(gold), ranks=name == "spearman")
+    return out
+
+
+def _fisher(value: float, items: int, ranks: bool) -> list[float]:
+    if items < 4 or abs(value) >= 1:
+        return [-1.0, 1.0] if items < 4 else [value, value]
+    half = 1.959963984540054 * np.sqrt((1 + value**2 / 2 if ranks else 1) / (items - 3))
+    return [float(np.tanh(np.arctanh(value) + sign * half)) for sign in (-1, 1)]
+
+
 RESAMPLES, SEED = 10_000, 0
 """Of :func:`paired_bootstrap`."""
 QUESTION_WORDS = ("what", "where", "how", "when", "who")

@@ -281,7 +281,7 @@ def test_agreement_and_what_is_to_settle(kept_run):
 
 
 def test_a_run_whose_labels_are_strange_has_no_scores_and_says_so(kept_run):
-    rows = (*kept_run.dataset.rows[:5], replace(kept_run.dataset.rows[5], label="maybe"))
+    rows = (*kept_run.dataset.rows[:5], replace(kept_run.dataset.rows[5], label="maybe", label_text="Maybe"))
     store.keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows, sha256="c" * 64)))
     app = open_view("error_desk", file="c" * 16, models=ONE[:16], view="scores")
     assert not app.exception and "There are no scores" in texts(app)

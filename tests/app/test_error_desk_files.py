@@ -3,22 +3,25 @@
 import gzip
 import json
 import re
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from app.desk import choosing
-from core.checkpoint import read_card
-from core.data import DataError
+from core.card import Roles
+from core.checkpoint import available, read_card
+from core.data import DataError, read
 from core.desk import job_notes, store
 from core.desk.queue import JobQueue
-from core.desk.run import save
-from tests.app.desk_page import button, figures, texts
+from core.desk.run import Run, load, save
+from tests.app.desk_page import button, figures, page, texts
 from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import open_view, sentences
-from tests.core.made_up_runs import made_up_run
+from tests.core.made_up_runs import ONE, made_up_run, predictions
 from tests.core.test_job_queue import queue_of
+from tests.core.test_labels import as_version_1
 from trainers.__main__ import main
 
 pytestmark = pytest.mark.usefixtures("own_desk")
@@ -178,21 +181,123 @@ def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_pa
         assert "3 rows (FEVER jsonl)" in texts(app)
         next(box for box in app.multiselect if box.label.startswith("Checkpoints")).set_value(["test-claims"]).run()
         for label, name in names.items():
-            next(box for box in app.selectbox if box.label == f"“{label}” is").set_value(name).run()
-        strange = any("are not all classes of Test claims" in sentence for sentence in sentences(app))
+            next(box for box in app.multiselect if box.label == f"“{label}” is").set_value(name).run()
+        strange = any("get no scores" in sentence for sentence in sentences(app))
         button(app, "Predict").click().run()
         app.session_state["desk prediction"].wait(600) if "desk prediction" in app.session_state else None
         app.run()
         assert not app.exception
         return app, strange
 
-    app, strange = predicted()
+    app, strange = predicted(SUPPORTS=[], REFUTES=[])
     assert strange and "There are no scores" in texts(app)
     assert "right" not in texts(app).split("Test claims")[1][:20]
-    app, strange = predicted(supports="true", refutes="false")
+    app, strange = predicted()  # by meaning
     assert not strange and re.search(r"A Test claims \d+\.\d\u00a0% right", texts(app))
-    assert app.dataframe[0].value["gold"].tolist() == ["true", "false", "not enough info"]
+    assert app.dataframe[0].value["gold"].tolist() == ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
     assert "Confusion of Test claims" in figures(app)
-    app, strange = predicted(supports="true", refutes="no class: its rows get no scores")
+    app, strange = predicted(REFUTES=["no class: its rows get no scores"])
     assert not strange and re.search(r"A Test claims \d+\.\d\u00a0% right", texts(app))
-    assert app.dataframe[0].value["gold"].fillna("").tolist() == ["true", "", "not enough info"]
+    assert "2 of them scored" in texts(app) or "2 of 3 rows" in texts(app)
+    assert app.dataframe[0].value["gold"].tolist() == ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
+
+
+def opened_file(name):
+    app = open_view("error_desk")
+    return next(box for box in app.selectbox if box.label.startswith("or choose")).set_value(name).run()
+
+
+def chooser_of(app):
+    return next(box for box in app.multiselect if box.label.startswith("Checkpoints"))
+
+
+def predicted_by(app):
+    button(app, "Predict").click().run()
+    app.session_state["desk prediction"].wait(60) if "desk prediction" in app.session_state else None
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_classes_that_count_as_one_label_are_chosen_on_screen(tmp_path, monkeypatch, checkpoints):
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(tmp_path))
+    lines = ["sentence1\tsentence2\tgold_label", "a dog\ta dog\tentailment", "a dog\ta cat\tNon-Entailment"]
+    (tmp_path / "hans.txt").write_text("\n".join([*lines, "a cat\ta dog\t-1", ""]))
+    app = opened_file("hans.txt")
+    assert "2 of 3 rows have a label" in texts(app)
+    chooser_of(app).set_value(["test-light"]).run()
+    form = next(box for box in app.multiselect if box.label.replace("\\", "") == "“Non-Entailment” is")
+    assert form.value == ["neutral", "contradiction"]
+    assert not any(box.label == "“entailment” is" for box in app.multiselect)
+    app = predicted_by(app)
+    assert "2 of 3 rows have a label" in texts(app)
+    assert re.search(
+        r"A Test light \d+\.\d\u00a0% right \(.*\), \d+\.\d\u00a0% by the likeliest class first", texts(app)
+    )
+    assert app.dataframe[0].value["gold"].fillna("").tolist() == ["entailment", "Non-Entailment", ""]
+    (known,) = store.runs()
+    assert known.models[0].counts_as == {"non-entailment": ("neutral", "contradiction")}
+    # The same file on the command line gives the same answer.
+    options = ["--label", "non-entailment=neutral,contradiction", "--out", str(tmp_path / "run.parquet")]
+    assert main(["predict", str(checkpoints / "test-light"), str(tmp_path / "hans.txt"), *options]) == 0
+    run, kept = load(tmp_path / "run.parquet"), store.open_run(known.sha256, [known.models[0].sha256])
+    assert (run.right(0) == kept.right(0)).all() and (run.judged == kept.judged).all()
+
+
+def test_classes_that_clash_cannot_be_predicted_with(tmp_path, monkeypatch, checkpoints):
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(tmp_path))
+    (tmp_path / "x.csv").write_text("premise,hypothesis,label\na,b,yes\na,c,no\n")
+    app = opened_file("x.csv")
+    chooser_of(app).set_value(["test-light"]).run()
+    next(box for box in app.multiselect if box.label == "“yes” is").set_value(["entailment", "neutral"]).run()
+    assert any("counts as both" in sentence for sentence in sentences(app))
+    assert not any(one.label == "Predict" for one in app.button)
+
+
+def test_the_task_of_a_file_chooses_the_model_and_another_task_is_warned_of(tmp_path, monkeypatch):
+    folder = tmp_path / "checkpoints"
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(folder))
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(tmp_path))
+    two = {"labels": ["0", "1"], "config": {"input_size": 16, "hidden": 12, "classes": 2, "context": "extra"}}
+    roles = {"first": "question", "second": "answer", "judged": "answer"}
+    make_checkpoint(folder, "answers", "Answers", 1, task="answer selection", roles=roles, **two)
+    roles = {"first": "question 1", "second": "question 2", "judged": "question 2"}
+    make_checkpoint(folder, "same", "Same", 2, task="paraphrase", roles=roles, **two)
+    make_checkpoint(folder, "nli", "NLI", 3)
+    for name, text, task in (
+        ("quora.tsv", "1\ta?\tb?\t7\n0\tc?\td?\t8\n", "paraphrase"),
+        ("quora.csv", "id,question1,question2,is_duplicate\n1,a?,b?,1\n", "paraphrase"),
+        ("pairs.csv", "sentence1,sentence2,label\na,b,1\n", "paraphrase"),
+        ("answers.csv", "question,answer,label\na?,b,1\n", "answer selection"),
+        ("rte.csv", "sentence1,sentence2,label\na,b,not_entailment\n", "entailment"),
+    ):
+        (tmp_path / name).write_text(text)
+        (chosen,) = chooser_of(opened_file(name)).value
+        assert read_card(available()[chosen])["task"] == task
+    app = opened_file("quora.tsv")
+    assert not any("data set for" in sentence for sentence in sentences(app))
+    chooser_of(app).set_value(["answers"]).run()
+    assert any("quora.tsv is a data set for paraphrase, but Answers" in sentence for sentence in sentences(app))
+
+
+def test_a_run_of_an_earlier_version_asks_to_predict_again(kept_run, tmp_path):
+    rows = (replace(kept_run.dataset.rows[0], label=None, label_text=""), *kept_run.dataset.rows[1:])
+    store.keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows)))
+    assert not any("predict the file again" in sentence for sentence in sentences(page(kept_run)))
+    for path in (tmp_path / "desk/runs").glob("*.parquet"):
+        as_version_1(path)
+    told = [sentence for sentence in sentences(page(kept_run)) if "predict the file again" in sentence]
+    assert told and "1 row without a label may have had one" in told[0]
+
+
+def test_rankers_answers_have_the_names_of_classes(tmp_path):
+    (tmp_path / "qa.csv").write_text("question,answer,label\nwhat?,a toy,1\nwhat?,snow,0.0\n")
+    model = predictions("one", [[0.2, 0.8], [0.7, 0.3]], ONE, ("0", "1"))
+    model = replace(model, roles=Roles("question", "answer", "answer"), task="answer selection")
+    run = Run(read(tmp_path / "qa.csv"), (model,))
+    store.keep(run)
+    app = open_view("error_desk", file=run.dataset.sha256[:16], models=ONE[:16], row=run.keys[0])
+    assert not app.exception and "MAP 1.0000" in texts(app)
+    assert app.dataframe[0].value["predicted"].tolist() == ["answer", "not an answer"]
+    assert app.dataframe[0].value["gold"].tolist() == ["1", "0.0"]
+    assert "<b>answer</b> 80" in texts(app) and ", right" in texts(app)

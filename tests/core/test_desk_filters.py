@@ -224,4 +224,6 @@ def test_rows_without_a_label_are_left_out_of_scores(run):
     negated = {score.slice.expression: score for score in scored(some, 0, slices(known))}["not negation"]
     # Rows 2, 4 and 5; of row 0 nobody knows whether the model is right.
     assert (negated.items, negated.score) == (3, pytest.approx(2 / 3))
-    assert "of 5 rows" in figures.classes(some, 0, np.ones(6, dtype=bool), dict(zip(LABELS, LABELS, strict=True)))
+    assert "5 of 6 rows have a label" in figures.classes(
+        some, 0, np.ones(6, dtype=bool), dict(zip(LABELS, LABELS, strict=True))
+    )

@@ -110,13 +110,18 @@ def test_runs_without_a_known_order_stand_as_they_were_predicted(run, tmp_path):
     assert [model.model for model in store.runs()[0].models] == ["one", "two"]
 
 
-def test_labels_have_the_names_of_the_last_run_in_whatever_order_models_are_asked_for(run):
+def test_labels_are_mapped_for_each_model_in_whatever_order_models_are_asked_for(run):
     one, two = run.models
     store.keep(run.with_models((one,)))
-    renamed = replace(run, dataset=run.dataset.relabelled({"neutral": None}), models=(two,))
-    store.keep(renamed)
+    store.keep(run.with_models((replace(two, counts_as={"neutral": ()}),)))
     orders = (one.sha256, two.sha256), (two.sha256, one.sha256)
-    assert [store.open_run(run.dataset.sha256, order).judged.sum() for order in orders] == [4, 4]
+    opened = [store.open_run(run.dataset.sha256, order) for order in orders]
+    assert [again.judged.sum() for again in opened] == [4, 4]
+    assert [[model.counts_as for model in again.models] for again in opened] == [
+        [{}, {"neutral": ()}],
+        [{"neutral": ()}, {}],
+    ]
+    assert all(again.dataset == run.dataset for again in opened)
 
 
 def test_no_path_leaves_the_folder_of_data_sets(tmp_path):

@@ -39,12 +39,14 @@ def test_snli_jsonl_drops_rows_without_gold_label_and_names_broken_ones(tmp_path
     dataset = read(write(tmp_path / "x.jsonl", b"\xef\xbb\xbf" + b"\r\n".join(lines)))
     assert [(r.id, r.label, r.first) for r in dataset.rows] == [
         ("7", "neutral", "A dog runs."),
+        ("7", "maybe", "A dog runs."),
         ("8", "contradiction", "A dog runs."),
     ]
     assert dataset.dropped == 1
-    assert [p.line for p in dataset.problems] == [3, 4, 5, 6, 7, 8, 9]
-    assert "UTF-8" in dataset.problems[4].what and "maybe" in dataset.problems[2].what
-    assert "line 3" in dataset.summary() and "4 more" in dataset.summary()
+    assert [p.line for p in dataset.problems] == [3, 4, 6, 7, 8, 9]
+    assert "UTF-8" in dataset.problems[3].what
+    assert "line 3" in dataset.summary() and "3 more" in dataset.summary()
+    assert "3 of 4 rows have a label" in dataset.summary()
 
 
 def test_gzip_is_read_like_its_content(tmp_path: Path) -> None:
@@ -118,11 +120,12 @@ def test_sick_is_read_without_quoting(tmp_path: Path) -> None:
     rows += "6\ta\tb\t1\tYES\n7\ta\tb\t1\tNEUTRAL\n"
     dataset = read(write(tmp_path / "sick.txt", head + rows))
     assert dataset.layout == "SICK TSV" and not dataset.ranking
-    assert [(r.first, r.label) for r in dataset.rows] == [('A "man runs', "contradiction"), ("a", "neutral")]
-    assert [(p.line, p.what) for p in dataset.problems] == [
-        (3, "4 columns instead of 5"),
-        (4, "label 'yes' is none of entailment, neutral, contradiction"),
+    assert [(r.first, r.label, r.label_text) for r in dataset.rows] == [
+        ('A "man runs', "contradiction", "CONTRADICTION"),
+        ("a", "yes", "YES"),
+        ("a", "neutral", "NEUTRAL"),
     ]
+    assert [(p.line, p.what) for p in dataset.problems] == [(3, "4 columns instead of 5")]
 
 
 def test_ranking_layouts_group_answers_by_question(tmp_path: Path) -> None:

@@ -1,0 +1,250 @@
+"""The labels of data files and a model's classes: which texts mean that a row has no gold label, which label is which
+class, and how several classes count as one label.
+
+A label matches a class of the same text, without regard to case, outer spaces and the spelling of numbers (``1.0`` is
+``1``). Any other label has to be mapped by the user: :func:`proposed` suggests classes by meaning, never by position.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from core.data.dataset import DataError
+
+ENTAILMENT, FACTS, ANSWERS, PARAPHRASE = TASKS = "entailment", "fact checking", "answer selection", "paraphrase"
+"""Tasks of pairs, as cards name them."""
+
+CountsAs = Mapping[str, Sequence[str]]
+"""By a label's :func:`key` the classes that count as it; of a label without any the rows are not scored."""
+
+NOTHING: CountsAs = MappingProxyType({})
+_NUMBER = re.compile(r"[-+]?(\d{1,15}(\.\d*)?|\.\d+)")
+_NO_GOLD = {
+    *("", "-", "--", "–", "—", "-1", "?", "n/a", "#n/a", "na", "<na>", "nan", "none", "null", "nil"),
+    *("unlabelled", "unlabeled", "not labelled", "not labeled", "no label", "no gold", "no gold label", "hidden"),
+}
+
+
+def key(text: str) -> str:
+    """The text by which labels are compared: lower case, without outer spaces, numbers in their shortest form."""
+    text = " ".join(text.split()).casefold()
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = float(text)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def is_number(label: str) -> bool:
+    """Whether a label, by its :func:`key`, is a number."""
+    return bool(_NUMBER.fullmatch(label))
+
+
+def gold(text: str) -> str | None:
+    """The :func:`key` of a label; None for a text that means that there is no gold label."""
+    own = key(text)
+    return None if own.replace("_", " ") in _NO_GOLD else own
+
+
+_ENTAILMENT, _NEUTRAL, _CONTRADICTION, _REST = "entailment", "neutral", "contradiction", "not entailment"
+_POSITIVE, _NEGATIVE = "positive", "negative"
+_SPELLINGS = {
+    _ENTAILMENT: "entailment|entails|entailed|entail|e|supports|supported|support|implies|implied|yes|true",
+    _NEUTRAL: "neutral|n|unknown|undetermined|unclear|nei|not enough info|not enough information|not enough evidence|"
+    "cannot tell|can't tell",
+    _CONTRADICTION: "contradiction|contradicts|contradictory|contradicted|contradict|c|refutes|refuted|refute",
+    _REST: "not entailment|non entailment|no entailment|not entailed|non entailed|does not entail|not entails|"
+    "notentailment|nonentailment|not supported|unsupported",
+    _POSITIVE: "1|yes|true|duplicate|duplicates|paraphrase|paraphrases|equivalent|relevant|similar|same|match|answer|"
+    "right|correct|positive|is duplicate|right answer|correct answer|semantically equivalent",
+    _NEGATIVE: "0|no|false|different|dissimilar|irrelevant|nonduplicate|nonparaphrase|distinct|wrong|incorrect|"
+    "negative|no match|wrong answer|incorrect answer",
+}
+"""The field's spellings, by their meaning."""
+_MEANINGS = {meaning: {*listed.split("|")} for meaning, listed in _SPELLINGS.items()}
+_INFERENCE = (_ENTAILMENT, _NEUTRAL, _CONTRADICTION, _REST)
+_NEGATIONS = ("not a ", "not an ", "not ", "non ", "no ", "non")
+
+
+def _plain(label: str) -> str:
+    return " ".join(key(label).replace("_", " ").replace("-", " ").split())
+
+
+def _means(label: str, meaning: str) -> bool:
+    """Whether a label has this meaning; a negated positive one is negative."""
+    text = _plain(label)
+    if text in _MEANINGS[meaning]:
+        return True
+    if meaning != _NEGATIVE:
+        return False
+    bare = (text[len(negation) :] for negation in _NEGATIONS if text.startswith(negation))
+    return any(word in _MEANINGS[_POSITIVE] - {"1", "yes", "true"} for word in bare)
+
+
+def proposed(label: str, labels: Collection[str], classes: Sequence[str]) -> tuple[str, ...]:
+    """The classes that a label of a file with these ``labels`` counts as by its meaning; none where that is not
+    certain, as for the numbers of NLI files, whose order differs from file to file."""
+    named = {meaning: [name for name in classes if _means(name, meaning)] for meaning in _MEANINGS}
+    if len(classes) == 2 and len(named[_POSITIVE]) == len(named[_NEGATIVE]) == 1:
+        return tuple(next((named[own] for own in (_POSITIVE, _NEGATIVE) if _means(label, own)), ()))
+    opposed = [name for name in classes if _plain(name) in ("no", "false")]
+    named[_CONTRADICTION if named[_NEUTRAL] else _REST] += opposed
+    return tuple(_inferred(label, labels, named)) if named[_ENTAILMENT] else ()
+
+
+def _inferred(label: str, labels: Collection[str], classes: Mapping[str, list[str]]) -> list[str]:
+    """The same for classes of inference, by their meanings."""
+    others = [name for meaning in (_NEUTRAL, _CONTRADICTION, _REST) for name in classes[meaning]]
+    if _means(label, _ENTAILMENT):
+        return classes[_ENTAILMENT]
+    # RTE's NO is all that does not follow, unless the file also has a label for what is unknown. So is SciTail's
+    # neutral, as that file knows no contradiction.
+    middle = any(_means(other, _NEUTRAL) for other in labels)
+    opposite = any(_means(other, _CONTRADICTION) or _plain(other) in ("no", "false") for other in labels)
+    if _means(label, _REST) or (_plain(label) in ("no", "false") and not middle):
+        return others
+    if _means(label, _NEUTRAL):
+        return (classes[_NEUTRAL] or classes[_REST]) if opposite else others
+    if _means(label, _CONTRADICTION) or _plain(label) in ("no", "false"):
+        return classes[_CONTRADICTION] or classes[_REST]
+    return []
+
+
+def own(counts_as: CountsAs, classes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Of the classes that labels stand for, those that a model with these ``classes`` has."""
+    by_key = {key(name): name for name in classes}
+    return {label: tuple(by_key[key(n)] for n in names if key(n) in by_key) for label, names in counts_as.items()}
+
+
+def task_of(labels: Collection[str], layout: str) -> str:
+    """The task of a file with these labels, or else that of its ``layout``; empty where neither says."""
+    words = {_plain(label) for label in labels} - {"yes", "no", "true", "false", "0", "1"}
+    if words & {"supports", "refutes"}:
+        return FACTS
+    entailing = any(_means(word, meaning) for word in words for meaning in (_ENTAILMENT, _REST, _CONTRADICTION))
+    return ENTAILMENT if entailing else layout
+
+
+def mismatch(file: str, task: str, model: str, of_model: str) -> str:
+    """One sentence that warns where a file's task is not the model's; empty where it is, or either is unknown."""
+    if task == of_model or not {task, of_model} <= {*TASKS}:
+        return ""
+    return (
+        f"{file} is a data set for {task}, but {model} was trained for {of_model}: choose a model for {task}, or read "
+        "the scores with care"
+    )
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The answers that a model is scored by: each is a class, or several that count as one label.
+
+    ``positive``: the class that means a right answer, which 1 stands for where the only other class is 0. Raises
+    DataError for classes that the model does not have, and where a class would count as two labels.
+    """
+
+    classes: tuple[str, ...]
+    counts_as: CountsAs
+    positive: str | None = None
+
+    def __post_init__(self) -> None:
+        known = {key(name): place for place, name in enumerate(self.classes)}
+        for names in self.counts_as.values():
+            strange = [name for name in names if key(name) not in known]
+            if strange:
+                raise DataError(f"{strange[0]!r} is not a class: the classes are {', '.join(self.classes)}")
+        sets = {frozenset(known[key(name)] for name in names): label for label, names in self.counts_as.items()}
+        listed = [(members, label) for members, label in sets.items() if members]
+        for at, (members, label) in enumerate(listed):
+            shared = next((other for others, other in listed[:at] if members & others), None)
+            if shared is not None:
+                raise DataError(
+                    f"a class counts as both {shared} and {label}: give labels the same classes or different ones"
+                )
+
+    @cached_property
+    def members(self) -> tuple[tuple[int, ...], ...]:
+        """The classes of each answer, by their places, in the order of the first."""
+        known = {key(name): place for place, name in enumerate(self.classes)}
+        several = {tuple(sorted({known[key(name)] for name in names})) for names in self.counts_as.values() if names}
+        taken = {place for members in several for place in members}
+        return tuple(sorted([*several, *((place,) for place in known.values() if place not in taken)]))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The name of each answer: its class, or the labels that several classes count as."""
+        names = list[str]()
+        for members in self.members:
+            own = [label for label in self.counts_as if self._places.get(label) == len(names)]
+            names.append(self.classes[members[0]] if len(members) == 1 else "/".join(own))
+        if len({*names}) < len(names):
+            return tuple(" + ".join(self.classes[place] for place in members) for members in self.members)
+        return tuple(names)
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        """The answer of each label that is mapped or called as a class is; -1: its rows are not scored."""
+        answers = {place: at for at, members in enumerate(self.members) for place in members}
+        by_class = {key(name): place for place, name in enumerate(self.classes)}
+        # A class that is part of another label's answer is no answer by itself.
+        found = {name: answers[p] for name, p in by_class.items() if len(self.members[answers[p]]) == 1}
+        if self.positive is not None and len(self.classes) == 2:
+            right = by_class[key(self.positive)]
+            found = {"0": answers[1 - right], "1": answers[right]} | found
+        mapped = {label: answers[by_class[key(names[0])]] if names else -1 for label, names in self.counts_as.items()}
+        return found | mapped
+
+    @property
+    def several(self) -> bool:
+        """Whether classes count as one label, so that the likeliest answer may not have the likeliest class."""
+        return len(self.members) < len(self.classes)
+
+    def unknown(self, labels: Collection[str]) -> list[str]:
+        """Those of the labels that match no answer."""
+        return [label for label in labels if label not in self._places]
+
+    def of(self, labels: Sequence[str | None]) -> np.ndarray:
+        """The answer of each label, int ``[N]``; -1 for rows that are not scored."""
+        return np.array([self._places.get(label, -1) if label is not None else -1 for label in labels], dtype=int)
+
+    def sums(self, probabilities: np.ndarray) -> np.ndarray:
+        """The probability of each answer, ``[N, A]``, from those of the classes ``[N, C]``."""
+        if len(self.members) == len(self.classes):
+            return probabilities[:, [members[0] for members in self.members]]
+        return np.stack([probabilities[:, members].sum(axis=1) for members in self.members], axis=1)
+
+    def of_classes(self, places: np.ndarray) -> np.ndarray:
+        """The answers that classes, by their places ``[N]``, belong to."""
+        answers = {place: at for at, members in enumerate(self.members) for place in members}
+        return np.array([answers[place] for place in range(len(self.classes))])[places]
+
+
+MOST_ASKED = 12
+"""Labels that one question names."""
+
+
+def question(file: str, labels: Sequence[str], unknown: Sequence[str], model: str, classes: Sequence[str]) -> str:
+    """One sentence that asks on the command line what the ``unknown`` among a file's ``labels`` mean, with the options
+    that answer it."""
+    asked = list(unknown)[:MOST_ASKED]
+    more = f" and {len(unknown) - MOST_ASKED} more" if len(unknown) > MOST_ASKED else ""
+    guesses = {label: proposed(label, labels, classes) for label in asked}
+    if all(guesses.values()):  # what else the answer changes, such as SciTail's neutral
+        known = {label: proposed(label, labels, classes) for label in labels if label not in guesses}
+        guesses |= {label: names for label, names in known.items() if len(names) > 1}
+    options = " ".join(
+        f"--label {shlex.quote(label + '=' + (','.join(names) or 'CLASS'))}" for label, names in guesses.items()
+    )
+    which = "" if all(guesses.values()) else "; CLASS is one or several of these, with commas between them"
+    one = len(unknown) == 1
+    return (
+        f"{file} has the label{'' if one else 's'} {', '.join(asked)}{more}, which {'is' if one else 'are'} not among "
+        f"the classes of {model} ({', '.join(classes)}): add {options}{which} (nothing behind the = leaves the rows "
+        "unscored), or choose another model"
+    )

@@ -1,0 +1,199 @@
+"""Labels on the command line: a file is scored whole, or one sentence asks what its labels mean."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from core.desk.run import load
+from tests.app.made_up_models import make_checkpoint
+from trainers.__main__ import main
+
+PAIRS = [("a dog is outside", "a dog is outside"), ("a dog is cold", "a cat is not cold"), ("a man", "the snow")]
+NLI = ("entailment", "neutral", "contradiction")
+REST = "non-entailment=neutral,contradiction"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    make_checkpoint(folder, "nli", "NLI", 1)
+    config = {"input_size": 16, "hidden": 12, "classes": 2, "context": "extra"}
+    roles = {"first": "question 1", "second": "question 2", "judged": "question 2"}
+    make_checkpoint(folder, "same", "Same", 2, config=config, labels=["0", "1"], task="paraphrase", roles=roles)
+    make_checkpoint(folder, "two", "Two", 3, config=config, labels=["entailment", "not_entailment"])
+    return folder
+
+
+def evaluated(capsys: pytest.CaptureFixture[str], model: Path, path: Path, *options: str) -> dict[str, object]:
+    capsys.readouterr()
+    assert main(["evaluate", str(model), str(path), "--json", *options]) == 0, capsys.readouterr().err
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def refused(capsys: pytest.CaptureFixture[str], model: Path, path: Path, *options: str) -> str:
+    capsys.readouterr()
+    assert main(["evaluate", str(model), str(path), *options]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    return told
+
+
+def in_layout(layout: str, labels: list[str], folder: Path) -> Path:
+    """Pairs with these labels in one of the layouts of pairs."""
+    path, texts = folder / "x", [PAIRS[i % 3] for i in range(len(labels))]
+    rows = [(first, second, label) for (first, second), label in zip(texts, labels, strict=True)]
+    keys = {
+        "snli": ("sentence1", "sentence2", "gold_label"),
+        "pairs": ("premise", "hypothesis", "label"),
+        "fever": ("claim", "evidence", "label"),
+    }
+    if layout in keys:
+        records = [dict(zip(keys[layout], row, strict=True)) for row in rows]
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return path
+    heads = {
+        "hans": "sentence1\tsentence2\tgold_label",
+        "sick": "sentence_A\tsentence_B\tentailment_judgment",
+        "qnli": "question\tsentence\tlabel",
+        "msrp": "#1 String\t#2 String\tQuality",
+    }
+    path.write_text("".join("\t".join(row) + "\n" for row in [heads[layout].split("\t"), *rows]))
+    return path
+
+
+@pytest.mark.parametrize("layout", ["snli", "pairs", "fever", "hans", "sick", "qnli", "msrp"])
+def test_a_file_with_two_labels_is_scored_whole_in_every_layout(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], layout: str
+) -> None:
+    labels = ["entailment", "non-entailment", "Non-Entailment ", "entailment", "non-entailment", "-1"]
+    path = in_layout(layout, labels, tmp_path)
+    assert f"--label {REST}" in refused(capsys, models / "nli", path)
+    out = tmp_path / "out.csv"
+    found = evaluated(capsys, models / "nli", path, "--label", REST, "--out", str(out))
+    assert (found["rows"], found["items"], found["dropped_without_gold_label"]) == (5, 5, 1)
+    assert found["counts_as"] == {"non-entailment": ["neutral", "contradiction"]}
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["label"] for row in rows] == [label.strip() for label in labels[:5]]
+    assert {row["predicted"] for row in rows} <= {*NLI}
+    gold = [row["label"].lower() == "entailment" for row in rows]
+    summed = [float(row["p_entailment"]) > 0.5 for row in rows]
+    first = [row["predicted"] == "entailment" for row in rows]
+    for answers, scores in ((summed, found), (first, found["likeliest_class_first"])):
+        right = sum(own == answer for own, answer in zip(gold, answers, strict=True))
+        assert isinstance(scores, dict) and scores["accuracy"] == pytest.approx(right / 5)
+    capsys.readouterr()
+    assert main(["evaluate", str(models / "nli"), str(path), "--label", REST]) == 0
+    told = capsys.readouterr().out
+    assert "5 of 6 rows have a label" in told and "taking the likeliest class first" in told
+
+
+def test_other_spellings_are_asked_about_by_meaning(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = in_layout("pairs", ["Entails", "Contradicts", "UNKNOWN"], tmp_path)
+    told = refused(capsys, models / "nli", path)
+    for option in ("entails=entailment", "contradicts=contradiction", "unknown=neutral"):
+        assert f"--label {option}" in told
+    told = refused(capsys, models / "nli", in_layout("pairs", ["0", "1", "2"], tmp_path))
+    assert "0=CLASS" in told and ", ".join(NLI) in told and "0=entailment" not in told
+    # Three labels for a model with two classes.
+    path = in_layout("pairs", ["entailment", "neutral", "contradiction"], tmp_path)
+    options = "--label", "neutral=not_entailment", "--label", "contradiction=not_entailment"
+    assert " ".join(options[:2]) in refused(capsys, models / "two", path)
+    assert evaluated(capsys, models / "two", path, *options)["items"] == 3
+
+
+def test_a_label_of_a_later_part_is_in_the_question(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.evaluation.parts.ROWS", 2)
+    path = in_layout("pairs", ["yes", "no", "no", "unknown"], tmp_path)
+    assert "--label no=contradiction --label unknown=neutral" in refused(capsys, models / "nli", path)
+
+
+def test_numbers_and_words_are_matched_and_minus_one_is_no_label(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = in_layout("pairs", ["1.0", "0", "0.0", "-1.0", "unlabelled", ""], tmp_path)
+    found = evaluated(capsys, models / "same", path)
+    assert (found["items"], found["dropped_without_gold_label"], found["classes"].keys()) == (3, 3, {"0", "1"})  # type: ignore[attr-defined]
+    found = evaluated(capsys, models / "same", path, "--label", "-1=1")
+    assert (found["items"], found["dropped_without_gold_label"]) == (4, 2)
+    found = evaluated(capsys, models / "same", path, "--label", "0=")
+    assert (found["items"], found["unscored"]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        ("x=maybe", "maybe is not a class of nli; its classes are entailment, neutral, contradiction"),
+        ("non-entailment=neutral,contradicton", "contradicton is not a class of nli"),
+        ("entailment", "--label wants LABEL=CLASS"),
+        ("neutral=neutral,contradiction", "--label contradiction=contradiction"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, why: str
+) -> None:
+    path = in_layout("pairs", ["entailment", "contradiction"], tmp_path)
+    assert why in refused(capsys, models / "nli", path, "--label", option)
+
+
+def test_graded_labels_are_scored_by_correlation(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "sts.tsv"
+    grades = ["5.000", "0.400", "2.75", "1", "3.2"]
+    rows = [f"{i}\t{PAIRS[i % 3][0]}\t{PAIRS[i // 2][1]}\t{grade}\n" for i, grade in enumerate(grades)]
+    path.write_text("index\tsentence1\tsentence2\tscore\n" + "".join(rows))
+    found = evaluated(capsys, models / "same", path)
+    assert found["items"] == 5 and "accuracy" not in found
+    assert {"pearson", "pearson_interval_95", "spearman", "spearman_interval_95"} <= found.keys()
+    assert "are grades" in refused(capsys, models / "nli", path)
+
+
+def test_a_file_of_another_task_is_warned_of(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = in_layout("pairs", ["0", "1"], tmp_path)
+    evaluated(capsys, models / "same", path)
+    capsys.readouterr()
+    assert main(["evaluate", str(models / "same"), str(path)]) == 0
+    assert "is a data set for entailment, but same was trained for paraphrase" in capsys.readouterr().err
+
+
+def test_a_run_keeps_what_labels_count_as(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = in_layout("snli", ["entailment", "non-entailment", "-"], tmp_path), tmp_path / "run.parquet"
+    command = ["predict", str(models / "nli"), str(path), "--out", str(out)]
+    assert main(command) == 0
+    told = capsys.readouterr().err
+    assert "cannot score these predictions: x has the label non-entailment" in told and f"--label {REST}" in told
+    assert "2 of 3 rows have a label" in told
+    assert load(out).unknown == ["non-entailment"]
+    assert main([*command, "--label", REST]) == 0 and "cannot score" not in capsys.readouterr().err
+    run = load(out)
+    assert run.labelled and run.gold.tolist() == ["entailment", "non-entailment", ""]
+    accuracy = evaluated(capsys, models / "nli", path, "--label", REST)["accuracy"]
+    assert run.right(0)[run.judged].mean() == accuracy
+    for file in (path, out):
+        words = ["strongest-words", str(models / "nli"), str(file), "--json"]
+        assert main([*words, "--label", REST]) == 0
+        assert json.loads(capsys.readouterr().out)["rows"] == 2
+
+
+def test_answers_are_ranked_by_labels_of_any_spelling(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, found = tmp_path / "qa.csv", []
+    for right, wrong, options in (
+        ("1", "0", ()),
+        ("1.0", "0.0", ()),
+        ("Relevant", "irrelevant", ("--label", "relevant=1", "--label", "irrelevant=0")),
+    ):
+        path.write_text(f"question,answer,label\na dog,a cat,{wrong}\na dog,the dog is cold,{right}\na dog,no,-1\n")
+        if options:
+            assert "--label irrelevant=0 --label relevant=1" in refused(capsys, models / "same", path)
+        found.append(evaluated(capsys, models / "same", path, *options)["map"])
+    assert found[0] == found[1] == found[2]
