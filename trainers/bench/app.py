@@ -109,7 +109,7 @@ def verdict(quick: bool) -> list[Row]:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(f"{own.address}/?model={MODEL}")
         page.locator(PAGES[""][2]).first.wait_for(timeout=60_000)
-        taken = statistics.median(_answer(page, "Hypothesis", text, page.locator(".chips")) for text in texts)
+        taken = statistics.median(_answer(page, "Hypothesis", text, page.locator(".chips").last) for text in texts)
     pair = word_pair(load_named(MODEL), 8, 20)
     (alone,) = medians([lambda: explain(load_named(MODEL), *pair)], 20)
     note = f"{taken:.0f} ms; an empty run {rerun:.0f} ms, the explanation {alone:.0f} ms"
