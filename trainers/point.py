@@ -6,9 +6,8 @@
     python -m trainers point nli-two-sided DATA/made/pairs.jsonl --replaced --rows 700 --choose
 
 Items are pairs of the files that another pair differs from in one word of the hypothesis and in the label; with
---replaced, made pairs whose hypothesis is the premise with one word replaced. Files of items that earlier versions wrote
-are read, too. Items count that the model judges right. Beside every way stand
-chance, a rule that asks no model, and with --untrained the same way on the same architecture with untrained weights.
+--replaced, made pairs whose hypothesis is the premise with one word replaced. Files of items that earlier versions
+wrote are read, too. Items count that the model judges right. Beside every way stand chance, a rule that asks no model, and with --untrained the same way on the same architecture with untrained weights.
 --card writes the figures into the checkpoint's card under this name of the data. --choose tries numbers of
 replacements, steps of nudged vectors and weights of the four ways of `taken-away` instead: on the items of one half of
 the first texts, those of the other half beside. What comes first is best on its plateau: on the mean over the choice
@@ -96,13 +95,7 @@ def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item],
         with bar(len(right), "item", name) as shown:
             game = play(model, right, args.way or WAYS, progress=lambda done, shown=shown: shown.update())  # type: ignore[misc]
         figures[name] = game.to_dict()
-    own = {
-        "replaced": args.replaced,
-        "untrained": args.untrained,
-        "card": args.card,
-        "rows": args.rows,
-        "way": args.way,
-    }
+    own = {name: getattr(args, name) for name in ("replaced", "untrained", "card", "rows", "way")}
     own |= {"seed": str(args.seed)} if args.seed != 1 else {}
     figures["command"] = as_typed("trainers point", checkpoint.name, *(path.name for path in args.files), **own)
     if args.card:
