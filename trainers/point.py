@@ -7,11 +7,12 @@
 
 Items are pairs of the files that another pair differs from in one word of the hypothesis and in the label; with
 --replaced, made pairs whose hypothesis is the premise with one word replaced. Files of items that earlier versions
-wrote are read, too. Items count that the model judges right. Beside every way stand chance, a rule that asks no model, and with --untrained the same way on the same architecture with untrained weights.
---card writes the figures into the checkpoint's card under this name of the data. --choose tries numbers of
-replacements, steps of nudged vectors and weights of the four ways of `taken-away` instead: on the items of one half of
-the first texts, those of the other half beside. What comes first is best on its plateau: on the mean over the choice
-and those with one tenth of the weights moved."""
+wrote are read, too. Items count that the model judges right. Beside every way stand chance, a rule that asks no model,
+and with --untrained the same way on the same architecture with untrained weights. --card writes the figures into the
+checkpoint's card under this name of the data. --choose tries numbers of replacements, steps of nudged vectors and
+weights of the four ways of `taken-away` instead: on the items of one half of the first texts, those of the other half
+beside. What comes first is best on its plateau: on the mean over the choice and those with one tenth of the weights
+moved."""
 
 from __future__ import annotations
 

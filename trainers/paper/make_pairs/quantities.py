@@ -8,8 +8,9 @@ quantities.yaml), and a step against the direction is open. Steps are made by a 
 
 from __future__ import annotations
 
+import functools
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,8 +51,13 @@ class Quantities:
     def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
         """(kind, label, premise, hypothesis), none twice."""
         for kind, number in PAIRS.items():
-            for pair in different(int(scale * number), lambda kind=kind: finished(self.random, *getattr(self, kind)())):
+            draw = functools.partial(self.drawn, getattr(self, kind))
+            for pair in different(int(scale * number), draw):
                 yield kind, *pair
+
+    def drawn(self, maker: Callable[[], Pair]) -> Pair:
+        """A pair of a kind, as it is written."""
+        return finished(self.random, *maker())
 
     def scene(self) -> Scene:
         """What is said of what, each in a narrower and a wider form."""

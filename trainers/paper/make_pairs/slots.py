@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.linguistics.word_lists import PLURAL, Noun, WordLists
 from trainers.paper.make_pairs.premises import ARTICLES, CLOSED, NUMBERS, OLD, PREPOSITIONS, YOUNG, Sentence, nouns
@@ -160,12 +160,7 @@ class Slots:
             after = {"", ","} if one in ADVERBS else ARTICLES
             if goes and lower[at : at + width] == one.split(" ") and sentence.lower(at + width) in after:
                 others = self.lists.others_of("preposition antonyms", one)
-                out += [
-                    Slot(
-                        "antonym", at, one, (one, other), lambda w, pair=(one, other): [pair[w == pair[0]]], width=width
-                    )
-                    for other in others
-                ]
+                out += [replace(one_of("antonym", at, one, (one, other)), width=width) for other in others]
         return out
 
 
