@@ -2,7 +2,7 @@
 #             machines too, PAIRLENS_MEMORY_MB=1000 to keep more models in memory than the usual 300 MB)
 # make test   lint, types and all tests, the browser tests among them
 # make guests what models in Hugging Face's format need (docs/guests.md)
-# make cluster what --ray needs (docs/cluster.md), and runs in a bucket (docs/server.md)
+# make cluster what --ray needs (docs/cluster.md)
 # make quick  lint, types, core and each model as it usually is, for between two changes
 #
 # The default Linux build of torch brings several GB of CUDA along. Another package index for it alone:

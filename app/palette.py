@@ -7,7 +7,6 @@ perceptually even, is the same to colour-blind eyes and rises in lightness alone
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 Pair = tuple[str, str]
@@ -33,21 +32,6 @@ COLOURS: dict[str, Pair] = {
 """By their names as custom properties of the style sheets."""
 STRONGEST_TINT = 0.4
 """Share of k-min's or k-max's colour behind a word that all kept phrases cover."""
-Line = tuple[str, tuple[int, int], str]
-"""Colour, dashes and shape of the points of a chart's line, which stays when the theme changes."""
-POOLING_LINES: dict[str, Line] = {
-    "kmin": ("#b03a68", (1, 0), "circle"),
-    "kmax": ("#3a93cf", (6, 3), "square"),
-    "full": ("#8a7a2e", (2, 3), "triangle-up"),
-}
-LINES: tuple[Line, ...] = (
-    ("#7f8e9c", (2, 3), "triangle-up"),
-    ("#bf816c", (6, 3), "square"),
-    ("#0f9de4", (4, 2), "cross"),
-    ("#3661ce", (1, 0), "circle"),
-    ("#9a4798", (8, 2), "diamond"),
-)
-"""Of a chart's other lines, in their order."""
 
 CLASSES: dict[str, Pair] = {
     "entailment": ("#0b7a67", "#35bf9c"),
@@ -118,12 +102,6 @@ def class_colours(labels: Sequence[str]) -> list[Pair]:
         if all(label in known for label in labels):
             return [known[label] for label in labels]
     return [OTHER_CLASSES[i % len(OTHER_CLASSES)] for i in range(len(labels))]
-
-
-def chart_lines(names: Sequence[str]) -> list[Line]:
-    """How each line of a chart looks: that of a pooling always alike, the others one after the other."""
-    others = itertools.cycle(LINES)
-    return [POOLING_LINES[name] if name in POOLING_LINES else next(others) for name in names]
 
 
 def map_look(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -30,7 +30,6 @@ def parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     models = commands.add_parser("models", help="list the checkpoints that are here")
     models.add_argument("--json", action="store_true", help="the cards as JSON")
-    models.add_argument("--fetch", metavar="hub:ORG/NAME", help="fetch a model of Hugging Face's hub first")
     explainer = commands.add_parser("explain", help="verdict, attention and filters of one pair")
     explainer.add_argument("--word", type=int, help="judged word (from 0) whose context is also given as nearest words")
     explainer.add_argument(
@@ -75,10 +74,7 @@ def _models(options: argparse.Namespace) -> None:
     with ending_at_once():
         from core.checkpoint import CheckpointError, available, read_card
         from core.guests.card import size_of
-        from core.guests.hub import fetched
 
-    if options.fetch:
-        print(f"{options.fetch} is in {fetched(options.fetch)}", file=sys.stderr)
     cards, folders = {}, available()
     for name, folder in folders.items():
         try:

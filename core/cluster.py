@@ -1,9 +1,12 @@
-"""Work that a Ray cluster shares: calls of one function, each a task that is tried again where its machine is lost.
+"""What Ray is used for: work that a cluster shares, and predictions in parts.
 
-Tasks and not Ray Data: a part of a stream has to keep its rows, and its own batches, whoever computes it, which blocks
-of Ray Data, cut by size, have not. A worker process keeps the checkpoints that it has loaded, as actors would; but an
-actor whose machine is gone waits for a free place with the calls that were given to it, and a task goes to whoever has
-one.
+Calls are tasks that are tried again where their machine is lost, and not Ray Data: a part of a stream has to keep its
+rows, and its own batches, whoever computes it, which blocks of Ray Data, cut by size, have not. A worker process keeps
+the checkpoints that it has loaded, as actors would; but an actor whose machine is gone waits for a free place with the
+calls that were given to it, and a task goes to whoever has one.
+
+The desk asks the cluster through a process of its own: what becomes of the cluster and of its library never takes the
+server along, and the server does not hold that library in memory.
 """
 
 from __future__ import annotations
@@ -13,16 +16,29 @@ import importlib.util
 import logging
 import os
 import socket
+import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
-from core.errors import MendableError, RunError
+import numpy as np
+import torch
 
+from core.checkpoint import Checkpoint
+from core.checkpoint.memory import loaded
+from core.data import Dataset, Example
+from core.errors import MendableError, RunError
+from core.evaluation.parts import Part, Predicted
+from core.evaluation.predict import chances, check_texts, logits, prepare_rows
+
+DESK_SETTING = "PAIRLENS_RAY"
+"""The variable that names the desk's cluster: auto, or HOST:PORT."""
 PATIENCE = 8.0
 """Seconds until an address where nobody answers is given up."""
 _ON_LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
@@ -153,3 +169,101 @@ def _result(ray: Any, item: T, reference: Any) -> tuple[T, Any]:
         raise RunError(f"a task of the cluster failed ({error.cause!r}): see Ray's logs there") from None
     except ray.exceptions.RayError as error:
         raise RunError(f"the cluster is lost ({str(error).splitlines()[0]}): begin the same command again") from None
+
+
+Texts = Sequence[tuple[str, str]]
+"""The first and second text of a part's rows, which is all that models read of them."""
+Known = Sequence[tuple[str, str]]
+"""Checkpoints by folder and checksum of their weights."""
+
+
+def predicted_by(
+    ray: Any, some: Iterable[Part], checkpoints: Sequence[Checkpoint], progress: Callable[[int], object]
+) -> Iterator[Predicted]:
+    """:func:`core.evaluation.parts.predicted` with the parts computed in the cluster, one a processor at a time; this
+    process reads rows and writes what comes back."""
+    under_way: deque[Part] = deque()
+
+    def texts() -> Iterator[Texts]:
+        for part in some:
+            for checkpoint in checkpoints:
+                check_texts(checkpoint, part.dataset)
+            under_way.append(part)
+            yield [(row.first, row.second) for row in part.dataset.rows]
+
+    known = [(str(checkpoint.folder.resolve()), str(checkpoint.card["sha256"])) for checkpoint in checkpoints]
+    for answers in logits_by(ray, texts(), known):
+        part = under_way.popleft()
+        progress(len(part.dataset.rows))
+        yield Predicted(part, [chances(torch.tensor(answer)) for answer in answers])
+
+
+def logits_by(ray: Any, some: Iterable[Texts], checkpoints: Known) -> Iterator[list[np.ndarray]]:
+    """The logits ``[N, C]`` of each checkpoint for the rows of each part, in order."""
+    processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    asked = ((texts, checkpoints) for texts in some)
+    return (answers for _, answers in each(ray, logits_of_part, asked, ahead=2 * processors + 1))
+
+
+def logits_of_part(asked: tuple[Texts, Known]) -> list[np.ndarray]:
+    """What a task does. Raises RunError where this machine has another checkpoint in a folder."""
+    texts, checkpoints = asked
+    rows = tuple(Example(str(number), *pair, None) for number, pair in enumerate(texts))
+    return [_logits(folder, sha256, Dataset("", "", rows)) for folder, sha256 in checkpoints]
+
+
+def _logits(folder: str, sha256: str, dataset: Dataset) -> np.ndarray:
+    torch.set_num_threads(1)
+    checkpoint = loaded(Path(folder))
+    if checkpoint.card["sha256"] != sha256:
+        raise RunError(f"{socket.gethostname()} has another checkpoint {folder}: copy the same one to all machines")
+    answer: np.ndarray = logits(prepare_rows(checkpoint, dataset)).numpy()
+    return answer
+
+
+_LOOK = 0.2
+"""Seconds until the one who waits is asked again whether it still wants the answers."""
+
+
+def logits_there(
+    address: str, parts: Sequence[Texts], folder: str, sha256: str, still_wanted: Callable[[], None]
+) -> Generator[np.ndarray, None, None]:
+    """The logits ``[N, C]`` of a checkpoint, by folder and checksum, for the texts of each part, in order. What
+    ``still_wanted``, which is called now and then, raises ends the work. Raises RunError where no cluster is at the
+    address, which is told within ten seconds, or where it failed."""
+    check_address(address, DESK_SETTING)
+    own, other = Pipe()
+    command = [sys.executable, "-c", f"from core import cluster; cluster.answer({other.fileno()})"]
+    root = Path(__file__).resolve().parents[1]
+    child = subprocess.Popen(command, pass_fds=[other.fileno()], cwd=root, stdin=subprocess.DEVNULL)
+    other.close()
+    try:
+        own.send((address, parts, folder, sha256, PATIENCE))
+        for _ in parts:
+            while not own.poll(_LOOK):
+                still_wanted()
+            answer = own.recv()
+            if isinstance(answer, str):
+                raise RunError(answer)
+            yield answer
+    except (EOFError, ConnectionError):
+        raise RunError("the process that asked the cluster was ended: begin the prediction again") from None
+    finally:
+        child.terminate()
+        child.wait()
+        own.close()
+
+
+def answer(descriptor: int) -> None:
+    """Be that process: the logits of each part go out as they come, or one sentence of what failed."""
+    global PATIENCE
+    connection = Connection(descriptor)
+    address, parts, folder, sha256, PATIENCE = connection.recv()
+    try:
+        with cluster(address, DESK_SETTING) as ray:
+            for (part,) in logits_by(ray, parts, [(folder, sha256)]):
+                connection.send(part)
+    except MendableError as error:
+        connection.send(str(error))
+    except Exception as error:  # whatever Ray raises
+        connection.send(f"the cluster failed ({type(error).__name__}): begin the prediction again")

@@ -39,17 +39,12 @@ _BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
 @dataclasses.dataclass(frozen=True)
 class InTables:
     """How tables of sweeps speak of a setting. ``words``: what they call its values; ``symbol``: as in “K = 100”;
-    ``bare``: its values say what they are of; ``needless``: beside this other setting the value "none" needs no word.
-    ``axis``: its name where a table is drawn against it, which has at least ``least`` of its values and no settings
-    beside it but ``beside``, each value of which is a line."""
+    ``bare``: its values say what they are of; ``needless``: beside this other setting "none" needs no word."""
 
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
     symbol: str = ""
     bare: bool = False
     needless: str = ""
-    axis: str = ""
-    beside: tuple[str, ...] = ()
-    least: int = 2
 
 
 def setting(

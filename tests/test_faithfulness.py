@@ -28,7 +28,6 @@ from core.evidence.faithfulness import LARGEST_CHANGE, RANDOM, STEPS
 from core.explain import explain
 from trainers import point
 from trainers.__main__ import main
-from trainers.paper.__main__ import main as paper
 
 GIRLS = "Three girls are playing in the park", "Two girls are playing in the park"
 
@@ -199,9 +198,24 @@ def test_the_commands(tmp_path: Path, capsys, monkeypatch):
         write(snli / f"{name}.jsonl", (scene, two, "contradiction", "a-1"), (scene, three, "entailment", "a-2"))
     write(snli / "cad_revised_train.jsonl", (scene, "Girls are there.", "entailment", "c-1"))
     write(made / "pairs.jsonl", ("A red car.", "A blue car.", "contradiction", "colour-1"))
-    assert paper(["pointing", "--data", str(tmp_path)]) == 0
-    assert "pointing-dev.jsonl: 2 items" in capsys.readouterr().out
-    file = str(made / "pointing-dev.jsonl")
+    train, revised = str(snli / "snli_1.0_train_86k.jsonl"), str(snli / "cad_revised_train.jsonl")
+    assert [item.index for item in point.read_items([Path(train), Path(revised)])] == [0, 0]
+    (item,) = point.read_items([made / "pairs.jsonl"], replaced=True)
+    assert (item.index, item.kind, item.label) == (1, "colour", "contradiction")
+    file = str(snli / "snli_1.0_dev.jsonl")
+    items = [vars(item) for item in point.read_items([Path(file)])]
+    names = {
+        "id": "pairID",
+        "premise": "sentence1",
+        "hypothesis": "sentence2",
+        "label": "gold_label",
+        "index": "changed",
+    }
+    old = [{names.get(key, key): value for key, value in item.items()} for item in items]
+    (made / "pointing-dev.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in old)
+    )  # as earlier versions wrote
+    assert point.read_items([made / "pointing-dev.jsonl"]) == point.read_items([Path(file)])
     assert main(["point", "nli-two-sided", file, "--way", "taken-away", "--json", "--untrained"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["judged_right"] == 2
@@ -215,8 +229,8 @@ def test_the_commands(tmp_path: Path, capsys, monkeypatch):
     assert all(sum(choice["mix"].values()) == pytest.approx(1) for choice in found)
     plateaus = [choice["plateau"] for choice in found]
     assert plateaus == sorted(plateaus, reverse=True) and found[0]["half"]["items"] + found[0]["other"]["items"] == 2
-    assert main(["point", "nli-two-sided", str(snli / "snli_1.0_dev.jsonl")]) == 2
-    assert "python -m trainers.paper pointing" in capsys.readouterr().err
+    assert main(["point", "nli-two-sided", revised]) == 2
+    assert "holds no items of the pointing game" in capsys.readouterr().err
 
     assert main(["faithfulness", "nli-attconv-light", str(snli / "snli_1.0_dev.jsonl"), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

@@ -9,8 +9,7 @@ from trainers.commands import Program
 
 PROGRAM = Program(
     "trainers",
-    "Train and score PairLens models. What rebuilds the papers' tables is `python -m trainers.paper`, what measures "
-    "speeds `python -m trainers.bench`.",
+    "Train and score PairLens models; `python -m trainers.paper` rebuilds the papers' tables.",
 )
 main = PROGRAM.main
 

@@ -8,8 +8,8 @@ r"""Measure how well a checkpoint's attention agrees with people's word alignmen
 
 A word of the target (hypothesis) links to the word of the source (premise) with its largest weight, if that is above
 the threshold in the card and above the null word. --fix-threshold takes the one with the best F1 on this file instead.
---heads measures all heads of a transformer first, beside the best of as many random maps, and goes on with the best of
-them and its own threshold; --card writes them into its card (of a model from elsewhere its pairlens.json).
+--heads measures each head of a transformer first, at its best threshold, and goes on with the best of them;
+--card writes them into its card (of a model from elsewhere its pairlens.json).
 Files: JSON of RTE-2 and Edinburgh++ in Jacana's layout, and the chunks of SemEval-2016 task 2 (.wa), of which the share
 that holds a link is measured.
 """
@@ -20,15 +20,14 @@ import argparse
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from core.card import Alignment, AlignmentScores, WordScores
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data.alignments import Alignments, read
 from core.errors import RunError
 from core.evaluation import alignment, alignment_table
-from core.evaluation.head_choice import head_scores
-from core.guests.heads import MEAN, ROLLOUT, title_of
+from core.guests.heads import MEAN, ROLLOUT, Head, title_of
 from core.json_types import JsonMapping
 from core.progress import bar
 from trainers.card import add_to_card
@@ -80,11 +79,8 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
     files = {name: data} | ({args.also[1]: read(Path(args.also[0]))} if args.also else {})
     if any(one.chunked for one in files.values()) or len(files) < 1 + bool(args.also):
         raise RunError("--heads needs word alignments, and files of two names: give others")
-    measured = {}
-    for of, some in files.items():
-        with bar(len(some.pairs), "pair", of) as shown:
-            measured[of] = head_scores(checkpoint, some.pairs, progress=lambda _, shown=shown: shown.update())  # type: ignore[misc]
-    head = measured[name].best
+    f1 = head_scores(checkpoint, data)
+    head = max(f1, key=f1.__getitem__)
     attended = {of: list(alignment.attend(checkpoint, some.pairs, head)) for of, some in files.items()}
     thresholds = alignment.fix_thresholds(attended[name])
     command = as_typed("trainers align", checkpoint.name, args.file.name, heads=True, card=name)
@@ -93,13 +89,28 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
         of: {**alignment.word_scores(some, thresholds), "command": command} for of, some in attended.items()
     }
     stored = _fixed(thresholds, name, results)
-    random_95 = {of: scores.random_95 for of, scores in measured.items()}
-    stored["heads"] = {"head": head, "f1": measured[name].f1, "random_95": random_95}
+    stored["heads"] = {"head": head, "f1": f1}
     if args.card:
         add_to_card(checkpoint.folder, head=head, alignment=stored)
     record = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], **stored}
     print(told(record, "\n".join(head_lines(checkpoint, files, stored)), args.json))
     return 0
+
+
+def head_scores(checkpoint: Checkpoint, data: Alignments) -> dict[str, float]:
+    """F1 of each head ("7.4"), of their mean and of rollout, each at its best threshold. Raises RunError for a model
+    without heads, and where there are no pairs."""
+    config: Any = checkpoint.model.config
+    if not checkpoint.model.has_heads or not data.pairs:
+        raise RunError(f"{checkpoint.name} has no heads to choose from: leave --heads out, or choose a transformer")
+    names = [str(Head(layer, number)) for layer in range(config.layers) for number in range(config.heads)]
+    scores = {}
+    with bar(len(names) + 2, "head") as shown:
+        for name in (*names, MEAN, ROLLOUT):
+            attended = list(alignment.attend(checkpoint, data.pairs, name))
+            scores[name] = alignment.word_scores(attended, alignment.fix_thresholds(attended))["f1"]
+            shown.update()
+    return scores
 
 
 def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: Alignment) -> list[str]:
@@ -110,8 +121,6 @@ def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: 
     out = [f"{checkpoint.name} on {stored['fixed_on']}: F1 of {len(most)} maps, each at its best threshold"]
     out += [f"  {title_of(name):<30}{f1:.4f}" for name, f1 in most[:5]]
     out += [f"  {title_of(name):<30}{f1:.4f}" for name, f1 in most[5:] if name in (MEAN, ROLLOUT)]
-    for name, chance in heads["random_95"].items():
-        out += [f"  95 % of the times, the best of {len(most)} random maps has at most {chance:.4f} on {name}"]
     for name, scores in stored["results"].items():
         out += ["", f"{title_of(heads['head'])} on {name}:", *lines(checkpoint, files[name], scores)]
     return [*out, "", alignment_table.in_one_line(stored)]

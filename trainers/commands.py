@@ -32,7 +32,7 @@ def commands_of(package: str) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-MOVED = {"bench": "trainers.bench", **{name: f"trainers.paper {name}" for name in commands_of("trainers.paper")}}
+MOVED = {name: f"trainers.paper {name}" for name in commands_of("trainers.paper")}
 """What follows `python -m` today for what records know as a command of `python -m trainers`."""
 
 

@@ -1,16 +1,18 @@
 """Play the pointing game: is the word with the largest effect the one that people changed?
 
-    python -m trainers point nli-two-sided DATA/made/pointing-dev.jsonl
-    python -m trainers point nli-esim DATA/made/pointing-train.jsonl --rows 350 --json
-    python -m trainers point pretrained/nli-esim DATA/made/pointing-dev.jsonl --untrained --card "SNLI dev"
-    python -m trainers point nli-two-sided DATA/made/pointing-train.jsonl --rows 700 --choose
+    python -m trainers point nli-two-sided DATA/snli/snli_1.0_dev.jsonl
+    python -m trainers point nli-esim DATA/snli/snli_1.0_train_86k.jsonl DATA/snli/cad_revised_train.jsonl --rows 350
+    python -m trainers point pretrained/nli-esim DATA/snli/snli_1.0_dev.jsonl --untrained --card "SNLI dev"
+    python -m trainers point nli-two-sided DATA/made/pairs.jsonl --replaced --rows 700 --choose
 
-FILE is written by `python -m trainers.paper pointing`. Items count that the model judges right. Beside every way stand
-chance, a rule that asks no model, and with --untrained the same way on the same architecture with untrained weights.
---card writes the figures into the checkpoint's card under this name of the data. --choose tries numbers of
-replacements, steps of nudged vectors and weights of the four ways of `taken-away` instead: on the items of one half of
-the first texts, those of the other half beside. What comes first is best on its plateau: on the mean over the choice
-and those with one tenth of the weights moved."""
+Items are pairs of the files that another pair differs from in one word of the hypothesis and in the label; with
+--replaced, made pairs whose hypothesis is the premise with one word replaced. Files of items that earlier versions
+wrote are read, too. Items count that the model judges right. Beside every way stand chance, a rule that asks no model,
+and with --untrained the same way on the same architecture with untrained weights. --card writes the figures into the
+checkpoint's card under this name of the data. --choose tries numbers of replacements, steps of nudged vectors and
+weights of the four ways of `taken-away` instead: on the items of one half of the first texts, those of the other half
+beside. What comes first is best on its plateau: on the mean over the choice and those with one tenth of the weights
+moved."""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.checkpoint import Checkpoint, open_checkpoint, read_card
-from core.data import DataError
+from core.data import DataError, read
 from core.data.labels import key
 from core.effects.nudges import STEP
 from core.effects.why import METHODS, MIX
@@ -34,7 +36,9 @@ from core.evaluation.pointing import (
     Item,
     choices,
     judged_right,
+    natural_items,
     play,
+    replaced_items,
     untrained,
 )
 from core.files import parse_json
@@ -55,9 +59,8 @@ BEST = 10
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers point`."""
     add_options(parser, "checkpoint")
-    parser.add_argument(
-        "file", metavar="FILE", type=Path, help="items, as `python -m trainers.paper pointing` writes them"
-    )
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="data files of pairs, read together")
+    parser.add_argument("--replaced", action="store_true", help="the pairs of one replaced word, such as made ones")
     parser.add_argument("--rows", type=int, default=0, help="play a sample of so many items, drawn with --seed; 0: all")
     parser.add_argument("--seed", type=int, default=1, help="of the sample and of untrained weights (default: 1)")
     parser.add_argument("--way", action="append", choices=WAYS, help="play with this way alone; may be given again")
@@ -72,18 +75,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play and print."""
     checkpoint = open_checkpoint(args.checkpoint)
-    items, (scale,) = read_items(args.file), scales_of([checkpoint], mapped(args.counts_as))
+    items, (scale,) = read_items(args.files, args.replaced), scales_of([checkpoint], mapped(args.counts_as))
     if args.rows:
         items = random.Random(args.seed).sample(items, min(args.rows, len(items)))
     if scale.several:
         raise RunError("an item is judged by one class: give each --label one")
-    check_labels(checkpoint, scale, args.file.name, {item.label for item in items})
+    check_labels(checkpoint, scale, args.files[0].name, {item.label for item in items})
     places = scale.of([item.label for item in items])
     scored = zip(items, places.tolist(), strict=True)
     items = [replace(item, label=checkpoint.labels[scale.members[place][0]]) for item, place in scored if place >= 0]
     right = judged_right(checkpoint, items)
     if not right:
-        raise RunError(f"{checkpoint.name} judges none of {args.file.name} right, and only such items count")
+        raise RunError(f"{checkpoint.name} judges none of {args.files[0].name} right, and only such items count")
     if args.choose:
         print(chosen(checkpoint, right, args.words or NUMBERS, args.json))
     else:
@@ -99,13 +102,13 @@ def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item],
         with bar(len(right), "item", name) as shown:
             game = play(model, right, args.way or WAYS, progress=lambda done, shown=shown: shown.update())  # type: ignore[misc]
         figures[name] = game.to_dict()
-    own = {"untrained": args.untrained, "card": args.card, "rows": args.rows, "way": args.way}
+    own = {name: getattr(args, name) for name in ("replaced", "untrained", "card", "rows", "way")}
     own |= {"seed": str(args.seed)} if args.seed != 1 else {}
-    figures["command"] = as_typed("trainers point", checkpoint.name, args.file.name, **own)
+    figures["command"] = as_typed("trainers point", checkpoint.name, *(path.name for path in args.files), **own)
     if args.card:
         known = read_card(checkpoint.folder).get("pointing", {})
         add_to_card(checkpoint.folder, pointing={**known, args.card: figures})
-    result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": args.file.name, **figures}
+    result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": args.files[0].name, **figures}
     return told(result, table(result), args.json)
 
 
@@ -128,19 +131,22 @@ def chosen(checkpoint: Checkpoint, items: Sequence[Item], numbers: Sequence[int]
     return told([choice.to_dict() for choice in found], text(rows), as_json)
 
 
-def read_items(path: Path) -> list[Item]:
-    """Items of a file. Raises DataError for a file that is none."""
-    items = []
+def read_items(paths: Sequence[Path], replaced: bool = False) -> list[Item]:
+    """Items of data files together, or those that files hold as such. Raises DataError where there are none."""
     try:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = parse_json(line)
-            texts = (row["pairID"], row["sentence1"], row["sentence2"], key(row["gold_label"]))
-            items.append(Item(*texts, int(row["changed"]), row["set"], row.get("kind", "")))
+        return [_item(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError, KeyError, TypeError):
-        raise DataError(
-            f"{path.name} holds no items of the pointing game; write them with `python -m trainers.paper pointing`"
-        ) from None
+        rows = [row for path in paths for row in read(path).rows]
+    items = [item for item in (replaced_items if replaced else natural_items)(rows) if item.set != "premise"]
+    if not items:
+        raise DataError(f"{paths[0].name} holds no items of the pointing game: give pairs that differ in one word")
     return items
+
+
+def _item(line: str) -> Item:
+    row = parse_json(line)
+    texts = (row["pairID"], row["sentence1"], row["sentence2"], key(row["gold_label"]))
+    return Item(*texts, int(row["changed"]), row["set"], row.get("kind", ""))
 
 
 def rows(figures: JsonMapping) -> list[dict[str, str]]:

@@ -34,12 +34,11 @@ from pathlib import Path
 import torch
 
 from core.checkpoint import Checkpoint, open_checkpoint
-from core.cluster import cluster
+from core.cluster import cluster, predicted_by
 from core.data import Stream
 from core.data.labels import Scale, question
 from core.data.stream import survey
 from core.errors import RunError
-from core.evaluation.on_cluster import predicted_by
 from core.evaluation.parts import Part, agreed, parts, predicted, rank_of
 from core.files import check_writable
 from core.memory import hand_back_large_blocks

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup
 
-from app import components, page_style, palette
+from app import components, page_style
 from app.components import Frame
 from app.model_choice import Card, Listed, explains_texts, is_guest, offered, reads_pairs, shows
 from app.models import card as lines
@@ -199,12 +199,7 @@ def _with_paper(text: str, card: Card) -> str:
 
 def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
     """What a study is about; ``name``: its file's, where its columns do not say."""
-    if isinstance(sweep, sweeps.Comparisons):
-        return name
-    if sweep.axis:
-        of = "by question word" if sweep.axis.key == "question_word" else f"at each {sweep.axis.name}"
-        return f"{page_style.capital(sweep.columns[sweep.measure])} {of}"
-    return "Cross-validation" if sweep.folds and not sweep.varied else name
+    return "Cross-validation" if isinstance(sweep, sweeps.Sweep) and sweep.folds and not sweep.varied else name
 
 
 def _alignment(stored: Alignment) -> None:
@@ -237,65 +232,12 @@ def _study(
 
 
 def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
-    """A table, as a figure where it has an axis, and how to read it."""
+    """A table and how to read it."""
     if isinstance(sweep, sweeps.Comparisons):
         _study(sweeps.COMPARED, table=sweep.rows, strong=3, more=" pl-compared")
         return
-    commands, axis = [_command(sweep.command)] if sweep.command else [], sweep.axis
-    caption = sweeps.caption(sweep, lines.dev_set(card), bars=axis is not None)
-    if axis:
-        _chart(sweep, axis, sweep.columns[sweep.measure])
-        _study(caption, commands)
-        return
-    _study(caption, commands, sweep.averages())
-
-
-def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
-    import altair as alt  # here, so that Explore starts without it
-
-    points = sweep.points()
-    title = _heading(sweep, measure)
-    names = {point["line"]: point["look"] for point in points}
-    places = [*dict.fromkeys(str(point["x"]) for point in points)]
-    order = places if axis.kinds else "ascending"
-    band = alt.Scale(paddingInner=0.6, paddingOuter=0.3)
-    of = f"{axis.name} (questions)" if "(" in places[0] else axis.name
-    columns = 1 if len(names) > 3 else alt.Undefined  # a line for all would be cut off
-    legend = (
-        None
-        if len(names) == 1
-        else alt.Legend(
-            title=None, orient="bottom", symbolSize=90, symbolStrokeWidth=0, labelLimit=300, columns=columns
-        )
-    )
-    styles = zip(*palette.chart_lines([*names.values()]), strict=True)
-    colour, dash, shape = (alt.Scale(domain=[*names], range=kind) for kind in styles)
-    base = alt.Chart({"values": points}).encode(
-        x=alt.X("x:O", title=of, sort=order, axis=alt.Axis(labelAngle=0), scale=band),
-        # Points of one place stand side by side, so that no bar hides another.
-        xOffset=alt.XOffset("line:N", sort=[*names], scale=alt.Scale(paddingOuter=1)),
-        y=alt.Y(
-            "mean:Q",
-            title=None,
-            scale=alt.Scale(zero=False),
-            axis=alt.Axis(format=".3f" if measure == "MAP" else ".1%", tickCount=5),
-        ),
-        color=alt.Color("line:N", legend=legend, scale=colour),
-        tooltip=[
-            alt.Tooltip("line:N", title="variant"),
-            alt.Tooltip("x:N", title=axis.name),
-            alt.Tooltip("text:N", title=measure),
-            "runs:Q",
-        ],
-    )
-    layers = [
-        base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=None), y2="high:Q"),
-        base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("line:N", legend=None, scale=dash)),
-        base.mark_point(filled=True, size=70, opacity=1).encode(shape=alt.Shape("line:N", legend=legend, scale=shape)),
-    ]
-    if axis.kinds:
-        del layers[1]  # kinds have no order: a line between them would mean nothing
-    _draw(alt.layer(*layers).properties(height=300, description=title))
+    commands = [_command(sweep.command)] if sweep.command else []
+    _study(sweeps.caption(sweep, lines.dev_set(card)), commands, sweep.averages())
 
 
 def _draw(chart: Any) -> None:

@@ -15,8 +15,7 @@ from core.checkpoint.memory import is_loaded, loaded
 from core.errors import CheckpointError as CheckpointError
 from core.evidence import Record
 from core.guests.card import is_guest
-from core.guests.hub import cached, fetched
-from core.guests.names import HUB, functions, of_hub
+from core.guests.names import check_local, guests
 from core.models import ConfigError, spec_of
 
 PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
@@ -24,7 +23,7 @@ PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
 
 def available() -> dict[str, Path]:
     """Checkpoint folders by name: those shipped, then a person's own (``PAIRLENS_CHECKPOINTS`` names their folder),
-    then what ``PAIRLENS_GUESTS`` names (functions, whose name takes the folder's place, and models of a hub).
+    then the functions that ``PAIRLENS_GUESTS`` names, whose name takes the folder's place.
 
     A person's checkpoint of a shipped name is listed as ``own/NAME``. Folders without a card, ours or Hugging Face's,
     are skipped; one that cannot be read is listed, so that :func:`read_card` says what is wrong with it.
@@ -33,8 +32,7 @@ def available() -> dict[str, Path]:
     own = os.environ.get("PAIRLENS_CHECKPOINTS")
     for folder in _children(Path(own)) if own else []:
         folders[f"own/{folder.name}" if folder.name in folders else folder.name] = folder
-    folders |= {name: Path(name) for name in functions()}
-    return folders | {name: cached(name) or Path(name) for name in of_hub()}
+    return folders | {name: Path(name) for name in guests()}
 
 
 def _children(parent: Path) -> list[Path]:
@@ -56,10 +54,7 @@ def _holds_card(folder: Path) -> bool:
 
 
 def open_checkpoint(name: str) -> Checkpoint:
-    """A checkpoint by the name that ``available`` lists it under, from its folder, or ``hub:ORG/NAME`` of Hugging
-    Face's hub (:func:`core.guests.hub.fetched`). Raises CheckpointError."""
-    if name.startswith(HUB):
-        return load(fetched(name))
+    """A checkpoint by the name that ``available`` lists it under, or from its folder. Raises CheckpointError."""
     return load_named(name) if name in available() or not os.path.isdir(name) else load(name)  # noqa: PTH112
 
 
@@ -67,6 +62,7 @@ def load_named(name: str) -> Checkpoint:
     """The checkpoint listed as ``name``; threads share it (:func:`core.checkpoint.memory.loaded`)."""
     folders = available()
     if name not in folders:
+        check_local(name)
         known = ", ".join(folders) or "none"
         shown = name if len(name) <= 100 else f"{name[:100]}…"
         raise CheckpointError(f"there is no checkpoint named {shown!r}: choose one of {known}")

@@ -21,8 +21,7 @@ from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.errors import CheckpointError as CheckpointError
 from core.files import json_text, read_json, whole_folder
 from core.guests.card import guest_card, guest_files, is_guest
-from core.guests.hub import check_fetched
-from core.guests.names import is_function
+from core.guests.names import check_local, is_function
 from core.json_types import JsonMapping, JsonObject
 from core.models import ConfigError
 from core.models.base import check_sides
@@ -94,7 +93,7 @@ def read_card(folder: Path) -> Card:
         return card_of(made(str(folder)), str(folder))
     if is_guest(folder):
         return guest_card(folder)
-    check_fetched(folder)
+    check_local(folder)
     file = folder / "card.json"
     try:
         now = file.stat()
@@ -144,7 +143,7 @@ def load(folder: Path | str) -> Checkpoint:
         from core.guests.guest import guest_of
 
         return guest_of(made(str(folder)), str(folder), files_state(folder))
-    check_fetched(folder)
+    check_local(folder)
     if not folder.is_dir():
         raise CheckpointError(f"there is no checkpoint folder {folder.name}: see `python -m core models` for the names")
     state, card = files_state(folder), read_card(folder)

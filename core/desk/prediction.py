@@ -11,9 +11,10 @@ import numpy as np
 import torch
 
 from core.checkpoint import Checkpoint, load_named
+from core.cluster import DESK_SETTING, logits_there
 from core.data import Dataset
 from core.data.labels import CountsAs, own
-from core.desk import on_cluster, store
+from core.desk import store
 from core.desk.jobs import Job
 from core.desk.run import Predictions, Run
 from core.errors import DeskError
@@ -65,7 +66,7 @@ class PredictionJob(Job):
                 store.keep(Run(self.dataset, (model,)))
         else:
             self.begin()
-            cluster, progress = os.environ.get(on_cluster.SETTING), lambda rows: self.progress(before + rows)
+            cluster, progress = os.environ.get(DESK_SETTING), lambda rows: self.progress(before + rows)
             if cluster:
                 probabilities = self._by_cluster(cluster, checkpoint, progress)
             else:
@@ -80,7 +81,7 @@ class PredictionJob(Job):
         parts = [[(row.first, row.second) for row in rows] for rows in cut(self.dataset.rows)]
         folder, sha256 = str(checkpoint.folder.resolve()), str(checkpoint.card["sha256"])
         out, done = list[torch.Tensor](), 0
-        asked = on_cluster.logits_there(address, parts, folder, sha256, lambda: progress(done))
+        asked = logits_there(address, parts, folder, sha256, lambda: progress(done))
         with closing(asked) as answers:
             for logits in answers:
                 out.append(torch.from_numpy(logits))

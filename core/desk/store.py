@@ -110,8 +110,7 @@ def open_run(file: str, checkpoints: Sequence[str]) -> Run:
 
 def _loaded(shelf: Shelf, name: str) -> Run:
     try:
-        with shelf.local(name) as path:
-            return load(path)
+        return load(shelf.path / name)
     except FileNotFoundError:
         raise _no_run() from None
 

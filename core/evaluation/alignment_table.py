@@ -38,11 +38,11 @@ def table(results: Mapping[str, WordScores]) -> list[dict[str, str]]:
 
 def in_one_line(stored: Alignment) -> str:
     """The figure of the set that the threshold of a card's ``alignment`` was fixed on; of a transformer's head, which
-    was chosen there, that of the next set where there is one, beside the best of as many random maps."""
+    was chosen there, that of the next set where there is one."""
     name = stored["fixed_on"]
     if heads := stored.get("heads"):
         name = next((other for other in stored["results"] if other != name), name)
-        chance = heads["random_95"].get(name)
+        chance = heads.get("random_95", {}).get(name)
         beside = "" if chance is None else f"; the best of {len(heads['f1'])} random maps: {_decimals(chance, 2)}"
         f1 = _decimals(stored["results"][name]["f1"], 2)
         return f"{title_of(heads['head'])}: F1 {f1} against people’s word alignments ({name}{beside})"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import statistics
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from core.errors import MendableError
 from core.evaluation.intervals import half_width
@@ -36,28 +35,6 @@ COMPARED = (
 """How to read a table of comparisons."""
 
 
-class Axis(NamedTuple):
-    """What a table may be drawn against, and what else may vary in it: a line for each."""
-
-    key: str
-    name: str
-    others: frozenset[str]
-    least: int = 2
-    """Fewer values than this are a table."""
-    kinds: bool = False
-    """Its values are words without an order."""
-
-
-AXES = (
-    Axis("question_word", "question word", frozenset(key for key, own in SETTINGS.items() if own.words), kinds=True),
-    *(
-        Axis(key, own.axis, frozenset(f"model.{name}" for name in own.beside), own.least)
-        for key, own in SETTINGS.items()
-        if own.axis
-    ),
-)
-
-
 class SweepError(MendableError):
     """A table that cannot be read; one sentence with the remedy."""
 
@@ -68,20 +45,6 @@ class Mean(NamedTuple):
     value: float
     half: float | None
     runs: int
-
-
-class Point(TypedDict):
-    """A variant in a figure: the line that it is on, the value of its setting that tells the lines apart, its place
-    on the axis, its mean as a number and as text, and the interval of that, over so many runs."""
-
-    line: str
-    look: str
-    x: str | int
-    mean: float
-    low: float
-    high: float
-    runs: int
-    text: str
 
 
 @dataclass(frozen=True)
@@ -98,44 +61,6 @@ class Sweep:
     command: str
     """What makes the table again; empty where the table does not name it."""
     variants: list[tuple[dict[str, str], dict[str, Mean]]]
-    questions: dict[str, int]
-    """How many questions each question word has, where the table has a column for it."""
-
-    @property
-    def axis(self) -> Axis | None:
-        """What the table is drawn against; None for one that stays a table."""
-        varied = {key for variant, _ in self.variants for key in variant}
-        for axis in AXES:
-            values = [variant.get(axis.key, "") for variant, _ in self.variants]
-            fits = axis.kinds or all(value.isdecimal() and len(value) < 6 for value in values)
-            if fits and all(values) and len({*values}) >= axis.least and varied - {axis.key} <= axis.others:
-                return axis
-        return None
-
-    def points(self) -> list[Point]:
-        """A point a variant of a table with an axis, else none."""
-        if self.axis is None:
-            return []
-        key, kinds = self.axis.key, self.axis.kinds
-        points: list[Point] = []
-        for varied, means in self.variants:
-            mean = means[self.measure]
-            line, half = {name: value for name, value in varied.items() if name != key}, mean.half or 0.0
-            look = next((value for value in reversed(line.values()) if value != "none"), "none")
-            x: str | int = self._kind(varied[key]) if kinds else int(varied[key])
-            points.append(
-                {
-                    "line": label(line),
-                    "look": look,
-                    "x": x,
-                    "mean": mean.value,
-                    "low": max(0.0, mean.value - half),
-                    "high": min(1.0, mean.value + half),
-                    "runs": mean.runs,
-                    "text": text(mean, self.measure),
-                }
-            )
-        return points
 
     def averages(self) -> list[dict[str, str]]:
         """A row a variant, by column; a dash where it has no score."""
@@ -144,9 +69,6 @@ class Sweep:
             | {name: text(means[key], key) if key in means else "–" for key, name in self.columns.items()}
             for varied, means in self.variants
         ]
-
-    def _kind(self, word: str) -> str:
-        return f"{word} ({self.questions[word]})" if word in self.questions else word
 
     @property
     def varied(self) -> bool:
@@ -205,15 +127,9 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
         scores = {key: [_score(row[key], key) for row in runs if row[key] or key == measure] for key in columns}
         variants.append((dict(varied), {key: mean(values) for key, values in scores.items() if values}))
     folds = len({row["fold"] for row in rows}) if "fold" in head else 0
-    questions: Counter[str] = Counter()
-    if {"question_word", "questions"} <= {*head}:
-        own = [key for key in (*keys, "seed") if key != "question_word"]
-        for row in rows:
-            if all(row[key] == rows[0][key] for key in own):  # one run, or one run's folds
-                questions[row["question_word"]] += int(row["questions"])
     dev, command = (rows[0].get(key, "") for key in ("dev", "command"))
     seeds = tuple(dict.fromkeys(row["seed"] for row in rows))
-    return Sweep(data, measure, columns, folds, dev, seeds, command, variants, dict(questions))
+    return Sweep(data, measure, columns, folds, dev, seeds, command, variants)
 
 
 def _compared(data: bytes, rows: list[dict[str, str]]) -> Comparisons:
@@ -284,29 +200,28 @@ def text(mean: Mean, measure: str) -> str:
     return f"{scale * mean.value:.{digits}f}{half}{unit}"
 
 
-def caption(sweep: Sweep, dev: str, bars: bool) -> str:
-    """How to read the sweep, its intervals drawn (``bars``) or written; ``dev``: the set of a sweep that names none."""
-    single = sweep.axis is not None  # of what has an axis, one measure is shown
+def caption(sweep: Sweep, dev: str) -> str:
+    """How to read the table; ``dev``: the data set of one that names none."""
     runs = sorted({means[sweep.measure].runs for _, means in sweep.variants})
     measures = [name for key, name in sweep.columns.items() if "(" not in key]
-    line = " and ".join(measures[:1] if single else measures).replace("accuracy", "Accuracy")
+    line = " and ".join(measures).replace("accuracy", "Accuracy")
     line += (
         f" in cross-validation over train and dev ({sweep.folds} folds)" if sweep.folds else f" on {sweep.dev or dev}"
     )
     names = {*sweep.columns.values()}
-    rest = "" if single or names.isdisjoint(KINDS) else f"; then {measures[0]} of each kind of classifier"
-    if not single and not names.isdisjoint(TEACHERS):
+    rest = "" if names.isdisjoint(KINDS) else f"; then {measures[0]} of each kind of classifier"
+    if not names.isdisjoint(TEACHERS):
         rest += f"; then {measures[0]} of one teacher (mean of theirs) and of the teachers’ mean prediction"
     line += f" with the classifier that was kept{rest}. "
-    if not single and any(name.startswith("F1 (") for name in names):
+    if any(name.startswith("F1 (") for name in names):
         line += (
             "F1: of links by attention on people’s word alignments, above a threshold fixed on the first of the files. "
         )
-    if not single and not sweep.columns.keys().isdisjoint(SUITE_COLUMNS.values()):
+    if not sweep.columns.keys().isdisjoint(SUITE_COLUMNS.values()):
         line += "Simple, order pairs: the share right of suites written by hand (`python -m trainers probe`). "
     if runs == [1]:
         return f"{line}One run each, so there is no interval."
     many = " to ".join(str(count) for count in dict.fromkeys([runs[runs[0] == 1], runs[-1]]))
-    line += f"{'Bars: ' if bars else '±: half '}the 95\u00a0% interval of the mean over {many} runs "
+    line += f"±: half the 95\u00a0% interval of the mean over {many} runs "
     line += "(Student’s t)" + ("; a single run has none." if runs[0] == 1 else ".")
     return line + (" Folds share training data, which makes it rather too narrow." if sweep.folds else "")

@@ -46,7 +46,7 @@ class AttentionHeads(Record, kind="attention_heads"):
     """The head that agrees best with people's word alignments, empty where none was measured; and how well."""
     f1: float = field(default=0.0, metadata=LATER)
     random_95: float = field(default=0.0, metadata=LATER)
-    """What the best of as many random maps reaches, its 95 % quantile."""
+    """What the best of as many random maps reaches, its 95 % quantile; 0 where that was not measured."""
 
     @classmethod
     def of(cls, head: str, roles: tuple[str, str], seen: tuple[Between, Between], **measured: Any) -> AttentionHeads:
@@ -77,7 +77,8 @@ class AttentionHeads(Record, kind="attention_heads"):
         if not self.measured:
             return "No head was measured against people’s word alignments."
         f1, chance = (f"{share:.2f}".removeprefix("0") for share in (self.f1, self.random_95))
-        return f"{title_of(self.measured)}: F1 {f1} against people (the best of as many random maps: {chance})"
+        beside = f" (the best of as many random maps: {chance})" if self.random_95 else ""
+        return f"{title_of(self.measured)}: F1 {f1} against people{beside}"
 
     def to_text(self, explanation: Explanation) -> list[str]:
         shares = [

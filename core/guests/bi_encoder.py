@@ -17,7 +17,7 @@ from core.evidence.attention_map import SIMILARITY
 from core.evidence.record import matrix
 from core.guests.base import GuestModel, GuestReader
 from core.guests.card import HEAD
-from core.guests.hub import called
+from core.guests.names import called
 from core.guests.pieces import Pieces, SplitsIntoPieces
 from core.guests.towers import Tower, by_word
 from core.models.base import GUESTS, Evidence, ModelConfig, Output, Wanted, register

@@ -13,7 +13,7 @@ from core.card import Card, problems
 from core.errors import CheckpointError
 from core.evidence import BOTH
 from core.files import read_json
-from core.guests.hub import called
+from core.guests.names import called
 from core.guests.settings import (
     SETTINGS,
     TASKS,
@@ -167,7 +167,8 @@ def _agreement(alignment: JsonObject | None) -> JsonObject:
     try:
         heads, results = (alignment or {})["heads"], (alignment or {})["results"]
         name = next((name for name in results if name != alignment["fixed_on"]), alignment["fixed_on"])  # type: ignore[index]
-        return {"measured": heads["head"], "f1": results[name]["f1"], "random_95": heads["random_95"][name]}
+        chance = heads.get("random_95", {}).get(name, 0.0)
+        return {"measured": heads["head"], "f1": results[name]["f1"], "random_95": chance}
     except (KeyError, TypeError):
         return {}
 

@@ -19,9 +19,9 @@ from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head
 from core.guests.card import BI_ENCODER, guest_card
 from core.guests.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
 from core.guests.heads import HeadError
-from core.guests.hub import called
 from core.guests.loading import body_of, longest_of, names_of, tokenizer_of
 from core.guests.model import CrossEncoder, GuestConfig
+from core.guests.names import called
 from core.guests.pieces import PieceReader
 from core.guests.settings import SETTINGS
 from core.guests.towers import tower_of

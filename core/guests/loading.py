@@ -12,8 +12,7 @@ import torch
 
 from core.errors import CheckpointError
 from core.guests.card import weights_of, without_safetensors
-from core.guests.hub import called
-from core.guests.names import INSTALL
+from core.guests.names import INSTALL, called
 from core.reading.tokens import MAX_TOKENS
 
 if TYPE_CHECKING:

@@ -5,20 +5,34 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from core.errors import CheckpointError
+
 VARIABLE = "PAIRLENS_GUESTS"
 HUB = "hub:"
-"""What the name of a model of Hugging Face's hub begins with."""
+"""What earlier versions named models of Hugging Face's hub by."""
 INSTALL = "install them with `make guests`, or `pip install -r requirements-guests.txt`"
 
 
 def functions() -> tuple[str, ...]:
     """The names in ``PAIRLENS_GUESTS`` that stand for functions, each ``module:factory``."""
-    return tuple(name for name in _names() if not name.startswith(HUB))
+    return tuple(name for name in guests() if not name.startswith(HUB))
 
 
-def of_hub() -> tuple[str, ...]:
-    """Those that stand for models of a hub, each ``hub:ORG/NAME``."""
-    return tuple(name for name in _names() if name.startswith(HUB))
+def check_local(name: str | Path) -> None:
+    """Raises CheckpointError for the name of a model of Hugging Face's hub."""
+    if str(name).startswith(HUB):
+        wanted = str(name).removeprefix(HUB)[:80]
+        raise CheckpointError(
+            f"{HUB}{wanted} is no longer fetched: run `hf download {wanted} --local-dir FOLDER`, and give that folder"
+        )
+
+
+def called(folder: Path) -> str:
+    """What a model is called: its folder's name, in Hugging Face's cache its name on the hub."""
+    owner = folder.parent.parent.name
+    if folder.parent.name == "snapshots" and owner.startswith("models--"):
+        return owner.removeprefix("models--").replace("--", "/")
+    return folder.name
 
 
 def is_function(folder: Path) -> bool:
@@ -26,6 +40,7 @@ def is_function(folder: Path) -> bool:
     return str(folder) in functions()
 
 
-def _names() -> list[str]:
+def guests() -> list[str]:
+    """All names in ``PAIRLENS_GUESTS``."""
     names = (name.strip() for name in os.environ.get(VARIABLE, "").split(","))
     return [name for name in dict.fromkeys(names) if name]

@@ -18,7 +18,7 @@ from typing import Any
 from core.errors import CheckpointError
 from core.files import json_text, read_json, write_whole
 from core.guests.heads import MEAN, ROLLOUT, parse_head
-from core.guests.hub import called
+from core.guests.names import called
 from core.json_types import JsonObject, checked, setting
 
 SETTINGS = "pairlens.json"

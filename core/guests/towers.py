@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from core.errors import CheckpointError
 from core.files import read_json
 from core.guests.card import modules_of
-from core.guests.hub import called
 from core.guests.loading import body_of, longest_of, tokenizer_of
+from core.guests.names import called
 from core.guests.pieces import Pieces
 from core.json_types import JsonObject
 

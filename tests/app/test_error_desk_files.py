@@ -97,11 +97,11 @@ def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, monkeypatch, chec
     assert not app.exception and store.runs() == []
 
 
-def test_a_store_of_runs_that_cannot_be_used_is_one_sentence(monkeypatch):
+def test_runs_in_a_bucket_are_one_sentence(monkeypatch):
     monkeypatch.setenv("PAIRLENS_RUNS", "nonsense://ann:secret@somewhere/runs")
     app = open_view("error_desk")
-    (told,) = (sentence for sentence in sentences(app) if "store of runs" in sentence)
-    assert not app.exception and "check the address in PAIRLENS_RUNS" in told and "secret" not in told
+    (told,) = (sentence for sentence in sentences(app) if "PAIRLENS_RUNS" in sentence)
+    assert not app.exception and "from the bucket" in told and "secret" not in told
 
 
 def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):

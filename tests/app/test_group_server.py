@@ -33,8 +33,7 @@ from tests.app.pages import come_to_rest
 from tests.app.servers import ROOT, wait_for
 from tests.core.databases import postgresql  # noqa: F401 (a fixture)
 from tests.core.made_up_runs import ONE, TWO, made_up_run
-from trainers.bench.load import pairs
-from trainers.bench.visitor import Visitor
+from trainers.bench.app import Visitor, pairs
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -1,7 +1,6 @@
 """Visitors without a browser, as the benchmark of load has them, on a real server."""
 
 import asyncio
-import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import psutil
@@ -9,8 +8,7 @@ import pytest
 
 from core.checkpoint import load_named
 from core.errors import RunError
-from trainers.bench.load import Phase, pairs, phase, watched
-from trainers.bench.visitor import Verdict, Visitor
+from trainers.bench.app import Phase, Verdict, Visitor, pairs, phase
 
 
 def run(coroutine):
@@ -24,15 +22,9 @@ def test_visitors_at_once_get_the_answers_that_one_alone_gets(server):
     process = next(one.pid for one in psutil.net_connections("tcp") if one.laddr and one.laddr.port == port(server))
     own = run(phase(server, "test-light", 3, 1, pairs(), every=0, process=psutil.Process(process)))
     assert own.errors == [] and own.apart < 1e-6
-    assert len(own.seconds) == 6 and 0 < own.percentile(50) <= own.percentile(95) < 60
+    assert len(own.seconds) == 6 and 0 < max(own.seconds) < 60
+    assert min(own.seconds) <= own.row().value <= max(own.seconds)
     assert own.memory > 100e6
-
-
-def test_memory_is_watched_while_visitors_come_and_go(server, monkeypatch):
-    monkeypatch.setattr("trainers.bench.load.STAYS", 2)
-    process = next(one.pid for one in psutil.net_connections("tcp") if one.laddr and one.laddr.port == port(server))
-    early, late = run(watched(server, psutil.Process(process), [2, 5], "test-light"))
-    assert early > 100e6 and late > 100e6
 
 
 def port(address):
@@ -60,5 +52,4 @@ def test_a_server_that_stops_answering_is_said(server):
 
 
 def test_many_pairs_are_all_different():
-    some = list(itertools.islice(pairs(), 5_000))
-    assert len(set(some)) == 5_000
+    assert len(set(pairs())) == len(list(pairs())) > 1_000

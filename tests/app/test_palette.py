@@ -87,16 +87,6 @@ def test_poolings_stay_apart_in_grey(theme):
 
 
 @pytest.mark.parametrize("vision", VISION)
-@pytest.mark.parametrize("lines", [[*palette.POOLING_LINES.values()], palette.LINES])
-def test_lines_of_a_chart_stay_apart_for_every_eye_and_stand_out_in_both_themes(vision, lines):
-    colours = [colour for colour, _, _ in lines]
-    for one, other in itertools.combinations(colours, 2):
-        assert math.dist(lab(one, vision), lab(other, vision)) >= 18
-    assert len({shape for _, _, shape in lines}) == len(lines)
-    assert all(contrast(c, ground) >= 3 for c in colours for ground in palette.COLOURS["paper"])
-
-
-@pytest.mark.parametrize("vision", VISION)
 def test_colours_of_a_map_stay_apart_for_every_eye_and_stand_out_in_both_themes(vision):
     yes_or_no = {*palette.NO_YES.values(), palette.NEITHER}
     for colours in (palette.MAP_COLOURS[:7], yes_or_no):

@@ -9,7 +9,7 @@ import torch
 from core.reading.tokens import MAX_CHARACTERS, tokenize
 from core.reading.tokens import norms as norms_of
 from core.reading.word_table import WordTable
-from trainers.bench.tokens import plainly
+from tests.core.plain_tokens import plainly
 
 WORDS = """
 n't N’T 's ’re 'S 'ſ d do U.S p.m. a. a.B é İ K ſ Σ ß ﬁ Ⓐ ﷺ 1 ² Ⅷ ½ 12,3 3.6 ٣ - -- – — -LRB- -lſb- `` '' ` ' ’ “ … ..

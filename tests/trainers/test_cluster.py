@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from core.checkpoint import load_named
-from core.cluster import cluster, each, on_loopback
+from core.cluster import cluster, each, logits_there, on_loopback
 from core.data import read
-from core.desk import on_cluster, store
+from core.desk import store
 from core.desk.prediction import PredictionJob
 from core.desk.queue import JobQueue
 from core.evaluation.parts import Predicted
@@ -90,7 +90,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobQueue]:
     monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
     monkeypatch.setattr("core.evaluation.parts.ROWS", 3)
     yield JobQueue()
-    assert not [child for child in psutil.Process().children() if "core.desk.on_cluster" in child.cmdline()]
+    assert not [child for child in psutil.Process().children() if "cluster.answer" in " ".join(child.cmdline())]
 
 
 def test_the_desks_predictions_go_to_the_cluster(
@@ -132,7 +132,7 @@ def test_what_fails_in_the_cluster_is_one_sentence_on_the_desk(
     monkeypatch.setenv("PAIRLENS_RAY", two_nodes.address)
     folder = str(tmp_path / "own/tiny")
     with pytest.raises(RunError, match="has another checkpoint"):
-        list(on_cluster.logits_there(two_nodes.address, [[("a dog", "snow")]], folder, "0" * 64, lambda: None))
+        list(logits_there(two_nodes.address, [[("a dog", "snow")]], folder, "0" * 64, lambda: None))
     monkeypatch.setattr("core.cluster.PATIENCE", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         for address in (f"127.0.0.1:{silent.getsockname()[1]}", "127.0.0.1:1"):

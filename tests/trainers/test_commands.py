@@ -21,12 +21,11 @@ from core.checkpoint import CheckpointError, load
 from core.desk.run import load as load_run
 from core.explain import explain
 from tests.app.made_up_models import make_checkpoint
-from trainers import loop, set_up
+from trainers import bench, loop, set_up
 from trainers import recipe as recipes
 from trainers.__main__ import main
-from trainers.bench import benchmarks, profiling, training
-from trainers.bench.__main__ import main as bench
-from trainers.bench.row import Row
+from trainers.bench import models
+from trainers.bench.models import Row
 from trainers.commands import MOVED
 from trainers.paper.__main__ import main as paper
 
@@ -199,7 +198,7 @@ def test_a_truncated_checkpoint_is_one_sentence(
         (main, ["predict"], "--out"),
         (paper, [], "make-pairs"),
         (paper, ["table"], "--runs"),
-        (bench, [], "--quick"),
+        (main, ["bench"], "--quick"),
     ],
 )
 def test_help(
@@ -227,7 +226,7 @@ def test_the_program_itself_leaves_no_traceback(data: Path) -> None:
 def test_bench_counts_the_work_of_the_equations(name: str, tmp_path: Path) -> None:
     """Forward and backward, 2 FLOP a product of two numbers; the word table is frozen, so nothing flows back to it."""
     d, b = 8, 4
-    words, data = training.made_up(b)
+    words, data = models.made_up(b)
     run = loop.ready(recipes.load(name, [f"model.hidden={d}"]), data, words, set_up.Options(tmp_path, precision="32"))
     y, x = (b * int(texts.lengths.max()) for texts in (data.train.first, *data.train.contexts))
     cells, projection = x * y / b, 2 * (x + y) * words.width * d
@@ -237,51 +236,42 @@ def test_bench_counts_the_work_of_the_equations(name: str, tmp_path: Path) -> No
         lstm = 2 * (x + y) * 2 * 4 * d * 2 * d
         compared = 2 * (x + y) * 6 * d * d
         work = 2 * projection + 3 * (2 * lstm + compared + 3 * 2 * cells * 2 * d + 2 * b * (8 * d * d + 3 * d))
-    assert training.work(run, np.arange(b)) == pytest.approx(work)
-
-
-def test_a_profile_tells_all_time_of_a_step_by_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    spent = [("aten::addmm", 3.0), ("aten::cat", 1.0), ("aten::mul", 0.5), ("AddmmBackward0", 0.25), ("aten::mm", 1.0)]
-    assert profiling.by_kind(spent) == {
-        "products": 4.0, "copies and fills": 1.0, profiling.ELEMENTWISE: 0.5, profiling.REST: 0.25,
-    }  # fmt: skip
-    monkeypatch.setattr(profiling, "NAMES", ("nli-hypothesis-only",))
-    *kinds, products = profiling.step_profile(quick=True)
-    assert sum(row.value or 0 for row in kinds) == pytest.approx(100) and (products.value or 0) > 0
+    assert models.work(run, np.arange(b)) == pytest.approx(work)
 
 
 def test_bench_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [
-        Row("fast", 3.0, "ms", 5),
-        Row("slow", 7.0, "ms", 5),
-        Row("none", None, "s", 5, note="why"),
-    ]
-    monkeypatch.setitem(benchmarks.BENCHMARKS, "app", lambda quick: rows)
+    def missing(quick: bool) -> list[Row]:
+        raise models.Unmeasured("no browser")
+
+    rows = [Row("fast", 3.0, "ms", 5), Row("slow", 7.0, "ms", 5), Row("seen", 7.0, "ms", None)]
+    monkeypatch.setitem(bench.MEASUREMENTS, "explain", lambda quick: rows)
+    monkeypatch.setitem(bench.MEASUREMENTS, "verdict", missing)
     out = tmp_path / "b.json"
-    assert bench(["app", "--json", str(out)]) == 0
+    assert main(["bench", "explain", "verdict", "--json", str(out)]) == 0
     (run,) = json.loads(out.read_text())["runs"]
-    assert [row["met"] for row in run["benchmarks"]["app"]] == [True, False, None]
+    assert [row["met"] for row in run["benchmarks"]["explain"]] == [True, False, None]
+    assert [(row["value"], row["note"]) for row in run["benchmarks"]["verdict"]] == [(None, "no browser")]
     assert run["machine"]["torch"] == torch.__version__ and "not measured" in capsys.readouterr().out
-    assert bench(["nothing"]) == 2
+    assert main(["bench", "nothing"]) == 2
 
 
-def test_bench_adds_to_a_file_what_it_measures_anew(
+def test_bench_keeps_the_other_measurements_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, value in (("app", 1.0), ("map", 2.0)):
-        monkeypatch.setitem(benchmarks.BENCHMARKS, name, lambda quick, value=value: [Row("time", value, "ms", 5)])
+    for name, value in (("explain", 1.0), ("desk", 2.0)):
+        monkeypatch.setitem(bench.MEASUREMENTS, name, lambda quick, value=value: [Row("time", value, "ms", 5)])
     out = tmp_path / "b.json"
-    assert bench(["app", "map", "--json", str(out)]) == 0
-    monkeypatch.setitem(benchmarks.BENCHMARKS, "app", lambda quick: [Row("time", 3.0, "ms", 5)])
-    assert bench(["app", "--json", str(out), "--add"]) == 0
+    assert main(["bench", "explain", "desk", "--json", str(out)]) == 0
+    monkeypatch.setitem(bench.MEASUREMENTS, "explain", lambda quick: [Row("time", 3.0, "ms", 5)])
+    assert main(["bench", "explain", "--json", str(out)]) == 0
     values = [
         {name: row["value"] for name, (row,) in run["benchmarks"].items()}
         for run in json.loads(out.read_text())["runs"]
     ]
-    assert values == [{"map": 2.0}, {"app": 3.0}]
+    assert values == [{"desk": 2.0}, {"explain": 3.0}]
     out.write_text("{}")
-    assert bench(["app", "--json", str(out), "--add"]) == 2
-    assert "b.json is no readable JSON of speeds: make it again" in capsys.readouterr().err
+    assert main(["bench", "explain", "--json", str(out)]) == 2
+    assert "b.json is not a readable JSON of speeds: make it again" in capsys.readouterr().err
 
 
 def test_predict_writes_a_run_of_several_checkpoints_with_the_files_columns(trained: Path, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from tests.core.made_up import make_checkpoint, make_table
 from tests.trainers.test_training import arguments, weights_hash
 from trainers import resume
 from trainers.__main__ import main
-from trainers.bench.__main__ import main as bench
 
 SHORT = ["--set", "epochs=1", "--set", "batch_size=60"]
 
@@ -46,7 +45,7 @@ def kept(finished: Path, tmp_path: Path) -> Path:
 def sentence(capsys: pytest.CaptureFixture[str], *command: str) -> str:
     """The one line on standard error of a command that a person can mend."""
     capsys.readouterr()
-    assert (bench(command[1:]) if command[0] == "bench" else main(command)) == 2
+    assert main(command) == 2
     lines = [line for line in capsys.readouterr().err.splitlines() if line.strip() and "pair/s]" not in line]
     assert len(lines) == 1 and len(lines[0]) < 600
     return lines[0]
@@ -128,7 +127,7 @@ def writers(checkpoint: str, data: Path, out: Path) -> dict[str, list[str]]:
         "predict": ["predict", checkpoint, dev, "--out", str(out)],
         "sweep": ["sweep", "nli-attconv-light", "--data", str(data), "--csv", str(out), "--runs", str(out.parent)],
         "compare": ["compare", "--ours", checkpoint, "--theirs", checkpoint, "--named", "x", "--csv", str(out)],
-        "bench": ["bench", "app", "--json", str(out)],
+        "bench": ["bench", "desk", "--json", str(out)],
     }
 
 
@@ -145,7 +144,7 @@ def test_a_file_that_cannot_be_written_is_told_before_any_work(
     (tmp_path / "file").touch()
     for work in ("core.checkpoint.load", "trainers.train.load_data", "trainers.compare.table"):
         monkeypatch.setattr(work, lambda *_: pytest.fail("worked before it looked at --out"))
-    monkeypatch.setattr("trainers.bench.benchmarks.BENCHMARKS", {"app": lambda quick: pytest.fail("measured")})
+    monkeypatch.setattr("trainers.bench.MEASUREMENTS", {"desk": lambda quick: pytest.fail("measured")})
 
     def told(out: Path) -> str:
         return sentence(capsys, *writers(checkpoint, data, out)[name])

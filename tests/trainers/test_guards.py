@@ -17,7 +17,7 @@ from tests.trainers.test_training import arguments
 from trainers import loop
 from trainers import recipe as recipes
 from trainers.__main__ import main
-from trainers.bench.training import made_up
+from trainers.bench.models import made_up
 from trainers.set_up import Options, check_settings
 
 

@@ -13,7 +13,7 @@ from core.linguistics.word_lists import Noun, WordLists, article, plural
 from core.linguistics.wordnet import lexicon
 from trainers.paper import make_pairs
 from trainers.paper.__main__ import main as paper
-from trainers.paper.make_pairs import sentences
+from trainers.paper.make_pairs import premises
 from trainers.paper.make_pairs.kinds import CONTRADICTION, ENTAILMENT, NEUTRAL, WANTED, Maker
 
 PREMISES = (
@@ -44,9 +44,9 @@ def pairs(lists: WordLists) -> list[tuple[str, str, str, str]]:
     maker = Maker(lists, seed=3)
     for _ in range(60):
         for text in PREMISES:
-            sentence = sentences.read(text)
+            sentence = premises.read(text)
             assert sentence is not None
-            make_pairs.take(maker, sentence)
+            maker.take(sentence)
     return maker.pairs
 
 
@@ -61,7 +61,9 @@ def test_all_is_clean_english(pairs: list[tuple[str, str, str, str]]) -> None:
         assert text[0].isupper() and text.endswith(".") and "  " not in text and " ," not in text
         for found, word in re.findall(r"\b(an?) (\w+)", text, re.IGNORECASE):
             assert found.lower() == article(word), text
-        assert not re.search(r"\b(a|an|one|two) (milk|water|people|grass|soccer)\b", text, re.IGNORECASE), text
+        assert not re.search(
+            r"\b((a|an|one|two) (milk|water|grass|soccer)|(a|an|one) people)\b", text, re.IGNORECASE
+        ), text
         assert not re.search(
             r"\b(two|three|four|ten) (\w+ )?(man|woman|boy|girl|dog|apple|child|pear)\b", text.lower()
         ), text
@@ -70,10 +72,10 @@ def test_all_is_clean_english(pairs: list[tuple[str, str, str, str]]) -> None:
 def test_each_kind_on_its_own_premise(lists: WordLists) -> None:
     def made(text: str, kind: str, label: str) -> set[tuple[str, str]]:
         maker = Maker(lists, seed=1)
-        sentence = sentences.read(text)
+        sentence = premises.read(text)
         assert sentence is not None
         for _ in range(150):
-            make_pairs.take(maker, sentence)
+            maker.take(sentence)
         return {(first, second) for k, which, first, second in maker.pairs if (k, which) == (kind, label)}
 
     guitar, red = "A man is playing a guitar.", "A woman is wearing a red hat on the beach."
@@ -88,32 +90,34 @@ def test_each_kind_on_its_own_premise(lists: WordLists) -> None:
     assert (up, "A man is walking down a hill.") in made(up, "antonym", CONTRADICTION)
     bike = "A man is riding a bike."
     assert (bike, "A man is riding a bicycle.") in made(bike, "synonym", ENTAILMENT)
-    long = "A tall man in a hat is running on a beach."
+    long = "A tall man is running on a beach."
     assert (long, "A man is running.") in made(long, "dropped", ENTAILMENT)
     assert ("A man is running.", long) in made(long, "added", NEUTRAL)
+
+
+def test_a_sentence_ends_only_where_the_rest_can_be_left_out(lists: WordLists) -> None:
+    def shorter(text: str) -> list[str]:
+        sentence = premises.read(text)
+        assert sentence is not None
+        parts = premises.clause(sentence, lists)
+        assert parts is not None
+        return [" ".join(sentence.words[:end]) for end in parts.cuts[:-1]]
+
+    assert shorter("A man is running in a park near a lake.") == ["A man is running", "A man is running in a park"]
+    assert shorter("A boy is hanging upside down from a swing.") == []
+    assert "Two boys are playing in a run" not in shorter("Two boys are playing in a run down alley.")
+    assert shorter("A woman is holding a cup while a man watches.") == ["A woman is holding a cup"]
 
 
 def test_nothing_is_weakened_under_negation_or_a_quantifier(lists: WordLists) -> None:
     maker = Maker(lists, seed=1)
     texts = ("A woman is not playing a guitar.", "Every man in the room is playing a violin.", "Few dogs are running.")
     for text in (*texts, "Only a boy is eating an apple on a bench.", "A girl without a red hat is riding a horse."):
-        sentence = sentences.read(text)
+        sentence = premises.read(text)
         assert sentence is not None
         for _ in range(80):
-            make_pairs.take(maker, sentence)
-    assert {kind for kind, *_ in maker.pairs} <= {"cohyponym", "colour", "synonym", "same", "antonym"}
-
-
-def test_roles_change_places_or_voice(pairs: list[tuple[str, str, str, str]]) -> None:
-    for kind, label, first, second in pairs:
-        if kind == "swapped":
-            # The agent stands first in the active and last, behind "by", in the passive.
-            passive = [" is being " in text for text in (first, second)]
-            same_order = first.split(" ")[1:2] == second.split(" ")[1:2]
-            assert label in (ENTAILMENT, CONTRADICTION)
-            assert label == CONTRADICTION or passive[0] != passive[1]
-            if passive[0] == passive[1] and same_order:
-                assert first.split(" is ")[0] != second.split(" is ")[0]
+            maker.take(sentence)
+    assert maker.pairs == []
 
 
 def test_a_number_is_some_and_only_from_five_on_several(pairs: list[tuple[str, str, str, str]]) -> None:

@@ -169,7 +169,7 @@ def test_attention_of_each_run_is_measured_on_word_alignments(data: Path, tmp_pa
         assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(float(row["F1 (others)"]), abs=1e-4)
         assert row["command"].endswith("--alignments words.json --alignments others.json --seeds 1")
     shown = sweeps.read(tmp_path / "a.csv")
-    assert isinstance(shown, sweeps.Sweep) and "F1: of links by attention" in sweeps.caption(shown, "", bars=False)
+    assert isinstance(shown, sweeps.Sweep) and "F1: of links by attention" in sweeps.caption(shown, "")
     assert [*shown.columns] == ["accuracy", "F1 (words)", "F1 (others)"]
     assert main([*command[:-8], "--alignments", str(chunks)]) == 2
     assert "has alignments of chunks" in capsys.readouterr().err
@@ -341,7 +341,7 @@ def test_runs_of_a_fold_learn_from_the_mean_of_teachers(data: Path, tmp_path: Pa
     before = len(list(runs.iterdir()))
     assert before == 6 and main(command) == 0 and rows(written) == told
     assert "the teachers’ mean" in sweeps.read(written).columns.values()
-    assert "of one teacher (mean of theirs)" in sweeps.caption(sweeps.read(written), "WikiQA dev", bars=False)
+    assert "of one teacher (mean of theirs)" in sweeps.caption(sweeps.read(written), "WikiQA dev")
 
 
 def test_word_counts_are_scored_beside_a_network(data: Path, tmp_path: Path, capsys) -> None:
@@ -391,7 +391,7 @@ def test_simple_pairs_beside_a_data_set_at_several_weights(data: Path, tmp_path:
         assert "--probe" in shlex.split(row["command"])
     shown = sweeps.read(tmp_path / "a.csv")
     assert isinstance(shown, sweeps.Sweep) and shown.columns["accuracy (simple pairs)"] == "simple pairs"
-    assert "written by hand" in sweeps.caption(shown, "", bars=False)
+    assert "written by hand" in sweeps.caption(shown, "")
     assert sweeps.label(shown.variants[0][0]) == "weight of MNLI-23k 0"
     command[command.index("train.MNLI-23k.weight=0,1")] = "train.MNLI.weight=0,1"
     assert main(command) == 2

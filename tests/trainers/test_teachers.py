@@ -15,7 +15,6 @@ from core.reading.word_table import WordTable
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.loop import ready
-from trainers.paper.__main__ import main as paper
 from trainers.set_up import Options, class_weights, targets
 from trainers.training_data import load_data
 
@@ -130,25 +129,3 @@ def test_a_teacher_reads_its_own_words_and_one_that_is_not_there_or_has_other_cl
     capsys.readouterr()
     assert main(["train", "te-phrases-kmin", "--data", str(data), "--set", "teachers=[para-adaqa]", *more[:2]]) == 2
     assert "para-adaqa has other classes; choose another one" in capsys.readouterr().err
-
-
-def test_several_seeds_are_written_into_the_card(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for seed in (1, 2, 3):
-        more = ["--set", "epochs=1", "--set", f"seed={seed}"]
-        assert main(arguments(data, tmp_path / f"s{seed}", *more)) == 0
-    folders = [str(tmp_path / f"s{seed}") for seed in (1, 2, 3)]
-    assert paper(["seeds", *folders]) == 0
-    cards = [json.loads((Path(folder) / "card.json").read_text()) for folder in folders]
-    values = [card["results"]["SNLI dev"]["accuracy"] for card in cards]
-    summary = load(tmp_path / "s1").card["seeds"]
-    assert summary["seeds"] == [1, 2, 3] and summary["results"]["SNLI dev"]["values"] == values
-    assert summary["mean"] == pytest.approx(sum(values) / 3)
-    assert summary["spread"] == pytest.approx(torch.tensor(values, dtype=torch.float64).std().item())
-    assert "seeds" not in cards[1]
-    capsys.readouterr()
-    assert paper(["seeds", folders[0], folders[0]]) == 2 and "same seed" in capsys.readouterr().err
-    assert main(arguments(data, tmp_path / "s4", "--set", "epochs=1", "--set", "seed=4", "--set", "lr=0.1")) == 0
-    capsys.readouterr()
-    assert paper(["seeds", folders[0], str(tmp_path / "s4")]) == 2 and "different recipes" in capsys.readouterr().err

@@ -1,1 +1,117 @@
-"""The benchmarks of the speeds that PairLens promises."""
+"""Measure the speeds that PairLens promises; prints a table and writes JSON.
+
+    python -m trainers bench
+    python -m trainers bench training explain --json speeds.json
+    python -m trainers bench load --json docs/speed.json
+
+Wherever possible a speed is a ratio of two times that are measured in turns, so that it means the same on another
+machine. It is a measurement, not a test: on a busy machine its numbers are of no use. Measurements:
+
+    explain      the explanation of a pair, by a 1024³ float32 product
+    verdict      in a browser, from Enter to the verdict, by the explanation alone
+    effects      what words and attention links do to a verdict, by the same product
+    training     the FLOP rate of a training step of every shipped nli-* model, as a share of the product's
+    streaming    predict: its memory by the number of rows, its time by the forward passes alone, two Ray workers by one
+    load         1, 20, 50 and 100 visitors that each type a sentence every five seconds (half an hour: only by name)
+    first-page   pages of a new server and of a second visitor, by an empty Streamlit page
+    desk         the Error desk's answer to a filter of 10,000 rows, by an empty Streamlit rerun
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+
+import torch
+
+from core.errors import RunError
+from core.files import check_writable, json_text, write_whole
+from core.json_types import JsonObject
+from trainers.bench import app, models
+from trainers.bench.models import Row, Unmeasured
+from trainers.card import device_name
+from trainers.tables import text
+
+MEASUREMENTS: dict[str, Callable[[bool], Sequence[Row]]] = {
+    "explain": models.explanations,
+    "verdict": app.verdict,
+    "effects": models.effects,
+    "training": models.training,
+    "streaming": models.streaming,
+    "load": app.load,
+    "first-page": app.first_page,
+    "desk": app.desk,
+}
+"""What measures the rows of each, with fewer repetitions where it is called with True."""
+ONLY_BY_NAME = ("load",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers bench`."""
+    known = f"which ones: {', '.join(MEASUREMENTS)} (default: all but {', '.join(ONLY_BY_NAME)})"
+    parser.add_argument("names", nargs="*", metavar="NAME", help=known)
+    help_json = "where to write; other measurements in the file are kept (default: bench.json)"
+    parser.add_argument("--json", type=Path, default=Path("bench.json"), metavar="FILE", help=help_json)
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, print, write."""
+    for name in args.names:
+        if name not in MEASUREMENTS:
+            raise RunError(f"there is no measurement {name!r}; choose from {', '.join(MEASUREMENTS)}")
+    check_writable(args.json, "--json")
+    earlier = stored_runs(args.json) if args.json.exists() else []
+    load = os.getloadavg()[0]
+    names = args.names or [name for name in MEASUREMENTS if name not in ONLY_BY_NAME]
+    measured = {name: _measured(name, args.quick) for name in names}
+    machine: JsonObject = {
+        "device": device_name(torch.device("cpu")),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "load_before": load,
+        "date": date.today().isoformat(),
+    }
+    print(f"{machine['device']}, {machine['threads']} threads, torch {machine['torch']}")
+    if load > 0.5 * (machine["cores"] or 1):
+        print(f"the machine was busy (load {load:.1f}): these numbers say little")
+    print()
+    print(text([row.cells for rows in measured.values() for row in rows]))
+    rows = {name: [{**asdict(row), "met": row.met} for row in measured[name]] for name in measured}
+    for stored in earlier:
+        stored["benchmarks"] = {name: old for name, old in stored["benchmarks"].items() if name not in measured}
+    runs = [stored for stored in earlier if stored["benchmarks"]] + [{"machine": machine, "benchmarks": rows}]
+    write_whole(args.json, json_text({"runs": runs}))
+    return 0
+
+
+def _measured(name: str, quick: bool) -> Sequence[Row]:
+    try:
+        return MEASUREMENTS[name](quick)
+    except Unmeasured as error:
+        return [Row(name, None, "", None, note=str(error))]
+
+
+def stored_runs(path: Path) -> list[JsonObject]:
+    """The runs in a file that this command wrote, each with its ``machine`` and, by measurement, its ``benchmarks``.
+    Raises RunError for another file."""
+    try:
+        runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+        for stored in runs:
+            _ = stored["machine"], [row_of(row) for rows in stored["benchmarks"].values() for row in rows]
+        return list(runs)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise RunError(f"{path.parent.name}/{path.name} is not a readable JSON of speeds: make it again") from None
+
+
+def row_of(stored: JsonObject) -> Row:
+    """A row as the file holds it."""
+    return Row(**{key: value for key, value in stored.items() if key != "met"})

@@ -1,10 +1,15 @@
-"""Speed of the app in a real browser: beside an empty Streamlit page in the same run a new server's first page, another
-visitor's pages and a new verdict; a click; and a new text on the filter map.
-"""
+"""Speed of the running app: in a browser beside an empty Streamlit page, and with many visitors at once, which are no
+browsers: they send Streamlit's messages over the websocket, as the page would."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import itertools
+import json
 import os
+import random
+import re
 import shutil
 import socket
 import statistics
@@ -12,237 +17,179 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
 
-from core.checkpoint import available, load_named
+import numpy as np
+import psutil
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from core.checkpoint import Checkpoint, load_named
+from core.data import read
+from core.desk import store
+from core.desk.run import Predictions, Run
 from core.errors import RunError
-from core.filter_map.map import FilterMap, available_map, codes_of
-from trainers.bench.explaining import by_time
-from trainers.bench.row import Row, Unmeasured, filled
+from core.explain import explain
+from core.json_types import JsonObject
+from core.wording import counted
+from trainers.bench.models import Row, Unmeasured, medians, pairs_file, word_pair
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
-ROOT = Path(__file__).resolve().parents[2]
-TEXTS = (
-    "Blue River is a village in Poland",
-    "Blue River is a species of plant in the orchid family",
-    "The Blue River is a company that makes cars",
-    "Blue River is a novel by an English author",
-    "Blue River is a river in the west of the state",
-    "Blue River is the first album of the band",
-)
-EMPTY = """import streamlit as st
-st.title("Empty")
-st.text(st.text_input("Text"))
+APP = Path(__file__).resolve().parents[2] / "streamlit_app.py"
+MODEL = "nli-two-sided"
+EMPTY = """
+import streamlit as st
+st.session_state.runs = st.session_state.get("runs", 0) + 1
+st.text_input("Text")
+st.text(f"run {st.session_state.runs}")
 """
-"""What every Streamlit page takes: a title and a text box, whose text it shows."""
 PAGES = {
     "": ("Explore", 1.4, "[role=gridcell]"),
     "phrases": ("Phrases", 2, ".poolings"),
     "filter-map": ("Filter map", 2, ".map-key button"),
     "models": ("Models", 2, "tbody tr"),
 }
-"""By address: a page's name, how many times an empty Streamlit page it may take a second visitor, and what stands on it
-when its numbers do."""
-MAPPED = "topic-acnn"
-"""The checkpoint whose filter map is measured."""
-WORDS = ("sheep", "horses", "trees", "cars", "clouds", "boats", "birds", "chairs")
-_CLICK_SHOWN = """cell => new Promise((done) => {
-  let pressed;
-  cell.addEventListener("pointerdown", () => { pressed = performance.now(); }, { capture: true, once: true });
-  new MutationObserver((_, observer) => {
-    if (cell.getAttribute("aria-selected") !== "true") return;
-    observer.disconnect();
-    requestAnimationFrame(() => setTimeout(() => done(performance.now() - pressed)));
-  }).observe(cell, { attributes: true });
-})"""
-_TEXT_SHOWN = """(shown, [sign, word]) => new Promise((done) => {
-  let pressed;
-  window.addEventListener("keydown", () => { pressed = performance.now(); }, { capture: true, once: true });
-  const root = shown.getRootNode();
-  new MutationObserver((_, observer) => {
-    if (!Array.from(root.querySelectorAll(sign)).some((one) => one.textContent.includes(word))) return;
-    observer.disconnect();
-    requestAnimationFrame(() => setTimeout(() => done(performance.now() - pressed)));
-  }).observe(root, { subtree: true, childList: true, characterData: true });
-})"""
-"""By the browser's own clock: Playwright looks again after 20, 50, 100 … ms, which is longer than what is measured."""
-_STAR = ".star.now"
-"""A text's present place on the map, which bears its words."""
+"""By address: a page's name, how many times an empty page it may take, and what appears with its numbers."""
+DESK_ROWS = 10_000
+FILTERS = ("not right", 'gold = "neutral"', "p > 60%", 'second contains "the"', "right and p > 60%")
+
+
+def first_page(quick: bool) -> list[Row]:
+    """A new server's first page, from its start on, and a second visitor's pages, by those of an empty one."""
+    times: dict[tuple[bool, str], list[float]] = defaultdict(list)
+    signs = {page: sign for page, (_, _, sign) in PAGES.items()}
+    with chromium() as browser, empty_page() as empty:
+        for _ in range(1 if quick else 3):
+            for script, pages in ((empty, {"": "input"}), (APP, signs)):
+                with server(script) as at:
+                    for page, sign in pages.items():
+                        visits = [_visit(browser, f"{at.address}/{page}", sign) for _ in range(4)]
+                        times[script is APP, page] += visits[1:]
+                        if not page:
+                            times[script is APP, "first"].append(visits[0] + at.seconds)
+
+    def row(name: str, bar: float, page: str, other: str) -> Row:
+        own, empty = (statistics.median(times[key]) for key in ((True, page), (False, other)))
+        return Row(f"app: {name}", own / empty, "x", bar, note=f"{own:.2f} s; the empty page {empty:.2f} s")
+
+    rows = [row(f"{name}, a second visitor", bar, page, "") for page, (name, bar, _) in PAGES.items()]
+    return [row("first page of a new server", 2.2, "first", "first"), *rows]
+
+
+def _visit(browser: Browser, address: str, sign: str) -> float:
+    """Seconds until a new visitor's page has its numbers."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    started = time.perf_counter()
+    page = context.new_page()
+    page.goto(address, wait_until="commit")
+    page.locator(sign).first.wait_for(timeout=60_000)
+    seconds = time.perf_counter() - started
+    context.close()
+    return seconds
+
+
+def verdict(quick: bool) -> list[Row]:
+    """A typed pair's verdict on Explore, beyond an empty Streamlit rerun, by its explanation alone."""
+    words = ("sheep", "horses", "trees", "cars", "clouds", "boats", "birds", "chairs")
+    texts = [f"A man is near the {word}" for word in words[: 4 if quick else None]]
+    with chromium() as browser, empty_page() as empty, server(empty) as plain, server() as own:
+        rerun = _reruns(browser, plain)
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(f"{own.address}/?model={MODEL}")
+        page.locator(PAGES[""][2]).first.wait_for(timeout=60_000)
+        taken = statistics.median(_answer(page, "Hypothesis", text, page.locator(".chips").last) for text in texts)
+    pair = word_pair(load_named(MODEL), 8, 20)
+    (alone,) = medians([lambda: explain(load_named(MODEL), *pair)], 20)
+    note = f"{taken:.0f} ms; an empty run {rerun:.0f} ms, the explanation {alone:.0f} ms"
+    return [Row("app: a verdict after Enter, beyond an empty run", (taken - rerun) / alone, "x", 3, note=note)]
+
+
+def desk(quick: bool) -> list[Row]:
+    """The Error desk's answer to a filter; the bar is three empty Streamlit reruns and 200 ms."""
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser, empty_page() as empty:
+        dataset = read(pairs_file(Path(folder, "pairs.jsonl"), DESK_ROWS))
+        chances = np.random.default_rng(0).dirichlet([0.6] * 3, len(dataset.rows))
+        run = Run(dataset, (Predictions.of(load_named(MODEL), chances),))
+        store.keep(run, Path(folder))
+        with server(empty) as plain, server(PAIRLENS_DESK=folder, PAIRLENS_DB="") as own:
+            rerun = _reruns(browser, plain)
+            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            link = f"file={store.short(run.dataset.sha256)}&models={store.short(run.models[0].sha256)}"
+            page.goto(f"{own.address}/error-desk?{link}")
+            rows = page.get_by_text(re.compile(rf"^[\d,]+ of {DESK_ROWS:,} rows"))
+            rows.first.wait_for(timeout=120_000)
+            taken = statistics.median(_answer(page, "Filter", text, rows) for text in FILTERS[: 2 if quick else None])
+    name, bar = f"error desk: a filter of {DESK_ROWS:,} rows", round(3 * rerun + 200)
+    return [Row(name, taken, "ms", bar, note=f"an empty rerun {rerun:.0f} ms")]
+
+
+def _reruns(browser: Browser, empty: Server) -> float:
+    """Median milliseconds of the empty page's rerun."""
+    page = browser.new_page()
+    page.goto(empty.address)
+    shown = page.get_by_text(re.compile(r"^run \d+"))
+    shown.wait_for(timeout=60_000)
+    return statistics.median(_answer(page, "Text", f"x{n}", shown) for n in range(10))
+
+
+def _answer(page: Page, label: str, text: str, shown: Locator) -> float:
+    """Milliseconds from Enter in a text box until the text of an element is another one."""
+    page.wait_for_timeout(700)  # what the last answer set off has ended
+    box, before = page.locator(f"input[aria-label^={label}]").first, shown.first.inner_text()
+    box.fill(text)
+    started = time.perf_counter()
+    box.press("Enter")
+    while shown.first.inner_text() == before:
+        if time.perf_counter() - started > 30:
+            raise Unmeasured("the page did not answer in 30 s")
+    return (time.perf_counter() - started) * 1000
+
+
+@contextlib.contextmanager
+def empty_page() -> Iterator[Path]:
+    """The script of the empty page."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "empty.py").write_text(EMPTY, encoding="utf-8")
+        yield Path(folder, "empty.py")
 
 
 class Server(NamedTuple):
-    """A running app of its own."""
+    """A running app of its own, and the seconds that its start took."""
 
     address: str
     process: subprocess.Popen[bytes]
-    started: float
-    """When it was started, on :func:`time.perf_counter`'s clock."""
+    seconds: float
 
 
-def pages(quick: bool) -> list[Row]:
-    """The pages beside an empty Streamlit page in the same run, and the server's memory."""
-    rows = [Row("app: first page of a new server", None, "x", 2.2)]
-    rows += [Row(f"app: {name}, a second visitor", None, "x", bar) for name, bar, _ in PAGES.values()]
-    rows += [
-        Row("app: a new verdict after Enter", None, "x", 3),
-        Row("app: a click shown", None, "ms", 100),
-        Row("app: memory of a server", None, "GB", 1.2),
-    ]
-    repeats = 1 if quick else 3
-
-    def values() -> list[tuple[float, str]]:
-        times, memory = _page_times(repeats)
-        explained = (by_time("nli-two-sided", True, ((8, 20),))[0].value or 0) / 1000  # as long as the typed pairs
-        first, visit, rerun = (times[f"empty {what}"] for what in ("first", "visit", "rerun"))
-        out = [(times["first"] / first, f"{times['first']:.2f} s; of an empty Streamlit page {first:.2f} s")]
-        out += [(times[page] / visit, f"{times[page]:.2f} s; of the empty page {visit:.2f} s") for page in PAGES]
-        what = f"times its explanation ({1000 * explained:.0f} ms) beyond an empty run, {1000 * rerun:.0f} ms"
-        out.append(((times["verdict"] - rerun) / explained, what))
-        return [*out, (1000 * times["click"], "median of clicks on cells"), (memory, f"largest of {repeats}")]
-
-    return filled(rows, values)
-
-
-def _page_times(repeats: int) -> tuple[dict[str, float], float]:
-    """Median seconds, and the most gigabytes that a server took: the app's pages and the empty one are opened by turns.
-
-    By name: ``first``, from a server's start until its first page is complete; by page, that of a second visitor;
-    ``click`` on a cell until it is drawn as selected; ``verdict``, from Enter until it stands there; of the empty page
-    ``empty first``, ``empty visit`` and ``empty rerun``. Raises Unmeasured.
-    """
-    times: dict[str, list[float]] = {}
-    memory = 0.0
-    with chromium() as (browser, psutil), tempfile.TemporaryDirectory() as folder:
-        empty = Path(folder, "empty.py")
-        empty.write_text(EMPTY, encoding="utf-8")
-
-        def visit(own: Server, page: str, sign: str) -> Page:
-            tab = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-            tab.goto(f"{own.address}/{page}", wait_until="commit")
-            tab.locator(sign).first.wait_for(timeout=60_000)
-            return tab
-
-        def timed(name: str, started: float) -> None:
-            times.setdefault(name, []).append(time.perf_counter() - started)
-
-        def reruns(tab: Page, name: str, label: str, shown: str) -> None:
-            box = tab.locator(f"input[aria-label^={label}]")
-            for word in WORDS:
-                tab.wait_for_timeout(500)
-                box.fill(f"A man is near the {word}")
-                waiting = _awaited(tab.locator(shown).first, _TEXT_SHOWN, [shown, word])
-                box.press("Enter")
-                times.setdefault(name, []).append(waiting())
-
-        for _ in range(repeats):
-            with server(empty) as own:
-                visit(own, "", "input").context.close()
-                timed("empty first", own.started)
-                for _ in range(3):
-                    started = time.perf_counter()
-                    tab = visit(own, "", "input")
-                    timed("empty visit", started)
-                reruns(tab, "empty rerun", "Text", "[data-testid=stText]")
-                tab.context.close()
-            with server() as own:
-                visit(own, "", PAGES[""][2]).context.close()
-                timed("first", own.started)
-                for page, (_, _, sign) in PAGES.items():
-                    visit(own, page, sign).context.close()
-                    for _ in range(3):
-                        started = time.perf_counter()
-                        tab = visit(own, page, sign)
-                        timed(page, started)
-                        if page:
-                            tab.context.close()
-                    if not page:
-                        times.setdefault("click", []).extend(_click(tab, place) for place in range(1, 8))
-                        reruns(tab, "verdict", "Hypothesis", ".chips")
-                process = psutil.Process(own.process.pid)
-                used = sum(p.memory_info().rss for p in [process, *process.children(recursive=True)])
-                memory = max(memory, used / 1e9)
-    return {name: statistics.median(values) for name, values in times.items()}, memory
-
-
-def _click(tab: Page, place: int) -> float:
-    """Seconds until the cell is drawn as selected that is ``place``-th of the matrix."""
-    cell = tab.get_by_role("gridcell").nth(place)
-    waiting = _awaited(cell, _CLICK_SHOWN)
-    cell.click()
-    return waiting()
-
-
-def _awaited(locator: Locator, script: str, argument: object = None) -> Callable[[], float]:
-    """Start a script on an element, whose promise the returned function waits for: seconds."""
-    promise = locator.evaluate_handle(f"(element, argument) => ({{ shown: ({script})(element, argument) }})", argument)
-    return lambda: float(promise.evaluate("promise => promise.shown")) / 1000
-
-
-def filter_map(quick: bool) -> list[Row]:
-    """Milliseconds to read and place a text on a filter map, seconds from Enter until a browser draws its star."""
-    rows = [Row("filter map: a new text's place", None, "ms", 500), Row("filter map: star after Enter", None, "s", 1)]
-    folder = available_map(load_named(MAPPED)) if MAPPED in available() else None
-    if folder is None:
-        return [replace(row, note="the map is not there") for row in rows]
-    checkpoint = load_named(MAPPED)
-    placed = FilterMap.load(folder, checkpoint)
-    layout, times = next(iter(placed.layouts)), []
-    for text in TEXTS * (1 if quick else 3):
-        started = time.perf_counter()
-        placed.place(codes_of(checkpoint, [text]), layout)
-        times.append((time.perf_counter() - started) * 1000)
-    place = replace(rows[0], value=statistics.median(times), note=f"among {len(placed.items):,}")
-    return [place, *filled(rows[1:], lambda: [(_star(), f"median of {len(TEXTS)}")])]
-
-
-def _star() -> float:
-    """Median seconds from Enter until the browser's map holds the star of the typed text. Raises Unmeasured."""
-    times = []
-    with chromium() as (browser, _), server() as own:
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.goto(f"{own.address}/filter-map?model={MAPPED}&first=A+text")
-        page.locator(_STAR).wait_for(timeout=60_000)
-        for text in TEXTS:
-            page.wait_for_timeout(1500)
-            box = page.get_by_label("Text 1", exact=True)
-            box.fill(text)
-            started = time.perf_counter()
-            box.press("Enter")
-            page.locator(f'{_STAR}[data-words="{text}"]').wait_for(timeout=30_000)
-            times.append(time.perf_counter() - started)
-    return statistics.median(times)
-
-
-@contextmanager
-def chromium() -> Iterator[tuple[Browser, ModuleType]]:
-    """A browser, and psutil. Raises Unmeasured where one of them is not there."""
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser. Raises Unmeasured where Playwright or Chromium is missing."""
     try:
-        import psutil
         from playwright.sync_api import Error, sync_playwright
     except ImportError as error:
         raise Unmeasured(f"{error.name} is not installed") from None
-    names = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
-    program = next(filter(None, map(shutil.which, names)), None)
+    program = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-headless-shell"))), None)
     try:
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            yield browser, psutil
+            yield browser
             browser.close()
     except Error as error:
         raise Unmeasured(str(error).splitlines()[0][:100]) from None
 
 
-@contextmanager
-def server(script: Path = ROOT / "streamlit_app.py", **environment: str) -> Iterator[Server]:
+@contextlib.contextmanager
+def server(script: Path = APP, **environment: str) -> Iterator[Server]:
     """A server of this script, which sees these environment variables too."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -253,15 +200,250 @@ def server(script: Path = ROOT / "streamlit_app.py", **environment: str) -> Iter
     quiet, env = subprocess.DEVNULL, {**os.environ, **environment}
     process = subprocess.Popen(command, cwd=script.parent, env=env, stdout=quiet, stderr=quiet)
     try:
-        while True:
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1).read()
-                break
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.05)
-                if time.perf_counter() - started > 60 or process.poll() is not None:
-                    raise RunError("the app's server does not start; try `streamlit run streamlit_app.py`") from None
-        yield Server(f"http://127.0.0.1:{port}", process, started)
+        while not _healthy(port):
+            if time.perf_counter() - started > 60 or process.poll() is not None:
+                raise RunError("the app's server does not start; try `streamlit run streamlit_app.py`")
+            time.sleep(0.05)
+        yield Server(f"http://127.0.0.1:{port}", process, time.perf_counter() - started)
     finally:
         process.terminate()
         process.wait(timeout=20)
+
+
+def _healthy(port: int) -> bool:
+    with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1):
+        return True
+    return False
+
+
+_BOX = re.compile(r" (first|second)( \d+)?$")  # how the identifier of a sentence's box ends
+_PAIR, _REST = "pairlens", "pairlens_address"  # components by which both parts of the page are known
+
+
+class Verdict(NamedTuple):
+    """What the page drew of a pair: the probabilities of the classes in their order, and seconds since it was asked."""
+
+    first: str
+    second: str
+    probabilities: tuple[float, ...]
+    seconds: float
+
+
+class Visitor:
+    """One session of Explore. ``address``: http://HOST:PORT; ``headers``: of a login and its cookie. Use it as an
+    asynchronous context. All that waits raises RunError after ``patience`` seconds or when the server hangs up."""
+
+    def __init__(self, address: str, headers: Mapping[str, str] | None = None, patience: float = 300) -> None:
+        self._address, self._headers, self._patience = address, dict(headers or {}), patience
+        self._boxes: dict[str, str] = {}
+        self._parts: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
+        self._page, self._query = "", ""
+        self._known: dict[str, ForwardMsg] = {}
+        """Messages that the server need not send again, by their hashes: those of the last run of the whole page."""
+
+    async def __aenter__(self) -> Visitor:
+        url = self._address.replace("http", "ws", 1) + "/_stcore/stream"
+        protocol = websockets.Subprotocol("streamlit")
+        try:
+            self._socket = await websockets.connect(
+                url,
+                subprotocols=[protocol],
+                additional_headers=self._headers,
+                max_size=None,
+                open_timeout=300,
+                ping_interval=None,  # browsers answer the server's pings, and send none
+            )
+        except (OSError, websockets.WebSocketException, TimeoutError) as error:
+            raise RunError(f"{self._address} cannot be opened ({error}): check that the app runs there") from error
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._socket.close()
+
+    async def open(self, **link: str) -> Verdict:
+        """Open Explore at an address with these parameters, of which ``first`` and ``second`` are needed."""
+        self._query, self._texts = urlencode(link), {}
+        return await self._answer(link["first"], link["second"], "")
+
+    async def type(self, side: str, text: str) -> Verdict:
+        """Type another ``first`` or ``second`` sentence and press Enter; with the verdict on screen the browser has the
+        rest of the page drawn."""
+        self._texts[self._boxes[side]] = text
+        link = dict(self._shown) | {side: text}
+        verdict = await self._answer(link["first"], link["second"], self._parts[_PAIR])
+        await self._answer(verdict.first, verdict.second, self._parts[_REST], verdict)
+        return verdict
+
+    async def _answer(self, first: str, second: str, part: str, verdict: Verdict | None = None) -> Verdict:
+        """Let a part of the page run, or all of it (empty), until its last message. The verdict's time is that of its
+        own message; ``verdict``: the one that is there already."""
+        started = time.perf_counter()
+        known, new = self._known, dict[str, ForwardMsg]()
+        await self._socket.send(self._run(known, part))
+        try:
+            async with asyncio.timeout(self._patience):
+                while True:
+                    message = await self._message(known)
+                    if message.metadata.cacheable:
+                        new[message.hash] = message
+                    kind = message.WhichOneof("type")
+                    if kind == "new_session":
+                        self._page = message.new_session.page_script_hash
+                    elif kind == "delta":
+                        drawn = self._read(message)
+                        if drawn is not None and (drawn["link"]["first"], drawn["link"]["second"]) == (first, second):
+                            shares = tuple(one["p"] for one in drawn["verdict"]["classes"])
+                            verdict = verdict or Verdict(first, second, shares, time.perf_counter() - started)
+                            self._shown = {"first": first, "second": second}
+                    elif kind == "script_finished" and verdict is not None:
+                        self._known = known if part else new
+                        return verdict
+        except (TimeoutError, websockets.WebSocketException) as error:
+            why = f"{type(error).__name__} {error}".rstrip()
+            raise RunError(f"the app did not answer ({why}): is it busy, or was it stopped?") from error
+
+    def _run(self, known: Mapping[str, ForwardMsg], part: str) -> bytes:
+        message = BackMsg()
+        run = message.rerun_script
+        run.fragment_id = part
+        run.query_string, run.page_script_hash = self._query, self._page
+        run.context_info.url = f"{self._address}/"
+        run.cached_message_hashes.extend(known)
+        for box, text in self._texts.items():
+            run.widget_states.widgets.add(id=box, string_value=text)
+        return bytes(message.SerializeToString())
+
+    async def _message(self, known: Mapping[str, ForwardMsg]) -> ForwardMsg:
+        """The next one. One that is known comes as its hash, with new metadata."""
+        data, message = await self._socket.recv(), ForwardMsg()
+        message.ParseFromString(data if isinstance(data, bytes) else data.encode())
+        if message.WhichOneof("type") == "ref_hash":
+            whole = ForwardMsg()
+            whole.CopyFrom(known[message.ref_hash])
+            whole.metadata.CopyFrom(message.metadata)
+            message = whole
+        return message
+
+    def _read(self, message: ForwardMsg) -> JsonObject | None:
+        """Remember a sentence's box, and the parts of the page; the drawing of a pair is returned."""
+        element = message.delta.new_element
+        kind = element.WhichOneof("type")
+        if kind in ("text_input", "text_area"):
+            box = getattr(element, kind).id
+            side = _BOX.search(box)
+            if side:
+                self._boxes[side[1]] = box
+        elif kind == "bidi_component" and element.bidi_component.component_name in (_PAIR, _REST):
+            self._parts.setdefault(element.bidi_component.component_name, message.delta.fragment_id)
+            data = json.loads(element.bidi_component.json)
+            if data.get("view") == "pair":
+                return json.loads(data["drawing"])
+        return None
+
+
+SIDES = ("first", "second")
+SESSIONS = (1, 20, 50, 100)
+EVERY = 5.0  # seconds between two sentences of a visitor
+ROUNDS, CLOSE = 3, 1e-6  # probabilities that are further apart are wrong
+_WORDS = (
+    "A man|A woman|A boy|A girl|A dog|A cat|An old man|A young girl|Two men|Three women|A child|A horse",
+    "runs|sleeps|walks|sits|jumps|eats|plays|stands|waits|swims|sings|falls",
+    "outside|in the snow|near a tree|on a bench|at home|by the river|in a park|on the street|under a bridge|alone",
+)
+
+
+@dataclass
+class Phase:
+    """What so many sessions met with: seconds of each typed pair's verdict, sentences of what went wrong, the server's
+    bytes at the end, and the largest difference of a probability from the one computed alone."""
+
+    sessions: int
+    seconds: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    memory: int = 0
+    apart: float = 0.0
+
+    def check(self, checkpoint: Checkpoint, answers: Sequence[Verdict]) -> None:
+        """Take the times of these answers, and say which are not what the checkpoint gives of the same pair alone."""
+        for answer in answers:
+            self.seconds.append(answer.seconds)
+            serial = explain(checkpoint, answer.first, answer.second, records=()).probabilities
+            apart = max(abs(a - b) for a, b in zip(serial, answer.probabilities, strict=True))
+            self.apart = max(self.apart, apart)
+            if apart > CLOSE:
+                self.errors.append(f"{answer.first!r}, {answer.second!r}: {answer.probabilities} instead of {serial}")
+
+    def row(self) -> Row:
+        """The time within which 95 % were answered."""
+        median, most = np.percentile(self.seconds, [50, 95]) if self.seconds else (np.nan, np.nan)
+        name, bar = f"load: p95 of a verdict, {counted(self.sessions, 'session')}", 1.5 if self.sessions == 20 else None
+        return Row(name, float(most), "s", bar, note=f"p50 {median:.2f} s")
+
+
+def pairs() -> Iterator[tuple[str, str]]:
+    """1,439 different pairs of short sentences."""
+    texts = [" ".join(words) for words in itertools.product(*(line.split("|") for line in _WORDS))]
+    random.Random(0).shuffle(texts)
+    return itertools.pairwise(texts)
+
+
+async def phase(
+    address: str,
+    model: str,
+    sessions: int,
+    rounds: int,
+    texts: Iterator[tuple[str, str]],
+    every: float = EVERY,
+    process: psutil.Process | None = None,
+) -> Phase:
+    """So many visitors each type ``rounds`` pairs of their own, a sentence every so many seconds (0: without a pause),
+    each beginning at another moment. ``process``: the server's, whose memory is measured."""
+    own, answers = Phase(sessions), list[Verdict]()
+    ready, begin, leave = asyncio.Semaphore(0), asyncio.Event(), asyncio.Event()
+
+    async def visit(number: int) -> None:
+        try:
+            async with Visitor(address) as visitor:
+                await visitor.open(model=model, **dict(zip(SIDES, next(texts), strict=True)))
+                ready.release()
+                await begin.wait()
+                await asyncio.sleep(every * number / sessions)
+                for _ in range(rounds):
+                    for side, text in zip(SIDES, next(texts), strict=True):
+                        started = time.perf_counter()
+                        answers.append(await visitor.type(side, text))
+                        await asyncio.sleep(max(0.0, every - (time.perf_counter() - started)))
+                ready.release()
+                await leave.wait()
+        except RunError as error:
+            own.errors.append(str(error))
+            ready.release()
+            ready.release()
+
+    visits = [asyncio.create_task(visit(number)) for number in range(sessions)]
+    for event in (begin, leave):
+        for _ in range(sessions):
+            await ready.acquire()
+        own.memory = process.memory_info().rss if process else 0
+        event.set()
+    await asyncio.gather(*visits)
+    own.check(load_named(model), answers)
+    return own
+
+
+def load(quick: bool) -> list[Row]:
+    """Visitors of a server of its own, with an empty desk: 1, 20, 50 and 100 of them."""
+    sizes, rounds, texts = (SESSIONS[:2], 1, pairs()) if quick else (SESSIONS, ROUNDS, pairs())
+    with tempfile.TemporaryDirectory() as folder, server(PAIRLENS_DESK=folder, PAIRLENS_DB="") as own:
+        process = psutil.Process(own.process.pid)
+        phases = [asyncio.run(phase(own.address, MODEL, size, rounds, texts, process=process)) for size in sizes]
+    errors, apart = sum(len(each.errors) for each in phases), max(each.apart for each in phases)
+    note = f"of all phases; answers differ from serial ones by {apart:.1g} at most"
+    return [
+        *(each.row() for each in phases),
+        Row(f"load: errors at {sizes[-1]} sessions", errors, "errors", 0, note=note),
+        Row("load: memory of the server", max(each.memory for each in phases) / 1e9, "GB", 1.2),
+    ]

@@ -52,12 +52,9 @@ def _heads(record: AttentionHeads) -> Heads:
         for role, across, shades in zip(roles, record.across, record.thumbnails, strict=True)
     )
     layers, heads = len(record.across[0]), len(record.across[0][0])
-    about = (
-        f"F1 {_decimals(record.f1)} against people’s alignments of words; the best of as many random maps: "
-        f"{_decimals(record.random_95)}"
-        if record.measured
-        else ""
-    )
+    about = f"F1 {_decimals(record.f1)} against people’s alignments of words" if record.measured else ""
+    if record.random_95:
+        about += f"; the best of as many random maps: {_decimals(record.random_95)}"
     return Heads(record.head, layers, heads, THUMBNAIL, (first, second), measured=record.measured, about=about)
 
 

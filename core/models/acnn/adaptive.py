@@ -53,9 +53,7 @@ class ACNNConfig(ProjectedConfig):
     ``word_dropout``: chance that training leaves a whole word out, for the generator and the convolution alike."""
 
     classes: int = setting(2, least=1)
-    filters: int = setting(
-        100, least=1, in_tables=InTables(symbol="K", axis="number of filters", beside=("adaptivity",), least=3)
-    )
+    filters: int = setting(100, least=1, in_tables=InTables(symbol="K"))
     width: int = setting(5, least=1)
     code: int = setting(100, least=1)
     rank: int = setting(0, least=0)

@@ -69,7 +69,7 @@ class PhraseConfig(ProjectedConfig):
         one_of=POOLINGS,
         in_tables=InTables({"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"}),
     )
-    k: int = setting(5, least=1, in_tables=InTables(symbol="k", axis="k", beside=("pooling",)))
+    k: int = setting(5, least=1, in_tables=InTables(symbol="k"))
     features: str = setting("rep+simi", in_tables=InTables(bare=True))
     similarities: str = setting("cosine+euclid", one_of=SIMILARITIES)
     extra: str = extra_setting()

@@ -2,8 +2,8 @@
 
 "Every child is running" says it of every girl, "some girls are running" of some children: whether a step to a narrower
 or a wider word follows depends on the determiner and on the side (restrictor or scope; its direction stands in
-quantities.yaml), and a step against the direction is open. Steps are made by a narrower noun, an adjective, a phrase, a
-relative clause, "and" and "or".
+quantities.yaml), and a step against the direction is open. Steps are made by a narrower noun, an adjective, a phrase,
+"and" and "or".
 """
 
 from __future__ import annotations
@@ -16,35 +16,29 @@ from typing import NamedTuple
 
 from core.files import read_yaml
 from core.linguistics.word_lists import WordLists, article, plural
+from trainers.paper.make_pairs.families import Pair, different, finished
 from trainers.paper.make_pairs.kinds import CONTRADICTION, ENTAILMENT, NEUTRAL
-from trainers.paper.make_pairs.statements import Pair, different
-from trainers.paper.make_pairs.verbs import contracted
 
-LISTS = Path(__file__).with_name("quantities.yaml")
-PAIRS = {"direction": 6500, "turned": 4000, "determiner": 3000, "opposed": 2500}
-"""Pairs of each family; those of the last one are named with the determiners."""
-Step = tuple[str, str]
-"""The narrower and the wider form."""
-UNDOTTED = 0.2
-BEASTS = {"animal", "bird", "dog", "cat", "horse", "puppy", "kitten", "duck", "owl"}
-"""Who does not refuse or buy anything."""
+PAIRS = {"direction": 6500, "turned": 4000, "determiner": 5500}
+"""Pairs of each kind."""
 
 SINGULAR = {"every", "each", "not one", "a", "at least one", "not every"}
 """Determiners of one."""
 
 
 class Scene(NamedTuple):
-    """A restrictor's step for either number, and a scope's, without its "is"; one in the ``past`` has none."""
+    """The narrower and the wider form of a restrictor, for either number, and of a scope without its "is", which one in
+    the ``past`` does not have."""
 
-    restrictors: dict[str, Step]
-    scope: Step
+    restrictors: dict[str, tuple[str, str]]
+    scope: tuple[str, str]
     past: bool
 
-    def said(self, determiner: str, number: str, restrictor: str, scope: str, negated: bool = False) -> str:
+    def said(self, determiner: str, number: str, restrictor: str, scope: str) -> str:
         """The sentence with these forms."""
         words = article(restrictor) if determiner == "a" else determiner
         be = [] if self.past else ["is" if number == "singular" else "are"]
-        return " ".join([words, restrictor, *be, *(["not"] if negated else []), scope])
+        return " ".join([words, restrictor, *be, scope])
 
 
 class Quantities:
@@ -52,26 +46,18 @@ class Quantities:
 
     def __init__(self, lists: WordLists, seed: int) -> None:
         self.random, self.lists = random.Random(seed), lists
-        self.data = read_yaml(LISTS)
+        self.data = read_yaml(Path(__file__).with_name("quantities.yaml"))
 
     def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
         """(kind, label, premise, hypothesis), none twice."""
-        makers: dict[str, Callable[[], Pair]] = {
-            "direction": self.direction, "turned": self.turned, "determiner": self.determiner, "opposed": self.opposed,
-        }  # fmt: skip
         for kind, number in PAIRS.items():
-            for pair in different(int(scale * number), functools.partial(self.made, makers[kind])):
-                yield "determiner" if kind == "opposed" else kind, *pair
+            draw = functools.partial(self.drawn, getattr(self, kind))
+            for pair in different(int(scale * number), draw):
+                yield kind, *pair
 
-    def made(self, maker: Callable[[], Pair]) -> Pair:
-        """A pair of a family, as it is written."""
-        label, premise, hypothesis = maker()
-        return label, self.finished(premise), self.finished(hypothesis)
-
-    def finished(self, text: str) -> str:
-        """With a capital, mostly a full stop, and by turns contracted."""
-        text = contracted(text) if self.random.random() < 0.3 else text
-        return f"{text[:1].upper()}{text[1:]}{'' if self.random.random() < UNDOTTED / 2 else '.'}"
+    def drawn(self, maker: Callable[[], Pair]) -> Pair:
+        """A pair of a kind, as it is written."""
+        return finished(self.random, *maker())
 
     def scene(self) -> Scene:
         """What is said of what, each in a narrower and a wider form."""
@@ -84,22 +70,13 @@ class Quantities:
             group = self.random.choice(("vehicle", "fruit", "vegetable", "instrument", "building", "insect"))
             narrow, wide = self.random.choice(self.lists.groups[group]), self.lists.above[group][0]
             adjective = self.random.choice(self.data["alike"])
-        behind = self.random.choice(self.data["where" if people else "where things"])
-        with_ = self.random.choice(self.data["with"])
-        who = dict(zip(("singular", "plural"), self.random.choice(self.data["who"]), strict=True))
-        step = self.random.choice(
-            ("noun", "adjective", "where", "with", "who") if people else ("noun", "adjective", "where")
-        )
-        restrictors: dict[str, Step] = {}
+        behind = self.random.choice(self.data["where" if people else "where things"] + self.data["with"] * people)
+        step = self.random.choice(("noun", "adjective", "where"))
+        restrictors: dict[str, tuple[str, str]] = {}
         for number in ("singular", "plural"):
             low, high = (narrow, wide) if number == "singular" else (plural(narrow), plural(wide))
-            restrictors[number] = {
-                "noun": (low, high),
-                "adjective": (f"{adjective} {low}", low),
-                "where": (f"{high} {behind}", high),
-                "with": (f"{low} {with_}", low),
-                "who": (f"{low} {who[number]}", low),
-            }[step]
+            steps = {"noun": (low, high), "adjective": (f"{adjective} {low}", low), "where": (f"{high} {behind}", high)}
+            restrictors[number] = steps[step]
         narrower, wider = self.random.choice(self.data["did" if past else "doing" if people else "being"])
         return Scene(restrictors, (narrower, wider), past)
 
@@ -134,50 +111,13 @@ class Quantities:
             texts.append(scene.said(name, number, scene.restrictors[number][0], scene.scope[wide]))
         return label, texts[0], texts[1]
 
-    def opposed(self) -> Pair:
-        """A general statement and a particular one against it: no children and two girls, every child and a girl that
-        is not. They exclude each other where the general one has the wider words, and where it has the narrower ones
-        they do not."""
-        scene = self.scene()
-        excluded = self.random.random() < 0.65
-        moved = self.random.choice((("restrictor",), ("scope",), ("restrictor", "scope")))
-
-        def place(side: str, general: bool) -> int:
-            """0, the narrower form, or 1."""
-            return int(general == excluded) if side in moved else 0
-
-        if not scene.past and self.random.random() < 0.35:
-            # Every child is running in the park, and one girl is not running: the scope is negated, so it turns round.
-            general = self.random.choice((("every", "singular"), ("all", "plural"), ("all of the", "plural")))
-            particular = self.random.choice((("some", "plural"), ("one", "singular"), ("two", "plural")))
-            negated = True
-        else:
-            words = self.random.choice(self.data["against"])
-            general, particular, negated = tuple(words[:2]), tuple(words[2:]), False
-        texts = [
-            scene.said(
-                name,
-                number,
-                scene.restrictors[number][place("restrictor", is_general)],
-                scene.scope[place("scope", is_general != negated)],
-                negated and not is_general,
-            )
-            for (name, number), is_general in ((general, True), (particular, False))
-        ]
-        if not excluded:
-            return NEUTRAL, texts[0], texts[1]
-        self.random.shuffle(texts)
-        return CONTRADICTION, texts[0], texts[1]
-
     def turned(self) -> Pair:
         """Verbs and clauses that keep or turn the direction of their object."""
         did, do, does, doing, objects = self.random.choice(self.data["turned"])
         narrow, wide = self.random.choice(objects)
-        names = self.lists["male names"] + self.lists["female names"]
-        noun = f"the {self.random.choice(self.random.choice(self.data['animate']))}"
-        while noun.removeprefix("the ") in BEASTS:
-            noun = f"the {self.random.choice(self.random.choice(self.data['animate']))}"
-        they = self.random.choice((self.random.choice(names), noun, noun, "he", "she"))
+        they = self.random.choice(
+            (*self.random.sample(self.lists["male names"] + self.lists["female names"], 3), "he", "she")
+        )
         words = {"did": did, "do": do, "does": does, "doing": doing, "They": they, "they": they}
 
         def said(context: str, *things: str) -> list[str]:
@@ -186,7 +126,7 @@ class Quantities:
             pattern: str = self.random.choice([x for x in patterns if did != "saw" or "was seen" not in x])
             return [pattern.format(**words, x=thing) for thing in things]
 
-        ways = {"up": 0.2, "down": 0.3, "not done": 0.15, "excluded": 0.25, "not excluded": 0.05, "open": 0.05}
+        ways = {"up": 0.2, "down": 0.3, "not done": 0.15, "excluded": 0.25, "open": 0.1}
         way = self.random.choices(list(ways), list(ways.values()))[0]
         if way in ("up", "down"):
             given, follows = said(way, narrow, wide) if way == "up" else said(way, wide, narrow)
@@ -200,5 +140,4 @@ class Quantities:
             sides = said("did", narrow) + said("did not", narrow if self.random.random() < 0.3 else wide)
             self.random.shuffle(sides)
             return CONTRADICTION, sides[0], sides[1]
-        given, other = ("did not", "did") if way == "not excluded" else ("open", self.random.choice(("did", "did not")))
-        return NEUTRAL, said(given, narrow)[0], said(other, wide)[0]
+        return NEUTRAL, said("open", narrow)[0], said(self.random.choice(("did", "did not")), wide)[0]

@@ -2,55 +2,23 @@
 
 from __future__ import annotations
 
-import functools
+import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.linguistics.word_lists import PLURAL, Noun, WordLists
-from trainers.paper.make_pairs.sentences import (
-    ARTICLES,
-    CLOSED,
-    NUMBERS,
-    OLD,
-    PREPOSITIONS,
-    YOUNG,
-    Clause,
-    Order,
-    Sentence,
-    nouns,
-    positions,
-)
+from trainers.paper.make_pairs.premises import ARTICLES, CLOSED, NUMBERS, OLD, PREPOSITIONS, YOUNG, Sentence, nouns
 
 PERSONS = {"people", "occupation", "performer", "athlete"}
 PERSONAL = {"people", "couple", "male", "female", "worker", "workers", "asian", "african", "american"}
 """Words for people that stand in no group of the lists."""
-COAT_COLOURS = ("black", "white", "brown", "gray")
-"""Colours that an animal may have."""
 MOVING = {
     "walking", "running", "climbing", "going", "riding", "skiing", "sliding", "driving", "hiking", "biking", "jogging",
-    "traveling", "moving", "skating", "skateboarding", "snowboarding", "sledding", "crawling", "marching", "heading",
-    "coming", "racing", "jumping", "diving", "stepping", "strolling", "walks", "runs",
-    "climbs", "goes", "rides", "skis", "slides", "drives", "hikes", "jogs", "moves", "crawls", "marches", "heads",
-    "races", "jumps", "dives", "steps",
+    "traveling", "moving", "skating", "snowboarding", "sledding", "crawling", "racing", "jumping", "stepping",
 }  # fmt: skip
 """What someone does who goes up, down, into or over something."""
-VESSELS = {"bottle", "bottles", "cup", "glass"}
-DRINKING = {"drinking", "drinks", "drink", "sipping", "pouring", "pours", "serving"} | VESSELS
-"""Without one of these "water" is no drink."""
 STILL = {"in front of", "behind", "inside", "outside", "near", "far from", "on top of"}
 ADVERBS = {"indoors", "outdoors", "uphill", "downhill", "upstairs", "downstairs"}
-NO_OPPOSITE = {"up", "down", "out", "off", "over", "for", "to", "with"}
-"""After these a verb means something else ("sitting up"), or its opposite does not take them."""
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A sentence with its whole order and shorter ones that follow from it."""
-
-    sentence: Sentence
-    whole: Order
-    shorter: tuple[Order, ...] = ()
-    parts: Clause | None = None
 
 
 def _nothing(word: str) -> Sequence[str]:
@@ -62,12 +30,13 @@ class Slot:
     """A place ``width`` words long from position ``at``, and the words that may stand in it."""
 
     kind: str
+    """Of the pairs in which it is exchanged: "synonym" where its partners mean the same."""
     at: int
     word: str
     pool: Sequence[str]
     """Words that may take the place of ``word`` on both sides; empty: none."""
     partners: Callable[[str], Sequence[str]]
-    """Words that exclude a word in this place."""
+    """Words that exclude a word in this place, or mean the same."""
     above: Callable[[str], Sequence[str]] = _nothing
     form: Callable[[str], str] = str
     width: int = 1
@@ -97,21 +66,28 @@ class Slots:
     def __init__(self, lists: WordLists) -> None:
         self.lists = lists
 
-    def of(self, frame: Frame) -> list[Slot]:
-        """All places of a frame, by position."""
-        sentence = frame.sentence
-        drinking = DRINKING & {word.lower() for word in sentence.words}
-        heads = nouns(sentence, self.lists)
-        out = [self.noun(at, noun) for at, noun in heads if drinking or noun.group != "drink"]
+    def of(self, sentence: Sentence, verb: int) -> list[Slot]:
+        """All places of a sentence, by position; ``verb``: the position of its main verb, -1 for unknown."""
+        heads = [(at, noun) for at, noun in nouns(sentence, self.lists) if noun.group != "drink"]  # "in the water"
+        out = [self.noun(at, noun) for at, noun in heads]
         for at in range(len(sentence.words)):
-            out += [*self.colour(sentence, at), *self.named(sentence, at), *self.number(sentence, at)]
-            out += self.adjective(sentence, at)
-        if frame.parts is not None:
-            out += self.verb(sentence, frame.parts.verb)
-        out += self.preposition(sentence)
-        return sorted(
-            (slot for slot in out if slot.at in positions(frame.whole)), key=lambda slot: (slot.at, slot.kind)
-        )
+            out += [*self.colour(sentence, at), *self.number(sentence, at), *self.adjective(sentence, at)]
+        out += [*self.preposition(sentence), *self.synonyms(sentence, heads, verb)]
+        return sorted(out, key=lambda slot: (slot.at, slot.kind))
+
+    def synonyms(self, sentence: Sentence, heads: Sequence[tuple[int, Noun]], verb: int) -> list[Slot]:
+        """Nouns, adjectives and the verb that have a synonym, which is written where the word may have any number."""
+        out = [
+            Slot("synonym", at, noun.base, (), lambda w: self.lists.others_of("synonyms", w),
+                 form=lambda w, noun=noun: self.lists.form(w, noun.number))  # type: ignore[misc]
+            for at, noun in heads
+        ]  # fmt: skip
+        places = [at for at in range(1, len(sentence.words)) if sentence.lower(at - 1) in ARTICLES | NUMBERS]
+        named = [*((at, "adjective synonyms") for at in places), (verb, "verb synonyms")]
+        for at, name in named:
+            others = self.lists.others_of(name, sentence.lower(at))
+            out += [Slot("synonym", at, sentence.lower(at), (), lambda w, others=others: others)] if others else []  # type: ignore[misc]
+        return out
 
     def noun(self, at: int, noun: Noun) -> Slot:
         """The place of a noun."""
@@ -127,32 +103,18 @@ class Slots:
         )
 
     def colour(self, sentence: Sentence, at: int) -> list[Slot]:
-        """A colour, but for people's and hair's."""
+        """A colour, but for that of people, animals and hair."""
         word, after = sentence.words[at], sentence.lower(at + 1)
         groups = {noun.group for noun in self.lists.forms.get(after, [])}
         if word not in self.lists["colours"] or not _before_noun(sentence, at) or groups & PERSONS:
             return []
         if after in ("people", "male", "female", "hair", "males", "females", "belt", "persons", "american", "guys"):
             return []
-        animal = any(group.endswith("animal") for group in groups)
-        words = COAT_COLOURS if animal else tuple(self.lists["colours"])
-        return [one_of("colour", at, word, words)] if word in words else []
-
-    def named(self, sentence: Sentence, at: int) -> list[Slot]:
-        """A nationality, or the material of a thing."""
-        word, after, named = sentence.words[at], sentence.lower(at + 1), self.lists
-        if not _before_noun(sentence, at):
-            return []
-        if word in named["nationalities"]:
-            return [one_of("name", at, word, named["nationalities"])]
-        materials: list[str] = named["materials"]
-        if word not in materials or after not in self.lists.forms or self.person(sentence, at + 1):
-            return []
-
-        def others(material: str) -> list[str]:
-            return [other for other in materials if other != material and self.lists.exclude(material, other)]
-
-        return [Slot("cohyponym", at, word, materials, others)]
+        return (
+            []
+            if any(group.endswith("animal") for group in groups)
+            else [one_of("colour", at, word, self.lists["colours"])]
+        )
 
     def number(self, sentence: Sentence, at: int) -> list[Slot]:
         """A number before a plural, where it is the sentence's only one."""
@@ -163,8 +125,6 @@ class Slots:
         while sentence.lower(head) in self.lists.adjectives:
             head += 1
         noun = sentence.lower(head)
-        if "both" in [word.lower() for word in sentence.words]:
-            return []
         many = noun in ("people", "kids") or any(n.number == PLURAL for n in self.lists.forms.get(noun, []))
         before = sentence.lower(at - 1)
         if not many or (at > 0 and before in ARTICLES):
@@ -177,7 +137,7 @@ class Slots:
         """An adjective with each of its antonyms that can be said of its noun: a child is not old, nobody is new."""
         word, after = sentence.words[at], sentence.lower(at + 1)
         nouns = self.lists.forms.get(after, [])
-        person = self.person(sentence, at + 1)
+        person = after in PERSONAL or any(noun.group in PERSONS for noun in nouns)
         child = bool({noun.base for noun in nouns} & YOUNG)
         if (
             not _before_noun(sentence, at)
@@ -191,46 +151,16 @@ class Slots:
             if said_of({word, other}, person, child)
         ]
 
-    def person(self, sentence: Sentence, at: int) -> bool:
-        """Whether the noun at a position is a word for people."""
-        nouns = self.lists.forms.get(sentence.lower(at), [])
-        return sentence.lower(at) in PERSONAL or any(noun.group in PERSONS for noun in nouns)
-
-    def opposite(self, name: str, at: int, word: str, width: int = 1) -> Slot:
-        """A place for a word and its antonyms."""
-        pool = [word, *self.lists.others_of(name, word)]
-        return Slot("antonym", at, word, pool, lambda w: self.lists.others_of(name, w), width=width)
-
-    def verb(self, sentence: Sentence, at: int) -> list[Slot]:
-        """The main verb, where it has an antonym that takes the same rest."""
-        word, after = sentence.lower(at), sentence.lower(at + 1)
-        if after in NO_OPPOSITE:
-            return []
-        has_object = after in ARTICLES | NUMBERS or after not in CLOSED | {"", ","}
-        free = set(self.lists["intransitive"])
-        others = [w for w in self.lists.others_of("verb antonyms", word) if not has_object or not {w, word} & free]
-        return [Slot("antonym", at, word, [word], lambda w: others if w == word else [word])] if others else []
-
     def preposition(self, sentence: Sentence) -> list[Slot]:
         """Prepositions and adverbs of place with their opposites."""
-        out = []
-        for at in range(2, len(sentence.words)):
-            for one in self._openings.get(sentence.lower(at), ()):
-                width = one.count(" ") + 1
-                if " ".join(sentence.words[at : at + width]).lower() != one:
-                    continue
-                goes = one in STILL or {sentence.lower(i) for i in range(at - 3, at)} & MOVING
-                after = {"", ","} if one in ADVERBS else ARTICLES
-                if (goes or one in ADVERBS) and sentence.lower(at + width) in after:
-                    out.append(self.opposite("preposition antonyms", at, one, width))
-        return out
-
-    @functools.cached_property
-    def _openings(self) -> dict[str, list[str]]:
-        """The prepositions that have an opposite, by their first words."""
-        out: dict[str, list[str]] = {}
-        for one in self.lists.others("preposition antonyms"):
-            out.setdefault(one.split(" ")[0], []).append(one)
+        out, lower = [], [word.lower() for word in sentence.words]
+        for at, one in itertools.product(range(2, len(lower)), self.lists.others("preposition antonyms")):
+            width = one.count(" ") + 1
+            goes = one in STILL or one in ADVERBS or {*lower[max(0, at - 3) : at]} & MOVING
+            after = {"", ","} if one in ADVERBS else ARTICLES
+            if goes and lower[at : at + width] == one.split(" ") and sentence.lower(at + width) in after:
+                others = self.lists.others_of("preposition antonyms", one)
+                out += [replace(one_of("antonym", at, one, (one, other)), width=width) for other in others]
         return out
 
 

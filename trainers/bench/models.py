@@ -1,0 +1,327 @@
+"""Speed of models and commands: explanations, effects, training steps, and predictions of a stream."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import io
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from core.checkpoint import PRETRAINED, Checkpoint, load_named
+from core.cluster import cluster, on_loopback
+from core.data import Stream
+from core.effects.links import Taken
+from core.effects.why import what_links_do, why
+from core.effects.words import DROPPED, TAKEN_AWAY
+from core.errors import RunError
+from core.evaluation.encoding import Encoded, Ragged, Vocabulary
+from core.evaluation.parts import parts
+from core.evaluation.predict import logits, prepare_rows
+from core.explain import explain
+from core.json_types import JsonObject
+from core.reading.word_table import WordTable, default_table
+from trainers import loop, set_up
+from trainers import recipe as recipes
+from trainers.__main__ import main
+from trainers.loop import TrainingRun
+from trainers.training_data import TrainingData
+
+
+class Unmeasured(Exception):
+    """Why nothing could be measured, in a few words: something that the measurement needs is missing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured value against its bar."""
+
+    name: str
+    value: float | None
+    """None when it could not be measured; ``note`` says why."""
+    unit: str
+    bar: float | None
+    """None for a value that has no bar."""
+    at_most: bool = True
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the bar is met; None when nothing was measured or there is no bar."""
+        if self.value is None or self.bar is None:
+            return None
+        return self.value <= self.bar if self.at_most else self.value >= self.bar
+
+    @property
+    def cells(self) -> dict[str, str]:
+        """The row of a table."""
+        measured = "-" if self.value is None else f"{self.value:.3g} {self.unit}"
+        bar = "–" if self.bar is None else f"{'≤' if self.at_most else '≥'} {self.bar:g} {self.unit}"
+        kept = {True: "yes", False: "no", None: "not measured" if self.value is None else "–"}[self.met]
+        return {"what": self.name, "measured": measured, "bar": bar, "kept": kept, "note": self.note}
+
+
+def medians(forms: Sequence[Callable[[], object]], repeats: int) -> list[float]:
+    """Median time of each form in ms. They are measured in turns, so that a busy moment falls on all of them, after one
+    turn that does not count."""
+    times: list[list[float]] = [[] for _ in forms]
+    for turn in range(repeats + 1):
+        for taken, compute in zip(times, forms, strict=True):
+            started = time.perf_counter()
+            compute()
+            if turn:
+                taken.append((time.perf_counter() - started) * 1000)
+    return [statistics.median(taken) for taken in times]
+
+
+def by_product(name: str, bar: float, compute: Callable[[], object], repeats: int) -> Row:
+    """The time of a computation as a multiple of that of a 1024³ float32 product."""
+    a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
+    ours, product = medians((compute, lambda: torch.mm(a, b)), repeats)
+    return Row(name, ours / product, "x", bar, note=f"{ours:.1f} and {product:.1f} ms, medians of {repeats}")
+
+
+EXPLAINED = ("nli-two-sided", "nli-attconv-light", "nli-attconv-advanced", "nli-esim", "nli-abcnn", "fever-attconv")
+PHRASES = "te-phrases-kmin"
+"""Its bar is wider: 30 words have 435 phrases."""
+EFFECTS = "nli-two-sided"
+
+
+def explanations(quick: bool) -> list[Row]:
+    """A pair of 30 + 30 words explained with all records."""
+    rows = []
+    for model in (*EXPLAINED, PHRASES):
+        compute = functools.partial(explain, load_named(model), *word_pair(load_named(model), 30, 30))
+        name, bar = f"explain 30 x 30 words, {model}", 5 if model == PHRASES else 2
+        rows.append(by_product(name, bar, compute, 5 if quick else 40))
+    return rows
+
+
+def effects(quick: bool) -> list[Row]:
+    """The words of a pair dropped, and taken away in four ways; the links of its maps."""
+    checkpoint = load_named(EFFECTS)
+    pair, long_pair = word_pair(checkpoint, 20, 12), word_pair(checkpoint, 40, 40)
+    cases = (
+        ("20 + 12 words dropped", 4, functools.partial(why, checkpoint, *pair, method=DROPPED)),
+        ("20 + 12 words taken away", 30, functools.partial(why, checkpoint, *pair, method=TAKEN_AWAY)),
+        ("all links of 20 x 12 words", 22, functools.partial(what_links_do, checkpoint, *pair, Taken.RENORMALISED)),
+        (
+            "all links of 40 x 40 words",
+            300,
+            functools.partial(what_links_do, checkpoint, *long_pair, Taken.RENORMALISED),
+        ),
+    )
+    return [by_product(f"{name}, {EFFECTS}", bar, compute, 2 if quick else 8) for name, bar, compute in cases]
+
+
+def word_pair(checkpoint: Checkpoint, words: int, others: int) -> tuple[str, str]:
+    """Two texts of so many words. The second has every second of the most frequent ones, so that half of its first
+    words stand in the first text too."""
+    vocabulary = [word for word in checkpoint.words.words[:400] if word.isalpha()]
+    return " ".join(vocabulary[:words]), " ".join(vocabulary[: 2 * others : 2])
+
+
+def sentences(count: int) -> list[str]:
+    """Made-up sentences, no two alike, with word frequencies, clitics and full stops as in English."""
+    random = np.random.default_rng(0)
+    words = default_table().words
+    # Zipf's law: the n-th word is drawn in proportion to 1 / n.
+    chances = 1 / np.arange(1, len(words) + 1)
+    drawn = random.choice(words, size=(count, 12), p=chances / chances.sum()).tolist()
+    texts = (f"{' '.join(row[:6]).capitalize()}, {' '.join(row[6:])} doesn't." for row in drawn)
+    return list(dict.fromkeys(texts))
+
+
+BATCH = 256
+SHARES = {"nli-attconv-light": 60, "nli-two-sided": 67}
+"""Bars, in per cent; the other models have none."""
+
+
+def training(quick: bool) -> list[Row]:
+    """FLOP rate of a training step of every recipe for entailment whose checkpoint is shipped, as a share of the rate
+    of a 1024³ float32 product.
+
+    Work is counted by torch's flop counter, forward and backward. Batches are planned by length as in every training,
+    so few of the words are padding. Lengths are drawn like SNLI's (premise 14 words, hypothesis 8). The time is that of
+    the whole step: batch, loss, backward, clipping, optimizer and running mean.
+    """
+    words, data = made_up((12 if quick else 40) * BATCH)
+    shipped = [name for name in recipes.names() if (PRETRAINED / name / "card.json").is_file()]
+    return [_share(name, words, data) for name in shipped if name.startswith("nli-")]
+
+
+def _share(name: str, words: WordTable, data: TrainingData) -> Row:
+    recipe = recipes.load(name, [f"batch_size={BATCH}", "init=''", "init_classifier=false"])
+    with tempfile.TemporaryDirectory() as folder:
+        run = loop.ready(recipe, data, words, set_up.Options(Path(folder), device="cpu", precision="32"))
+    run.net.train()
+    a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
+    steps, products = [], []
+    for i, rows in enumerate(run.batches(0)):
+        started = time.perf_counter()
+        run.step(rows)
+        between = time.perf_counter()
+        run.progress.step += 1
+        torch.mm(a, b)
+        if i >= 3:
+            steps.append((rows, between - started))
+            products.append(2 * 1024**3 / (time.perf_counter() - between))
+    # Counted afterwards, as counting takes time of its own.
+    seconds = sum(taken for _, taken in steps)
+    rate, product = sum(work(run, rows) for rows, _ in steps) / seconds, statistics.median(products)
+    note = f"{rate / 1e9:.0f} of {product / 1e9:.0f} GFLOP/s, {BATCH * len(steps) / seconds:,.0f} pairs/s"
+    what = f"training {name}, batch {BATCH}, of a 1024³ product"
+    return Row(what, 100 * rate / product, "%", SHARES.get(name), False, note)
+
+
+def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
+    """A word table of 20,000 random rows (160 wide) and pairs of random words with lengths like SNLI's."""
+    random = np.random.default_rng(0)
+    names = [f"w{i}" for i in range(20_000)]
+    words = WordTable.from_vectors(names, torch.randn(len(names), 160) * 0.3, 1.0, "random words")
+    vocabulary = Vocabulary()
+    vocabulary.ids = {name: i + 1 for i, name in enumerate(names)}
+
+    def side(mean: float) -> Ragged:
+        lengths = np.clip(random.gamma(6.0, mean / 6.0, pairs).round().astype(int), 2, 80)
+        return Ragged.of(random.integers(1, len(names) + 1, n) for n in lengths)
+
+    encoded = Encoded(side(14.1), (side(8.3),), torch.from_numpy(random.integers(0, 3, pairs)), torch.ones(pairs))
+    taught = torch.ones(len(encoded.labels), dtype=torch.bool)
+    return words, TrainingData(encoded, encoded, {}, vocabulary, taught, (), "made up")
+
+
+def work(run: TrainingRun, rows: np.ndarray) -> int:
+    """FLOP of a step's products on these rows, forward and backward."""
+    rnn = torch.ops.aten.mkldnn_rnn_layer, torch.ops.aten.mkldnn_rnn_layer_backward
+    counter = FlopCounterMode(display=False, custom_mapping={rnn[0]: _recurrent, rnn[1]: _recurrent_backward})
+    with counter:
+        run.step(rows)
+    return counter.get_total_flops()
+
+
+def _recurrent(words: Sequence[int], inputs: Sequence[int], states: Sequence[int], *args: object, **_: object) -> int:
+    """FLOP of oneDNN's recurrent layer by the shapes of its arguments: words ``[T, B, D]``, weights of the inputs
+    ``[G, D]`` and of the states ``[G, H]``; torch counts none."""
+    steps, batch, _width = words
+    return 2 * steps * batch * (inputs[0] * inputs[1] + states[0] * states[1])
+
+
+def _recurrent_backward(*shapes: Sequence[int], **_: object) -> int:
+    """Twice the forward pass's: the gradients of its inputs and of its weights."""
+    return 2 * _recurrent(*shapes)
+
+
+STREAMED = "nli-attconv-light"
+LABELS = ("entailment", "neutral", "contradiction")
+FEW, SOME, MANY = 1_000, 20_000, 100_000
+_RUN = """
+import re, sys
+from pathlib import Path
+from trainers.__main__ import main
+status = main(sys.argv[1:])
+print(int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
+sys.exit(status)
+"""
+"""Not ru_maxrss, which begins with what the process that started this one took."""
+
+
+def streaming(quick: bool) -> list[Row]:
+    """Memory of `predict` for ``FEW`` and ``MANY`` rows, each in a process of its own; the time of ``MANY`` from the
+    first row read to the last part written by that of the forward passes alone; and a Ray cluster of two workers by one
+    of one, once both have predicted ``SOME`` rows. All with one thread for the passes."""
+    rows, threads = MANY // 10 if quick else MANY, torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            few, some, many = (pairs_file(Path(name, f"{count}.jsonl"), count) for count in (FEW, SOME, rows))
+            small, large = _megabytes(few), _megabytes(many)
+            return [
+                Row(f"predict, memory for {FEW:,} rows", small, "MB", 650),
+                Row(f"predict, memory for {rows:,} rows", large, "MB", 650),
+                Row("the same, more than for the few", large - small, "MB", 50),
+                _by_passes(many, rows),
+                _by_workers(some, many, rows),
+            ]
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _megabytes(file: Path) -> float:
+    """The most that a process took."""
+    command = [sys.executable, "-c", _RUN, "predict", STREAMED, str(file), "--out", f"{file}-parts/", "--device", "cpu"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def _by_passes(file: Path, rows: int) -> Row:
+    checkpoint, alone = load_named(STREAMED), 0.0
+    for part in parts(Stream(file, labelled=False)):
+        ready = prepare_rows(checkpoint, part.dataset)
+        assert len(ready.vectors)  # read before the clock starts
+        started = time.perf_counter()
+        logits(ready)
+        alone += time.perf_counter() - started
+    whole = _seconds(file)
+    note = f"{rows / whole:,.0f} rows/s; forward passes alone {rows / alone:,.0f}"
+    return Row(f"predict {rows:,} rows, time by forward passes", whole / alone, "x", 1.3, note=note)
+
+
+def _by_workers(some: Path, many: Path, rows: int) -> Row:
+    name, bar = "predict --ray, two workers by one", 1.7
+    if importlib.util.find_spec("ray") is None:
+        return Row(name, None, "x", bar, False, "Ray is not installed: make cluster")
+    one, two = (_in_cluster(workers, some, many) for workers in (1, 2))
+    return Row(name, one / two, "x", bar, False, f"{rows / two:,.0f} rows/s; one {rows / one:,.0f}")
+
+
+def _in_cluster(workers: int, some: Path, many: Path) -> float:
+    """Seconds for the many rows in a cluster on this machine whose workers have loaded the checkpoint."""
+    on_loopback()
+    from ray.cluster_utils import Cluster
+
+    node: JsonObject = {"object_store_memory": 200_000_000, "node_ip_address": "127.0.0.1", "num_cpus": 1}
+    nodes = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    try:
+        for _ in range(workers - 1):
+            nodes.add_node(**node)
+        with cluster(nodes.address):  # one connection: workers begin and end with it
+            _seconds(some, "--ray", nodes.address)
+            return _seconds(many, "--ray", nodes.address)
+    finally:
+        nodes.shutdown()  # type: ignore[no-untyped-call]
+
+
+def _seconds(file: Path, *more: str) -> float:
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as told:
+        started = time.perf_counter()
+        status = main(["predict", STREAMED, str(file), "--out", f"{folder}/parts/", "--device", "cpu", *more])
+        seconds = time.perf_counter() - started
+    if status:
+        raise RunError(told.getvalue().strip().splitlines()[-1])
+    return seconds
+
+
+def pairs_file(path: Path, rows: int) -> Path:
+    """Write made-up pairs in SNLI's layout, each with its own id; sentences come again after 20,000."""
+    texts = sentences(20_100)
+    with path.open("w", encoding="utf-8") as file:
+        for i in range(rows):
+            pair = {"sentence1": texts[2 * i % 20_000], "sentence2": texts[(2 * i + 1) % 20_000]}
+            file.write(json.dumps({"gold_label": LABELS[i % 3], **pair, "pairID": f"row-{i}"}) + "\n")
+    return path
