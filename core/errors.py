@@ -21,3 +21,8 @@ class DeskError(MendableError):
 
 class CheckpointError(MendableError):
     """A folder that holds no usable checkpoint."""
+
+
+def said(error: BaseException) -> str:
+    """A stranger's error in one line: its type and what it says."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:200].rstrip(": ")

@@ -22,6 +22,8 @@ from core.errors import RunError
 from core.evaluation import calibration
 from core.evaluation.predict import check_texts, predict, read_rows
 from core.guests.bi_encoder import BiEncoder
+from core.guests.card import ALIKE
+from core.guests.settings import settings_of
 from core.wording import percent
 from trainers.card import add_to_card
 from trainers.commands import as_typed
@@ -76,18 +78,20 @@ def run(args: argparse.Namespace) -> int:
 def _fit_cosine(checkpoint: Checkpoint, data: Dataset, args: argparse.Namespace) -> int:
     """The cosine at which both classes are as probable, and how fast the log-odds grow there. Raises RunError for a
     classifier that was trained, and for a file without both classes."""
-    config, right = checkpoint.model.config, right_answers(data, checkpoint.labels[-1])
+    config = checkpoint.model.config
+    right = right_answers(data, (settings_of(checkpoint.folder).labels or ALIKE)[-1])
     if config.trained or not any(right) or all(right):
         raise RunError(
             f"{checkpoint.name} has no threshold to fit on {data.name}: give a model that judges by its cosine, and a "
             "set with pairs of both classes"
         )
     logits = predict(checkpoint, read_rows(checkpoint, data)).double()
-    cosines = ((logits[:, 1] - logits[:, 0]) / config.scale + config.threshold).tolist()
+    fitted = config.threshold is not None
+    cosines = ((logits[:, 1] - logits[:, 0]) / config.scale + config.threshold if fitted else logits[:, 0]).tolist()
     slope, bias = calibration.fit(cosines, right)
     if slope <= 0:
         raise RunError(f"{checkpoint.name} finds unlike pairs of {data.name} more similar than like ones: try another")
-    threshold = min(1.0, max(-1.0, -bias / slope))
+    threshold = -bias / slope
     add_to_card(checkpoint.folder, threshold=threshold, scale=slope)
     verdicts = [(cosine > threshold) == alike for cosine, alike in zip(cosines, right, strict=True)]
     print(

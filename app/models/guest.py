@@ -8,13 +8,13 @@ import math
 from pathlib import Path
 
 import streamlit as st
-from safetensors import SafetensorError, safe_open
 
 from app import page_style
 from app.model_choice import Card, megabytes
 from core.checkpoint.memory import memory_limit
-from core.errors import MendableError
+from core.errors import CheckpointError, MendableError
 from core.guests import card as guests
+from core.guests.folder import shapes_of
 from core.guests.heads import title_of
 from core.guests.settings import TASKS
 from core.guests.suggestion import LABELS, Suggestion, suggestion, usual_labels
@@ -68,23 +68,15 @@ def weights(folder: Path) -> int:
 
 def parameters(folder: Path) -> int:
     """How many numbers its weights are, by the heads of their files; 0 where they cannot be read."""
-    files = guests.weights_of(folder)
     try:
-        return _parameters(tuple((path, path.stat().st_mtime_ns) for path in files))
-    except OSError:
+        return _parameters(tuple((path, path.stat().st_mtime_ns) for path in guests.weights_of(folder)))
+    except (CheckpointError, OSError):
         return 0
 
 
 @functools.lru_cache(maxsize=64)
 def _parameters(files: tuple[tuple[Path, int], ...]) -> int:
-    count = 0
-    try:
-        for path, _ in files:
-            with safe_open(path, framework="pt") as opened:
-                count += sum(math.prod(opened.get_slice(name).get_shape()) for name in opened.keys())  # noqa: SIM118
-    except (OSError, SafetensorError):
-        return 0
-    return count
+    return sum(map(math.prod, shapes_of([path for path, _ in files]).values()))
 
 
 def ask(name: str, card: Card, folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 from core.card import Card
@@ -14,7 +13,7 @@ from core.checkpoint.files import save as save
 from core.checkpoint.memory import is_loaded, loaded
 from core.errors import CheckpointError as CheckpointError
 from core.evidence import Record
-from core.guests.card import is_guest
+from core.guests.folder import has, is_guest
 from core.guests.hub import cached, fetched
 from core.guests.names import HUB, functions, of_hub
 from core.models import ConfigError, spec_of
@@ -48,11 +47,12 @@ def _children(parent: Path) -> list[Path]:
 
 def _holds_card(folder: Path) -> bool:
     try:
-        return is_guest(folder) or stat.S_ISREG((folder / "card.json").stat().st_mode)
+        next(folder.iterdir(), None)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
         return True
+    return has(folder, "card.json") or is_guest(folder)
 
 
 def open_checkpoint(name: str) -> Checkpoint:

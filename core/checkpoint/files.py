@@ -19,9 +19,11 @@ from torch import Tensor, nn
 from core.card import LARGEST, REQUIRED, Card, problems
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.errors import CheckpointError as CheckpointError
+from core.errors import said
 from core.files import json_text, read_json, whole_folder
-from core.guests.card import guest_card, guest_files, is_guest
-from core.guests.hub import check_fetched
+from core.guests.card import guest_card, guest_files
+from core.guests.folder import is_guest
+from core.guests.hub import called, check_fetched
 from core.guests.names import is_function
 from core.json_types import JsonMapping, JsonObject
 from core.models import ConfigError
@@ -86,8 +88,17 @@ def _stored(value: Tensor) -> Tensor:
 
 
 def read_card(folder: Path) -> Card:
-    """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError when it is missing,
-    broken or of another version."""
+    """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError, and nothing else,
+    when it is missing, broken or of another version."""
+    try:
+        return _read_card(folder)
+    except CheckpointError:
+        raise
+    except Exception as error:  # one folder must not keep the others from being listed
+        raise CheckpointError(f"{called(folder)} cannot be read ({said(error)}): copy the checkpoint again") from error
+
+
+def _read_card(folder: Path) -> Card:
     if is_function(folder):
         from core.guests.functions import card_of, made
 
@@ -122,7 +133,7 @@ def _card(file: Path, *changed: int) -> Card | str:
     a run of a page asks for each of some thirty cards several times."""
     where = f"{file.parent.name}/card.json"
     try:
-        card = read_json(file)
+        card = read_json(file, LARGEST)
     except ValueError:
         return f"{where} is no readable JSON: copy the checkpoint again"
     if not isinstance(card, dict) or card.get("schema_version") != CARD_VERSION:

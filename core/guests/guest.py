@@ -12,7 +12,7 @@ import torch
 
 from core.card import Card
 from core.checkpoint.checkpoint import Checkpoint, FilesState
-from core.errors import CheckpointError
+from core.errors import CheckpointError, MendableError, said
 from core.guests.base import GuestBatch, GuestReader
 from core.guests.between import chosen_attention
 from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
@@ -20,7 +20,7 @@ from core.guests.card import BI_ENCODER, guest_card
 from core.guests.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
 from core.guests.heads import HeadError
 from core.guests.hub import called
-from core.guests.loading import body_of, longest_of, names_of, tokenizer_of
+from core.guests.loading import body_of, check_vocabulary, longest_of, names_of, tokenizer_of
 from core.guests.model import CrossEncoder, GuestConfig
 from core.guests.pieces import PieceReader
 from core.guests.settings import SETTINGS
@@ -89,11 +89,17 @@ def load_guest(folder: Path, state: FilesState, *, numbered: bool = False) -> Gu
             f"the classes of {called(folder)} {unclear}: say on the page Models what they mean, or write it into its "
             f"{SETTINGS}"
         )
-    return _of_pair(folder, state, card) if card["architecture"] == BI_ENCODER else _of_cross(folder, state, card)
+    try:
+        return _of_pair(folder, state, card) if card["architecture"] == BI_ENCODER else _of_cross(folder, state, card)
+    except MendableError:
+        raise
+    except Exception as error:  # whatever a stranger's files make a library raise
+        raise CheckpointError(f"{called(folder)} cannot be loaded ({said(error)}): copy the model again") from error
 
 
 def _of_cross(folder: Path, state: FilesState, card: Card) -> Guest:
     tokenizer, body = tokenizer_of(folder), body_of(folder)
+    check_vocabulary(folder, tokenizer, body)
     second_first = bool(card.get("second_first"))
     reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
     model = CrossEncoder(checked(card["config"], GuestConfig), body).eval()
@@ -102,7 +108,10 @@ def _of_cross(folder: Path, state: FilesState, card: Card) -> Guest:
 
 def _of_pair(folder: Path, state: FilesState, card: Card) -> Guest:
     tower = tower_of(folder)
-    reader = TowerReader(tower.tokenizer, names_of(tower.tokenizer), tower.longest)
+    check_vocabulary(folder, tower.tokenizer, tower.body)
+    reader = TowerReader(
+        tower.tokenizer, names_of(tower.tokenizer), tower.longest, prompt=tower.prompt, lower=tower.lower
+    )
     model = BiEncoder(checked(card["config"], BiEncoderConfig), tower, head_of(folder, card)).eval()
     return _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
 

@@ -18,6 +18,7 @@ from core.guests.between import Between, between, chosen_attention
 from core.guests.heads import title_of
 from core.guests.pieces import Pieces
 from core.json_types import JsonObject, setting
+from core.models.answers import SOFTMAX
 from core.models.base import GUESTS, AttentionLinks, Evidence, Intervention, ModelConfig, Output, Wanted, register
 from core.reading.reader import Reading
 
@@ -34,6 +35,7 @@ class GuestConfig(ModelConfig):
     measured: str = ""
     f1: float = 0.0
     random_95: float = 0.0
+    activation: str = SOFTMAX
 
     @property
     def agreement(self) -> JsonObject:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from core.guests.base import GuestReader, Span, spelt
-from core.reading.reader import Reading, ReadText
+from core.reading.reader import PairError, Reading, ReadText
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedTokenizerFast
@@ -71,12 +71,15 @@ class Pieces:
 @dataclass(frozen=True)
 class SplitsIntoPieces:
     """Splits one or two texts together into the pieces of a tokeniser. ``names``: what the model is called with;
-    ``longest``: pieces that it can read; ``second_first``: whether it reads the second text before the first."""
+    ``longest``: pieces that it can read; ``second_first``: whether it reads the second text before the first;
+    ``prompt``: what stands before each text; ``lower``: whether texts are read in small letters."""
 
     tokenizer: PreTrainedTokenizerFast
     names: tuple[str, ...]
     longest: int
     second_first: bool = False
+    prompt: str = ""
+    lower: bool = False
 
     def pieces(self, rows: Sequence[Sequence[ReadText]]) -> Pieces:
         """Rows of one text or two each as one batch."""
@@ -97,6 +100,10 @@ class SplitsIntoPieces:
     def shortened(self, sides: Sequence[ReadText]) -> list[ReadText]:
         """The texts without the last words that there is no room for, taken from the longer text first."""
         left = list(sides)
+        if self.tokenizer.truncation_side == "left" and self._length(left) > self.longest:
+            raise PairError(
+                "this text is too long, and the model’s tokeniser cuts texts at their beginning: shorten it"
+            )
         while (excess := self._length(left) - self.longest) > 0:
             longer = max(range(len(left)), key=lambda number: len(left[number].tokens))
             side = left[longer]
@@ -109,15 +116,23 @@ class SplitsIntoPieces:
         return left
 
     def _length(self, sides: Sequence[ReadText]) -> int:
-        texts = [spelt(side)[0] for side in sides]
+        texts = [self._spelt(side)[0] for side in sides]
         return len(self.tokenizer(*self._ordered(texts), verbose=False)["input_ids"])
+
+    def _spelt(self, side: ReadText) -> tuple[str, list[Span]]:
+        """The text as the tokeniser gets it, and the span of each word in it."""
+        text, spans = spelt(side)
+        if self.lower:  # letter by letter: a few, such as İ, are two when they are small
+            text = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+        before = len(self.prompt)
+        return self.prompt + text, [(start + before, end + before) for start, end in spans]
 
     def _ordered(self, texts: Sequence[str]) -> Sequence[str]:
         return texts[::-1] if self.second_first else texts
 
     def _row(self, sides: Sequence[ReadText]) -> tuple[BatchEncoding, list[int]]:
         """The pieces of a row, and of each the number of its word."""
-        spellings = [spelt(side) for side in sides]
+        spellings = [self._spelt(side) for side in sides]
         texts = self._ordered([text for text, _ in spellings])
         encoded = self.tokenizer(*texts, return_offsets_mapping=True, verbose=False)
         sequences = encoded.sequence_ids(0)
