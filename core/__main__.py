@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from core.command_line import ending_at_once, print_anything, status_of
+from core.command_line import add_class_names, ending_at_once, print_anything, status_of
 from core.errors import MendableError
 from core.progress import progress_bar
 
@@ -58,6 +58,7 @@ def parser() -> argparse.ArgumentParser:
     for command, what in ((explainer, "the whole Explanation"), (asking, "the Effects"), (turning, "the changes")):
         if command is not explainer:
             command.add_argument("model", help=named)
+        add_class_names(command)
         command.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
         command.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
         command.add_argument("--json", action="store_true", help=f"{what} as JSON")
@@ -121,7 +122,7 @@ def _crossings(options: argparse.Namespace) -> tuple[Checkpoint, bool]:
     """The model, and whether it counts words that look across a word."""
     from core.checkpoint import open_checkpoint
 
-    checkpoint = open_checkpoint(options.model)
+    checkpoint = open_checkpoint(options.model, options.class_names)
     if options.without_crossings and not checkpoint.model.counts_crossings:
         raise MendableError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
     return checkpoint, not options.without_crossings
@@ -166,7 +167,7 @@ def _turn(options: argparse.Namespace) -> None:
         from core.effects import cost
         from core.effects.turning import smallest_changes
 
-    checkpoint = open_checkpoint(options.model)
+    checkpoint = open_checkpoint(options.model, options.class_names)
     pair = options.first, options.second
     with _watched(checkpoint, lambda: cost.of_smallest_change(checkpoint, *pair)) as progress:
         changes = smallest_changes(checkpoint, *pair, progress=progress)

@@ -3,6 +3,7 @@ status 2, Ctrl-C one word and 130, and a control character of somebody's file is
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import re
@@ -14,6 +15,19 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, cast
 
 from core.errors import MendableError
+
+
+def add_class_names(parser: argparse.ArgumentParser) -> None:
+    """The option --class-names of all commands that open a model."""
+    parser.add_argument(
+        "--class-names",
+        metavar="A,B,C",
+        default=(),
+        type=lambda text: tuple(text.split(",")),
+        help="of a model from elsewhere what its classes mean, in the order of its outputs, such as "
+        "entailment,neutral,contradiction",
+    )
+
 
 BROKEN_PIPE = 141
 """Exit status when the reader of the output, such as ``head``, had enough: 128 and the number of SIGPIPE."""

@@ -15,6 +15,12 @@ def percent(share: float) -> str:
     return f"{value:.{1 if 0 < value < 9.95 or 99.5 <= value < 100 else 0}f}\u00a0%"
 
 
+def shown(value: float, classes: int) -> str:
+    """What a model says, in a few digits: one of several classes' probabilities, or of a model with one output its
+    score, which is no probability."""
+    return percent(value) if classes > 1 else f"{value:.2f}".replace("-", "−")
+
+
 def score_percent(share: float) -> str:
     """A score, such as an accuracy, with the digit behind the point that scores are compared by: 87.1 %."""
     return f"{100 * share:.1f}\u00a0%"

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Predict, fit, write. Raises RunError for a model or a file that ranks no answers."""
-    checkpoint, data = open_checkpoint(args.checkpoint), read(args.file)
+    checkpoint, data = open_checkpoint(args.checkpoint, args.class_names), read(args.file)
     check_texts(checkpoint, data)
     if isinstance(checkpoint.model, BiEncoder):
         return _fit_cosine(checkpoint, data, args)

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from core.card import ranked_by
-from core.checkpoint import Checkpoint, open_checkpoint, read_card
+from core.checkpoint import Checkpoint, open_checkpoints, read_card
 from core.data import Dataset, Stream
 from core.data.stream import survey
 from core.errors import RunError
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     hand_back_large_blocks()
     if args.out:
         check_writable(args.out, "--out")
-    checkpoints = [open_checkpoint(name) for name in (args.checkpoint, args.against) if name]
+    checkpoints = open_checkpoints([name for name in (args.checkpoint, args.against) if name], args.class_names)
     stream, known = Stream(args.file), survey(args.file)
     some = parts(stream, translation(args.translate))
     first = next(some)

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure row by row, print, and write the card if asked to."""
-    checkpoint = open_checkpoint(args.checkpoint)
+    checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     dataset = sample(read(args.file, labelled=False), args.rows)
     check_texts(checkpoint, dataset)
     measured = []

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read both texts of each row, fit, score and write. Raises RunError for another model than a bi-encoder."""
-    checkpoint = open_checkpoint(args.checkpoint)
+    checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     if not isinstance(checkpoint, Guest) or not isinstance(checkpoint.model, BiEncoder):
         raise RunError(f"{checkpoint.name} is not a bi-encoder from elsewhere: choose one, with vectors to classify")
     renamed = translation(args.translate)

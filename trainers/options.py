@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from core.command_line import add_class_names
 from core.data import Dataset
 from core.errors import RunError
 from core.files import check_writable
@@ -43,6 +44,8 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Some of :data:`OPTIONS`, in this order."""
     for name in names:
         parser.add_argument(name, **OPTIONS[name])
+        if name == "checkpoint":
+            add_class_names(parser)
 
 
 def out_files(out: Path, *endings: str) -> list[Path]:

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute, count and print."""
-    checkpoint = open_checkpoint(args.checkpoint)
+    checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     of_file = run_of(checkpoint, args.file, args.rows)
     model = next((i for i, own in enumerate(of_file.models) if own.sha256 == checkpoint.card["sha256"]), None)
     if model is None:

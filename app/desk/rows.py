@@ -22,7 +22,7 @@ from core.desk.columns import ordered
 from core.desk.filters import LONGEST
 from core.desk.run import column_of
 from core.templates import render
-from core.wording import counted, percent
+from core.wording import counted, shown
 
 _ROW = 76
 """Pixels of a row in usual type: four lines of a text. Up to 60 Streamlit breaks no lines."""
@@ -179,7 +179,9 @@ def _arrow(opened: OpenRun, order: np.ndarray) -> pa.Table:
     texts: dict[str, Iterable[str]] = {name: opened.columns[name].values[order] for name in names}
     for i, model in enumerate(opened.run.models):
         texts[column_of("predicted", i)] = model.predicted[order]
-        texts[column_of("p", i)] = map(percent, model.probabilities[order, model.best[order]].tolist())
+        texts[column_of("p", i)] = [
+            shown(p, len(model.labels)) for p in model.probabilities[order, model.best[order]].tolist()
+        ]
     texts["tag"] = [", ".join(sorted(tags)) for tags in opened.columns["tag"].values[order]]
     return pa.table({name: pa.array(list(values), pa.string()) for name, values in texts.items()})
 
@@ -224,8 +226,8 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
         }
         for i, model in enumerate(run.models)
     ]
-    shown = [(role, text) for role, text in texts if text]
-    st.html(render("desk/row.html", texts=shown, models=models, label=row.label))
+    told = [(role, text) for role, text in texts if text]
+    st.html(render("desk/row.html", texts=told, models=models, label=row.label))
     _elsewhere(opened, place)
     row_effects.draw(opened, place)
     row_tags.draw(opened, key)

@@ -14,13 +14,16 @@ from app.model_choice import Card, megabytes
 from core.checkpoint.memory import memory_limit
 from core.errors import CheckpointError, MendableError
 from core.guests import card as guests
-from core.guests.folder import shapes_of
+from core.guests.folder import config_of, shapes_of
 from core.guests.heads import title_of
 from core.guests.settings import TASKS
 from core.guests.suggestion import LABELS, Suggestion, suggestion, usual_labels
+from core.wording import counted
 
 _SUGGESTED = "suggested labels"
 """Where the session holds, by folder, what was suggested."""
+_REOPENED = "reopened classes"
+"""Where the session holds the folder whose form was opened again."""
 _GOOD = 0.7
 """Share of plain pairs from which a suggestion is worth something."""
 _FLOAT = 4
@@ -79,13 +82,26 @@ def _parameters(files: tuple[tuple[Path, int], ...]) -> int:
     return sum(map(math.prod, shapes_of([path for path, _ in files]).values()))
 
 
+def names_classes(card: Card) -> bool:
+    """Whether a person may say what the model's classes mean."""
+    return card["architecture"] == guests.ARCHITECTURE and len(card["labels"]) > 1
+
+
 def ask(name: str, card: Card, folder: Path) -> None:
-    """The form about classes that are only numbered: what they mean is written beside the model."""
+    """The form about the classes: what they mean is written beside the model. It is open where they are only numbered;
+    of others a button opens it."""
+    if not card.get("asked") and st.session_state.get(_REOPENED) != folder:
+        if st.button("Change what its classes mean", key=f"reopen {name}"):
+            st.session_state[_REOPENED] = folder
+            st.rerun()
+        return
     page_style.heading("What do its classes mean?")
     page_style.note(
-        "The model’s own files do not say it. Say it here, once: it is written into pairlens.json beside the model."
+        "It is written into pairlens.json beside the model, in the order of its outputs."
+        if not card.get("asked")
+        else "The model’s own files do not say it. Say it here: it is written into pairlens.json beside the model."
     )
-    classes = card["labels"]
+    classes = guests.labels_of(folder, config_of(folder))
     fitting = [task for task in LABELS if usual_labels(task, len(classes))] or list(LABELS)
     known = _suggested(folder)
     generation = f"{name} {known}"
@@ -96,12 +112,13 @@ def ask(name: str, card: Card, folder: Path) -> None:
         format_func=page_style.capital,
         key=f"task of {generation}",
     )
-    first = list(known.labels if known and known.task == task else usual_labels(task, len(classes)))
+    suggested = list(known.labels) if known and known.task == task else []
     labels = [
         column.selectbox(
             f"{page_style.plain(one)} means",
-            list(dict.fromkeys([*first, *usual_labels(task, len(classes))])),
-            min(number, len(first) - 1) if first else None,
+            [*usual_labels(task, len(classes))],
+            usual_labels(task, len(classes)).index(suggested[number]) if suggested else None,
+            placeholder="Choose, or type a name",
             accept_new_options=True,
             key=f"{one} of {task} {generation}",
         )
@@ -111,6 +128,8 @@ def ask(name: str, card: Card, folder: Path) -> None:
     orders = [" first, then ".join(roles), " first, then ".join(roles[::-1])]
     turned = bool(known and known.task == task and known.second_first)
     order = st.radio("The model reads the", orders, int(turned), horizontal=True, key=f"order of {task} {generation}")
+    done = sum(bool(label) for label in labels)
+    page_style.note(f"{done} of {counted(len(classes), 'class', 'es')} {'has' if done == 1 else 'have'} a name.")
     with st.container(horizontal=True, gap="small"):
         if st.button("Write it down", type="primary", key=f"save {name}"):
             _save(folder, task, [label or "" for label in labels], order == orders[1])
@@ -138,12 +157,16 @@ def _suggested(folder: Path) -> Suggestion | None:
 
 
 def _suggest(folder: Path) -> None:
+    bar = st.progress(0.0, "Loading the model …")
     try:
-        with st.spinner("Asking the model about plain pairs …"):
-            found = suggestion(folder)
+        found = suggestion(
+            folder, lambda done, of: bar.progress(done / of, f"Asking about plain pairs: {done} of {of} …")
+        )
     except MendableError as error:
+        bar.empty()
         page_style.notice([f"There is no suggestion: {error}."])
         return
+    bar.empty()
     if found is None:
         page_style.notice(["There is no suggestion: no task has as many classes."])
         return
@@ -160,4 +183,6 @@ def _save(folder: Path, task: str, labels: list[str], second_first: bool) -> Non
     except MendableError as error:
         page_style.notice([f"Not written: {error}."])
         return
+    st.session_state.pop(_REOPENED, None)
+    st.toast("Written into pairlens.json.")
     st.rerun()

@@ -171,7 +171,7 @@ def _card(name: str, card: Card, folder: Path) -> None:
         if results:
             st.html(render("card/results.html", results=results))
         _curve(lines.curve(card), str(card["title"]))
-    if card.get("asked"):
+    if guest.names_classes(card):
         guest.ask(name, card, folder)
     if card.get("alignment"):
         with st.expander("Attention against people’s word alignments"):

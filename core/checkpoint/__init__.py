@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from core.card import Card
@@ -55,12 +56,30 @@ def _holds_card(folder: Path) -> bool:
     return has(folder, "card.json") or is_guest(folder)
 
 
-def open_checkpoint(name: str) -> Checkpoint:
+def open_checkpoint(name: str, class_names: Sequence[str] = ()) -> Checkpoint:
     """A checkpoint by the name that ``available`` lists it under, from its folder, or ``hub:ORG/NAME`` of Hugging
-    Face's hub (:func:`core.guests.hub.fetched`). Raises CheckpointError."""
+    Face's hub (:func:`core.guests.hub.fetched`). ``class_names``: of a model from elsewhere, in the order of its
+    logits, in the place of its own. Raises CheckpointError."""
     if name.startswith(HUB):
-        return load(fetched(name))
+        return load(fetched(name), class_names)
+    if class_names:
+        return load(available().get(name, Path(name)), class_names)
     return load_named(name) if name in available() or not os.path.isdir(name) else load(name)  # noqa: PTH112
+
+
+def open_checkpoints(names: Sequence[str], class_names: Sequence[str] = ()) -> list[Checkpoint]:
+    """The same of several; the ``class_names`` are for those whose own are only numbered. Raises CheckpointError."""
+    if len(names) == 1:
+        return [open_checkpoint(names[0], class_names)]
+    numbered = [bool(class_names) and _is_numbered(name) for name in names]
+    if class_names and not any(numbered):
+        raise CheckpointError(f"{', '.join(names)[:200]} have names of their own for classes: leave --class-names out")
+    return [open_checkpoint(name, class_names if own else ()) for name, own in zip(names, numbered, strict=True)]
+
+
+def _is_numbered(name: str) -> bool:
+    folder = fetched(name) if name.startswith(HUB) else available().get(name, Path(name))
+    return bool(read_card(folder).get("asked"))
 
 
 def load_named(name: str) -> Checkpoint:

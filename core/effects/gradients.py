@@ -55,7 +55,7 @@ def word_effects(
         output = checkpoint.model(Batch(rows[0], tuple(rows[1:]), reading.judged, extra))
         # A model that reads one side alone has gradients of 0 on the other.
         unused = sum(0 * words.sum((1, 2)) for words in given)
-        return torch.log_softmax(output.logits, dim=1)[:, target] + unused
+        return checkpoint.model.supports(output.logits)[:, target] + unused
 
     by_side, completeness = _MEASURES[method](log_p, vectors)
     numbers = dict.fromkeys(dict.fromkeys(side.role for side in sides), 0)

@@ -6,13 +6,12 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-import torch
-
 from core.checkpoint import Checkpoint
 from core.effects.edits import DROP, REPLACE, Edit, edited
 from core.effects.offers import offers_for
 from core.effects.why import Asked
 from core.effects.words import Place, Progress, Sides, places, unheard, with_word, without
+from core.errors import MendableError
 from core.evaluation.predict import predict
 from core.wording import percent
 
@@ -64,8 +63,10 @@ def smallest_changes(
     :data:`DEEPEST` edits turns it, the one that takes most from it. No text is left without a word.
 
     ``progress`` is called with the candidates tried so far, and how many are known by then; what it raises ends the
-    search. Raises PairError as :func:`core.explain.explain` does.
+    search. Raises PairError as :func:`core.explain.explain` does, and MendableError for a model with one output.
     """
+    if len(checkpoint.labels) == 1:
+        raise MendableError(f"{checkpoint.name} gives a score, which has no other class to turn to: ask `why` instead")
     asked = Asked.about(checkpoint, first, second)
     singles = _single_edits(asked.pair.sides, progress)
     tried = 0
@@ -134,7 +135,7 @@ def _judged(
     if not made:
         return []
     readings = (asked.checkpoint.reading(sides) for _, sides in made)
-    probabilities = torch.softmax(predict(asked.checkpoint, readings, progress=progress).double(), dim=1)
+    probabilities = asked.checkpoint.model.chances(predict(asked.checkpoint, readings, progress=progress))
     own = asked.explanation.probabilities[asked.target]
     verdict = asked.explanation.verdict
     changes = []

@@ -81,7 +81,7 @@ def erase(
             progress(number, 2 * len(rows))
 
     logits = predict(asked.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, 2 * len(rows)))
-    chances = torch.softmax(logits.double(), dim=1)[:, asked.target].numpy()
+    chances = asked.checkpoint.model.chances(logits)[:, asked.target].numpy()
     after = chances[[rows[sides] for sides in left]].reshape(len(asked_for), len(STEPS), 2)
     lost = asked.explanation.probabilities[asked.target] - after
     curves = {way: Curves(*map(tuple, lost[i].T.tolist())) for i, way in enumerate(orders)}
@@ -124,7 +124,7 @@ def moved(asked: Asked, maps: Sequence[AttentionLinks], seed: int) -> Moved:
     """All maps permuted at once, row by row over the cells that the model could use, and made uniform."""
     permuted = permutations(maps, seed)
     rows = [*permuted, [uniform(links) for links in maps]]
-    probabilities = torch.softmax(logits_under(asked, rows).double(), dim=1)
+    probabilities = asked.checkpoint.model.chances(logits_under(asked, rows))
     own = torch.tensor(asked.explanation.probabilities, dtype=torch.float64)
     of_permuted = probabilities[:-1]
     return Moved(

@@ -237,7 +237,8 @@ def _effects(checkpoint: Checkpoint, item: Item, number: int, steps: Sequence[fl
     words = asked.word_effects({way: weight for way, weight in MIX.items() if way != NUDGED}, side=item.side)
     by_way = np.array([[word.by_way.get(way, np.nan) for word in words] for way in MIX])
     places_of = [[i] for i, place in enumerate(places(asked.pair.sides)) if place.side == item.side]
-    before = np.log(asked.explanation.probabilities[asked.target])
+    own = torch.tensor(asked.explanation.logits, dtype=torch.float64)
+    before = float(checkpoint.model.supports(own)[asked.target])
     for step in steps:
         if can_nudge(checkpoint):
             after = nudged(checkpoint, asked.reading, asked.target, places_of, step)[:, asked.target]

@@ -10,7 +10,7 @@ import numpy as np
 from core.evidence.explanation import Explanation
 from core.evidence.record import LATER, Record, the
 from core.spreadsheet import csv_text
-from core.wording import counted, percent
+from core.wording import counted, shown
 
 HEADS = "heads"
 """Units of effects of whole heads."""
@@ -135,7 +135,8 @@ class Effects(Record, kind="effects"):
     """What each word does to the verdict by one method, and what each link does where that was asked for.
 
     The effect of something is log p(verdict) before minus after it is taken away: positive supports the verdict,
-    negative opposes it. ``unit`` is "log p", or "norm" for the gradient's norm, which has no sign.
+    negative opposes it. ``unit`` is "log p"; "norm" for the gradient's norm, which has no sign; or "score" for a model
+    with one output, where an effect is the score before minus after.
     """
 
     model: str
@@ -156,6 +157,8 @@ class Effects(Record, kind="effects"):
     milliseconds: float = 0.0
     passes: int = field(default=0, metadata=LATER)
     """How often the model was asked: texts read and links cut."""
+    answer: str = field(default="", metadata=LATER)
+    """What the verdict is (:attr:`core.evidence.Explanation.answer`)."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -177,7 +180,10 @@ class Effects(Record, kind="effects"):
         return replace(self, links=(*self.links, *links), passes=self.passes + more)
 
     def to_text(self, explanation: Explanation | None = None) -> list[str]:
-        lines = [f"{self.verdict} {percent(self.probability)}   {self.model_title}; {self.method}, in {self.unit}"]
+        lines = [
+            f"{self.verdict} {shown(self.probability, len(self.labels))}   {self.model_title}; {self.method}, "
+            f"in {self.unit}"
+        ]
         for role in dict.fromkeys(word.role for word in self.words):
             lines += ["", f"What each word of {the(role)} does:"]
             lines += [f"  {_number(word.effect)} {_spread(word.spread)}  {word.text}" for word in self.of(role)]

@@ -93,6 +93,10 @@ class BiEncoder(GuestModel[Apart]):
         super().__init__(config)
         self.tower, self.head = tower, head
 
+    @property
+    def unfitted(self) -> bool:
+        return self.head is None and self.config.threshold is None
+
     def answer(self, batch: Apart) -> Output:
         (first, u), (second, v) = self.tower(batch.first), self.tower(batch.second)
         trace = BiEncoderTrace((first, second), batch)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from core.card import Card, problems
+from core.card import Card, RoleNames, problems
 from core.errors import CheckpointError, said
 from core.evidence import BOTH
 from core.guests.folder import (
@@ -38,6 +38,7 @@ from core.guests.settings import (
 from core.guests.towers import SIMILARITIES, similarity_of
 from core.json_types import JsonMapping, JsonObject
 from core.models.answers import IDENTITY, SOFTMAX
+from core.wording import counted
 
 ARCHITECTURE = "cross-encoder"
 BI_ENCODER = "bi-encoder"
@@ -76,6 +77,22 @@ def answer(folder: Path, task: str, labels: Sequence[str], second_first: bool = 
     said = {"task": task, "labels": list(labels), "second_first": second_first}
     check(folder, checked_settings(folder, said), labels_of(folder, config_of(home_of(folder))))
     add_settings(folder, **said)
+
+
+def named(card: Card, names: Sequence[str]) -> Card:
+    """The card of a guest with these names of its classes, in the order of the logits. Raises CheckpointError for
+    another number of them and for two that are the same."""
+    labels = [name.strip() for name in names]
+    classes = len(card["labels"])
+    if len(labels) != classes or len({label.lower() for label in labels}) < classes or not all(labels):
+        raise CheckpointError(
+            f"{card['name']} has {counted(classes, 'class', 'es')}, and {', '.join(names)[:100]!r} names "
+            f"{len(set(labels) - {''})} different ones: give --class-names as many names, with commas between them"
+        )
+    task = task_of(labels) or card["task"]
+    first, second = TASKS[task] if task != card["task"] and task in TASKS else list(card["roles"].values())[:2]
+    roles = RoleNames({"first": first, "second": second, "judged": BOTH})
+    return cast(Card, {**card, "labels": labels, "task": task, "roles": roles, "asked": False})
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -201,7 +218,7 @@ def labels_of(folder: Path, config: JsonMapping) -> tuple[str, ...]:
         labels = _in_order(named)
     if not labels:
         raise CheckpointError(
-            f"config.json of {called(folder)} names no classes (1 to {MOST_CLASSES}, each with a name of its own): mend its "
+            f"config.json of {called(folder)} names no classes (1 to {MOST_CLASSES}, each with its own name): mend its "
             "id2label"
         )
     return tuple(labels)

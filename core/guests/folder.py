@@ -6,6 +6,7 @@ All errors are a CheckpointError of one sentence.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -83,21 +84,19 @@ def contents(folder: Path, name: str, largest: int = LARGEST_CONFIG) -> bytes:
     except FileNotFoundError:
         raise CheckpointError(f"{_named(folder, name)} is a link to nowhere: copy the model again") from None
     except OSError as error:
-        raise CheckpointError(
-            f"{_named(folder, name)} cannot be read ({error.strerror}): copy the model again"
-        ) from error
+        raise _unreadable(folder, name, error) from error
     except ValueError as error:
         raise CheckpointError(f"{_named(folder, name)} {error}: copy the model again") from None
 
 
-def json_of(folder: Path, name: str, largest: int = LARGEST_CONFIG) -> Any:
-    """The value of a JSON file."""
+def json_of(folder: Path, name: str, what: str = "readable JSON") -> Any:
+    """The value of a JSON file; ``what`` it should be, for the message."""
     try:
-        return parse_json(contents(folder, name, largest).decode("utf-8-sig"))
+        return parse_json(contents(folder, name).decode("utf-8-sig"))
     except CheckpointError:
         raise
     except ValueError:
-        raise CheckpointError(f"{_named(folder, name)} is no readable JSON: copy the model again") from None
+        raise CheckpointError(f"{_named(folder, name)} is no {what}: copy the model again") from None
 
 
 def object_of(folder: Path, name: str) -> JsonObject:
@@ -119,7 +118,7 @@ def config_of(home: Path) -> JsonObject:
 
 def modules_of(folder: Path) -> list[JsonObject]:
     """The steps that ``modules.json`` lists, each with its ``type`` and ``path``, a folder inside this one."""
-    steps = json_of(folder, MODULES)
+    steps = json_of(folder, MODULES, "list of steps")
     plain = isinstance(steps, list) and all(
         isinstance(one, dict) and isinstance(one.get("type"), str) and isinstance(one.get("path"), str) for one in steps
     )
@@ -139,7 +138,7 @@ def _check_inside(folder: Path, path: str) -> None:
     except (OSError, ValueError, RuntimeError):  # a link that leads to itself
         pass
     raise CheckpointError(
-        f"{_named(folder, MODULES)} names {path[:40]!r}, which is no folder inside the model’s own: copy the model again"
+        f"{_named(folder, MODULES)} names {path[:40]!r}, which is no folder inside the model’s: copy the model again"
     )
 
 
@@ -188,9 +187,7 @@ def _check_regular(folder: Path, name: str) -> os.stat_result:
         what = "is a link to nowhere" if has(folder, name) else "is missing"
         raise CheckpointError(f"{_named(folder, name)} {what}: copy the model again") from None
     except OSError as error:
-        raise CheckpointError(
-            f"{_named(folder, name)} cannot be read ({error.strerror}): copy the model again"
-        ) from error
+        raise _unreadable(folder, name, error) from error
     if not stat.S_ISREG(now.st_mode):
         raise CheckpointError(f"{_named(folder, name)} is no regular file: copy the model again")
     return now
@@ -212,10 +209,8 @@ def parts_of(folder: Path) -> list[Path]:
     ``modules.json`` names."""
     places = [folder]
     if has(folder, MODULES):
-        try:
+        with contextlib.suppress(CheckpointError):
             places += [folder / step["path"] for step in modules_of(folder) if step["path"] not in ("", ".")]
-        except CheckpointError:
-            pass
     out = []
     for place in dict.fromkeys(places):
         try:
@@ -245,9 +240,7 @@ def _shapes(file: Path) -> dict[str, list[int]]:
         if not all(isinstance(of, list) and all(type(n) is int and n >= 0 for n in of) for of in shapes.values()):
             raise TypeError
     except OSError as error:
-        raise CheckpointError(
-            f"{_named(file.parent, file.name)} cannot be read ({error.strerror}): copy the model again"
-        ) from error
+        raise _unreadable(file.parent, file.name, error) from error
     except (ValueError, KeyError, TypeError, AttributeError, struct.error, RecursionError):
         raise CheckpointError(
             f"{_named(file.parent, file.name)} is truncated or no file of weights: copy the model again"
@@ -299,6 +292,10 @@ def without_safetensors(folder: Path) -> str:
     if any(name.endswith(".safetensors") for name in names):
         return f"{called(folder)} has no {WEIGHTS} and no index of its parts: name its file of weights {WEIGHTS}"
     return f"{called(folder)} has no *.safetensors: copy the model again, with its weights"
+
+
+def _unreadable(folder: Path, name: str, error: OSError) -> CheckpointError:
+    return CheckpointError(f"{_named(folder, name)} cannot be read ({error.strerror}): copy the model again")
 
 
 def _named(folder: Path, name: str) -> str:

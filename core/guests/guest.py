@@ -12,11 +12,11 @@ import torch
 
 from core.card import Card
 from core.checkpoint.checkpoint import Checkpoint, FilesState
-from core.errors import CheckpointError, MendableError, said
+from core.errors import CheckpointError, MendableError, UnnamedClassesError, said
 from core.guests.base import GuestBatch, GuestReader
 from core.guests.between import chosen_attention
 from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
-from core.guests.card import BI_ENCODER, guest_card
+from core.guests.card import BI_ENCODER, guest_card, named
 from core.guests.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
 from core.guests.heads import HeadError
 from core.guests.hub import called
@@ -77,17 +77,17 @@ class Guest(Checkpoint):
             start += len(rows)
 
 
-def load_guest(folder: Path, state: FilesState, *, numbered: bool = False) -> Guest:
+def load_guest(folder: Path, state: FilesState, *, numbered: bool = False, class_names: Sequence[str] = ()) -> Guest:
     """A folder in Hugging Face's format as a checkpoint, one whose classes are only ``numbered`` where that is asked
-    for. Raises CheckpointError with one sentence that says what is wrong and what to do."""
-    card = guest_card(folder)
+    for, or with these ``class_names``. Raises CheckpointError with one sentence that says what is wrong and what to do."""
+    card = named(guest_card(folder), class_names) if class_names else guest_card(folder)
     if card.get("asked") and not numbered:
         named = ", ".join(card["labels"])
         only_numbers = all(label.startswith("LABEL_") for label in card["labels"])
         unclear = f"are only numbered ({named})" if only_numbers else f"({named}) are of no task that is known here"
-        raise CheckpointError(
-            f"the classes of {called(folder)} {unclear}: say on the page Models what they mean, or write it into its "
-            f"{SETTINGS}"
+        raise UnnamedClassesError(
+            f"the classes of {called(folder)} {unclear}: give --class-names, say on the page Models what they mean, or write "
+            f"it into its {SETTINGS}"
         )
     try:
         return _of_pair(folder, state, card) if card["architecture"] == BI_ENCODER else _of_cross(folder, state, card)

@@ -1,4 +1,4 @@
-"""What a folder of transformers' is, by its configuration: a classifier of pairs or of texts, or what else, in words."""
+"""What a folder of transformers' is, by its configuration: a classifier of texts, or what else, in words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ACTIVATIONS = {"Sigmoid": SIGMOID, "Identity": IDENTITY, "Softmax": SOFTMAX}
 _REFUSED = {
     "quantization_config": "is quantised: save it again in full precision",
     "auto_map": "brings code of its own, which is not run: use a model of an architecture that transformers has",
-    "transformers_weights": "names its weights in config.json, which is not followed: call their file model.safetensors",
+    "transformers_weights": "names its weights in config.json, which is not followed: call the file model.safetensors",
 }
 """Keys of ``config.json`` that change how a model is read."""
 
@@ -51,8 +51,8 @@ def check_kind(folder: Path) -> None:
     if has(home, ADAPTER):
         base = str(object_of(home, ADAPTER).get("base_model_name_or_path") or "another model")[:80]
         raise CheckpointError(
-            f"{called(folder)} is a PEFT adapter on {base}, no model of its own: merge both (merge_and_unload) and save the "
-            "result"
+            f"{called(folder)} is a PEFT adapter on {base}, no model of its own: merge both (merge_and_unload), save "
+            "the result"
         )
     if not has(home, CONFIG):
         weights_of(folder)  # says what lies there instead of them

@@ -122,7 +122,7 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
     strange = [name for name, value in body.state_dict().items() if not value.isfinite().all()]
     if strange:
         raise CheckpointError(
-            f"the weights of {called(folder)} have numbers in {strange[0][:80]} that are not finite: copy the model again"
+            f"the weights of {called(folder)} have numbers in {strange[0][:80]} that are not finite: copy it again"
         )
     return body.eval()
 
@@ -140,8 +140,8 @@ def _do_not_fit(folder: Path, lacking: Sequence[str]) -> str:
     heads = ("classifier", "score", "classification_head", "logits_proj", "sequence_summary", "pre_classifier", "head")
     if all(key.startswith(heads) for key in lacking):
         return (
-            f"{called(folder)} is an encoder without a classifier (its weights lack {lacking[0][:80]}): give one that was "
-            "trained on pairs"
+            f"{called(folder)} is an encoder without a classifier (its weights lack {lacking[0][:80]}): give one that "
+            "was trained on pairs"
         )
     return (
         f"the weights of {called(folder)} do not fit its config.json (without {lacking[0][:80]}): copy the model again"

@@ -119,7 +119,7 @@ class CrossEncoder(GuestModel[Pieces]):
             rows = {name: values.expand(len(given), -1) for name, values in others.items()}
             mask = pieces.real.long().expand(len(given), -1)
             logits = body(inputs_embeds=given, attention_mask=mask, **rows).logits
-            return torch.log_softmax(logits, dim=1)[:, target]
+            return self.supports(logits)[:, target]
 
         return vectors, log_p
 

@@ -101,9 +101,7 @@ class SplitsIntoPieces:
         """The texts without the last words that there is no room for, taken from the longer text first."""
         left = list(sides)
         if self.tokenizer.truncation_side == "left" and self._length(left) > self.longest:
-            raise PairError(
-                "this text is too long, and the model’s tokeniser cuts texts at their beginning: shorten it"
-            )
+            raise PairError("the text is too long, and the model’s tokeniser cuts texts at their beginning: shorten it")
         while (excess := self._length(left) - self.longest) > 0:
             longer = max(range(len(left)), key=lambda number: len(left[number].tokens))
             side = left[longer]

@@ -170,8 +170,8 @@ def _refuse_others(folder: Path, name: str, said: Mapping[str, Any]) -> None:
     other = next((key for key, value in said.items() if value not in (None, {}, [], False, "")), None)
     if other is not None:
         raise CheckpointError(
-            f"{called(folder)}/{name} sets {other[:60]}, which is not followed here: use a model without it, or write it "
-            "as a function (docs/guests.md)"
+            f"{called(folder)}/{name} sets {other[:60]}, which is not followed here: use a model without it, or write "
+            "it as a function (docs/guests.md)"
         )
 
 
@@ -221,8 +221,8 @@ def _pooling(folder: Path, step: Path, prompt: str) -> list[str]:
         )
     if prompt and config.get("include_prompt") is False:
         raise CheckpointError(
-            f"{called(folder)} leaves its prompt out of the pooling (include_prompt), which is not followed here: write it "
-            "as a function (docs/guests.md)"
+            f"{called(folder)} leaves its prompt out of the pooling (include_prompt), which is not followed: write "
+            "it as a function (docs/guests.md)"
         )
     return [way for way in _POOLINGS if way in asked]
 

@@ -9,7 +9,7 @@ SOFTMAX, SIGMOID, IDENTITY = "softmax", "sigmoid", "identity"
 """Of the classes one holds; each label may hold, or a score lies between 0 and 1; a score as it is."""
 
 
-def shares(logits: Tensor, activation: str) -> Tensor:
+def chances(logits: Tensor, activation: str) -> Tensor:
     """What is shown of logits ``[..., C]``, float64: probabilities, or of one output the score."""
     logits = logits.double()
     if activation == SIGMOID:

@@ -26,6 +26,8 @@ from core.json_types import checked
 from core.json_types import setting as setting
 from core.layers.attention import Override
 from core.layers.projection import read_words
+from core.models import answers
+from core.models.answers import SOFTMAX
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 from core.wording import hint
@@ -220,6 +222,24 @@ class PairModel(nn.Module):
     def linguistic(self) -> str:
         """The set of linguistic features that the model reads beside the texts, or "none"."""
         return self.config.linguistic
+
+    @property
+    def activation(self) -> str:
+        """What its logits mean (:mod:`core.models.answers`): softmax, unless a model from elsewhere says otherwise."""
+        return str(getattr(self.config, "activation", SOFTMAX))
+
+    @property
+    def unfitted(self) -> bool:
+        """Whether its one output is a similarity for which no threshold was fitted."""
+        return False
+
+    def chances(self, logits: Tensor) -> Tensor:
+        """What is shown of logits ``[..., C]``, float64: probabilities, or of one output the score."""
+        return answers.chances(logits, self.activation)
+
+    def supports(self, logits: Tensor) -> Tensor:
+        """What effects are differences of, ``[..., C]``: log p of each class, or of one output the score."""
+        return answers.supports(logits, self.activation)
 
     @property
     def filter_maker(self) -> FilterMaker | None:
