@@ -49,9 +49,9 @@ def read_json(path: Path, largest: int = LARGEST_JSON) -> Any:
 def read_bounded(path: Path, largest: int) -> bytes:
     """A regular file's bytes. Raises OSError, and ValueError for anything else behind the name (a FIFO would be waited
     for, a device may never end) and for a file of more than ``largest`` bytes."""
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError("is no regular file")
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("is no regular file")
+    with path.open("rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:
         raise ValueError(f"is larger than {largest >> 20} MB")

@@ -134,7 +134,7 @@ def _card(file: Path, *changed: int) -> Card | str:
     a run of a page asks for each of some thirty cards several times."""
     where = f"{file.parent.name}/card.json"
     try:
-        card = read_json(file, LARGEST)
+        card = read_json(file)
     except ValueError:
         return f"{where} is no readable JSON: copy the checkpoint again"
     if not isinstance(card, dict) or card.get("schema_version") != CARD_VERSION:

@@ -79,15 +79,16 @@ class Guest(Checkpoint):
 
 def load_guest(folder: Path, state: FilesState, *, numbered: bool = False, class_names: Sequence[str] = ()) -> Guest:
     """A folder in Hugging Face's format as a checkpoint, one whose classes are only ``numbered`` where that is asked
-    for, or with these ``class_names``. Raises CheckpointError with one sentence that says what is wrong and what to do."""
+    for, or with these ``class_names``. Raises CheckpointError with one sentence that says what is wrong and what to
+    do."""
     card = named(guest_card(folder), class_names) if class_names else guest_card(folder)
     if card.get("asked") and not numbered:
-        named = ", ".join(card["labels"])
+        names = ", ".join(card["labels"])
         only_numbers = all(label.startswith("LABEL_") for label in card["labels"])
-        unclear = f"are only numbered ({named})" if only_numbers else f"({named}) are of no task that is known here"
+        unclear = f"are only numbered ({names})" if only_numbers else f"({names}) are of no task that is known here"
         raise UnnamedClassesError(
-            f"the classes of {called(folder)} {unclear}: give --class-names, say on the page Models what they mean, or write "
-            f"it into its {SETTINGS}"
+            f"the classes of {called(folder)} {unclear}: give --class-names, say on the page Models what they mean, or "
+            f"write it into its {SETTINGS}"
         )
     try:
         return _of_pair(folder, state, card) if card["architecture"] == BI_ENCODER else _of_cross(folder, state, card)

@@ -68,8 +68,8 @@ def plain_pairs(task: str, classes: int) -> tuple[Row, ...]:
 
 def suggestion(folder: Path, progress: Callable[[int, int], object] = lambda done, of: None) -> Suggestion | None:
     """For a model whose classes are only numbered: the task, labels and order of texts by which it gets most plain
-    pairs right; None where no task has as many classes. Loads the model. ``progress`` is called with the ways to read its classes
-    that were tried, and how many there are. Raises CheckpointError as loading does."""
+    pairs right; None where no task has as many classes. Loads the model. ``progress`` is called with the ways to read
+    its classes that were tried, and how many there are. Raises CheckpointError as loading does."""
     guest = load_guest(folder, files_state(folder), numbered=True)
     classes = len(guest.labels)
 
