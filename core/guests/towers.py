@@ -179,9 +179,9 @@ def similarity_of(folder: Path) -> str:
     """The name of the similarity that the model was made for."""
     said = object_of(folder, _SETTINGS)
     _refuse_others(folder, _SETTINGS, {key: value for key, value in said.items() if key not in _NEUTRAL})
-    name = said.get("similarity_fn_name") or "cosine"
+    name = str(said.get("similarity_fn_name") or "cosine")
     known = {"dot_score": "dot", "cos_sim": "cosine", "euclidean_sim": "euclidean", "manhattan_sim": "manhattan"}
-    name = known.get(str(name), str(name))
+    name = known.get(name, name)
     if name not in SIMILARITIES:
         raise CheckpointError(
             f"{called(folder)} compares by {name[:60]}, which is not known here: use one of {', '.join(SIMILARITIES)}"
@@ -197,7 +197,7 @@ def prompt_of(folder: Path) -> str:
         raise CheckpointError(f"{called(folder)}/{_SETTINGS} has prompts that are no texts by name: mend it")
     if name is None:
         return ""
-    if name not in prompts:
+    if not isinstance(name, str) or name not in prompts:
         raise CheckpointError(
             f"{called(folder)}/{_SETTINGS} has no prompt {str(name)[:60]!r}: mend its default_prompt_name"
         )

