@@ -14,10 +14,13 @@ from app.model_choice import Card, megabytes
 from core.checkpoint.memory import memory_limit
 from core.errors import CheckpointError, MendableError
 from core.guests import card as guests
+from core.guests.card import BI_ENCODER
 from core.guests.folder import config_of, shapes_of
 from core.guests.heads import title_of
 from core.guests.settings import TASKS
 from core.guests.suggestion import LABELS, Suggestion, suggestion, usual_labels
+from core.guests.towers import prompt_of, prompts_of
+from core.models.answers import SIGMOID, SOFTMAX
 from core.wording import counted
 
 _SUGGESTED = "suggested labels"
@@ -42,8 +45,10 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
         ("Architecture", f"{card['guest']}{heads}, from elsewhere"),
         ("Licence of the weights", str(card["licence"])),
         ("Classes", labels),
+        ("Answers with", _answer(card)),
         ("Reads", ", then ".join(reversed(order) if card.get("second_first") else order)),
     ]
+    lines += [("Before each text", prompts)] if (prompts := _prompts(card, folder)) else []
     lines += [("Shown first", title_of(config["head"]))] if "head" in config else []
     lines += [("Parameters", f"{numbers:,}")] if numbers else []
     loaded = f", {megabytes(numbers * _FLOAT)} in memory" if numbers else ""
@@ -51,6 +56,29 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     lines += [("Memory", alone)] if (alone := stays_alone(numbers * _FLOAT or of)) else []
     files = ", ".join(path.name for path in guests.guest_files(folder) if path.is_file())
     return [*lines, ("Files", files)] if files else lines
+
+
+def _answer(card: Card) -> str:
+    """What its outputs are."""
+    activation, one = card["config"].get("activation", SOFTMAX), len(card["labels"]) == 1
+    if card["architecture"] == BI_ENCODER and one:
+        return "a similarity; no threshold fitted (`python -m trainers calibrate` fits one)"
+    if one:
+        return "one score between 0 and 1 (its sigmoid)" if activation == SIGMOID else "one score, as it is"
+    return "labels, each of which may hold (sigmoids)" if activation == SIGMOID else "classes, one of which holds"
+
+
+def _prompts(card: Card, folder: Path) -> str:
+    """What its files say of prompts."""
+    if card["architecture"] != BI_ENCODER:
+        return ""
+    try:
+        prompt, names = prompt_of(folder), ", ".join(prompts_of(folder))
+    except CheckpointError:
+        return ""
+    return (
+        f"“{prompt}”" if prompt else f"nothing: its prompts ({names}) are for those who ask for them" if names else ""
+    )
 
 
 def stays_alone(size: int) -> str:

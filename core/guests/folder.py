@@ -144,9 +144,7 @@ def _check_inside(folder: Path, path: str) -> None:
 
 def home_of(folder: Path) -> Path:
     """The folder of the transformer, which in sentence-transformers' layout may be a subfolder."""
-    if has(folder, CONFIG) or not has(folder, MODULES):
-        return folder
-    return folder / str(modules_of(folder)[0]["path"])
+    return folder / str(modules_of(folder)[0]["path"]) if has(folder, MODULES) else folder
 
 
 def weights_of(folder: Path) -> list[Path]:

@@ -4,8 +4,8 @@
      "roles": ["premise", "hypothesis"], "second_first": false, "head": "7.4"}
 
 ``labels`` in the order of the logits; ``second_first``: the model reads the second text before the first; ``head``:
-whose attention is shown first (:mod:`core.guests.heads`). Of a bi-encoder ``threshold`` is the cosine from which on two
-texts are alike, and ``scale`` how fast its probability grows there. It also holds what commands measured.
+whose attention is shown first (:mod:`core.guests.heads`). Of a bi-encoder ``threshold`` is the similarity from which on
+two texts are alike, and ``scale`` how fast its probability grows there. It also holds what commands measured.
 """
 
 from __future__ import annotations

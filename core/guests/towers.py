@@ -189,19 +189,25 @@ def similarity_of(folder: Path) -> str:
     return name
 
 
-def prompt_of(folder: Path) -> str:
-    """What stands before each text unless somebody asks for another prompt; empty where nothing does."""
-    said = object_of(folder, _SETTINGS)
-    prompts, name = said.get("prompts") or {}, said.get("default_prompt_name")
+def prompts_of(folder: Path) -> Mapping[str, str]:
+    """What may stand before texts, by name; those without a text left out."""
+    prompts = object_of(folder, _SETTINGS).get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(one, str) for one in prompts.values()):
         raise CheckpointError(f"{called(folder)}/{_SETTINGS} has prompts that are no texts by name: mend it")
+    return {name: prompt for name, prompt in prompts.items() if prompt}
+
+
+def prompt_of(folder: Path) -> str:
+    """What stands before each text unless somebody asks for another prompt; empty where nothing does."""
+    prompts, said = prompts_of(folder), object_of(folder, _SETTINGS)
+    name = said.get("default_prompt_name")
     if name is None:
         return ""
-    if not isinstance(name, str) or name not in prompts:
+    if not isinstance(name, str) or name not in (said.get("prompts") or {}):
         raise CheckpointError(
             f"{called(folder)}/{_SETTINGS} has no prompt {str(name)[:60]!r}: mend its default_prompt_name"
         )
-    return prompts[name]
+    return prompts.get(name, "")
 
 
 def _pooling(folder: Path, step: Path, prompt: str) -> list[str]:
