@@ -15,7 +15,7 @@ from core.checkpoint.memory import memory_limit
 from core.errors import CheckpointError, MendableError
 from core.guests import card as guests
 from core.guests.card import BI_ENCODER
-from core.guests.folder import config_of, shapes_of
+from core.guests.folder import config_of, shapes_of, weights_of
 from core.guests.heads import title_of
 from core.guests.settings import TASKS
 from core.guests.suggestion import LABELS, Suggestion, suggestion, usual_labels
@@ -100,7 +100,7 @@ def weights(folder: Path) -> int:
 def parameters(folder: Path) -> int:
     """How many numbers its weights are, by the heads of their files; 0 where they cannot be read."""
     try:
-        return _parameters(tuple((path, path.stat().st_mtime_ns) for path in guests.weights_of(folder)))
+        return _parameters(tuple((path, path.stat().st_mtime_ns) for path in weights_of(folder)))
     except (CheckpointError, OSError):
         return 0
 

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import safe_open
@@ -131,7 +131,7 @@ def _tensors(files: Sequence[Path]) -> dict[str, torch.Tensor]:
     """Slices of the files, which the library reads one by one."""
     found = {}
     for file in files:
-        opened = safe_open(file, framework="pt")
+        opened: Any = safe_open(file, framework="pt")
         found.update({name: opened.get_slice(name) for name in opened.keys()})  # noqa: SIM118 (no mapping)
     return found
 

@@ -246,7 +246,7 @@ def _dense(folder: Path, step: Path) -> nn.Module:
         if shapes.get("linear.weight") != sizes[::-1]:
             raise ValueError("its weights are of another size than its config.json says")
         weights = load_file(step / WEIGHTS)
-        layer = nn.Linear(*sizes, bool(config.get("bias", True)))
+        layer = nn.Linear(sizes[0], sizes[1], bool(config.get("bias", True)))
         layer.load_state_dict({name.removeprefix("linear."): value for name, value in weights.items()})
     except CheckpointError:
         raise
