@@ -28,7 +28,7 @@ export function sharesOf(classes) {
     ),
   );
   // Labels each of which may hold do not add up to a whole: they are listed.
-  return apart ? { headline: summary, bar: null, key } : { headline: headline(best), bar, key };
+  return apart ? { headline: capital(summary), bar: null, key } : { headline: headline(best), bar, key };
 }
 
 // The class that a headline names. Few of a question's candidates are answers, so that a ranker finds nearly all of them

@@ -250,7 +250,8 @@ def test_weights_in_parts_are_those_in_one_file_and_all_are_fingerprinted(good, 
         save_file({name: weights[name] for name in names}, folder / f"part-{number}.safetensors")
     where = {name: f"part-{number}.safetensors" for number, names in enumerate(halves) for name in names}
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": where}))
-    assert explain(load(folder), *PAIR).logits == explain(load(good / "cross"), *PAIR).logits
+    whole = explain(load(good / "cross"), *PAIR)
+    assert explain(load(folder), *PAIR).logits == pytest.approx(whole.logits, abs=1e-5)
     before = read_card(folder)["sha256"]
     changed = {name: weights[name] + 1 for name in halves[1]}
     save_file(changed, folder / "part-1.safetensors")

@@ -106,7 +106,7 @@ class EffectsPanel {
     const more = [
       html("b", `How: `),
       `${capital(how)}. `,
-      "The length is log p of the verdict before minus after: 0.7 halves the probability, 2.3 divides it by ten. ",
+      "The length is log p of the verdict (of a model with one output, its score) before minus after: of log p, 0.7 halves the probability, 2.3 divides it by ten. ",
       "The spread is one standard deviation over the words that were put in its place. Words stand with the longest bar first; click one to follow it. ",
       html("b", "What it cannot tell: "),
       cannot,
