@@ -81,7 +81,7 @@ def _mutations(value):
             yield from ({**value, key: other} for other in _mutations(value[key]))
     elif isinstance(value, list):
         for place, one in enumerate(value[:3]):
-            yield from ([*value[:place], other, *value[place + 1:]] for other in _mutations(one))
+            yield from ([*value[:place], other, *value[place + 1 :]] for other in _mutations(one))
 
 
 @pytest.mark.parametrize("name", ["cross", "tower"])
