@@ -226,13 +226,15 @@ def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
     letters = [c for t in words for c in t.text if c.isalpha()]
     if side.truncated or len(side.text) > MAX_CHARACTERS:
         out.append(f"{name} was cut after {len(side.tokens)} words; the rest was not read.")
-    if 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
+    elsewhere = "guest" in checkpoint.card
+    table = "the model’s tokeniser" if elsewhere else "the word table"
+    if not elsewhere and 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
         out.append(f"{name} is in a script that the model was not trained on: treat the verdict as a guess.")
     elif 2 * sum(t.unknown for t in words) > len(words):
-        out.append(f"Most words of {the(side.role)} are unknown to the word table: treat the verdict as a guess.")
+        out.append(f"Most words of {the(side.role)} are unknown to {table}: treat the verdict as a guess.")
     elif _misspelt(side):
         odd = ", ".join([token.text for token in words if token.unknown][:4])
-        unknown = f"Words of {the(side.role)} are unknown to the word table ({odd})"
+        unknown = f"Words of {the(side.role)} are unknown to {table} ({odd})"
         out.append(f"{unknown}: if they are misspelt, treat the verdict as a guess.")
     longest = checkpoint.card.get("typical_length", {}).get(side.role)
     if longest and not side.truncated and len(side.tokens) > longest:

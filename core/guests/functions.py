@@ -24,7 +24,7 @@ from core.card import Card, RoleNames, problems
 from core.errors import CheckpointError
 from core.evidence import BOTH, AttentionMap
 from core.evidence.record import Record, matrix
-from core.guests.base import GuestModel, GuestReader, spelt
+from core.guests.base import GuestModel, GuestReader, blaming, reason, spelt
 from core.guests.names import VARIABLE
 from core.guests.settings import TASKS, task_of
 from core.models.base import GUESTS, Evidence, ModelConfig, Output, Settings, Wanted, register
@@ -58,8 +58,8 @@ def made(name: str) -> PairFunction:
         labels = [str(label) for label in function.labels]
         if not callable(function.probabilities) or not labels:
             raise TypeError("it needs labels and a method probabilities(pairs)")
-    except Exception as error:
-        raise CheckpointError(f"{name} of {VARIABLE} cannot be made ({_reason(error)}): mend the module") from error
+    except (Exception, SystemExit) as error:
+        raise CheckpointError(f"{name} of {VARIABLE} cannot be made ({reason(error)}): mend the module") from error
     return function
 
 
@@ -178,18 +178,11 @@ class FunctionModel(GuestModel[Texts]):
         yield AttentionMap("attention", rows, columns, (), matrix(torch.from_numpy(weights)), null=nothing)
 
     def _asked(self, ask: Callable[[], ArrayLike]) -> ArrayLike:
-        try:
-            with self._one_at_a_time:
-                return ask()
-        except Exception as error:
-            raise PairError(f"{self.name} could not answer ({_reason(error)}): try again, or mend it") from error
+        with blaming(self.name, "try again, or mend it"), self._one_at_a_time:
+            return ask()
 
     def _array(self, found: ArrayLike) -> np.ndarray:
         try:
             return np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise PairError(f"{self.name} does not answer with numbers ({_reason(error)}): mend it") from error
-
-
-def _reason(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:200].rstrip(": ")
+            raise PairError(f"{self.name} does not answer with numbers ({reason(error)}): mend it") from error

@@ -62,10 +62,16 @@ class Tower(nn.Module):
         super().__init__()
         self.body, self.pooling, self.dense = body, pooling, dense
         self.tokenizer, self.longest = tokenizer, longest
+        self.together = True
+        """Whether several texts may be padded and run at once: whether it then reads each as it does alone."""
 
     def forward(self, pieces: Pieces) -> tuple[Tensor, Tensor]:
         """The states of the pieces ``[B, P, D]``, and the texts' vectors ``[B, E]``, each of length 1: only their
         cosine is used."""
+        if len(pieces) > 1 and not self.together:
+            rows = [self(pieces.row(number)) for number in range(len(pieces))]
+            states = nn.utils.rnn.pad_sequence([row[0][0] for row in rows], batch_first=True)
+            return states, torch.cat([row[1] for row in rows])
         body: Any = self.body
         states = body(**pieces.inputs, attention_mask=pieces.real.long()).last_hidden_state
         return states, nn.functional.normalize(self.dense(self.pooling(states, pieces.real)), dim=-1)
