@@ -80,7 +80,8 @@ class AttentionHeads(Record, kind="attention_heads"):
         if not self.measured:
             return "No head was measured against people’s word alignments."
         f1, chance = (f"{share:.2f}".removeprefix("0") for share in (self.f1, self.random_95))
-        return f"{title_of(self.measured, self.stacks)}: F1 {f1} against people (the best of as many random maps: {chance})"
+        title = title_of(self.measured, self.stacks)
+        return f"{title}: F1 {f1} against people (the best of as many random maps: {chance})"
 
     def to_text(self, explanation: Explanation) -> list[str]:
         shares = [

@@ -116,8 +116,8 @@ class _Embedded(TorchFunctionMode):
 
 def stacks_of(body: Any, inputs: Mapping[str, Tensor]) -> Stacks:
     """What the softmaxes of a transformer are, by comparing them in one pass over one pair with the attention that the
-    transformer itself returns. No names where not each of its layers is attention over all pieces: then a link could not be
-    cut, and no mean would be that of all layers."""
+    transformer itself returns. No names where not each of its layers is attention over all pieces: then a link could
+    not be cut, and no mean would be that of all layers."""
     pieces = inputs["input_ids"].shape[1]
     try:
         table = body.get_input_embeddings().weight

@@ -11,21 +11,19 @@ from typing import Generic, Protocol, Self, TypeVar
 import torch
 
 from core.errors import MendableError
-
 from core.layers.attention import Override
 from core.models.base import AttentionLinks, Intervention, Output, PairModel
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.scripts import without_spaces
 from core.reading.tokens import MAX_TOKENS, Token, tokenize
 
-
 _LOG = logging.getLogger(__name__)
 
 
 @contextmanager
 def blaming(name: str, remedy: str = "change the texts, or choose another model") -> Iterator[None]:
-    """Whatever code from elsewhere raises inside becomes a PairError of one sentence, and its traceback is logged: it is
-    the fault of ``name``. SystemExit is one, too, and so is a panic of the tokenisers' library, which is no Exception."""
+    """Whatever code from elsewhere raises inside becomes a PairError of one sentence that names whose fault it is, and
+    its traceback is logged. SystemExit is one, too, and so is a panic of the tokenisers' library, no Exception."""
     try:
         yield
     except MendableError:
@@ -65,7 +63,11 @@ class GuestReader(Generic[B_co]):
         return tokenize(text)
 
     def known(self, norm: str) -> bool:
-        return True  # nobody knows what a function knows
+        return True  # it has no vectors of words
+
+    def lacks(self, word: str) -> bool:
+        """Whether a word is read as one that is not known; nobody can tell of a function."""
+        return False
 
     def batch(self, reading: Reading) -> B_co:
         return self.batch_of([reading])

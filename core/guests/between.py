@@ -13,11 +13,13 @@ from core.guests.pieces import NO_WORD, Pieces
 
 
 def chosen_attention(layers: Sequence[Tensor], chosen: str) -> Tensor:
-    """The attention ``[P, P]`` that is asked for, of all layers' ``[1, heads, P, P]`` of its stack. Raises HeadError for
-    a head that the model does not have."""
+    """The attention ``[P, P]`` that is asked for, of all layers' ``[1, heads, P, P]`` of its stack. Raises HeadError
+    for a head that the model does not have."""
     head, stack = parse_head(chosen), stack_of(chosen)
     if stack and not layers:
-        raise HeadError(f"there is no {chosen}: the model has no {STACKS[stack]} whose attention can be drawn; choose {MEAN}")
+        raise HeadError(
+            f"there is no {chosen}: the model has no {STACKS[stack]} whose attention can be drawn; choose {MEAN}"
+        )
     if head == ROLLOUT:
         return rollout(layers)
     if isinstance(head, Head):

@@ -13,6 +13,7 @@ from core.card import Card, problems
 from core.errors import CheckpointError
 from core.evidence import BOTH
 from core.files import read_json
+from core.guests.heads import sizes_of
 from core.guests.hub import called
 from core.guests.settings import (
     SETTINGS,
@@ -152,8 +153,7 @@ def _read(folder: Path) -> Card:
 
 
 def _of_cross(config: JsonMapping, settings: GuestSettings) -> JsonObject:
-    # As most configurations name them; what the model itself has is known when it is loaded.
-    layers, heads = (int(config.get(f"num_{what}") or 1) for what in ("hidden_layers", "attention_heads"))
+    layers, heads = sizes_of(config)
     return {"layers": layers, "heads": heads, "head": settings.head, **_agreement(settings.alignment)}
 
 

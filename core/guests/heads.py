@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from core.errors import MendableError
+from core.json_types import JsonMapping
 
 MEAN, ROLLOUT = "mean", "rollout"
 """Of all layers and heads; and what flows through all layers (Abnar and Zuidema 2020, section 3). Of an encoder-decoder
@@ -32,6 +33,17 @@ class Head:
 
     def __str__(self) -> str:
         return f"{self.stack}{'.' if self.stack else ''}{self.layer + 1}.{self.number + 1}"
+
+
+_LAYERS = ("encoder_layers", "num_hidden_layers", "n_layers", "n_layer", "num_layers")
+_HEADS = ("encoder_attention_heads", "num_attention_heads", "n_heads", "n_head", "num_heads")
+
+
+def sizes_of(config: JsonMapping) -> tuple[int, int]:
+    """The layers and heads that a configuration states, 0 for what it does not: known for certain only when the model
+    is loaded."""
+    layers, heads = (next((config[name] for name in names if name in config), 0) for names in (_LAYERS, _HEADS))
+    return layers, heads
 
 
 def parse_head(text: str) -> Head | str | None:

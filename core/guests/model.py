@@ -43,8 +43,8 @@ class GuestConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class GuestTrace:
-    """What one call computed: attention ``[B, heads, P, P]`` of each layer, by stack, where it was asked for, over these
-    pieces, and whose attention is the evidence."""
+    """What one call computed: attention ``[B, heads, P, P]`` of each layer, by stack, where it was asked for, over
+    these pieces, and whose attention is the evidence."""
 
     seen_in: Mapping[str, Sequence[Tensor]]
     pieces: Pieces

@@ -101,9 +101,9 @@ class SplitsIntoPieces:
                 parts.append(Token(text[start:end], start, end, normalise(text[start:end])))
         return parts
 
-    def known(self, norm: str) -> bool:
+    def lacks(self, word: str) -> bool:
         unknown = self.tokenizer.unk_token_id
-        return unknown is None or unknown not in self._called(norm, add_special_tokens=False)["input_ids"]
+        return unknown is not None and unknown in self._called(word, add_special_tokens=False)["input_ids"]
 
     def pieces(self, rows: Sequence[Sequence[ReadText]]) -> Pieces:
         """Rows of one text or two each as one batch."""
@@ -122,8 +122,8 @@ class SplitsIntoPieces:
         return Pieces(inputs, padded([owners for _, owners in split], NO_WORD), real, words)
 
     def shortened(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        """The texts without the last words that there is no room for, taken from the text with more pieces first. Raises
-        PairError where even the first words have no room."""
+        """The texts without the last words that there is no room for, taken from the text with more pieces first.
+        Raises PairError where even the first words have no room."""
         left = list(sides)
         while True:
             owners = self._row(left)[1]
@@ -140,7 +140,9 @@ class SplitsIntoPieces:
             if kept == left:
                 longest = max(left, key=lambda side: len(side.tokens[0].text) if side.tokens else 0)
                 word = longest.tokens[0].text[:24] if longest.tokens else ""
-                raise PairError(f"“{word}…” is longer than the {self.longest} pieces that this model reads: shorten it.")
+                raise PairError(
+                    f"“{word}…” is longer than the {self.longest} pieces that this model reads: shorten it."
+                )
             left = kept
 
     def _ends(self, text: str) -> set[int]:

@@ -1,4 +1,4 @@
-"""Scripts that put no space between words: there a space would change a text, and no rule of ours finds a word's end."""
+"""Scripts that put no space between words: there a space would change a text, and our rules find no word's end."""
 
 from __future__ import annotations
 

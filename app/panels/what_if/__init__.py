@@ -86,7 +86,8 @@ class Offered:
 
 
 def offered(checkpoint: Checkpoint, texts: Sequence[str], progress: Progress) -> Offered:
-    """What may stand in the place of each word of these texts, as this model splits them. The first time WordNet's files are read, for seconds."""
+    """What may stand in the place of each word of these texts, as this model splits them. The first time WordNet's
+    files are read, for seconds."""
     limits = checkpoint.token_limits
     tokens = [checkpoint.reader.tokens(text)[:limit] for text, limit in zip(texts, limits, strict=True)]
     of, done, note = sum(len(side) for side in tokens), 0, ""
