@@ -125,12 +125,8 @@ class SplitsIntoPieces:
         """The texts without the last words that there is no room for, taken from the text with more pieces first.
         Raises PairError where even the first words have no room."""
         left = list(sides)
-        while True:
-            owners = self._row(left)[1]
-            excess = len(owners) - self.longest
-            if excess <= 0:
-                return left
-            counts = _counts(left, owners)
+        while (excess := self._length(left) - self.longest) > 0:
+            counts = _counts(left, self._row(left)[1])
             while excess > 0:
                 longer = max((own for own in counts if len(own) > 1), key=sum, default=None)
                 if longer is None:
@@ -144,6 +140,10 @@ class SplitsIntoPieces:
                     f"“{word}…” is longer than the {self.longest} pieces that this model reads: shorten it."
                 )
             left = kept
+        return left
+
+    def _length(self, sides: Sequence[ReadText]) -> int:
+        return len(self._called(*self._ordered([spelt(side)[0] for side in sides]))["input_ids"])
 
     def _ends(self, text: str) -> set[int]:
         """Where the tokeniser's pieces end in a text, of which some stand for a part of a character."""
