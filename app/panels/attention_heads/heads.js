@@ -105,7 +105,11 @@ class HeadsPanel {
     const { chosen } = this;
     refill(
       this.whole,
-      [...WHOLE, ...data.beside.map(([stack, name]) => [stack, `Mean of ${name}`]), ...(data.measured ? [[data.measured, "Nearest to people"]] : [])].map(([head, text]) => {
+      [
+        ...WHOLE,
+        ...data.beside.map(([stack, name]) => [stack, `Mean of ${name}`]),
+        ...(data.measured ? [[data.measured, "Nearest to people"]] : []),
+      ].map(([head, text]) => {
         const button = choice(head === chosen, () => this.choose(head), text);
         button.dataset.head = head;
         return button;
