@@ -41,7 +41,6 @@ class Change:
     described: tuple[str, ...] = ()
     """Its edits for people, in the order of the text: “Two” → “Three”."""
 
-    @property
     def to_dict(self) -> dict[str, object]:
         """Plain values."""
         values = {**asdict(self), "edits": [str(edit) for edit in self.edits]}

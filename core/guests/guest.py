@@ -29,7 +29,7 @@ from core.guests.settings import SETTINGS
 from core.guests.towers import tower_of
 from core.json_types import checked
 from core.models.base import Intervention
-from core.reading.reader import PairError, Reading, ReadText, read_text
+from core.reading.reader import PairError, Reading, ReadText
 from core.reading.word_table import default_table
 
 TYPICAL = ("A man in a blue shirt is playing a guitar on a small stage.", "A man plays music outside.")
@@ -154,7 +154,7 @@ def _counted(guest: Guest, model: CrossEncoder, reader: PieceReader) -> Guest:
 @torch.inference_mode()
 def _stacks(reader: PieceReader, body: torch.nn.Module, card: Card) -> Stacks:
     """What the softmaxes of a transformer are."""
-    sides = [read_text(reader, text) for text in TYPICAL]
+    sides = [ReadText("", text, tuple(reader.tokens(text))) for text in TYPICAL]
     pieces = reader.pieces([reader.fitting(sides)])
     return stacks_of(body, {**pieces.inputs, "attention_mask": pieces.real.long()})
 

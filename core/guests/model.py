@@ -134,7 +134,7 @@ class CrossEncoder(GuestModel[Pieces]):
 
         def log_p(given: Tensor) -> Tensor:
             if len(given) > 1 and not self.together:
-                return torch.cat([log_p(row) for row in given.split(1)])
+                return torch.cat([log_p(row) for row in torch.split(given, 1)])
             rows = {name: values.expand(len(given), -1) for name, values in others.items()}
             mask = pieces.real.long().expand(len(given), -1)
             logits = body(inputs_embeds=given, attention_mask=mask, **rows).logits
