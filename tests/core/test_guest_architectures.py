@@ -21,7 +21,8 @@ from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
 from core.guests.between import rollout
-from core.guests.heads import HeadError, parse_head, title_of
+from core.guests.card import guest_card
+from core.guests.heads import HeadError, parse_head, sizes_of, title_of
 from core.guests.pieces import NO_WORD
 from core.models.base import Intervention
 from core.reading.reader import PairError
@@ -231,3 +232,11 @@ def test_a_text_with_the_signs_of_a_tokeniser_is_answered_or_refused_in_one_sent
     with pytest.raises(PairError, match=r"could not answer .ValueError"):
         guest.model(guest.reader.batch_of([guest.read("A </s> dog.", "A cat."), guest.read(*PAIR)]))
     assert explain(guest, "A </s> dog.", "A cat.").verdict
+
+
+@pytest.mark.parametrize("architecture", ["distilbert", "t5", "bart", "gpt2", "xlm", "bert"])
+def test_a_card_states_the_layers_and_heads_that_the_model_has(folder_of, architecture):
+    """Before it is loaded: configurations call them by many names."""
+    config, loaded = guest_card(folder_of(architecture))["config"], load(folder_of(architecture)).card["config"]
+    assert (config["layers"], config["heads"]) == (loaded["layers"], loaded["heads"]) == (3, 4)
+    assert sizes_of({"block_sizes": [1, 1]}) == (0, 0)
