@@ -102,7 +102,7 @@ class Job:
         except Cancelled:
             pass
         except MendableError as error:
-            self.problem = f"{str(error)[:1].upper()}{str(error)[1:]}."
+            self.problem = f"{str(error)[:1].upper()}{str(error)[1:].rstrip('.')}."
         except (Exception, SystemExit) as error:
             _LOG.exception("A job of the desk failed")
             self.problem = f"This failed ({error or type(error).__name__}): try another file or checkpoint."

@@ -117,7 +117,7 @@ def _of_cross(folder: Path, state: FilesState, card: Card) -> Guest:
     second_first = bool(card.get("second_first"))
     reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
     config = checked(card["config"], GuestConfig)
-    model = CrossEncoder(config, body, _stacks(reader, body, card), card["name"]).eval()
+    model = CrossEncoder(config, body, _stacks(reader, body), card["name"]).eval()
     guest = _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
     model.together = _answers_together(guest)
     model.differentiable = _has_gradients(guest, model, reader)
@@ -152,7 +152,7 @@ def _counted(guest: Guest, model: CrossEncoder, reader: PieceReader) -> Guest:
 
 
 @torch.inference_mode()
-def _stacks(reader: PieceReader, body: torch.nn.Module, card: Card) -> Stacks:
+def _stacks(reader: PieceReader, body: torch.nn.Module) -> Stacks:
     """What the softmaxes of a transformer are."""
     sides = [ReadText("", text, tuple(reader.tokens(text))) for text in TYPICAL]
     pieces = reader.pieces([reader.fitting(sides)])
