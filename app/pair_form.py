@@ -61,7 +61,7 @@ class ModelForm:
             except CheckpointError as error:
                 problems.append(f"This model cannot be used: {error}.")
             except PairError as error:
-                problems.append(str(error))
+                problems.append(f"{str(error).rstrip('.')}.")
         page_style.notice(problems)
         return None
 

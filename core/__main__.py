@@ -39,7 +39,8 @@ def parser() -> argparse.ArgumentParser:
         help="the verdict if the model counted no words that look across a word (q = 0), of a model that counts them",
     )
     explainer.add_argument("--head", default="", metavar="LAYER.HEAD", help="of a transformer, whose attention is "
-                           "shown: 7.4, mean or rollout (default: its card's)")  # fmt: skip
+                           "shown: 7.4, mean or rollout (default: its card's); of an encoder-decoder also decoder.7.4, "
+                           "cross.7.4, decoder or cross")  # fmt: skip
     asking = commands.add_parser("why", help="what each word, and each link of attention, does to the verdict")
     asking.add_argument("--method", default="taken-away", help="how words are taken away (default: %(default)s); any "
                         "other word lists the methods")  # fmt: skip

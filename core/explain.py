@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import replace
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
-from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence
+from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence, TokenRecord
 from core.evidence.attention_map import WORD_COLUMNS
 from core.evidence.explanation import LABELS, SCORE, UNFITTED
 from core.evidence.record import the
@@ -232,17 +232,21 @@ def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
     """What is unlike the training data, one sentence each."""
     out: list[str] = []
     name = _capital(the(side.role))
-    words = [t for t in side.tokens if t.unknown or any(c.isalnum() for c in t.text)]  # 🐶 is no sign of the table
+    known = zip(side.tokens, checkpoint.unknown(side), strict=True)
+    # A 🐶 is no sign of the table.
+    words = {token: unknown for token, unknown in known if unknown or any(c.isalnum() for c in token.text)}
     letters = [c for t in words for c in t.text if c.isalpha()]
     if side.truncated or len(side.text) > MAX_CHARACTERS:
         out.append(f"{name} was cut after {len(side.tokens)} words; the rest was not read.")
-    if 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
+    elsewhere = "guest" in checkpoint.card
+    table = "the model’s tokeniser" if elsewhere else "the word table"
+    if not elsewhere and 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
         out.append(f"{name} is in a script that the model was not trained on: treat the verdict as a guess.")
-    elif 2 * sum(t.unknown for t in words) > len(words):
-        out.append(f"Most words of {the(side.role)} are unknown to the word table: treat the verdict as a guess.")
-    elif _misspelt(side):
-        odd = ", ".join([token.text for token in words if token.unknown][:4])
-        unknown = f"Words of {the(side.role)} are unknown to the word table ({odd})"
+    elif 2 * sum(words.values()) > len(words):
+        out.append(f"Most words of {the(side.role)} are unknown to {table}: treat the verdict as a guess.")
+    elif _misspelt(words):
+        odd = ", ".join([token.text for token, unknown in words.items() if unknown][:4])
+        unknown = f"Words of {the(side.role)} are unknown to {table} ({odd})"
         out.append(f"{unknown}: if they are misspelt, treat the verdict as a guess.")
     longest = checkpoint.card.get("typical_length", {}).get(side.role)
     if longest and not side.truncated and len(side.tokens) > longest:
@@ -252,10 +256,10 @@ def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
     return out
 
 
-def _misspelt(side: Sentence) -> bool:
+def _misspelt(words: Mapping[TokenRecord, bool]) -> bool:
     """Whether so many of its long words are unknown that they are hardly names: two, and a third of them (short words
     are mostly known even when they are misspelt)."""
-    unknown = [token.unknown for token in side.tokens if sum(c.isalpha() for c in token.text) >= LONG]
+    unknown = [unknown for token, unknown in words.items() if sum(c.isalpha() for c in token.text) >= LONG]
     return sum(unknown) > 1 and 3 * sum(unknown) >= len(unknown)
 
 

@@ -407,6 +407,8 @@ export interface Heads {
   heads: number;
   blocks: number;
   looking: [HeadsLooking, HeadsLooking];
+  title: string;
+  beside: Array<[string, string]>;
   own: string;
   measured: string;
   about: string;

@@ -30,7 +30,8 @@ def one_line(card: Card) -> str:
     spec, about = REGISTRY.get(str(card["architecture"])), _about(card)
     if "guest" in card:
         config = card["config"]
-        heads = f", {config['layers']} layers of {config['heads']} heads" if "heads" in config else ""
+        sizes = config.get("layers"), config.get("heads")
+        heads = ", {} layers of {} heads".format(*sizes) if all(sizes) else ""
         return f"A model from elsewhere: {card['guest']}{heads}. {about}"
     return f"{spec.paper}, section {spec.section}: {re.sub(SECTION, '', about)}" if spec else about
 

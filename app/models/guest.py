@@ -36,7 +36,8 @@ _FLOAT = 4
 def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     """One line each of what the folder says, without a weight being read."""
     config, roles = card["config"], card["roles"]
-    heads = f", {config['layers']} layers × {config['heads']} heads" if "heads" in config else ""
+    sizes = config.get("layers"), config.get("heads")
+    heads = ", {} layers × {} heads".format(*sizes) if all(sizes) else ""
     order = [roles["first"], roles["second"]]
     asked = bool(card.get("asked"))
     labels = f"{', '.join(card['labels'])}{': what they mean is asked below' if asked else ''}"

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from core.checkpoint import Checkpoint
 from core.evidence.effects import WordEffect
+from core.guests.base import blaming
 from core.guests.pieces import Pieces
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -39,7 +40,8 @@ def word_effects(
     the word vectors. Of a model from elsewhere they are those in the vectors of its pieces (:func:`_of_pieces`)."""
     batch = checkpoint.reader.batch(reading)
     if isinstance(batch, Pieces):
-        values, completeness = _of_pieces(checkpoint.model, batch, target, method)
+        with blaming(checkpoint.name):
+            values, completeness = _of_pieces(checkpoint.model, batch, target, method)
         texts = reading.texts()
         found = iter(values.tolist())
         words = [(side.role, index, token.text) for side in texts for index, token in enumerate(side.tokens)]

@@ -37,15 +37,14 @@ class Change:
     """That before minus after (Δp)."""
     turned: bool
     """Whether the verdict is another."""
-
-    @property
-    def described(self) -> list[str]:
-        """Its edits for people, in the order of the text: “Two” → “Three”."""
-        return [edit.describe(self.before) for edit in reversed(self.edits)]
+    described: tuple[str, ...] = ()
+    """Its edits for people, in the order of the text: “Two” → “Three”."""
 
     def to_dict(self) -> dict[str, object]:
         """Plain values."""
-        return {**asdict(self), "edits": [str(edit) for edit in self.edits]}
+        values = {**asdict(self), "edits": [str(edit) for edit in self.edits]}
+        del values["described"]
+        return values
 
     def to_text(self) -> str:
         """For a terminal."""
@@ -95,7 +94,7 @@ def smallest_changes(
         if not beam:
             break
     if not turned and nearest is not None:
-        return (replace(nearest, after=edited(texts, nearest.edits)),)
+        return (_made(asked, nearest),)
     return tuple(turned)
 
 
@@ -143,7 +142,14 @@ def _judged(
         label = asked.checkpoint.labels[max(range(len(row)), key=row.__getitem__)]
         after = row[asked.target]
         changes.append(Change(edits, texts, texts, label, after, own - after, label != verdict))
-    return [replace(change, after=edited(texts, change.edits)) if change.turned else change for change in changes]
+    return [_made(asked, change) if change.turned else change for change in changes]
+
+
+def _made(asked: Asked, change: Change) -> Change:
+    """The change with the texts after it, and in words."""
+    split = asked.checkpoint.reader.tokens
+    described = tuple(edit.describe(change.before, split) for edit in reversed(change.edits))
+    return replace(change, after=edited(change.before, change.edits, split), described=described)
 
 
 def _applied(sides: Sides, edits: Sequence[Edit]) -> Sides | None:

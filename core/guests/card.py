@@ -24,6 +24,7 @@ from core.guests.folder import (
     parts_of,
     weights_of,
 )
+from core.guests.heads import sizes_of
 from core.guests.hub import called
 from core.guests.kinds import activation_of, check_kind
 from core.guests.settings import (
@@ -159,22 +160,16 @@ def _score(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _of_cross(folder: Path, config: JsonMapping, settings: GuestSettings) -> JsonObject:
-    # As most configurations name them; what the model itself has is known when it is loaded.
-    layers, heads = (_count(folder, config, f"num_{what}") for what in ("hidden_layers", "attention_heads"))
+    layers, heads = sizes_of(config)
+    for what, count in (("layers", layers), ("heads", heads)):
+        if type(count) is not int or not 0 <= count < 10_000:
+            raise CheckpointError(
+                f"config.json of {called(folder)} has a number of {what} that is no plausible number: copy the model "
+                "again"
+            )
     activation = activation_of(folder, config, len(labels_of(folder, config)))
     sizes = {"layers": layers, "heads": heads, "head": settings.head, "activation": activation}
     return {**sizes, **_agreement(settings.alignment)}
-
-
-def _count(folder: Path, config: JsonMapping, key: str) -> int:
-    value = config.get(key)
-    if value is None:
-        return 1
-    if type(value) is not int or not 0 < value < 10_000:
-        raise CheckpointError(
-            f"config.json of {called(folder)} has a {key} that is no plausible number: copy the model again"
-        )
-    return value
 
 
 def _of_pair(folder: Path, settings: GuestSettings) -> JsonObject:

@@ -24,7 +24,7 @@ from core.card import Card, RoleNames, problems
 from core.errors import CheckpointError, said
 from core.evidence import BOTH, AttentionMap
 from core.evidence.record import Record, matrix
-from core.guests.base import GuestModel, GuestReader, spelt
+from core.guests.base import GuestModel, GuestReader, blaming, is_ctrl_c, spelt
 from core.guests.names import VARIABLE
 from core.guests.settings import TASKS, task_of
 from core.models.base import GUESTS, Evidence, ModelConfig, Output, Settings, Wanted, register
@@ -76,12 +76,6 @@ def _made(name: str) -> PairFunction | str:
             raise
         return f"{name} of {VARIABLE} cannot be made ({said(error)}): mend the module, and start again"
     return function
-
-
-def is_ctrl_c(error: BaseException) -> bool:
-    """Whether the person at the terminal wants the program to end; anything else that a stranger's code raises
-    (SystemExit, say) is that code's fault alone."""
-    return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
 
 
 def card_of(function: PairFunction, name: str) -> Card:
@@ -210,13 +204,8 @@ class FunctionModel(GuestModel[Texts]):
         yield AttentionMap("attention", rows, columns, (), matrix(torch.from_numpy(weights)), null=nothing)
 
     def _asked(self, ask: Callable[[], ArrayLike]) -> ArrayLike:
-        try:
-            with self._one_at_a_time:
-                return ask()
-        except BaseException as error:
-            if is_ctrl_c(error):
-                raise
-            raise PairError(f"{self.name} could not answer ({said(error)}): try again, or mend it") from error
+        with blaming(self.name, "try again, or mend it"), self._one_at_a_time:
+            return ask()
 
     def _array(self, found: ArrayLike) -> np.ndarray:
         try:

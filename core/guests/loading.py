@@ -81,7 +81,10 @@ def tokenizer_of(folder: Path) -> PreTrainedTokenizerFast:
 
 def check_vocabulary(folder: Path, tokenizer: PreTrainedTokenizerFast, body: torch.nn.Module) -> None:
     """Raises CheckpointError for a tokeniser with pieces that the model has no vector for."""
-    rows = body.get_input_embeddings().num_embeddings  # type: ignore[operator]
+    try:
+        rows = len(body.get_input_embeddings().weight)  # type: ignore[operator]
+    except (AttributeError, NotImplementedError, TypeError):  # some architectures have no single table
+        return
     beyond = {piece: number for piece, number in tokenizer.get_vocab().items() if number >= rows}
     pad = tokenizer.pad_token_id
     if pad is not None and pad >= rows:
@@ -156,7 +159,9 @@ def names_of(tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
 def longest_of(tokenizer: PreTrainedTokenizerFast, body: torch.nn.Module) -> int:
     """The most pieces that the model can read: the tokeniser's limit, or the number of its positions where that is
     less."""
-    places = getattr(body.config, "max_position_embeddings", None) or MAX_TOKENS * 4
+    places = getattr(body.config, "max_position_embeddings", None) or 0
+    if places < 1:  # places are not numbered, as in XLNet and T5
+        places = MAX_TOKENS * 4
     for module in body.modules():
         if isinstance(module, torch.nn.Embedding) and module.num_embeddings == places and module.padding_idx:
             places -= module.padding_idx + 1  # RoBERTa counts positions from behind the padding's

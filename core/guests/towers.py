@@ -106,9 +106,15 @@ class Tower(nn.Module):
         self.body, self.pooling, self.layers = body, pooling, layers
         self.tokenizer, self.longest, self.similarity = tokenizer, longest, similarity
         self.prompt, self.lower = prompt, lower
+        self.together = True
+        """Whether several texts may be padded and run at once: whether it then reads each as it does alone."""
 
     def forward(self, pieces: Pieces) -> tuple[Tensor, Tensor]:
         """The states of the pieces ``[B, P, D]``, and the texts' vectors ``[B, E]``."""
+        if len(pieces) > 1 and not self.together:
+            rows = [self(pieces.row(number)) for number in range(len(pieces))]
+            states = nn.utils.rnn.pad_sequence([row[0][0] for row in rows], batch_first=True)
+            return states, torch.cat([row[1] for row in rows])
         body: Any = self.body
         states = body(**pieces.inputs, attention_mask=pieces.real.long()).last_hidden_state
         return states, self.layers(self.pooling(states, pieces.real))

@@ -195,7 +195,7 @@ class PairModel(nn.Module):
     """Whether its classifier reads both sides; a model that represents one of them needs to know which."""
     counts_crossings: ClassVar[bool] = False
     """Whether it reads q, the share of words that look across a word, so that there is a verdict without."""
-    differentiable: ClassVar[bool] = True
+    differentiable: bool = True
     """Whether its verdict has a gradient in what it reads."""
     records: ClassVar[tuple[type[Record], ...]] = ()
     """The types of record that it has evidence of; where that depends on settings, :meth:`shows` says it."""
