@@ -132,6 +132,7 @@ def moved(asked: Asked, maps: Sequence[AttentionLinks], seed: int) -> Moved:
         int((of_permuted.argmax(1) != own.argmax()).sum()),
         float((of_permuted - own).abs().sum(1).mean() / 2),
         tuple(probabilities[-1].tolist()),
+        tuple(of_permuted.mean(0).tolist()),
     )
 
 

@@ -41,6 +41,13 @@ class WordEffect:
     """Texts that the model read for it."""
 
 
+def complete(completeness: tuple[float, float]) -> bool:
+    """Whether effects add up (first) to the difference of log p that they should be (second): within 5 % of it or 0.05,
+    whichever is larger."""
+    added_up, difference = completeness
+    return abs(added_up - difference) <= max(0.05 * abs(difference), 0.05)
+
+
 Cell = tuple[int, int]
 
 
@@ -151,8 +158,8 @@ class Effects(Record, kind="effects"):
     """In the order of the texts."""
     links: tuple[LinkEffects, ...] = ()
     completeness: tuple[float, float] | None = None
-    """Of integrated gradients: the sum of all effects, and log p(verdict) minus that of the baseline, which it should
-    be."""
+    """Of integrated gradients: the sum of all effects, and log p(verdict) minus that of the baseline (vectors a
+    thousandth as long), which it should be."""
     milliseconds: float = 0.0
     passes: int = field(default=0, metadata=LATER)
     """How often the model was asked: texts read and links cut."""
@@ -185,6 +192,10 @@ class Effects(Record, kind="effects"):
             agreement = "" if links.tau_b is None else f", Kendall's τ-b with the weights {links.tau_b:.2f}"
             lines += ["", f"{links.title}{agreement}:"]
             lines += ["  " + " ".join(_number(effect) for effect in row) for row in links.effects]
+        if self.completeness:
+            added_up, difference = self.completeness
+            only = "" if complete(self.completeness) else f", off by {abs(added_up - difference):.2f}"
+            lines += ["", f"The effects add up to {added_up:+.2f}; log p lost on the path: {difference:+.2f}{only}"]
         return [*lines, "", counted(self.passes, "pass", "es")] if self.passes else lines
 
     def to_csv(self, explanation: Explanation | None = None) -> str:

@@ -47,6 +47,8 @@ class Moved:
     """Of the class probabilities, mean over the permutations."""
     uniform: tuple[float, ...]
     """Class probabilities under uniform attention."""
+    mean: tuple[float, ...] = ()
+    """Class probabilities, mean over the permutations."""
 
 
 @dataclass(frozen=True)
