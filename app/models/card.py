@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -235,6 +235,16 @@ def recipe(card: Card) -> str:
 def command(card: Card) -> str:
     """How to train it again."""
     return str(_mapping(card.get("training")).get("command") or f"python -m trainers train {card['name']} --data DIR")
+
+
+def missing_runs(card: Card, known: Collection[str]) -> tuple[str, ...]:
+    """Checkpoints that its training began with or learned from and that cannot be had: neither ``known``, as the
+    installed ones are, nor runs of a sweep, whose names have the setting (``seed=1``)."""
+    settings = _mapping(card.get("recipe"))
+    teachers = settings.get("teachers")
+    names = [*(teachers if isinstance(teachers, list) else []), settings.get("init")]
+    wanted = (name for name in names if isinstance(name, str) and name)
+    return tuple(dict.fromkeys(name for name in wanted if name not in known and "=" not in name))
 
 
 def curve(card: Card) -> list[dict[str, Any]]:

@@ -6,26 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.examples import Gold
-from app.palette import FIVE_SENTIMENTS, class_colours
+from app.palette import class_colours
 from core.evidence import Explanation
 from core.wording import percent
 
 
 def class_names(explanation: Explanation) -> tuple[str, ...]:
-    """The labels as people read them; where both sides are judged, by the second one's role."""
-    sides = (explanation.first.role, explanation.second.role)
-    return readable(explanation.labels, explanation.judged if explanation.judged in sides else sides[1])
-
-
-def readable(labels: tuple[str, ...], judged: str) -> tuple[str, ...]:
-    """Labels as people read them: data files of answer selection and of paraphrases have "0" and "1", those of reviews
-    "neg" and "pos", SST-5 "0" to "4"."""
-    if labels == ("0", "1", "2", "3", "4"):
-        return tuple(FIVE_SENTIMENTS)
-    if labels != ("0", "1"):
-        return tuple({"neg": "negative", "pos": "positive"}.get(label, label) for label in labels)
-    name = "paraphrase" if judged in ("first", "second") or judged[-1:].isdigit() else judged
-    return (f"not {'an' if name[:1] in 'aeiou' else 'a'} {name}", name)
+    """The labels as people read them."""
+    return explanation.class_names
 
 
 RANKED = ("not an answer", "answer")

@@ -10,7 +10,7 @@ import numpy as np
 from core.evidence.explanation import Explanation
 from core.evidence.record import LATER, Record, the
 from core.spreadsheet import csv_text
-from core.wording import counted, percent
+from core.wording import class_names, counted, percent
 
 HEADS = "heads"
 """Units of effects of whole heads."""
@@ -184,7 +184,10 @@ class Effects(Record, kind="effects"):
         return replace(self, links=(*self.links, *links), passes=self.passes + more)
 
     def to_text(self, explanation: Explanation | None = None) -> list[str]:
-        lines = [f"{self.verdict} {percent(self.probability)}   {self.model_title}; {self.method}, in {self.unit}"]
+        roles = [word.role for word in self.words]
+        names = class_names(self.labels, roles[-1]) if roles else self.labels
+        followed = f"{names[self.labels.index(self.verdict)]} {percent(self.probability)}"
+        lines = [f"{followed}   {self.model_title}; {self.method}, in {self.unit}"]
         for role in dict.fromkeys(word.role for word in self.words):
             lines += ["", f"What each word of {the(role)} does:"]
             lines += [f"  {_number(word.effect)} {_spread(word.spread)}  {word.text}" for word in self.of(role)]

@@ -15,7 +15,7 @@ from typing import TypeVar
 from core.evidence.codec import from_dict, to_dict
 from core.evidence.record import Record, Sentence
 from core.json_types import JsonObject
-from core.wording import percent
+from core.wording import class_names, percent
 
 SCHEMA_VERSION = 2
 """Raised whenever a record's meaning changes; :meth:`Explanation.from_dict` refuses another version."""
@@ -63,6 +63,16 @@ class Explanation:
         """The most probable class."""
         return self.labels[max(range(len(self.labels)), key=self.probabilities.__getitem__)]
 
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The labels as people read them; where both sides are judged, by the second one's role."""
+        sides = (self.first.role, self.second.role)
+        return class_names(self.labels, self.judged if self.judged in sides else sides[1])
+
+    def _named(self) -> str:
+        """The verdict as people read it."""
+        return self.class_names[self.labels.index(self.verdict)]
+
     def judges(self, role: str) -> bool:
         """Whether the classifier reads the representation of the sentence with this role."""
         return self.judged in (role, BOTH)
@@ -98,15 +108,19 @@ class Explanation:
 
     def to_text(self) -> str:
         """The explanation for a terminal: the verdict, then every record that has a text."""
-        shares = shares_text(self.labels, self.probabilities)
-        head = [f"{self.verdict}   ({shares})   {self.title}, {self.milliseconds:.0f} ms", *self.warnings]
+        names = self.class_names
+        shares = shares_text(names, self.probabilities)
+        head = [
+            f"{names[self.labels.index(self.verdict)]}   ({shares})   {self.title}, {self.milliseconds:.0f} ms",
+            *self.warnings,
+        ]
         return "\n".join(head + [line for record in self.evidence for line in record.to_text(self)])
 
     def _repr_html_(self) -> str:
         """One piece of static HTML for a notebook or a report, without script or style sheet."""
-        said = zip(self.labels, self.probabilities, strict=True)
+        said = zip(self.class_names, self.probabilities, strict=True)
         shares = ", ".join(escape(f"{label} {percent(p)}") for label, p in said)
         sides = "".join(f"<p>{escape(side.role)}: {escape(side.text)}</p>" for side in (self.first, *self.contexts))
-        head = f"<p><b>{escape(self.verdict.capitalize())}</b> ({shares}), by {escape(self.title)}</p>{sides}"
+        head = f"<p><b>{escape(self._named().capitalize())}</b> ({shares}), by {escape(self.title)}</p>{sides}"
         warnings = "".join(f"<p>{escape(warning)}</p>" for warning in self.warnings)
         return head + warnings + "".join(record.to_html(self) for record in self.evidence)

@@ -87,6 +87,7 @@ def _moved(asked: Asked) -> Evaluated:
         "permuted_y": _probabilities(asked, first),
         "changed": float(of_permuted.changed),
         "of": float(of_permuted.permutations),
+        "moves": of_permuted.total_variation,
         "flat": uniform(links).tolist(),
         "flat_y": list(of_permuted.uniform),
         "other": [list(row) for row in other],
