@@ -12,7 +12,7 @@ from core.evaluation import alignment_table
 from core.evaluation.probe import CARD_KEYS
 from core.models import REGISTRY
 from core.models.base import GUESTS
-from core.wording import score_percent
+from core.wording import counted, score_percent
 
 Card = Mapping[str, Any]
 SUITES = {"simple": "Simple pairs", "order": "Order pairs"}
@@ -286,7 +286,7 @@ def _seeds(card: Card) -> str:
     if not _number(mean):
         return ""
     listed = seeds.get("seeds")
-    count = f"{len(listed)} seeds" if isinstance(listed, list) else "several seeds"
+    count = counted(len(listed), "seed") if isinstance(listed, list) else "several seeds"
     ranked = any(_number(_mapping(result).get("map")) for result in _mapping(card.get("results")).values())
     if ranked:
         return f"; over {count} MAP {mean:.4f}" + (f" ± {spread:.4f}" if _number(spread) else "")

@@ -20,7 +20,7 @@ LARGEST_CHANGE = 0.02
 same answer."""
 
 Cell = tuple[str, str, str, object]
-_OF_MISMATCH = ("contradiction", "neutral", "0", "REFUTES", "NOT ENOUGH INFO")
+_OF_MISMATCH = ("contradiction", "0")
 """Classes that words without a counterpart speak for."""
 
 

@@ -135,7 +135,9 @@ class ContextPanel {
       rest > 0 &&
         html(
           "li.rest.soft",
-          edge ? `${others}${rest > 1 ? " together" : ""}: ${percent(Math.max(0, left))}` : under(ranked.find((bar) => !best.includes(bar))),
+          edge
+            ? `${others}${rest > 1 ? " together" : ""}: ${percent(Math.max(0, left))}`
+            : under(ranked.find((bar) => !best.includes(bar))),
         ),
       worth.length > MOST_BARS && html("li.rest.soft", moreButton(this, worth.length, MOST_BARS, "words")),
     );
@@ -161,7 +163,7 @@ class ContextPanel {
     const filters = sides.find((side) => side.role === this.record.rows)?.filters;
     if (!filters) return null;
     const count = filters.filter((filter) => filter[1] === row).length;
-    const text = `This word is at the centre of the winning n-gram in ${count} of ${filters.length} filters.`;
+    const text = `This word is at the centre of the winning n-gram in ${count} of ${plural(filters.length, "filter", "filters")}.`;
     return html("p.nearest.soft", text);
   }
 }

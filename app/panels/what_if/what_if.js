@@ -354,7 +354,10 @@ class WhatIfPanel {
         html("bdi", what),
         ": ",
         html("b", `${label} ${percent(p)}`),
-        html("span.soft", `${turned ? `, ${this.own} ${percent(follows)}` : ""}, Δp of ${this.own} ${signed(change, 2)}`),
+        html(
+          "span.soft",
+          `${turned ? `, ${this.own} ${percent(follows)}` : ""}, Δp of ${this.own} ${signed(change, 2)}`,
+        ),
         html("br"),
         html("bdi", BOTH_TEXTS(after)),
       ),
