@@ -159,8 +159,9 @@ def _picked() -> None:
 
 def _card(name: str, card: Card, folder: Path) -> None:
     left, right = st.container(key="side by side, card").columns([1.25, 1], gap="large")
+    missing: tuple[str, ...] = ()
     if is_guest(card):
-        facts, command, missing = guest.facts(card, folder), Markup(), ()
+        facts, command = guest.facts(card, folder), Markup()
     else:
         facts = [*lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")]
         command, missing = _command(lines.command(card)), lines.missing_runs(card, available())

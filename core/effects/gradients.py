@@ -58,7 +58,7 @@ def word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: 
     else:
         # Clones: vectors made in inference mode have no gradient.
         vectors = [checkpoint.reader.vectors(side.norms).clone()[None] for side in sides]
-        owners = list(torch.arange(len(tokens)).split([len(side.tokens) for side in sides]))
+        owners = list(torch.split(torch.arange(len(tokens)), [len(side.tokens) for side in sides]))
         log_p = _log_p(checkpoint, reading, target, _choices(checkpoint, batch) if method == INTEGRATED else {})
     of_word = [(own[None] == torch.arange(len(tokens))[:, None]).to(vectors[0]) for own in owners]  # [words, T]
     # Of a transformer all rows at once would take gigabytes.
@@ -125,7 +125,7 @@ def _zeroed(log_p: LogP, vectors: Sequence[Tensor], of_word: Sequence[Tensor], r
     with torch.inference_mode():
         parts = [
             log_p(*(words * (1 - own[..., None]) for words, own in zip(vectors, some, strict=True)))
-            for some in zip(*(own.split(rows) for own in of_word), strict=True)
+            for some in zip(*(torch.split(own, rows) for own in of_word), strict=True)
         ]
         return log_p(*vectors) - torch.cat(parts)
 
@@ -148,7 +148,7 @@ def _integrated(
         weights = torch.tensor(shares / 2, dtype=torch.float32)[:, None, None]
         parts = [
             _gradients(log_p, [start + some * (end - start) for start, end in zip(starts, ends, strict=True)])
-            for some in along.split(rows)
+            for some in torch.split(along, rows)
         ]
         slopes = [torch.cat(of_text) for of_text in zip(*parts, strict=True)]
         means = [(weights * slope).sum(0) for slope in slopes]

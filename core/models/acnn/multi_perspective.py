@@ -71,7 +71,7 @@ class MultiPerspective(nn.Module):
         pairs = _cosines_of_all(x, y, self.w[1])
         if nearest is None:
             nearest = torch.cat([_nearest(scores, y_mask), _nearest(scores.mT, x_mask)], dim=1)
-        of_x, of_y = nearest.split([x.shape[1], y.shape[1]], dim=1)
+        of_x, of_y = torch.split(nearest, [x.shape[1], y.shape[1]], dim=1)
         sides = [
             self._side(x, x_mask, y, y_mask, of_x, weights, pairs),
             self._side(y, y_mask, x, x_mask, of_y, back, pairs.transpose(1, 2)),
