@@ -167,6 +167,7 @@ def _turn(options: argparse.Namespace) -> None:
         from core.checkpoint import open_checkpoint
         from core.effects import cost
         from core.effects.turning import smallest_changes
+        from core.wording import class_names
 
     checkpoint = open_checkpoint(options.model, options.class_names)
     pair = options.first, options.second
@@ -175,7 +176,9 @@ def _turn(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps([change.to_dict() for change in changes], ensure_ascii=False, indent=1))
     else:
-        print("\n\n".join(change.to_text() for change in changes) or "There is no word to change.")
+        roles = [side.role for side in checkpoint.read(*pair).texts()]
+        names = dict(zip(checkpoint.labels, class_names(checkpoint.labels, roles[-1]), strict=True))
+        print("\n\n".join(change.to_text(names) for change in changes) or "There is no word to change.")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
 from core.shared_memory import SharedMemory
 from core.tally import Tally
+from core.wording import counted
 
 LONG = 4
 """Letters of a word that is long enough to be known by."""
@@ -237,7 +238,7 @@ def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
     words = {token: unknown for token, unknown in known if unknown or any(c.isalnum() for c in token.text)}
     letters = [c for t in words for c in t.text if c.isalpha()]
     if side.truncated or len(side.text) > MAX_CHARACTERS:
-        out.append(f"{name} was cut after {len(side.tokens)} words; the rest was not read.")
+        out.append(f"{name} was cut after {counted(len(side.tokens), 'word')}; the rest was not read.")
     elsewhere = "guest" in checkpoint.card
     table = "the model’s tokeniser" if elsewhere else "the word table"
     if not elsewhere and 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
@@ -251,7 +252,8 @@ def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
     longest = checkpoint.card.get("typical_length", {}).get(side.role)
     if longest and not side.truncated and len(side.tokens) > longest:
         out.append(
-            f"{name} has {len(side.tokens)} words; 99 % of those the model was trained on had at most {longest}."
+            f"{name} has {counted(len(side.tokens), 'word')}; 99 % of those the model was trained on had at most "
+            f"{longest}."
         )
     return out
 

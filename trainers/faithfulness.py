@@ -93,10 +93,15 @@ def summary(measured: Sequence[Faithfulness]) -> JsonObject:
             for number, name in enumerate(("sufficiency", "comprehensiveness"))
         }
     moved = [row.moved for row in measured if row.moved is not None]
+    by_verdict: dict[str, list[float]] = {}
+    for row in measured:
+        if row.moved is not None:
+            by_verdict.setdefault(row.verdict, []).append(row.moved.changed / row.moved.permutations)
     taus = [float(np.mean([tau for tau in row.tau_b if tau is not None])) for row in measured if any(row.tau_b)]
     return {
         "ways": ways,
         "permutations": _mean([one.changed / one.permutations for one in moved]) if moved else None,
+        "permutations_by_verdict": {name: _mean(by_verdict[name]) for name in sorted(by_verdict)},
         "tau_b": _mean(taus) if taus else None,
     }
 

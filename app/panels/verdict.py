@@ -6,28 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.examples import Gold
-from app.palette import FIVE_SENTIMENTS, class_colours
+from app.palette import class_colours
 from core.evidence import Explanation
 from core.evidence.explanation import LABELS, UNFITTED
 from core.wording import percent, shown
-
-
-def class_names(explanation: Explanation) -> tuple[str, ...]:
-    """The labels as people read them; where both sides are judged, by the second one's role."""
-    sides = (explanation.first.role, explanation.second.role)
-    return readable(explanation.labels, explanation.judged if explanation.judged in sides else sides[1])
-
-
-def readable(labels: tuple[str, ...], judged: str) -> tuple[str, ...]:
-    """Labels as people read them: data files of answer selection and of paraphrases have "0" and "1", those of reviews
-    "neg" and "pos", SST-5 "0" to "4"."""
-    if labels == ("0", "1", "2", "3", "4"):
-        return tuple(FIVE_SENTIMENTS)
-    if labels != ("0", "1"):
-        return tuple({"neg": "negative", "pos": "positive"}.get(label, label) for label in labels)
-    name = "paraphrase" if judged in ("first", "second") or judged[-1:].isdigit() else judged
-    return (f"not {'an' if name[:1] in 'aeiou' else 'a'} {name}", name)
-
 
 RANKED = ("not an answer", "answer")
 """A ranker's classes. Few of a question's candidates are answers, so nearly all are likelier none: the share of the
@@ -61,7 +43,7 @@ def classes(names: Sequence[str], probabilities: Sequence[float], answer: str = 
 
 def shares(explanation: Explanation) -> tuple[Share, ...]:
     """The classes of an explanation."""
-    return classes(class_names(explanation), explanation.probabilities, explanation.answer)
+    return classes(explanation.class_names, explanation.probabilities, explanation.answer)
 
 
 def _score(value: float, answer: str) -> str:
@@ -76,14 +58,14 @@ def said(explanation: Explanation) -> str:
 
 def headline(explanation: Explanation) -> tuple[str, float]:
     """The class that is named first, with its probability: the likeliest one, of RANKED always the last."""
-    names, probabilities = class_names(explanation), explanation.probabilities
+    names, probabilities = explanation.class_names, explanation.probabilities
     place = len(names) - 1 if names == RANKED else explanation.labels.index(explanation.verdict)
     return names[place], probabilities[place]
 
 
 def summary(explanation: Explanation) -> str:
     """The likeliest class with the others that have a share worth naming: film 83 %, album 9 %, artist 3.1 %."""
-    shares = sorted(zip(explanation.probabilities, class_names(explanation), strict=True), reverse=True)
+    shares = sorted(zip(explanation.probabilities, explanation.class_names, strict=True), reverse=True)
     several = len(shares)
     return ", ".join(f"{name} {shown(p, several)}" for i, (p, name) in enumerate(shares[:3]) if p >= 0.01 or not i)
 

@@ -88,8 +88,7 @@ def why(
         raise MendableError(f"{checkpoint.name} has no word vectors that could be nudged: choose {TAKEN_AWAY}")
     asked = Asked.about(checkpoint, first, second, drawing)
     if method in gradients.METHODS:
-        words, completeness = gradients.word_effects(checkpoint, asked.reading, asked.target, method)
-        passes = gradients.passes(method, len(words))
+        words, completeness, passes = gradients.word_effects(checkpoint, asked.reading, asked.target, method)
     else:
         words, completeness = asked.word_effects(MIX if method == TAKEN_AWAY else {method: 1.0}, progress), None
         passes = sum(word.passes for word in words)

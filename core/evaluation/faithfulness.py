@@ -23,6 +23,7 @@ from core.effects import gradients
 from core.effects.links import Taken, link_effects, stacked
 from core.effects.why import MIX, Asked
 from core.effects.words import TAKEN_AWAY, Place, Progress, Sides, part, places, unheard
+from core.evaluation.faithfulness_table import moved_elsewhere
 from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, word_values
 from core.evaluation.predict import predict
 from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness, Moved
@@ -58,6 +59,7 @@ def faithfulness(
         moved=shaken,
         tau_b=tuple(links.tau_b for links in effects),
         named=_named(orders.get(TAKEN_AWAY), orders.get(MOST_ATTENDED)),
+        elsewhere=moved_elsewhere(checkpoint.card.get("faithfulness", {}), checkpoint.labels[asked.target]),
         passes=1 + passes + (PERMUTATIONS + 1) * (shaken is not None),
     )
 
@@ -132,6 +134,7 @@ def moved(asked: Asked, maps: Sequence[AttentionLinks], seed: int) -> Moved:
         int((of_permuted.argmax(1) != own.argmax()).sum()),
         float((of_permuted - own).abs().sum(1).mean() / 2),
         tuple(probabilities[-1].tolist()),
+        tuple(of_permuted.mean(0).tolist()),
     )
 
 

@@ -301,9 +301,9 @@ def word_values(
         passes += sum(word.passes for word in words)
     for way in gradients.METHODS:
         if way in ways and asked.checkpoint.model.differentiable:
-            words, _ = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, way)
+            words, _, taken = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, way)
             values[way] = [_or_least(word.effect) for word in words if word.role in [text.role for text in texts]]
-            passes += gradients.passes(way, len(words))
+            passes += taken
     received = [attention_received(asked, text.role) for text in texts]
     if any(received):
         # A text that no map looks into is ranked last, whichever way round.

@@ -15,7 +15,7 @@ from typing import TypeVar
 from core.evidence.codec import from_dict, to_dict
 from core.evidence.record import LATER, Record, Sentence
 from core.json_types import JsonObject
-from core.wording import shown
+from core.wording import class_names, shown
 
 SCHEMA_VERSION = 2
 """Raised whenever a record's meaning changes; :meth:`Explanation.from_dict` refuses another version."""
@@ -72,6 +72,12 @@ class Explanation:
         return self.labels[max(range(len(self.labels)), key=self.probabilities.__getitem__)]
 
     @property
+    def class_names(self) -> tuple[str, ...]:
+        """The labels as people read them; where both sides are judged, by the second one's role."""
+        sides = (self.first.role, self.second.role)
+        return class_names(self.labels, self.judged if self.judged in sides else sides[1])
+
+    @property
     def unit(self) -> str:
         """What effects on the verdict are measured in."""
         return "score" if len(self.labels) == 1 else "log p"
@@ -79,12 +85,16 @@ class Explanation:
     @property
     def said(self) -> str:
         """The verdict in words, with its numbers."""
-        shares = shares_text(self.labels, self.probabilities)
+        shares = shares_text(self.class_names, self.probabilities)
         if self.answer == LABELS:
             return f"{shares}   (each label may hold)"
         if len(self.labels) == 1:
             return f"{shares}{f'; {UNFITTED}' if self.answer == UNFITTED else ''}"
-        return f"{self.verdict}   ({shares})"
+        return f"{self._named()}   ({shares})"
+
+    def _named(self) -> str:
+        """The verdict as people read it."""
+        return self.class_names[self.labels.index(self.verdict)]
 
     def judges(self, role: str) -> bool:
         """Whether the classifier reads the representation of the sentence with this role."""
@@ -126,9 +136,9 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """One piece of static HTML for a notebook or a report, without script or style sheet."""
-        shares = escape(shares_text(self.labels, self.probabilities).replace("  ", ", "))
+        shares = escape(shares_text(self.class_names, self.probabilities).replace("  ", ", "))
         sides = "".join(f"<p>{escape(side.role)}: {escape(side.text)}</p>" for side in (self.first, *self.contexts))
-        verdict = f"<b>{escape(self.verdict.capitalize())}</b> ({shares})" if not self.answer else escape(self.said)
+        verdict = f"<b>{escape(self._named().capitalize())}</b> ({shares})" if not self.answer else escape(self.said)
         head = f"<p>{verdict}, by {escape(self.title)}</p>{sides}"
         warnings = "".join(f"<p>{escape(warning)}</p>" for warning in self.warnings)
         return head + warnings + "".join(record.to_html(self) for record in self.evidence)

@@ -304,6 +304,12 @@ class PairModel(nn.Module):
             if isinstance(record, AttentionMap)
         )
 
+    def choices(self, output: Output) -> dict[str, Tensor]:
+        """Arguments of :meth:`forward` that repeat the hard choices behind an output (the words within a window, the
+        phrases kept), each ``[B, …]``: with them the logits are a continuous function of the word vectors.
+        Empty for a model that chooses nothing."""
+        return {}
+
     def cuttable(self, reading: Reading, batch: Any) -> tuple[AttentionLinks, ...]:
         """The maps of one pair (a batch of 1) whose links can be cut."""
         return self.links(reading, self(batch))

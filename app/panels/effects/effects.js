@@ -121,8 +121,9 @@ class EffectsPanel {
     return heading([this.title, " ", chosen, printed, this.waiting.element], reading, more, [this.whole, saves]);
   }
 
-  completeness(sum, whole) {
-    return `Completeness: the bars add up to ${signed(sum, 2)}; log p of the verdict minus that of texts of zeros is ${signed(whole, 2)}.`;
+  completeness(sum, whole, complete) {
+    const off = complete ? "." : `: the bars are off by ${Math.abs(sum - whole).toFixed(2)} in all.`;
+    return `Completeness: the bars add up to ${signed(sum, 2)}; log p of the verdict minus that of vectors a thousandth as long is ${signed(whole, 2)}${off}`;
   }
 
   // The bars of a sentence, the longest first.

@@ -109,13 +109,15 @@ def offered(checkpoint: Checkpoint, texts: Sequence[str], progress: Progress) ->
 @dataclass(frozen=True)
 class Turn:
     """A smallest change of the pair, as the panel lists it. ``edits``: in their text form; ``said``: for people;
-    ``follows``: the probability of the pair's own verdict after it, ``change``: by how much it changed."""
+    ``p``: the probability of the verdict after it, ``follows``: that of the pair's own verdict, ``change``: by how much
+    the latter changed."""
 
     edits: tuple[str, ...]
     said: tuple[str, ...]
     before: tuple[str, str]
     after: tuple[str, str]
     label: str
+    p: float
     turned: bool
     follows: float
     change: float
@@ -130,6 +132,7 @@ def turns(changes: Sequence[Change], labels: Sequence[str], names: Sequence[str]
             change.before,
             change.after,
             names[labels.index(change.verdict)],
+            change.chance,
             change.turned,
             change.probability,
             -change.lost,
