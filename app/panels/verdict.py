@@ -11,6 +11,12 @@ from core.evidence import Explanation
 from core.evidence.explanation import LABELS, UNFITTED
 from core.wording import percent, shown
 
+
+def class_names(explanation: Explanation) -> tuple[str, ...]:
+    """The labels as people read them."""
+    return explanation.class_names
+
+
 RANKED = ("not an answer", "answer")
 """A ranker's classes. Few of a question's candidates are answers, so nearly all are likelier none: the share of the
 last is a score among candidates, and no verdict by itself."""
@@ -43,7 +49,7 @@ def classes(names: Sequence[str], probabilities: Sequence[float], answer: str = 
 
 def shares(explanation: Explanation) -> tuple[Share, ...]:
     """The classes of an explanation."""
-    return classes(explanation.class_names, explanation.probabilities, explanation.answer)
+    return classes(class_names(explanation), explanation.probabilities, explanation.answer)
 
 
 def _score(value: float, answer: str) -> str:
@@ -58,14 +64,14 @@ def said(explanation: Explanation) -> str:
 
 def headline(explanation: Explanation) -> tuple[str, float]:
     """The class that is named first, with its probability: the likeliest one, of RANKED always the last."""
-    names, probabilities = explanation.class_names, explanation.probabilities
+    names, probabilities = class_names(explanation), explanation.probabilities
     place = len(names) - 1 if names == RANKED else explanation.labels.index(explanation.verdict)
     return names[place], probabilities[place]
 
 
 def summary(explanation: Explanation) -> str:
     """The likeliest class with the others that have a share worth naming: film 83 %, album 9 %, artist 3.1 %."""
-    shares = sorted(zip(explanation.probabilities, explanation.class_names, strict=True), reverse=True)
+    shares = sorted(zip(explanation.probabilities, class_names(explanation), strict=True), reverse=True)
     several = len(shares)
     return ", ".join(f"{name} {shown(p, several)}" for i, (p, name) in enumerate(shares[:3]) if p >= 0.01 or not i)
 
