@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from contextlib import nullcontext
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -51,12 +52,15 @@ def word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: 
     positions are added to them; its norm is that of the pieces' gradients as one vector, and they are zeroed all at
     once."""
     batch = checkpoint.reader.batch(reading)
+    with blaming(checkpoint.name) if isinstance(batch, Pieces) else nullcontext():
+        return _word_effects(checkpoint, reading, target, method, batch)
+
+
+def _word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: str, batch: Any) -> Attribution:
     sides = reading.texts() if isinstance(batch, Pieces) else (reading.first, *reading.contexts)
     tokens = [(side.role, token.text) for side in sides for token in side.tokens]
     if isinstance(batch, Pieces):
-        with blaming(checkpoint.name):
-            piece_vectors, given = checkpoint.model.by_vectors(batch, target)
-        log_p = _blaming(checkpoint.name, given)
+        piece_vectors, log_p = checkpoint.model.by_vectors(batch, target)
         vectors, owners = [piece_vectors], [batch.owners[0]]
     else:
         # Clones: vectors made in inference mode have no gradient.
@@ -84,16 +88,6 @@ def word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: 
         effects.append(WordEffect(role, numbers[role], text, value))
         numbers[role] += 1
     return Attribution(tuple(effects), completeness, count)
-
-
-def _blaming(name: str, log_p: LogP) -> LogP:
-    """The same, of a model from elsewhere: what its code raises is a sentence that names it."""
-
-    def said(*given: Tensor) -> Tensor:
-        with blaming(name):
-            return log_p(*given)
-
-    return said
 
 
 def passes(method: str, words: int) -> int:

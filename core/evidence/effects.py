@@ -201,7 +201,10 @@ class Effects(Record, kind="effects"):
         if self.completeness:
             added_up, difference = self.completeness
             only = "" if complete(self.completeness) else f", off by {abs(added_up - difference):.2f}"
-            lines += ["", f"The effects add up to {added_up:+.2f}; log p lost on the path: {difference:+.2f}{only}"]
+            lines += [
+                "",
+                f"The effects add up to {added_up:+.2f}; {self.unit} lost on the path: {difference:+.2f}{only}",
+            ]
         return [*lines, "", counted(self.passes, "pass", "es")] if self.passes else lines
 
     def to_csv(self, explanation: Explanation | None = None) -> str:
