@@ -47,6 +47,9 @@ class AttentionHeads(Record, kind="attention_heads"):
     f1: float = field(default=0.0, metadata=LATER)
     random_95: float = field(default=0.0, metadata=LATER)
     """What the best of as many random maps reaches, its 95 % quantile."""
+    stacks: tuple[str, ...] = field(default=(), metadata=LATER)
+    """Of an encoder-decoder, whose encoder's heads these are, the stacks that can be shown beside them: "decoder",
+    "cross"."""
 
     @classmethod
     def of(cls, head: str, roles: tuple[str, str], seen: tuple[Between, Between], **measured: Any) -> AttentionHeads:
@@ -77,11 +80,12 @@ class AttentionHeads(Record, kind="attention_heads"):
         if not self.measured:
             return "No head was measured against people’s word alignments."
         f1, chance = (f"{share:.2f}".removeprefix("0") for share in (self.f1, self.random_95))
-        return f"{title_of(self.measured)}: F1 {f1} against people (the best of as many random maps: {chance})"
+        title = title_of(self.measured, self.stacks)
+        return f"{title}: F1 {f1} against people (the best of as many random maps: {chance})"
 
     def to_text(self, explanation: Explanation) -> list[str]:
         shares = [
-            (across, f"layer {layer + 1}, head {head + 1}")
+            (across, title_of(f"{layer + 1}.{head + 1}", self.stacks))
             for layer, row in enumerate(self.across[0])
             for head, across in enumerate(row)
         ]

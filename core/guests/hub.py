@@ -70,10 +70,13 @@ def check_fetched(folder: Path) -> None:
 
 
 def called(folder: Path) -> str:
-    """What a model is called: its folder's name, of one in the cache its name on the hub."""
+    """What a model is called: its folder's name, of one in the cache its name on the hub; a part
+    of one by both names."""
     owner = folder.parent.parent.name
     if folder.parent.name == "snapshots" and owner.startswith("models--"):
         return owner.removeprefix("models--").replace("--", "/")
+    if re.match(r"\d+_", folder.name) and os.path.lexists(folder.parent / "modules.json"):
+        return f"{called(folder.parent)}/{folder.name}"
     return folder.name
 
 
