@@ -13,6 +13,7 @@ from core.card import Card as Card
 from core.checkpoint import CheckpointError, available, read_card, records_of
 from core.evidence import AttentionMap, Record
 from core.guests import card as guests
+from core.guests.folder import is_guest as is_guest_folder
 from core.models import REGISTRY
 
 
@@ -130,7 +131,7 @@ def is_guest(card: Card) -> bool:
 def size_said(name: str) -> str:
     """Before a model from elsewhere is loaded, how large it is: “ (1.4 GB)”; empty for one of ours."""
     folder = available().get(name)
-    known = folder is not None and guests.is_guest(folder)
+    known = folder is not None and is_guest_folder(folder)
     return f" ({megabytes(guests.size_of(folder))})" if folder is not None and known else ""
 
 

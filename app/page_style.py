@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +15,7 @@ from app.page_state.session import PageSession
 from app.pages import VIEWS, address, pages
 from app.palette import css_variables
 from core.checkpoint import in_memory
+from core.errors import MendableError
 from core.wording import capital as capital
 
 _STYLE = (
@@ -186,6 +188,16 @@ def page_link(name: str, query: Mapping[str, str], label: str = "", arrow: str =
 
 
 def download(label: str, text: Callable[[], str] | bytes, file: str, icon: str | None = None) -> None:
-    """A link that saves text as this .json, .csv or .html file; a callable makes it when a person asks for it."""
+    """A link that saves text as this .json, .csv or .html file; a callable makes it when a person asks for it. What
+    keeps it from being made is what the file says."""
+
     kind = {"json": "application/json", "html": "text/html"}.get(file.rsplit(".", 1)[-1], "text/csv")
-    st.download_button(label, text, file, kind, type="tertiary", icon=icon, on_click="ignore", key=f"save {file}")
+    made = functools.partial(_made, text) if callable(text) else text
+    st.download_button(label, made, file, kind, type="tertiary", icon=icon, on_click="ignore", key=f"save {file}")
+
+
+def _made(text: Callable[[], str]) -> str:
+    try:
+        return text()
+    except MendableError as error:
+        return f"{str(error).rstrip('.')}.\n"

@@ -17,6 +17,7 @@ from app.page_state.session import PageSession
 from app.page_state.widgets import choice, folded
 from app.pairs import SIDES, Pair
 from core.checkpoint import CheckpointError
+from core.errors import UnnamedClassesError
 from core.evidence import BOTH
 from core.reading.reader import PairError
 
@@ -53,10 +54,14 @@ class ModelForm:
             try:
                 with page_style.patience(lambda: f"Loading the model{size_said(state.model)} …", [state.model]):
                     return compute(state)
+            except UnnamedClassesError as error:
+                page_style.notice([*problems, f"This model cannot be used yet: {error}."])
+                page_style.page_link("models", {"model": state.model}, "Say what its classes mean")
+                return None
             except CheckpointError as error:
                 problems.append(f"This model cannot be used: {error}.")
             except PairError as error:
-                problems.append(str(error))
+                problems.append(f"{str(error).rstrip('.')}.")
         page_style.notice(problems)
         return None
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.wording import SENTIMENTS
+
 Pair = tuple[str, str]
 """A colour in the light theme and in the dark one."""
 
@@ -51,13 +53,10 @@ FACTS: dict[str, Pair] = {
     "not enough info": CLASSES["neutral"],
 }
 
-FIVE_SENTIMENTS: dict[str, Pair] = {
-    "very negative": CLASSES["contradiction"],
-    "negative": ("#a585c6", "#c2a6ea"),
-    "neutral": CLASSES["neutral"],
-    "positive": ("#6fb5a6", "#95e6cf"),
-    "very positive": CLASSES["entailment"],
-}
+_BETWEEN: tuple[Pair, ...] = (("#a585c6", "#c2a6ea"), CLASSES["neutral"], ("#6fb5a6", "#95e6cf"))
+FIVE_SENTIMENTS: dict[str, Pair] = dict(
+    zip(SENTIMENTS, (CLASSES["contradiction"], *_BETWEEN, CLASSES["entailment"]), strict=True)
+)
 """SST-5's classes in their order: from the no to the yes of the other tasks."""
 
 OTHER_CLASSES: tuple[Pair, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"), ("#c2a868", "#f4e2a4"))

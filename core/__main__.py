@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from core.command_line import ending_at_once, joined, print_anything, status_of
+from core.command_line import add_class_names, ending_at_once, joined, print_anything, status_of
 from core.errors import MendableError
 from core.progress import progress_bar
 
@@ -38,7 +38,8 @@ def parser() -> argparse.ArgumentParser:
         help="the verdict if the model counted no words that look across a word (q = 0), of a model that counts them",
     )
     explainer.add_argument("--head", default="", metavar="LAYER.HEAD", help="of a transformer, whose attention is "
-                           "shown: 7.4, mean or rollout (default: its card's)")  # fmt: skip
+                           "shown: 7.4, mean or rollout (default: its card's); of an encoder-decoder also decoder.7.4, "
+                           "cross.7.4, decoder or cross")  # fmt: skip
     asking = commands.add_parser("why", help="what each word, and each link of attention, does to the verdict")
     asking.add_argument("--method", default="taken-away", help="how words are taken away (default: %(default)s); any "
                         "other word lists the methods")  # fmt: skip
@@ -57,6 +58,7 @@ def parser() -> argparse.ArgumentParser:
     for command, what in ((explainer, "the whole Explanation"), (asking, "the Effects"), (turning, "the changes")):
         if command is not explainer:
             command.add_argument("model", help=named)
+        add_class_names(command)
         command.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
         command.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
         command.add_argument("--json", action="store_true", help=f"{what} as JSON")
@@ -117,7 +119,7 @@ def _crossings(options: argparse.Namespace) -> tuple[Checkpoint, bool]:
     """The model, and whether it counts words that look across a word."""
     from core.checkpoint import open_checkpoint
 
-    checkpoint = open_checkpoint(options.model)
+    checkpoint = open_checkpoint(options.model, options.class_names)
     if options.without_crossings and not checkpoint.model.counts_crossings:
         raise MendableError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
     return checkpoint, not options.without_crossings
@@ -162,8 +164,9 @@ def _turn(options: argparse.Namespace) -> None:
         from core.effects import cost
         from core.effects.turning import smallest_changes
         from core.explain import explained
+        from core.wording import class_names
 
-    checkpoint = open_checkpoint(options.model)
+    checkpoint = open_checkpoint(options.model, options.class_names)
     pair = options.first, options.second
     with _watched(checkpoint, lambda: cost.of_smallest_change(checkpoint, *pair)) as progress:
         changes = smallest_changes(checkpoint, *pair, progress=progress)
@@ -172,7 +175,9 @@ def _turn(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps([change.to_dict() for change in changes], ensure_ascii=False, indent=1))
     else:
-        print("\n\n".join(change.to_text() for change in changes) or "There is no word to change.")
+        roles = [side.role for side in checkpoint.read(*pair).texts()]
+        names = dict(zip(checkpoint.labels, class_names(checkpoint.labels, roles[-1]), strict=True))
+        print("\n\n".join(change.to_text(names) for change in changes) or "There is no word to change.")
 
 
 if __name__ == "__main__":

@@ -165,11 +165,12 @@ class Interval(TypedDict):
 
 class Faithfulness(TypedDict):
     """What `python -m trainers faithfulness` measured on one set; ``ways``: each by its measures; None where a model
-    has no attention to move."""
+    has no attention to move. ``permutations``: the share that changes the verdict, of all rows and by the verdict."""
 
     rows: int
     ways: dict[str, dict[str, Interval]]
     permutations: Interval | None
+    permutations_by_verdict: NotRequired[dict[str, Interval]]
     tau_b: Interval | None
     command: str
 

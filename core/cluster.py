@@ -195,7 +195,7 @@ def predicted_by(
     for answers in logits_by(ray, texts(), known):
         part = under_way.popleft()
         progress(len(part.dataset.rows))
-        yield Predicted(part, [chances(torch.tensor(answer)) for answer in answers])
+        yield Predicted(part, chances(checkpoints, map(torch.tensor, answers)))
 
 
 def logits_by(ray: Any, some: Iterable[Texts], checkpoints: Known) -> Iterator[list[np.ndarray]]:

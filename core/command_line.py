@@ -3,7 +3,9 @@ status 2, Ctrl-C one word and 130, and a control character of somebody's file is
 
 from __future__ import annotations
 
+import argparse
 import io
+import logging
 import os
 import re
 import signal
@@ -14,6 +16,19 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, cast
 
 from core.errors import MendableError
+
+
+def add_class_names(parser: argparse.ArgumentParser) -> None:
+    """The option --class-names of all commands that open a model."""
+    parser.add_argument(
+        "--class-names",
+        metavar="A,B,C",
+        default=(),
+        type=lambda text: tuple(text.split(",")),
+        help="of a model from elsewhere what its classes mean, in the order of its outputs, such as "
+        "entailment,neutral,contradiction",
+    )
+
 
 BROKEN_PIPE = 141
 """Exit status when the reader of the output, such as ``head``, had enough: 128 and the number of SIGPIPE."""
@@ -76,6 +91,8 @@ class _Visible:
 def status_of(command: Callable[[], int | None], name: str = "", hint: str = "") -> int:
     """Run a command and return its exit status; ``name`` begins the sentence of an error, ``hint`` follows what is said
     after Ctrl-C."""
+    # A traceback of somebody's model is for a server's log; at a terminal its sentence is enough.
+    logging.getLogger("core").addHandler(logging.NullHandler())
     out, err = (cast(TextIO, _Visible(stream)) for stream in (sys.stdout, sys.stderr))
     with redirect_stdout(out), redirect_stderr(err):
         return _status(command, f"{name}: " if name else "", hint)

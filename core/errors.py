@@ -21,3 +21,12 @@ class DeskError(MendableError):
 
 class CheckpointError(MendableError):
     """A folder that holds no usable checkpoint."""
+
+
+class UnnamedClassesError(CheckpointError):
+    """A model whose classes are only numbered: somebody has to say what they mean."""
+
+
+def said(error: BaseException) -> str:
+    """A stranger's error in one line: its type and what it says."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:200].rstrip(": ")

@@ -13,9 +13,11 @@ from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
 from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record
 from core.evidence.attention_map import WORD_COLUMNS
+from core.evidence.explanation import LABELS, SCORE, UNFITTED
 from core.evidence.record import the
 from core.input_warnings import input_warnings
 from core.layers.attention import Override, as_override
+from core.models.answers import SIGMOID
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.shared_memory import SharedMemory
@@ -69,7 +71,8 @@ def explain(
         judged=checkpoint.roles["judged"],
         labels=checkpoint.labels,
         logits=tuple(output.logits[0].tolist()),
-        probabilities=tuple(torch.softmax(output.logits[0].double(), 0).tolist()),
+        probabilities=tuple(model.chances(output.logits[0]).tolist()),
+        answer=answer_of(checkpoint),
         evidence=tuple(model.evidence(reading, output, wanted, overridden=override is not None)),
         warnings=tuple(warning for side in texts for warning in input_warnings(checkpoint, side)),
     )
@@ -78,6 +81,13 @@ def explain(
     seconds = time.perf_counter() - start
     EXPLANATIONS.add(seconds)
     return replace(result, milliseconds=seconds * 1000)
+
+
+def answer_of(checkpoint: Checkpoint) -> str:
+    """What the verdict of a checkpoint is (:attr:`core.evidence.Explanation.answer`)."""
+    if len(checkpoint.labels) > 1:
+        return LABELS if checkpoint.model.activation == SIGMOID else ""
+    return UNFITTED if checkpoint.model.unfitted else SCORE
 
 
 def explained(

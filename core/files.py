@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,9 +37,25 @@ def parse_json(text: str) -> Any:
     return value
 
 
-def read_json(path: Path) -> Any:
-    """The value of a JSON file. Raises OSError, and ValueError as :func:`parse_json` does."""
-    return parse_json(path.read_text(encoding="utf-8"))
+LARGEST_JSON = 256 << 20
+"""Bytes of any JSON file that is read whole."""
+
+
+def read_json(path: Path, largest: int = LARGEST_JSON) -> Any:
+    """The value of a JSON file. Raises OSError, and ValueError as :func:`read_bounded` and :func:`parse_json` do."""
+    return parse_json(read_bounded(path, largest).decode("utf-8"))
+
+
+def read_bounded(path: Path, largest: int) -> bytes:
+    """A regular file's bytes. Raises OSError, and ValueError for anything else behind the name (a FIFO would be waited
+    for, a device may never end) and for a file of more than ``largest`` bytes."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("is no regular file")
+    with path.open("rb") as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise ValueError(f"is larger than {largest >> 20} MB")
+    return content
 
 
 def read_yaml(path: Path) -> Any:

@@ -11,7 +11,7 @@ from core.linguistics.features import NEGATIONS
 from core.linguistics.language import foreign
 from core.reading.reader import ReadText
 from core.reading.tokens import AUXILIARIES, MAX_CHARACTERS, Token, as_typed
-from core.wording import capital
+from core.wording import capital, counted
 
 _LONG = 4
 """Letters of a word that is long enough to be known by."""
@@ -35,19 +35,18 @@ _ASKING = re.compile(
 
 def input_warnings(checkpoint: Checkpoint, side: ReadText) -> list[str]:
     """What is unusual about one text of a pair, or of a single text."""
-    out = [*_cut(side), *_asked(checkpoint, side)]
-    if "guest" not in checkpoint.card:  # nobody knows the languages and words of an external model
-        out += _unreadable(checkpoint, side)
+    unreadable = _unknown_to_tokeniser if "guest" in checkpoint.card else _unreadable
+    out = [*_cut(side), *_asked(checkpoint, side), *unreadable(checkpoint, side)]
     longest = checkpoint.card.get("typical_length", {}).get(side.role)
     if longest and not side.truncated and len(side.tokens) > longest:
-        name, count = capital(the(side.role)), len(side.tokens)
-        out.append(f"{name} has {count} words; 99 % of those the model was trained on had at most {longest}.")
+        name, count = capital(the(side.role)), counted(len(side.tokens), "word")
+        out.append(f"{name} has {count}; 99 % of those the model was trained on had at most {longest}.")
     return out
 
 
 def _cut(side: ReadText) -> Iterator[str]:
     if side.truncated or len(side.text) > MAX_CHARACTERS:
-        yield f"{capital(the(side.role))} was cut after {len(side.tokens)} words; the rest was not read."
+        yield f"{capital(the(side.role))} was cut after {counted(len(side.tokens), 'word')}; the rest was not read."
 
 
 def _asked(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
@@ -76,11 +75,25 @@ def _unreadable(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
         yield f"{capital(role)} is in a script that the model was not trained on: {_GUESS}."
     elif language:
         yield f"{capital(role)} seems to be {language}, and the model was trained on English: {_GUESS}."
-    elif 2 * len(unknown) > len(words):
-        yield f"Most words of {role} are unknown to the word vectors: {_GUESS}."
+    else:
+        yield from _unknown(side, words, unknown, "the word vectors")
+
+
+def _unknown_to_tokeniser(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
+    """Words that an external model's tokeniser has no pieces for; nobody knows its languages."""
+    lacking = checkpoint.unknown(side.sentence(checkpoint.reader))
+    words = [token for token, lacks in zip(side.tokens, lacking, strict=True) if lacks or token.is_word]
+    unknown = [token for token, lacks in zip(side.tokens, lacking, strict=True) if lacks]
+    yield from _unknown(side, words, unknown, "the model’s tokeniser")
+
+
+def _unknown(side: ReadText, words: Sequence[Token], unknown: Sequence[Token], to: str) -> Iterator[str]:
+    role = the(side.role)
+    if 2 * len(unknown) > len(words):
+        yield f"Most words of {role} are unknown to {to}: {_GUESS}."
     elif _misspelt(side, unknown):
         odd = ", ".join(token.text for token in unknown[:_NAMED])
-        yield f"Words of {role} are unknown to the word vectors ({odd}): if they are misspelt, {_GUESS}."
+        yield f"Words of {role} are unknown to {to} ({odd}): if they are misspelt, {_GUESS}."
 
 
 def _negations(role: str, text: str, unknown: Sequence[Token]) -> Iterator[str]:

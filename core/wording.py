@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def percent(share: float) -> str:
@@ -13,6 +13,12 @@ def percent(share: float) -> str:
     if 0 < value < 0.1 or 99.9 < value < 100:
         return "< 0.1\u00a0%" if value < 1 else "> 99.9\u00a0%"
     return f"{value:.{1 if 0 < value < 9.95 or 99.5 <= value < 100 else 0}f}\u00a0%"
+
+
+def shown(value: float, classes: int) -> str:
+    """What a model says, in a few digits: one of several classes' probabilities, or of a model with one output its
+    score, which is no probability."""
+    return percent(value) if classes > 1 else f"{value:.2f}".replace("-", "−")
 
 
 def score_percent(share: float) -> str:
@@ -25,6 +31,12 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def points(difference: float) -> str:
+    """A difference of two percentages: 12 percentage points, 0.3 percentage points."""
+    number = percent(abs(difference)).removesuffix("\u00a0%")
+    return f"{number} percentage {'point' if number == '1.0' else 'points'}"
+
+
 def counted(count: int, noun: str, ending: str = "s") -> str:
     """A number of things: 1 row, 2,000 rows; ``ending``: of several, as of passes."""
     return f"{count:,} {noun}{'' if count == 1 else ending}"
@@ -35,6 +47,22 @@ def with_label(count: int, rows: int) -> str:
     if not count:
         return "no row has a label"
     return f"{count:,} of {counted(rows, 'row')} {'has' if count == rows == 1 else 'have'} a label"
+
+
+SENTIMENTS = ("very negative", "negative", "neutral", "positive", "very positive")
+"""Of SST-5, whose files have "0" to "4"."""
+
+
+def class_names(labels: Sequence[str], judged: str) -> tuple[str, ...]:
+    """Labels as people read them: data files of answer selection and of paraphrases have "0" and "1", those of reviews
+    "neg" and "pos", SST-5 "0" to "4". ``judged``: the role of the text that they are about, of two judged texts that of
+    the second."""
+    if tuple(labels) == ("0", "1", "2", "3", "4"):
+        return SENTIMENTS
+    if tuple(labels) != ("0", "1"):
+        return tuple({"neg": "negative", "pos": "positive"}.get(label, label) for label in labels)
+    name = "paraphrase" if judged in ("first", "second") or judged[-1:].isdigit() else judged
+    return (f"not {'an' if name[:1] in 'aeiou' else 'a'} {name}", name)
 
 
 def hint(name: str, known: Iterable[str]) -> str:

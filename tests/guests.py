@@ -102,23 +102,81 @@ ARCHITECTURES: dict[str, tuple[str, JsonObject]] = {
     "xlm-roberta": ("unigram", {"max_position_embeddings": 514, "type_vocab_size": 1}),
 }
 """By architecture its tokeniser and what its configuration has beside the sizes."""
+_ENCODER_DECODER: JsonObject = {
+    "d_model": 32,
+    "encoder_layers": 3,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    "decoder_start_token_id": 2,
+    "init_std": 0.3,
+}
+_T5: JsonObject = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 3, "num_heads": 4, "decoder_start_token_id": 1}
+_GPT: JsonObject = {"n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 512}
+_GROUPED: JsonObject = {"num_key_value_heads": 2}
+ENCODER_DECODERS: dict[str, tuple[str, JsonObject]] = {
+    "bart": ("byte BPE", _ENCODER_DECODER),
+    "mbart": ("unigram", _ENCODER_DECODER),
+    "plbart": ("unigram", _ENCODER_DECODER),
+    "bigbird_pegasus": ("unigram", _ENCODER_DECODER),
+    "t5": ("unigram", _T5),
+    "mt5": ("unigram", _T5),
+}
+"""Those with a decoder."""
+OTHERS: dict[str, tuple[str, JsonObject]] = {
+    "albert": ("unigram", {"embedding_size": 16}),
+    "camembert": ("unigram", {"max_position_embeddings": 514, "type_vocab_size": 1}),
+    "mpnet": ("byte BPE", {"max_position_embeddings": 514}),
+    "deberta": ("byte BPE", {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}),
+    "xlnet": ("unigram", {"d_model": 32, "n_layer": 3, "n_head": 4, "d_inner": 48}),
+    "xlm": ("unigram", {"emb_dim": 32, "n_layers": 3, "n_heads": 4}),
+    "funnel": ("WordPiece", {"d_model": 32, "block_sizes": [1, 1], "n_head": 4, "d_head": 8, "d_inner": 48}),
+    "convbert": ("WordPiece", {"embedding_size": 32}),
+    "fnet": ("WordPiece", {}),
+    "squeezebert": ("WordPiece", {"embedding_size": 32}),
+    "rembert": ("unigram", {"input_embedding_size": 16, "output_embedding_size": 16}),
+    "roformer": ("WordPiece", {}),
+    "layoutlm": ("WordPiece", {}),
+    "longformer": ("byte BPE", {"max_position_embeddings": 514, "attention_window": 8}),
+    "big_bird": ("unigram", {}),
+    "mobilebert": ("WordPiece", {"embedding_size": 16, "intra_bottleneck_size": 16, "true_hidden_size": 16}),
+    "nystromformer": ("unigram", {"num_landmarks": 8, "segment_means_seq_len": 8}),
+    "ibert": ("byte BPE", {"max_position_embeddings": 514}),
+    "gpt2": ("byte BPE", _GPT),
+    "openai-gpt": ("byte BPE", _GPT),
+    "opt": ("byte BPE", {"ffn_dim": 48, "word_embed_proj_dim": 32}),
+    "bloom": ("byte BPE", {"n_layer": 3, "n_head": 4}),
+    "llama": ("byte BPE", _GROUPED),
+    "mistral": ("byte BPE", _GROUPED),
+    "qwen2": ("byte BPE", _GROUPED),
+    "gemma2": ("byte BPE", {**_GROUPED, "head_dim": 8}),
+}
+"""More of those that look at both texts at once, or at what stands before."""
+_OWN_SIZES = {"xlnet": ("max_position_embeddings",), "funnel": ("num_hidden_layers",)}
+"""What must not be set."""
 
 
 def make(folder: Path, architecture: str = "bert", seed: int = 0, **settings: Any) -> Path:
     """Write a model with random weights into a folder. ``settings`` are its configuration's."""
-    kind, own = ARCHITECTURES[architecture]
+    kind, own = (ARCHITECTURES | ENCODER_DECODERS | OTHERS)[architecture]
     tokenizer = TOKENIZERS[kind]()
     values = {
         "vocab_size": len(tokenizer),
         "pad_token_id": tokenizer.pad_token_id,
         "cls_token_id": tokenizer.cls_token_id,
         "sep_token_id": tokenizer.sep_token_id,
+        "bos_token_id": tokenizer.cls_token_id,
+        "eos_token_id": tokenizer.sep_token_id,
         "id2label": dict(enumerate(LABELS)),
         "label2id": {label: number for number, label in enumerate(LABELS)},
         "initializer_range": 0.3,
     }
     torch.manual_seed(seed)
-    config = transformers.AutoConfig.for_model(architecture, **{**_SIZE, **values, **own, **settings})
+    named = {**_SIZE, **values, **own, **settings}
+    named = {name: value for name, value in named.items() if name not in _OWN_SIZES.get(architecture, ())}
+    config = transformers.AutoConfig.for_model(architecture, **named)
     model = transformers.AutoModelForSequenceClassification.from_config(config)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, align, score, print."""
-    checkpoint, data = open_checkpoint(args.checkpoint), read(args.file)
+    checkpoint, data = open_checkpoint(args.checkpoint, args.class_names), read(args.file)
     if data.chunked and (args.fix_threshold or args.card):
         raise RunError(
             f"{data.name} has alignments of chunks, which neither fix a threshold nor stand in a card: "

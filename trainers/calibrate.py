@@ -25,6 +25,8 @@ from core.errors import RunError
 from core.evaluation import calibration
 from core.evaluation.predict import check_texts, predict, read_rows
 from core.guests.bi_encoder import BiEncoder
+from core.guests.card import ALIKE
+from core.guests.settings import settings_of
 from core.wording import percent
 from trainers.card import add_to_card
 from trainers.commands import as_typed
@@ -42,14 +44,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Predict, fit, write. Raises RunError for a model or a file that ranks no answers."""
-    checkpoint, named = open_checkpoint(args.checkpoint), mapped(args.counts_as)
-    (scale,), data = scales_of([checkpoint], named), read(args.file, mapped=named, columns=columns(args.columns))
+    checkpoint, named = open_checkpoint(args.checkpoint, args.class_names), mapped(args.counts_as)
+    data = read(args.file, mapped=named, columns=columns(args.columns))
+    similar = isinstance(checkpoint.model, BiEncoder)
+    # A cosine without a threshold has one class; what it will be fitted to has two.
+    classes = tuple(settings_of(checkpoint.folder).labels or ALIKE) if similar else checkpoint.labels
+    scale = Scale(classes, named, classes[-1]) if similar else scales_of([checkpoint], named)[0]
     check_texts(checkpoint, data)
     check_labels(checkpoint, scale, data.name, data.labels, ranking=True)
     if warning := mismatch(data.name, data.labels, data.task, checkpoint):
         print(f"warning: {warning}", file=sys.stderr)
     data = replace(data, rows=tuple(row for row in data.rows if named.get(row.label or "", True)))
-    if isinstance(checkpoint.model, BiEncoder):
+    if similar:
         return _fit_cosine(checkpoint, data, scale, args)
     place, right = right_class(checkpoint.card), right_answers(data, ranked_by(checkpoint.card), scale)
     if place is None or len(checkpoint.labels) != 2 or not any(right) or all(right):
@@ -87,18 +93,19 @@ def run(args: argparse.Namespace) -> int:
 def _fit_cosine(checkpoint: Checkpoint, data: Dataset, scale: Scale, args: argparse.Namespace) -> int:
     """The cosine at which both classes are as probable, and how fast the log-odds grow there. Raises RunError for a
     classifier that was trained, and for a file without both classes."""
-    config, right = checkpoint.model.config, right_answers(data, checkpoint.labels[-1], scale)
+    config, right = checkpoint.model.config, right_answers(data, scale.classes[-1], scale)
     if config.trained or not any(right) or all(right):
         raise RunError(
             f"{checkpoint.name} has no threshold to fit on {data.name}: give a model that judges by its cosine, and a "
             "set with pairs of both classes"
         )
     logits = predict(checkpoint, read_rows(checkpoint, data)).double()
-    cosines = ((logits[:, 1] - logits[:, 0]) / config.scale + config.threshold).tolist()
+    fitted = config.threshold is not None
+    cosines = ((logits[:, 1] - logits[:, 0]) / config.scale + config.threshold if fitted else logits[:, 0]).tolist()
     slope, bias = calibration.fit(cosines, right)
     if slope <= 0:
         raise RunError(f"{checkpoint.name} finds unlike pairs of {data.name} more similar than like ones: try another")
-    threshold = min(1.0, max(-1.0, -bias / slope))
+    threshold = -bias / slope
     add_to_card(checkpoint.folder, threshold=threshold, scale=slope)
     verdicts = [(cosine > threshold) == alike for cosine, alike in zip(cosines, right, strict=True)]
     print(

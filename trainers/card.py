@@ -18,7 +18,7 @@ from core.card import ranked_by
 from core.checkpoint import load_named, read_card
 from core.errors import RunError
 from core.files import json_text, write_whole
-from core.guests.card import is_guest
+from core.guests.folder import is_guest
 from core.guests.names import is_function
 from core.guests.settings import add_settings
 from core.models import PairModel

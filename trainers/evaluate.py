@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from core.card import ranked_by
-from core.checkpoint import Checkpoint, open_checkpoint, read_card
+from core.checkpoint import Checkpoint, open_checkpoints, read_card
 from core.data import Dataset, Stream
 from core.data.labels import Scale, is_number, proposed
 from core.data.stream import survey
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     hand_back_large_blocks()
     if args.out:
         check_writable(args.out, "--out")
-    checkpoints = [open_checkpoint(name) for name in (args.checkpoint, args.against) if name]
+    checkpoints = open_checkpoints([name for name in (args.checkpoint, args.against) if name], args.class_names)
     scales = scales_of(checkpoints, mapped(args.counts_as))
     picked = columns(args.columns)
     stream = Stream(args.file, mapped=scales[0].counts_as, columns=picked)

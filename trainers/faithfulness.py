@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure row by row, print, and write the card if asked to."""
-    checkpoint = open_checkpoint(args.checkpoint)
+    checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     dataset = sample(read(args.file, columns=columns(args.columns), labelled=False), args.rows)
     check_texts(checkpoint, dataset)
     measured = []
@@ -95,10 +95,15 @@ def summary(measured: Sequence[Faithfulness]) -> JsonObject:
             for number, name in enumerate(("sufficiency", "comprehensiveness"))
         }
     moved = [row.moved for row in measured if row.moved is not None]
+    by_verdict: dict[str, list[float]] = {}
+    for row in measured:
+        if row.moved is not None:
+            by_verdict.setdefault(row.verdict, []).append(row.moved.changed / row.moved.permutations)
     taus = [float(np.mean([tau for tau in row.tau_b if tau is not None])) for row in measured if any(row.tau_b)]
     return {
         "ways": ways,
         "permutations": _mean([one.changed / one.permutations for one in moved]) if moved else None,
+        "permutations_by_verdict": {name: _mean(by_verdict[name]) for name in sorted(by_verdict)},
         "tau_b": _mean(taus) if taus else None,
     }
 

@@ -21,8 +21,8 @@ from core.data import Dataset, read
 from core.errors import RunError
 from core.evaluation.predict import check_texts, read_rows
 from core.files import whole_file
-from core.guests.bi_encoder import Apart, BiEncoder
-from core.guests.card import HEAD
+from core.guests.bi_encoder import Apart, BiEncoder, pair_features
+from core.guests.folder import HEAD
 from core.guests.guest import Guest
 from core.guests.settings import TASKS, add_settings, task_of
 from core.wording import percent
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read both texts of each row, fit, score and write. Raises RunError for another model than a bi-encoder."""
-    checkpoint = open_checkpoint(args.checkpoint)
+    checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     if not isinstance(checkpoint, Guest) or not isinstance(checkpoint.model, BiEncoder):
         raise RunError(f"{checkpoint.name} is not a bi-encoder from elsewhere: choose one, with vectors to classify")
     named = mapped(args.counts_as)
@@ -79,7 +79,7 @@ def vectors(checkpoint: Guest, data: Dataset) -> torch.Tensor:
         (_, u), (_, v) = checkpoint.model.tower(batch.first), checkpoint.model.tower(batch.second)
         if out is None:
             out = torch.empty(len(readings), 3 * u.shape[1])
-        out[rows] = torch.cat([u, v, (u - v).abs()], dim=1)
+        out[rows] = pair_features(u, v)
     if out is None:
         raise RunError(f"{data.name} has no rows: give another file")
     return out

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     filters = _filters(args.filters)
     if not 0 <= args.seed < 2**32:
         raise RunError(f"--seed wants a whole number from 0 to {2**32 - 1}, got {args.seed}")
-    checkpoint = open_checkpoint(args.checkpoint)
+    checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     sides = filter_sides(checkpoint)
     out = args.out or checkpoint.folder / "map"
     check_writable(out, "--out", folder=True)

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Read, draw, compute, write. Raises RunError for a checkpoint whose card names no training data."""
     if args.rows < 0 or args.seed < 0:
         raise RunError("--rows and --seed want whole numbers from 0")
-    checkpoint = open_checkpoint(args.checkpoint)
+    checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     whole, names = _training_rows(checkpoint, data_folder(args.data))
     numbers = np.arange(len(whole.rows))
     if 0 < args.rows < len(numbers):

@@ -12,6 +12,7 @@ import torch
 
 from core.card import ranked_by
 from core.checkpoint import Checkpoint
+from core.command_line import add_class_names
 from core.data import Picked
 from core.data import labels as meanings
 from core.data.labels import CountsAs, Scale, key, question
@@ -55,6 +56,8 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Some of :data:`OPTIONS`, in this order."""
     for name in names:
         parser.add_argument(name, **OPTIONS[name])
+        if name == "checkpoint":
+            add_class_names(parser)
 
 
 def out_files(out: Path, *endings: str) -> list[Path]:

@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play and print."""
-    checkpoint = open_checkpoint(args.checkpoint)
+    checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     items, (scale,) = read_items(args.files, args.replaced), scales_of([checkpoint], mapped(args.counts_as))
     if args.rows:
         items = random.Random(args.seed).sample(items, min(args.rows, len(items)))

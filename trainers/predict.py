@@ -33,8 +33,9 @@ from pathlib import Path
 
 import torch
 
-from core.checkpoint import Checkpoint, open_checkpoint
+from core.checkpoint import Checkpoint, open_checkpoints
 from core.cluster import cluster, predicted_by
+from core.command_line import add_class_names
 from core.data import Stream
 from core.data.labels import Scale, question
 from core.data.stream import survey
@@ -65,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", required=True, metavar="OUT", help="a file ending in .csv, .jsonl or .parquet, or a folder of parts/"
     )
+    add_class_names(parser)
     add_ray(parser, "predict")
     parser.add_argument("--format", choices=FORMATS, help="of the parts in a folder (default: parquet)")
     add_options(parser, "--device", "--label", "--columns")
@@ -76,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     out, into_folder = Path(args.out), args.out.endswith(("/", os.sep))
     format = _format(args, out, into_folder)
     check_writable(out, "--out", folder=into_folder)
-    checkpoints = [open_checkpoint(name) for name in args.checkpoints]
+    checkpoints = open_checkpoints(args.checkpoints, args.class_names)
     counts_as = mapped(args.counts_as)
     scales = scales_of(checkpoints, counts_as)
     picked = columns(args.columns)

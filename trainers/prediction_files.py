@@ -246,15 +246,23 @@ def write_rows(file: Any, format: str, labels: Sequence[str], predicted: Predict
     if format == "jsonl":
         file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
         return
-    writer = csv.DictWriter(file, [*_COLUMNS, *(f"p_{label}" for label in labels)])
+    writer = csv.DictWriter(file, [*_COLUMNS, *_chances(labels)])
     if header:
         writer.writeheader()
     writer.writerows(records)
 
 
 def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> Iterator[dict[str, object]]:
-    """One flat record a row: id, first, second, label (empty where none), predicted, and p_CLASS for each class."""
+    """One flat record a row: id, first, second, label (empty where none), predicted, and p_CLASS for each class; of a
+    model with one output ``predicted`` is its score."""
     for row, chances in zip(dataset.rows, probabilities, strict=True):
-        texts = row.id, row.first, row.second, row.shown_label, labels[int(chances.argmax())]
+        numbers = [float(f"{p:.6g}") for p in chances]
+        said = labels[int(chances.argmax())] if len(labels) > 1 else numbers[0]
+        texts = row.id, row.first, row.second, row.shown_label, said
         record: dict[str, object] = dict(zip(_COLUMNS, texts, strict=True))
-        yield {**record, **{f"p_{label}": float(f"{p:.6g}") for label, p in zip(labels, chances, strict=True)}}
+        yield {**record, **dict(zip(_chances(labels), numbers, strict=False))}
+
+
+def _chances(labels: Sequence[str]) -> list[str]:
+    """The names of the columns of probabilities; none for a score, which is none."""
+    return [f"p_{label}" for label in labels] if len(labels) > 1 else []

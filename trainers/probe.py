@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Classify the suite, print, and write the card if asked to."""
-    checkpoint = open_checkpoint(args.checkpoint)
+    checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     result = probe(checkpoint, pick_device(args.device), args.suite)
     if args.card:
         add_to_card(checkpoint.folder, **{CARD_KEYS[args.suite]: figures(result)})

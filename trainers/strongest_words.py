@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute, count and print."""
-    checkpoint = open_checkpoint(args.checkpoint)
+    checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     counts_as = mapped(args.counts_as)
     scales_of([checkpoint], counts_as)
     of_file = run_of(checkpoint, args.file, args.rows, counts_as, columns(args.columns))

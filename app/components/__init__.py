@@ -28,7 +28,6 @@ from app.pair_form import digest
 from app.palette import CIVIDIS, COLOURS, DIVERGING, css_variables
 from app.panels import folders, verdict
 from core.evidence import Explanation
-from core.wording import percent
 
 _FOLDER = Path(__file__).parent
 LONGEST_QUOTED = 300
@@ -108,9 +107,8 @@ def frame(explanation: Explanation, card_of: card.Card, page: PageState, problem
 def about(explanation: Explanation) -> About:
     """What a saved figure of an explanation says of itself."""
     sides = [side for side in (explanation.first, explanation.second) if side.role]
-    label, p = verdict.headline(explanation)
     quoted = (f"{capital(side.role)}: {codec.short(side.text, LONGEST_QUOTED)}" for side in sides)
-    return About(file_stem(explanation), (*quoted, f"{explanation.title}: {label} {percent(p)}"))
+    return About(file_stem(explanation), (*quoted, f"{explanation.title}: {verdict.said(explanation)}"))
 
 
 def file_stem(explanation: Explanation) -> str:

@@ -315,7 +315,7 @@ class CompareView extends View {
     return heading(
       "",
       `What each word does to “${followed}”. Right and filled: it supports it; left and hollow: it opposes it.`,
-      "All stand on one scale: log p of the verdict before minus after the word is taken away (dropped, replaced by frequent and by related words, nudged). The thin line is the spread over these words. Explore has the other ways to ask, and says what each cannot tell. The same words are shown of each, those that do most in any of them.",
+      "All stand on one scale: log p of the verdict (of a model with one output, its score) before minus after the word is taken away (dropped, replaced by frequent and by related words, nudged). The thin line is the spread over these words. Explore has the other ways to ask, and says what each cannot tell. The same words are shown of each, those that do most in any of them.",
       [whole, saves],
     );
   }

@@ -237,7 +237,6 @@ class LessonView extends View {
       field.value = field.defaultValue; // what the lesson reckons with
       return;
     }
-    this.known.add(this.step);
     this.send({ step: this.step, input: [name, number] }, 0);
   }
 

@@ -40,6 +40,8 @@ export interface Share {
   light: string;
   dark: string;
   score: boolean;
+  said: string;
+  apart: boolean;
 }
 
 // app.panels.verdict
@@ -48,6 +50,7 @@ export interface Beside {
   p: number;
   model: string;
   judged: string;
+  said: string;
 }
 
 // app.examples
@@ -355,6 +358,7 @@ export interface Tried {
   label: string;
   p: number;
   change: string;
+  said: string;
 }
 
 // app.panels.attentive_context
@@ -403,6 +407,8 @@ export interface Heads {
   heads: number;
   blocks: number;
   looking: [HeadsLooking, HeadsLooking];
+  title: string;
+  beside: Array<[string, string]>;
   own: string;
   measured: string;
   about: string;

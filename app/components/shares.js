@@ -5,6 +5,7 @@ import { capital, exactPercent, html, percent } from "./elements.js";
 /** @param {import("./payloads").Share[]} classes */
 export function sharesOf(classes) {
   const best = named(classes);
+  if (best.said) return { headline: headline(best), bar: null, key: null };
   const colour = (c) => `background:light-dark(${c.light},${c.dark})`;
   const summary = classes.map((c) => `${c.label} ${percent(c.p)}`).join(", ");
   const bar = html(
@@ -14,6 +15,7 @@ export function sharesOf(classes) {
       html("i", { style: `width:${100 * c.p}%;${colour(c)}`, title: `${c.label} ${exactPercent(c.p)}` }),
     ),
   );
+  const apart = classes.some((c) => c.apart);
   const key = html(
     "div.key.wraps",
     classes.map((c) =>
@@ -25,7 +27,8 @@ export function sharesOf(classes) {
       ),
     ),
   );
-  return { headline: headline(best), bar, key };
+  // Labels each of which may hold do not add up to a whole: they are listed.
+  return apart ? { headline: capital(summary), bar: null, key } : { headline: headline(best), bar, key };
 }
 
 // The class that a headline names. Few of a question's candidates are answers, so that a ranker finds nearly all of them
@@ -35,7 +38,11 @@ export function named(classes) {
   return scored ?? classes.reduce((best, c) => (c.p > best.p ? c : best));
 }
 
+// What stands after a class's name: its probability, or the score of a model with one output.
+export const numberOf = ({ said, p }) => said || percent(p);
+
 export function headline(best) {
+  if (best.said) return `${capital(best.label)} ${best.said}`;
   return best.score ? `Score as an ${best.label}: ${percent(best.p)}` : `${capital(best.label)}, ${percent(best.p)}`;
 }
 

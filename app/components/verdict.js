@@ -1,11 +1,11 @@
 // The verdict: class and percentage, a stacked bar with labels, and the verdict on the judged sentence alone.
 
-import { html, percent, the } from "./elements.js";
-import { drawNotices, named, sharesOf } from "./shares.js";
+import { html, the } from "./elements.js";
+import { drawNotices, named, numberOf, sharesOf } from "./shares.js";
 
 // What somebody or something else says, after its name.
 const said = (kind, name, label, title) => html(`span.${kind}`, { title }, name, html("b", label));
-const share = ({ label, p }) => `${label} ${percent(p)}`;
+const share = (one) => `${one.label} ${numberOf(one)}`;
 
 // What a data set says of an example; nothing for a pair of a person's own.
 export const goldLabel = (gold) =>

@@ -12,14 +12,13 @@ from app.desk.open_run import PAGE, OpenRun, letter
 from app.page_state.widgets import segments
 from app.pair_form import once
 from app.panels import lists
-from app.panels.verdict import readable
 from core.desk import figures
 from core.desk.run import Predictions, Run
 from core.desk.slices import scored, slices
 from core.evaluation.intervals import wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.evaluation.scores import ranking
-from core.wording import counted, percent, score_percent, with_label
+from core.wording import class_names, counted, percent, score_percent, with_label
 
 MOST_SLICES = 60
 
@@ -31,16 +30,11 @@ def model_choice(opened: OpenRun) -> None:
         segments(PAGE, "of", "Figures of", names, wrap=True)
 
 
-def class_names(model: Predictions) -> tuple[str, ...]:
-    """A model's classes as people read them: not an answer, answer."""
-    return readable(model.labels, model.roles.judged)
-
-
 def label_names(model: Predictions) -> dict[str, str]:
     """A model's answers as people read them, where those are no words with what they mean: 0: not an answer."""
     named = {
         label: name if name == label else f"{label}: {name}"
-        for label, name in zip(model.labels, class_names(model), strict=True)
+        for label, name in zip(model.labels, class_names(model.labels, model.roles.judged), strict=True)
     }
     return {name: named.get(name, name) for name in model.scale.names}
 

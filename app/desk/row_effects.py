@@ -11,12 +11,12 @@ from markupsafe import Markup
 from app import page_style
 from app.desk.open_run import OpenRun, checkpoint_named, letter
 from app.effects import asking, late, work
-from app.panels.verdict import readable
 from core.checkpoint import load_named
 from core.effects.memory import kept_why
 from core.effects.words import TAKEN_AWAY, Progress
 from core.evidence.effects import Effects, WordEffect
 from core.templates import render
+from core.wording import class_names
 
 MOST = 6
 """Words of a row that are listed."""
@@ -89,7 +89,7 @@ def _model(name: str, judged: dict[str, str], of: work.Work[Effects]) -> dict[st
         return {"letter": name, "verdict": "its verdict", "problem": of.problem, "words": []}
     known = [word for word in effects.words if word.effect is not None]
     words = sorted(known, key=lambda word: -abs(word.effect or 0))[:MOST]
-    labels = dict(zip(effects.labels, readable(effects.labels, judged[name]), strict=True))
+    labels = dict(zip(effects.labels, class_names(effects.labels, judged[name]), strict=True))
     low, high = (limit([0.0, *(word.effect or 0 for word in words)]) for limit in (min, max))
     lines = [_line(word, low, max(high - low, 1e-9)) for word in words]
     return {"letter": name, "verdict": labels[effects.verdict], "problem": "", "words": lines}

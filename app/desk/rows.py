@@ -22,7 +22,7 @@ from core.desk.columns import ordered
 from core.desk.filters import LONGEST
 from core.desk.run import column_of
 from core.templates import render
-from core.wording import counted, percent
+from core.wording import class_names, counted, shown
 
 _ROW = 76
 """Pixels of a row in usual type: four lines of a text. Up to 60 Streamlit breaks no lines."""
@@ -178,8 +178,11 @@ def _arrow(opened: OpenRun, order: np.ndarray) -> pa.Table:
     names = [name for name in ("id", "first", "second", "gold") if name in opened.columns]
     texts: dict[str, Iterable[str]] = {name: opened.columns[name].values[order] for name in names}
     for i, model in enumerate(opened.run.models):
-        texts[column_of("predicted", i)] = np.array(measures.class_names(model), dtype=object)[model.best[order]]
-        texts[column_of("p", i)] = map(percent, model.probabilities[order, model.best[order]].tolist())
+        classes = np.array(class_names(model.labels, model.roles.judged), dtype=object)
+        texts[column_of("predicted", i)] = classes[model.best[order]]
+        texts[column_of("p", i)] = [
+            shown(p, len(model.labels)) for p in model.probabilities[order, model.best[order]].tolist()
+        ]
     texts["tag"] = [", ".join(sorted(tags)) for tags in opened.columns["tag"].values[order]]
     return pa.table({name: pa.array(list(values), pa.string()) for name, values in texts.items()})
 
@@ -218,15 +221,15 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
         {
             "letter": letter(i),
             "title": model.title,
-            "predicted": measures.class_names(model)[model.best[place]],
+            "predicted": class_names(model.labels, model.roles.judged)[model.best[place]],
             "right": bool(run.right(i)[place]) if run.gold_answers[i][place] >= 0 else None,
             "probabilities": model.probabilities[place].tolist(),
             "colours": class_colours(model.labels),
         }
         for i, model in enumerate(run.models)
     ]
-    shown = [(role, text) for role, text in texts if text]
-    st.html(render("desk/row.html", texts=shown, models=models))
+    told = [(role, text) for role, text in texts if text]
+    st.html(render("desk/row.html", texts=told, models=models))
     _elsewhere(opened, place)
     row_effects.draw(opened, place)
     row_tags.draw(opened, key)

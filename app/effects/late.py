@@ -101,7 +101,7 @@ class Questions:
             chosen = Place(*self.together.one), Place(*self.together.other)
             out[TOGETHER, *about, chosen] = functools.partial(kept_together, checkpoint, *texts, chosen)
         if self.offers:
-            out[OFFERS, *texts] = functools.partial(offered, texts)
+            out[OFFERS, *about] = functools.partial(offered, checkpoint, texts)
             out[SOURCES, checkpoint.folder, checkpoint.state] = functools.partial(sources, checkpoint)
         if self.turns:
             out[TURNS, *about] = functools.partial(kept_changes, checkpoint, *texts)

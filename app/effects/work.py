@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Callable, Hashable, Mapping
@@ -16,6 +17,7 @@ from core.effects.words import Progress
 from core.errors import MendableError
 
 T = TypeVar("T")
+_LOG = logging.getLogger(__name__)
 _SESSION = "effects at work"
 _THREADS = ThreadPoolExecutor(max(2, os.cpu_count() or 1), "effects")
 
@@ -43,8 +45,11 @@ class Work(Generic[T]):
         except Ended:
             self._ended = True
         except MendableError as error:
-            said = re.sub(r"`([^`]+)`", r"“\1”", str(error))  # it is shown as plain text
-            self.problem = f"{said[:1].upper()}{said[1:].rstrip('.')}."
+            self.problem = _sentence(str(error))
+        except (Exception, SystemExit) as error:
+            # Or it would be raised in the page, whose spinner would never stop.
+            _LOG.exception("A computation beside the page failed")
+            self.problem = _sentence(f"this could not be computed ({type(error).__name__}): the server’s log says why")
 
     def _progress(self, done: int, of: int) -> None:
         if self._ended:
@@ -57,16 +62,20 @@ class Work(Generic[T]):
         return self._future.done() or self._ended
 
     def wait(self, seconds: float) -> None:
-        """Until it is finished, but no longer than this. Raises what is no MendableError."""
+        """Until it is finished, but no longer than this."""
         if not self._ended:
             wait([self._future], seconds)
-        if self._future.done() and not self._future.cancelled():
-            self._future.result()
 
     def end(self) -> None:
         """Nobody waits for it any more."""
         self._ended = True
         self._future.cancel()
+
+
+def _sentence(said: str) -> str:
+    """What is shown of an error, as plain text."""
+    said = re.sub(r"`([^`]+)`", r"“\1”", said)
+    return f"{said[:1].upper()}{said[1:].rstrip('.')}."
 
 
 Key = tuple[str, *tuple[Hashable, ...]]

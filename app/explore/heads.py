@@ -11,7 +11,7 @@ from app.panels import Drawing, DrawnPanel
 from app.panels.attention_heads import Heads
 from core.checkpoint import Checkpoint
 from core.evidence.attention_heads import AttentionHeads
-from core.guests.heads import Head, parse_head, title_of
+from core.guests.heads import STACKS, Head, parse_head, stack_of, title_of
 from core.wording import counted
 
 
@@ -50,10 +50,15 @@ def _problem(page: ExploreState, checkpoint: Checkpoint) -> str:
     asked = f"The link asks for the {title_of(page.head)}; this model has"
     if not shows(AttentionHeads)(checkpoint.card):
         return f"{asked} no heads to choose from: its attention is shown."
-    config, head = checkpoint.card["config"], parse_head(page.head)
-    if isinstance(head, Head) and (head.layer >= config["layers"] or head.number >= config["heads"]):
-        first = title_of(config["head"])
-        return f"{asked} {config['layers']} layers of {config['heads']} heads: the {first} is shown."
+    config, head, stack = checkpoint.card["config"], parse_head(page.head), stack_of(page.head)
+    stacks = config.get("stacks") or {}
+    first = title_of(config["head"], stacks)
+    if stack and stack not in stacks:
+        return f"{asked} no {STACKS[stack]} that can be drawn: the {first} is shown."
+    layers, heads = stacks[stack] if stack else (config["layers"], config["heads"])
+    if isinstance(head, Head) and (head.layer >= layers or head.number >= heads):
+        there = f" in its {STACKS.get(stack, 'encoder')}" if stacks else ""
+        return f"{asked} {layers} layers of {heads} heads{there}: the {first} is shown."
     return ""
 
 

@@ -34,12 +34,22 @@ class Tried:
     label: str
     p: float
     change: str = ""
+    said: str = ""
+    """Of a model with one output its score in words."""
 
 
 def remember(explanation: Explanation, change: str = "") -> None:
     """Put the pair at the head of the list. ``change``: how it came from another one."""
     texts = explanation.first.text, explanation.second.text
-    tried = Tried(explanation.model, explanation.title, texts, *verdict.headline(explanation), change)
+    said = verdict.shares(explanation)[0].said
+    tried = Tried(
+        explanation.model,
+        explanation.title,
+        texts,
+        *verdict.headline(explanation),
+        change,
+        said,
+    )
     others = [one for one in _listed() if (one.name, one.texts) != (tried.name, texts)]
     st.session_state[_TRIED] = [tried, *others][:MOST]
 
@@ -68,7 +78,7 @@ def draw(page: PageSession[ExploreState]) -> None:
         for place, tried in enumerate(listed if is_open else ()):
             first, second = (short(text, QUOTED) for text in tried.texts)
             change = f"{tried.change}: " if tried.change else ""
-            label = f"{change}{tried.label} {percent(tried.p)} · {first} / {second} · {tried.model}"
+            label = f"{change}{tried.label} {tried.said or percent(tried.p)} · {first} / {second} · {tried.model}"
             held = pinned() is not None and replace(tried, change="") == replace(pinned() or tried, change="")
             with st.container(key=f"tried {place}"):
                 st.button(

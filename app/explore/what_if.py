@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.page_state.explore import MOST_EDITS, ExploreState
+from app.page_state.explore import MOST_EDITS, ExploreState, split_by
 from app.pairs import Version
 from app.panels import verdict
 from app.panels.attention_map import compact
@@ -44,7 +44,7 @@ def after(state: ExploreState, said: JsonMapping) -> ExploreState:
     edits = (*state.made, *made)
     if len(edits) > MOST_EDITS:
         raise EditError(f"{MOST_EDITS} edits are as many as are listed; undo one, or type the sentence anew")
-    texts = words_after(state.pair.now, made)
+    texts = words_after(state.pair.now, made, split_by(state.model, state.pair.now))
     if any(isinstance(edit, AttentionEdit) for edit in made):
         explain_under(load_named(state.model or ""), *texts, acting(made))
     return state.anew(edits=edits)
@@ -81,13 +81,13 @@ def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[T
             return ()
         return [links for links in maps if links.values.numel() <= MOST_LINKS]
 
-    texts = state.texts[0].now
+    texts, split = state.texts[0].now, checkpoint.reader.tokens
     attention: list[AttentionEdit] = []
     out = [Tried(texts, explained(texts, attention), scores=scores(texts, attention))]
     for edit in state.edits:
         problem = ""
         if isinstance(edit, Edit):
-            said, texts, attention = edit.describe(texts), edited(texts, [edit]), []
+            said, texts, attention = edit.describe(texts, split), edited(texts, [edit], split), []
         else:
             said = of_attention(edit, out[-1])
             try:

@@ -21,6 +21,7 @@ from core.explain import explained
 from core.filter_map.map import FilterMap, FilterMapError, Layout, available_map, codes_of, filter_sides
 from core.reading.reader import PairError, read_text
 from core.shared_memory import SharedMemory
+from core.wording import class_names
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Opened:
     def names(self) -> dict[str, str]:
         """The classes as people read them."""
         labels = self.checkpoint.labels
-        return dict(zip(labels, verdict.readable(labels, self.checkpoint.roles["judged"]), strict=True))
+        return dict(zip(labels, class_names(labels, self.checkpoint.roles["judged"]), strict=True))
 
     @property
     def makers(self) -> dict[str, str]:

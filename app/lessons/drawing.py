@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.lessons import Evaluated, Lesson, mathml
-from core.lessons.lesson import Row, at, place_of, rounded
+from core.lessons.lesson import Row, at, place_of, rounded, said
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
     steps = (
         DrawnStep(
             step.title,
-            step.says,
-            step.note,
+            said(step.says, numbers, digits),
+            said(step.note, numbers, digits),
             tuple(place_of(numbers, name) for name in step.lit),
             place_of(numbers, step.guess),
             mathml(step.formula, numbers, digits).to_list(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from core.evaluation import alignment_table
 from core.evaluation.probe import CARD_KEYS
 from core.models import REGISTRY
 from core.models.base import GUESTS
-from core.wording import score_percent
+from core.wording import counted, score_percent
 
 Card = Mapping[str, Any]
 SUITES = {"simple": "Simple pairs", "order": "Order pairs"}
@@ -30,7 +30,8 @@ def one_line(card: Card) -> str:
     spec, about = REGISTRY.get(str(card["architecture"])), _about(card)
     if "guest" in card:
         config = card["config"]
-        heads = f", {config['layers']} layers of {config['heads']} heads" if "heads" in config else ""
+        sizes = config.get("layers"), config.get("heads")
+        heads = ", {} layers of {} heads".format(*sizes) if all(sizes) else ""
         return f"A model from elsewhere: {card['guest']}{heads}. {about}"
     return f"{spec.paper}, section {spec.section}: {re.sub(SECTION, '', about)}" if spec else about
 
@@ -237,6 +238,16 @@ def command(card: Card) -> str:
     return str(_mapping(card.get("training")).get("command") or f"python -m trainers train {card['name']} --data DIR")
 
 
+def missing_runs(card: Card, known: Collection[str]) -> tuple[str, ...]:
+    """Checkpoints that its training began with or learned from and that cannot be had: neither ``known``, as the
+    installed ones are, nor runs of a sweep, whose names have the setting (``seed=1``)."""
+    settings = _mapping(card.get("recipe"))
+    teachers = settings.get("teachers")
+    names = [*(teachers if isinstance(teachers, list) else []), settings.get("init")]
+    wanted = (name for name in names if isinstance(name, str) and name)
+    return tuple(dict.fromkeys(name for name in wanted if name not in known and "=" not in name))
+
+
 def curve(card: Card) -> list[dict[str, Any]]:
     """Scores after each epoch as rows ``{"epoch", "set", "score", "measure"}``, for each dev set of the card.
 
@@ -276,7 +287,7 @@ def _seeds(card: Card) -> str:
     if not _number(mean):
         return ""
     listed = seeds.get("seeds")
-    count = f"{len(listed)} seeds" if isinstance(listed, list) else "several seeds"
+    count = counted(len(listed), "seed") if isinstance(listed, list) else "several seeds"
     ranked = any(_number(_mapping(result).get("map")) for result in _mapping(card.get("results")).values())
     if ranked:
         return f"; over {count} MAP {mean:.4f}" + (f" ± {spread:.4f}" if _number(spread) else "")

@@ -8,19 +8,25 @@ import math
 from pathlib import Path
 
 import streamlit as st
-from safetensors import SafetensorError, safe_open
 
 from app import page_style
 from app.model_choice import Card, megabytes
 from core.checkpoint.memory import memory_limit
-from core.errors import MendableError
+from core.errors import CheckpointError, MendableError
 from core.guests import card as guests
+from core.guests.card import BI_ENCODER
+from core.guests.folder import config_of, shapes_of, weights_of
 from core.guests.heads import title_of
 from core.guests.settings import TASKS
 from core.guests.suggestion import LABELS, Suggestion, suggestion, usual_labels
+from core.guests.towers import prompt_of, prompts_of
+from core.models.answers import SIGMOID, SOFTMAX
+from core.wording import counted
 
 _SUGGESTED = "suggested labels"
 """Where the session holds, by folder, what was suggested."""
+_REOPENED = "reopened classes"
+"""Where the session holds the folder whose form was opened again."""
 _GOOD = 0.7
 """Share of plain pairs from which a suggestion is worth something."""
 _FLOAT = 4
@@ -30,7 +36,8 @@ _FLOAT = 4
 def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     """One line each of what the folder says, without a weight being read."""
     config, roles = card["config"], card["roles"]
-    heads = f", {config['layers']} layers × {config['heads']} heads" if "heads" in config else ""
+    sizes = config.get("layers"), config.get("heads")
+    heads = ", {} layers × {} heads".format(*sizes) if all(sizes) else ""
     order = [roles["first"], roles["second"]]
     asked = bool(card.get("asked"))
     labels = f"{', '.join(card['labels'])}{': what they mean is asked below' if asked else ''}"
@@ -39,8 +46,10 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
         ("Architecture", f"{card['guest']}{heads}, from elsewhere"),
         ("Licence of the weights", str(card["licence"])),
         ("Classes", labels),
+        ("Answers with", _answer(card)),
         ("Reads", ", then ".join(reversed(order) if card.get("second_first") else order)),
     ]
+    lines += [("Before each text", prompts)] if (prompts := _prompts(card, folder)) else []
     lines += [("Shown first", title_of(config["head"]))] if "head" in config else []
     lines += [("Parameters", f"{numbers:,}")] if numbers else []
     loaded = f", {megabytes(numbers * _FLOAT)} in memory" if numbers else ""
@@ -48,6 +57,29 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     lines += [("Memory", alone)] if (alone := stays_alone(numbers * _FLOAT or of)) else []
     files = ", ".join(path.name for path in guests.guest_files(folder) if path.is_file())
     return [*lines, ("Files", files)] if files else lines
+
+
+def _answer(card: Card) -> str:
+    """What its outputs are."""
+    activation, one = card["config"].get("activation", SOFTMAX), len(card["labels"]) == 1
+    if card["architecture"] == BI_ENCODER and one:
+        return "a similarity; no threshold fitted (`python -m trainers calibrate` fits one)"
+    if one:
+        return "one score between 0 and 1 (its sigmoid)" if activation == SIGMOID else "one score, as it is"
+    return "labels, each of which may hold (sigmoids)" if activation == SIGMOID else "classes, one of which holds"
+
+
+def _prompts(card: Card, folder: Path) -> str:
+    """What its files say of prompts."""
+    if card["architecture"] != BI_ENCODER:
+        return ""
+    try:
+        prompt, names = prompt_of(folder), ", ".join(prompts_of(folder))
+    except CheckpointError:
+        return ""
+    return (
+        f"“{prompt}”" if prompt else f"nothing: its prompts ({names}) are for those who ask for them" if names else ""
+    )
 
 
 def stays_alone(size: int) -> str:
@@ -68,32 +100,37 @@ def weights(folder: Path) -> int:
 
 def parameters(folder: Path) -> int:
     """How many numbers its weights are, by the heads of their files; 0 where they cannot be read."""
-    files = guests.weights_of(folder)
     try:
-        return _parameters(tuple((path, path.stat().st_mtime_ns) for path in files))
-    except OSError:
+        return _parameters(tuple((path, path.stat().st_mtime_ns) for path in weights_of(folder)))
+    except (CheckpointError, OSError):
         return 0
 
 
 @functools.lru_cache(maxsize=64)
 def _parameters(files: tuple[tuple[Path, int], ...]) -> int:
-    count = 0
-    try:
-        for path, _ in files:
-            with safe_open(path, framework="pt") as opened:
-                count += sum(math.prod(opened.get_slice(name).get_shape()) for name in opened.keys())  # noqa: SIM118
-    except (OSError, SafetensorError):
-        return 0
-    return count
+    return sum(map(math.prod, shapes_of([path for path, _ in files]).values()))
+
+
+def names_classes(card: Card) -> bool:
+    """Whether a person may say what the model's classes mean."""
+    return card["architecture"] == guests.ARCHITECTURE and len(card["labels"]) > 1
 
 
 def ask(name: str, card: Card, folder: Path) -> None:
-    """The form about classes that are only numbered: what they mean is written beside the model."""
+    """The form about the classes: what they mean is written beside the model. It is open where they are only numbered;
+    of others a button opens it."""
+    if not card.get("asked") and st.session_state.get(_REOPENED) != folder:
+        if st.button("Change what its classes mean", key=f"reopen {name}"):
+            st.session_state[_REOPENED] = folder
+            st.rerun()
+        return
     page_style.heading("What do its classes mean?")
     page_style.note(
-        "The model’s own files do not say it. Say it here, once: it is written into pairlens.json beside the model."
+        "It is written into pairlens.json beside the model, in the order of its outputs."
+        if not card.get("asked")
+        else "The model’s own files do not say it. Say it here: it is written into pairlens.json beside the model."
     )
-    classes = card["labels"]
+    classes = guests.labels_of(folder, config_of(folder))
     fitting = [task for task in LABELS if usual_labels(task, len(classes))] or list(LABELS)
     known = _suggested(folder)
     generation = f"{name} {known}"
@@ -104,12 +141,13 @@ def ask(name: str, card: Card, folder: Path) -> None:
         format_func=page_style.capital,
         key=f"task of {generation}",
     )
-    first = list(known.labels if known and known.task == task else usual_labels(task, len(classes)))
+    suggested = list(known.labels) if known and known.task == task else []
     labels = [
         column.selectbox(
             f"{page_style.plain(one)} means",
-            list(dict.fromkeys([*first, *usual_labels(task, len(classes))])),
-            min(number, len(first) - 1) if first else None,
+            [*usual_labels(task, len(classes))],
+            usual_labels(task, len(classes)).index(suggested[number]) if suggested else None,
+            placeholder="Choose, or type a name",
             accept_new_options=True,
             key=f"{one} of {task} {generation}",
         )
@@ -119,6 +157,8 @@ def ask(name: str, card: Card, folder: Path) -> None:
     orders = [" first, then ".join(roles), " first, then ".join(roles[::-1])]
     turned = bool(known and known.task == task and known.second_first)
     order = st.radio("The model reads the", orders, int(turned), horizontal=True, key=f"order of {task} {generation}")
+    done = sum(bool(label) for label in labels)
+    page_style.note(f"{done} of {counted(len(classes), 'class', 'es')} {'has' if done == 1 else 'have'} a name.")
     with st.container(horizontal=True, gap="small"):
         if st.button("Write it down", type="primary", key=f"save {name}"):
             _save(folder, task, [label or "" for label in labels], order == orders[1])
@@ -146,12 +186,16 @@ def _suggested(folder: Path) -> Suggestion | None:
 
 
 def _suggest(folder: Path) -> None:
+    bar = st.progress(0.0, "Loading the model …")
     try:
-        with st.spinner("Asking the model about plain pairs …"):
-            found = suggestion(folder)
+        found = suggestion(
+            folder, lambda done, of: bar.progress(done / of, f"Asking about plain pairs: {done} of {of} …")
+        )
     except MendableError as error:
+        bar.empty()
         page_style.notice([f"There is no suggestion: {error}."])
         return
+    bar.empty()
     if found is None:
         page_style.notice(["There is no suggestion: no task has as many classes."])
         return
@@ -168,4 +212,6 @@ def _save(folder: Path, task: str, labels: list[str], second_first: bool) -> Non
     except MendableError as error:
         page_style.notice([f"Not written: {error}."])
         return
+    st.session_state.pop(_REOPENED, None)
+    st.toast("Written into pairlens.json.")
     st.rerun()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +11,17 @@ from typing import Any
 from app.examples import EXAMPLES, Example
 from app.page_state.codec import Address, Codec, one_of, parameter, switch, whole_number
 from app.page_state.texts import Texts, TextState
-from app.pairs import Pair
+from app.pairs import Pair, Version
+from core.checkpoint import CheckpointError, load_named
 from core.effects import METHODS
 from core.effects.attention_edits import AttentionEdit
-from core.effects.edits import Edit, EditError
+from core.effects.edits import Edit, EditError, Split
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import Taken
 from core.effects.words import TAKEN_AWAY
 from core.guests.heads import parse_head
+from core.reading.scripts import without_spaces
+from core.reading.tokens import tokenize
 
 SHOWN: dict[str, str] = {
     "weight": "Weights, rows add up to 1",
@@ -162,6 +166,14 @@ class Candidates(Codec):
         return ""
 
 
+def split_by(model: str | None, texts: Version) -> Split:
+    """How a model splits these texts into the words that edits count: all split alike but in scripts without spaces."""
+    if model is not None and any(map(without_spaces, texts)):
+        with contextlib.suppress(CheckpointError):
+            return load_named(model).reader.tokens
+    return tokenize
+
+
 MOST_EDITS = 40
 """Edits of a pair that are listed."""
 
@@ -177,7 +189,7 @@ class Edits(Codec):
         for line in text.split("\n")[:MOST_EDITS] if text else ():
             try:
                 edit = parse_edit(line)
-                texts = words_after(texts, [edit])
+                texts = words_after(texts, [edit], split_by(address.values["model"], texts))
             except EditError as error:
                 address.problems.append(f"The link’s edits are made up to one that cannot be: {error}.")
                 break
@@ -264,7 +276,10 @@ class ExploreState(TextState):
     @property
     def pair(self) -> Pair:
         """The pair after the edits, which all pages share."""
-        return Pair(*words_after(self.texts[0].now, self.made)) if self.reworded else self.texts[0]
+        if not self.reworded:
+            return self.texts[0]
+        texts = self.texts[0].now
+        return Pair(*words_after(texts, self.made, split_by(self.model, texts)))
 
     @property
     def example(self) -> Example | None:

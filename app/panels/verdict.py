@@ -6,26 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.examples import Gold
-from app.palette import FIVE_SENTIMENTS, class_colours
+from app.palette import class_colours
 from core.evidence import Explanation
-from core.wording import percent
+from core.evidence.explanation import LABELS, UNFITTED
+from core.wording import percent, shown
 
 
 def class_names(explanation: Explanation) -> tuple[str, ...]:
-    """The labels as people read them; where both sides are judged, by the second one's role."""
-    sides = (explanation.first.role, explanation.second.role)
-    return readable(explanation.labels, explanation.judged if explanation.judged in sides else sides[1])
-
-
-def readable(labels: tuple[str, ...], judged: str) -> tuple[str, ...]:
-    """Labels as people read them: data files of answer selection and of paraphrases have "0" and "1", those of reviews
-    "neg" and "pos", SST-5 "0" to "4"."""
-    if labels == ("0", "1", "2", "3", "4"):
-        return tuple(FIVE_SENTIMENTS)
-    if labels != ("0", "1"):
-        return tuple({"neg": "negative", "pos": "positive"}.get(label, label) for label in labels)
-    name = "paraphrase" if judged in ("first", "second") or judged[-1:].isdigit() else judged
-    return (f"not {'an' if name[:1] in 'aeiou' else 'a'} {name}", name)
+    """The labels as people read them."""
+    return explanation.class_names
 
 
 RANKED = ("not an answer", "answer")
@@ -35,27 +24,42 @@ last is a score among candidates, and no verdict by itself."""
 
 @dataclass(frozen=True)
 class Share:
-    """A class with its probability and its colour in the light and in the dark theme; ``score``: see RANKED."""
+    """A class with its probability and its colour in the light and in the dark theme; ``score``: see RANKED.
+    ``said``: of a model with one output its score in words, which is no probability; ``apart``: whether other labels
+    may hold beside it."""
 
     label: str
     p: float
     light: str
     dark: str
     score: bool
+    said: str = ""
+    apart: bool = False
 
 
-def classes(names: Sequence[str], probabilities: Sequence[float]) -> tuple[Share, ...]:
-    """Each class with its share."""
+def classes(names: Sequence[str], probabilities: Sequence[float], answer: str = "") -> tuple[Share, ...]:
+    """Each class with its share; ``answer``: what the verdict is (:attr:`core.evidence.Explanation.answer`)."""
     ranked = tuple(names) == RANKED
+    said = "" if len(names) > 1 else _score(probabilities[0], answer)
     return tuple(
-        Share(name, p, *colours, ranked and name == RANKED[1])
+        Share(name, p, *colours, ranked and name == RANKED[1], said, answer == LABELS)
         for name, p, colours in zip(names, probabilities, class_colours(names), strict=True)
     )
 
 
 def shares(explanation: Explanation) -> tuple[Share, ...]:
     """The classes of an explanation."""
-    return classes(class_names(explanation), explanation.probabilities)
+    return classes(class_names(explanation), explanation.probabilities, explanation.answer)
+
+
+def _score(value: float, answer: str) -> str:
+    return f"{shown(value, 1)}{f'; {UNFITTED}' if answer == UNFITTED else ''}"
+
+
+def said(explanation: Explanation) -> str:
+    """The class that is named first, with its probability, or the score."""
+    name, p = headline(explanation)
+    return f"{name} {_score(p, explanation.answer) if len(explanation.labels) == 1 else percent(p)}"
 
 
 def headline(explanation: Explanation) -> tuple[str, float]:
@@ -68,22 +72,27 @@ def headline(explanation: Explanation) -> tuple[str, float]:
 def summary(explanation: Explanation) -> str:
     """The likeliest class with the others that have a share worth naming: film 83 %, album 9 %, artist 3.1 %."""
     shares = sorted(zip(explanation.probabilities, class_names(explanation), strict=True), reverse=True)
-    return ", ".join(f"{name} {percent(p)}" for i, (p, name) in enumerate(shares[:3]) if p >= 0.01 or not i)
+    several = len(shares)
+    return ", ".join(f"{name} {shown(p, several)}" for i, (p, name) in enumerate(shares[:3]) if p >= 0.01 or not i)
 
 
 @dataclass(frozen=True)
 class Beside:
-    """What a model says, for a line beside the verdict."""
+    """What a model says, for a line beside the verdict; ``said``: of one output its score in words."""
 
     label: str
     p: float
     model: str
     judged: str
+    said: str = ""
 
 
 def beside(explanation: Explanation | None) -> Beside | None:
     """The line beside the verdict; None where there is no explanation."""
-    return None if explanation is None else Beside(*headline(explanation), explanation.title, explanation.judged)
+    if explanation is None:
+        return None
+    first = shares(explanation)[0].said
+    return Beside(*headline(explanation), explanation.title, explanation.judged, first)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from core.evidence import Explanation, GeneratedFilters, Matrix
 from core.evidence.record import the
 from core.filter_map.map import FilterMap, Layout, Neighbour
 from core.filter_map.ngrams import window_values
+from core.wording import counted
 
 PLACE_IN_MENU = 4
 
@@ -350,10 +351,10 @@ def _filter(shown: Shown, looked_into: TextSide, explanation: Explanation) -> tu
 def _weights(shown: Shown, looked_into: TextSide, index: int, weights: Matrix, caption: str) -> None:
     """A filter's weights, with this ``caption`` when they are saved, and the words that each place of its window
     answers to."""
-    size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
+    size = f"{counted(len(weights), 'window position')} × {len(weights[0])} embedding dimensions"
     components.draw(
         "filterWeights",
-        one_filter.heatmap(index, weights, f"Its weights: {size}."),
+        one_filter.heatmap(index, weights, f"Weights: {size}."),
         Frame(projector=PAGE.state.projector),
         key="filter figure",
         about=About(shown.stem(looked_into), (caption, *shown.quoted(looked_into.place))),

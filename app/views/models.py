@@ -20,6 +20,7 @@ from app.models import guest, table
 from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
 from core.card import Alignment
+from core.checkpoint import available
 from core.evaluation import alignment_table, faithfulness_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
 from core.models import REGISTRY
@@ -158,20 +159,22 @@ def _picked() -> None:
 
 def _card(name: str, card: Card, folder: Path) -> None:
     left, right = st.container(key="side by side, card").columns([1.25, 1], gap="large")
+    missing: tuple[str, ...] = ()
     if is_guest(card):
         facts, command = guest.facts(card, folder), Markup()
     else:
         facts = [*lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")]
-        command = _command(lines.command(card))
+        command, missing = _command(lines.command(card)), lines.missing_runs(card, available())
     about = _with_paper(lines.description(card), card)
     with left:
-        st.html(render("card/facts.html", title=card["title"], about=about, facts=facts, command=command))
+        shown = {"about": about, "facts": facts, "command": command, "missing": missing}
+        st.html(render("card/facts.html", title=card["title"], **shown))
     with right:
         results = lines.results(card)
         if results:
             st.html(render("card/results.html", results=results))
         _curve(lines.curve(card), str(card["title"]))
-    if card.get("asked"):
+    if guest.names_classes(card):
         guest.ask(name, card, folder)
     if card.get("alignment"):
         with st.expander("Attention against people’s word alignments"):

@@ -24,8 +24,6 @@ PLACE_IN_MENU = 3
 
 KEY = "phrases of the pair"
 """Of the component that draws them."""
-COMPARED = 5
-"""The comparison has at most this many models: more would push its reading off the first screen."""
 
 PAGE = PageSession(PhraseState)
 FORM = PairForm(PAGE)
@@ -81,12 +79,10 @@ def _picked() -> None:
 
 
 def _task_mates(page: PhraseState, models: Mapping[str, Listed]) -> list[str]:
-    """Models of the shown one's task and of the open vocabulary, and the shown one: a pair says nothing to a model of
-    another task."""
+    """Models of the shown one's task: a pair says nothing to a model of another task."""
     cards = {name: model.card for name, model in models.items() if model.card}
-    shown = page.model or ""
-    names = [name for name, card in cards.items() if not _closed(card) and card["task"] == cards[shown]["task"]]
-    return names[:COMPARED] if shown in names[:COMPARED] else [*names[: COMPARED - 1], shown]
+    task = cards[page.model or ""]["task"]
+    return [name for name, card in cards.items() if card["task"] == task]
 
 
 def _verdict(page: PhraseState, name: str, models: Mapping[str, Listed]) -> ModelVerdict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from core.card import Card
@@ -14,7 +14,7 @@ from core.checkpoint.files import save as save
 from core.checkpoint.memory import is_loaded, loaded
 from core.errors import CheckpointError as CheckpointError
 from core.evidence import Record
-from core.guests.card import is_guest
+from core.guests.folder import has, is_guest
 from core.guests.names import check_local, guests
 from core.models import ConfigError, spec_of
 
@@ -46,16 +46,35 @@ def _children(parent: Path) -> list[Path]:
 
 def _holds_card(folder: Path) -> bool:
     try:
-        return is_guest(folder) or stat.S_ISREG((folder / "card.json").stat().st_mode)
+        next(folder.iterdir(), None)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
         return True
+    return has(folder, "card.json") or is_guest(folder)
 
 
-def open_checkpoint(name: str) -> Checkpoint:
-    """A checkpoint by the name that ``available`` lists it under, or from its folder. Raises CheckpointError."""
+def open_checkpoint(name: str, class_names: Sequence[str] = ()) -> Checkpoint:
+    """A checkpoint by the name that ``available`` lists it under, or from its folder. ``class_names``: of an external
+    model, in the order of its logits, instead of its own. Raises CheckpointError."""
+    check_local(name)
+    if class_names:
+        return load(available().get(name, Path(name)), class_names)
     return load_named(name) if name in available() or not os.path.isdir(name) else load(name)  # noqa: PTH112
+
+
+def open_checkpoints(names: Sequence[str], class_names: Sequence[str] = ()) -> list[Checkpoint]:
+    """The same of several; the ``class_names`` are for those whose own are only numbered. Raises CheckpointError."""
+    if len(names) == 1:
+        return [open_checkpoint(names[0], class_names)]
+    numbered = [bool(class_names) and _is_numbered(name) for name in names]
+    if class_names and not any(numbered):
+        raise CheckpointError(f"{', '.join(names)[:200]} have names of their own for classes: leave --class-names out")
+    return [open_checkpoint(name, class_names if own else ()) for name, own in zip(names, numbered, strict=True)]
+
+
+def _is_numbered(name: str) -> bool:
+    return bool(read_card(available().get(name, Path(name))).get("asked"))
 
 
 def load_named(name: str) -> Checkpoint:

@@ -9,7 +9,7 @@ from pathlib import Path
 from torch import Tensor
 
 from core.card import Card
-from core.evidence import BOTH
+from core.evidence import BOTH, Sentence
 from core.linguistics import LinguisticsError
 from core.models import PairModel
 from core.reading.reader import PairError, Reader, Reading, ReadText, WordReader, read_text
@@ -69,6 +69,10 @@ class Checkpoint:
     def reader(self) -> Reader:
         """What splits texts for this model and has vectors for their tokens."""
         return WordReader(self.words)
+
+    def unknown(self, side: Sentence) -> list[bool]:
+        """Of each word of a sentence whether the model does not know it."""
+        return [token.unknown for token in side.tokens]
 
     def read(self, first: str, second: str = "", extra: Sequence[float] | None = None) -> Reading:
         """A pair (of a model of single texts ``first`` alone) as the model reads it, cut at its token limits.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -19,9 +20,11 @@ from torch import Tensor, nn
 from core.card import LARGEST, REQUIRED, Card, problems
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.errors import CheckpointError as CheckpointError
+from core.errors import said
 from core.files import json_text, read_json, whole_folder
-from core.guests.card import guest_card, guest_files, is_guest
-from core.guests.names import check_local, is_function
+from core.guests.card import guest_card, guest_files
+from core.guests.folder import is_guest
+from core.guests.names import called, check_local, is_function
 from core.json_types import JsonMapping, JsonObject
 from core.models import ConfigError
 from core.models.base import check_sides
@@ -85,8 +88,17 @@ def _stored(value: Tensor) -> Tensor:
 
 
 def read_card(folder: Path) -> Card:
-    """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError when it is missing,
-    broken or of another version."""
+    """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError, and nothing else,
+    when it is missing, broken or of another version."""
+    try:
+        return _read_card(folder)
+    except CheckpointError:
+        raise
+    except Exception as error:  # one folder must not keep the others from being listed
+        raise CheckpointError(f"{called(folder)} cannot be read ({said(error)}): copy the checkpoint again") from error
+
+
+def _read_card(folder: Path) -> Card:
     if is_function(folder):
         from core.guests.functions import card_of, made
 
@@ -132,12 +144,15 @@ def _card(file: Path, *changed: int) -> Card | str:
     return cast(Card, {name: value for name, value in card.items() if value is not None})
 
 
-def load(folder: Path | str) -> Checkpoint:
+def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
     """Read and check a checkpoint folder: card, architecture, shapes, checksum and word table, in this order.
+    ``class_names``: of a model from elsewhere, in the order of the logits, in the place of its own.
 
     Raises CheckpointError with one sentence that says what is wrong and what to do.
     """
     folder = Path(folder)
+    if class_names and (is_function(folder) or (folder.is_dir() and not is_guest(folder))):
+        raise CheckpointError(f"{called(folder)} has names of its own for its classes: leave --class-names out")
     if is_function(folder):
         from core.guests.functions import made
         from core.guests.guest import guest_of
@@ -150,7 +165,7 @@ def load(folder: Path | str) -> Checkpoint:
     if is_guest(folder):
         from core.guests.guest import load_guest  # the rest of this module is what it is made of
 
-        return load_guest(folder, state)
+        return load_guest(folder, state, class_names=class_names)
     try:
         model = load_model(folder / "weights.safetensors", card["architecture"], card["config"], card["sha256"])
         if model.config.classes != len(card["labels"]):

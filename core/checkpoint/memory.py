@@ -21,7 +21,7 @@ def loaded(folder: Path) -> Checkpoint:
     _CHECKPOINTS.most = memory_limit()
     checkpoint = _CHECKPOINTS((folder, files_state(folder)), lambda: _checkpoint_or_error(folder))
     if isinstance(checkpoint, CheckpointError):
-        raise CheckpointError(str(checkpoint))
+        raise type(checkpoint)(str(checkpoint))
     return checkpoint
 
 

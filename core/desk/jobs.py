@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from core.errors import MendableError
+
+_LOG = logging.getLogger(__name__)
 
 
 class Cancelled(Exception):
@@ -99,8 +102,9 @@ class Job:
         except Cancelled:
             pass
         except MendableError as error:
-            self.problem = f"{str(error)[:1].upper()}{str(error)[1:]}."
-        except Exception as error:  # a thread's traceback would be seen by nobody
+            self.problem = f"{str(error)[:1].upper()}{str(error)[1:].rstrip('.')}."
+        except (Exception, SystemExit) as error:
+            _LOG.exception("A job of the desk failed")
             self.problem = f"This failed ({error or type(error).__name__}): try another file or checkpoint."
         finally:
             ended(self)

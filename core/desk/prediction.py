@@ -19,7 +19,7 @@ from core.desk.jobs import Job
 from core.desk.run import Predictions, Run
 from core.errors import DeskError
 from core.evaluation.parts import cut
-from core.evaluation.predict import Progress, chances, check_texts, classify
+from core.evaluation.predict import Progress, check_texts, classify
 
 
 @dataclass(eq=False)
@@ -87,7 +87,7 @@ class PredictionJob(Job):
                 out.append(torch.from_numpy(logits))
                 done += len(logits)
                 progress(done)
-        return chances(torch.cat(out))
+        return checkpoint.model.chances(torch.cat(out)).numpy()
 
     def _kept(self, checkpoint: Checkpoint) -> Run | None:
         """The run of this checkpoint that is kept, of the same texts; None where there is none or a damaged one."""

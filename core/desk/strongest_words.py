@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import sqlalchemy as sa
-import torch
 from sqlalchemy import Engine
 
 from core.checkpoint import Checkpoint, load_named
@@ -84,7 +83,7 @@ def strongest_words(
     out = [NONE] * len(rows)
     if readings:
         logits = predict(checkpoint, readings, progress=lambda done: still_wanted())
-        log_p = torch.log_softmax(logits.double(), dim=1).numpy()
+        log_p = checkpoint.model.supports(logits.double()).numpy()
         parts = np.split(log_p, np.cumsum([1 + len(taken) for *_, taken in asked])[:-1])
         for (number, sides, taken), part in zip(asked, parts, strict=True):
             out[number] = _strongest(checkpoint, sides, taken, part)

@@ -72,9 +72,9 @@ def of_passes(checkpoint: Checkpoint, first: str, second: str, passes: int) -> C
 
 def of_heads(checkpoint: Checkpoint, first: str, second: str) -> Cost:
     """Of :func:`core.effects.why.what_heads_do`; 0 passes for a model without heads."""
-    reading = checkpoint.read(first, second)
-    shares = checkpoint.model.heads_across(reading, checkpoint.reader.batch(reading))
-    return _cost(checkpoint, reading, 0 if shares is None else 1 + shares.numel())
+    config = checkpoint.card["config"]
+    passes = 1 + config["layers"] * config["heads"] if checkpoint.model.has_heads else 0
+    return of_passes(checkpoint, first, second, passes)
 
 
 def of_smallest_change(checkpoint: Checkpoint, first: str, second: str = "") -> Cost:

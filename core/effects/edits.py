@@ -6,12 +6,16 @@ address, a file and a table. Places count the tokens of the text as it is before
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from core.errors import MendableError
 from core.linguistics.negation import negatable
+from core.reading.scripts import without_spaces
 from core.reading.tokens import Token, tokenize
+
+Split = Callable[[str], Sequence[Token]]
+"""From a text to its words: a reader's own, as places count the words that a model reads."""
 
 DROP, REPLACE, INSERT, NEGATE, SWAP, EXCHANGE = "drop", "replace", "insert", "negate", "swap", "exchange"
 KINDS = {
@@ -70,13 +74,13 @@ class Edit:
             raise refused
         return edit
 
-    def describe(self, texts: tuple[str, str]) -> str:
+    def describe(self, texts: tuple[str, str], split: Split = tokenize) -> str:
         """What it does to these texts, for people: “Three” → “Two”."""
         if self.kind == EXCHANGE:
             return "sides exchanged"
         if self.kind == NEGATE:
             return "“not” put in"
-        tokens = tokenize(texts[self.side])
+        tokens = split(texts[self.side])
         word = tokens[self.index].text if self.index < len(tokens) else ""
         if self.kind == SWAP:
             other = tokens[self.other].text if self.other < len(tokens) else ""
@@ -88,21 +92,21 @@ class Edit:
         }[self.kind]
 
 
-def edited(texts: tuple[str, str], edits: Iterable[Edit]) -> tuple[str, str]:
+def edited(texts: tuple[str, str], edits: Iterable[Edit], split: Split = tokenize) -> tuple[str, str]:
     """The texts after these edits, one after the other. Raises EditError for an edit beyond the text and for one that
     leaves a text without a word."""
     for edit in edits:
-        texts = _edited(texts, edit)
+        texts = _edited(texts, edit, split)
     return texts
 
 
-def _edited(texts: tuple[str, str], edit: Edit) -> tuple[str, str]:
+def _edited(texts: tuple[str, str], edit: Edit, split: Split) -> tuple[str, str]:
     if edit.kind == EXCHANGE:
         if not all(_has_word(text) for text in texts):
             raise EditError("only two sentences with words can change sides; type the other one first")
         return texts[1], texts[0]
     text = texts[edit.side]
-    tokens = tokenize(text)
+    tokens = split(text)
     last = len(tokens) if edit.kind == INSERT else len(tokens) - 1
     if max(edit.index, edit.other) > last:
         raise EditError(f"the edit {str(edit)[:80]!r} reaches beyond the sentence; undo it or retype the sentence")
@@ -111,8 +115,12 @@ def _edited(texts: tuple[str, str], edit: Edit) -> tuple[str, str]:
     elif edit.kind == REPLACE:
         changed = _put(text, tokens[edit.index], edit.word)
     elif edit.kind == INSERT:
-        at = tokens[edit.index].start if edit.index < len(tokens) else len(text)
-        changed = f"{text[:at]}{edit.word} {text[at:]}" if edit.index < len(tokens) else f"{text.rstrip()} {edit.word}"
+        space = "" if without_spaces(edit.word) else " "
+        if edit.index == len(tokens):
+            changed = f"{text.rstrip()}{space}{edit.word}"
+        else:
+            at = tokens[edit.index].start
+            changed = f"{text[:at]}{edit.word}{space}{text[at:]}"
     elif edit.kind == NEGATE:
         places = negatable([token.text for token in tokens])
         if not places:
@@ -134,7 +142,8 @@ def _has_word(text: str) -> bool:
 def _cut(text: str, token: Token) -> str:
     """Without the token, and without the space that it leaves behind; a sentence still begins with a capital letter."""
     before, after = text[: token.start].rstrip(" "), text[token.end :].lstrip(" ")
-    space = " " if before and after and (text[token.end : token.end + 1] == " " or after[:1].isalnum()) else ""
+    apart = after[:1].isalnum() and not without_spaces(after[:1])
+    space = " " if before and after and (text[token.end : token.end + 1] == " " or apart) else ""
     if not before and token.text[:1].isupper():
         after = after[:1].upper() + after[1:]
     return f"{before}{space}{after}"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from core.checkpoint import Checkpoint
-from core.evidence.effects import WordEffect
+from core.evidence.effects import WordEffect, complete
+from core.guests.base import blaming
 from core.guests.pieces import Pieces
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -20,124 +22,148 @@ METHODS = {
     ZEROED: "its vector set to zero, the place kept",
     NORM: "the length of the gradient of log p in its vector",
     TIMES_INPUT: "the gradient of log p in its vector, times the vector",
-    INTEGRATED: "integrated gradients of log p from vectors of zeros",
+    INTEGRATED: "integrated gradients of log p from vectors near zero",
 }
+BASELINE = 1e-3
+"""Length of the vectors that integrated gradients start from, as a share of the pair's own. Not 0: a model that divides
+vectors by their length (two-sided) jumps there, and a jump has no gradient that could be integrated."""
+STEPS, MORE_STEPS = 50, 200
+"""Points of the path of integrated gradients (Gauss-Legendre), and of a second try where these do not add up."""
 ROWS = 16
 """Rows of one call of a transformer."""
-STEPS = 50
-"""Points of the path of integrated gradients (Gauss-Legendre)."""
 
-Values = tuple[list[Tensor], tuple[float, float] | None]
-"""One number for each word of each text, and of integrated gradients their sum and what it should be."""
+LogP = Callable[..., Tensor]
+"""``[B]`` of each text's vectors ``[B, T, D]``."""
 
 
-def word_effects(
-    checkpoint: Checkpoint, reading: Reading, target: int, method: str
-) -> tuple[tuple[WordEffect, ...], tuple[float, float] | None]:
-    """Of every word of the reading, by one of :data:`METHODS`, and the completeness of integrated gradients
-    (:attr:`core.evidence.effects.Effects.completeness`). Linguistic features stay as they are: they have no gradient in
-    the word vectors. Of a model from elsewhere they are those in the vectors of its pieces (:func:`_of_pieces`)."""
+class Attribution(NamedTuple):
+    """What a method says of each word."""
+
+    words: tuple[WordEffect, ...]
+    completeness: tuple[float, float] | None
+    """:attr:`core.evidence.effects.Effects.completeness`"""
+    passes: int
+    """Rows that the model read, forwards and backwards."""
+
+
+def word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: str) -> Attribution:
+    """Effects of every word of the reading by one of :data:`METHODS`. Linguistic features stay as they are: they have
+    no gradient in the word vectors. In an external model a word's effect is that of its pieces' vectors, before
+    positions are added to them; its norm is that of the pieces' gradients as one vector, and they are zeroed all at
+    once."""
     batch = checkpoint.reader.batch(reading)
+    with blaming(checkpoint.name) if isinstance(batch, Pieces) else nullcontext():
+        return _word_effects(checkpoint, reading, target, method, batch)
+
+
+def _word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: str, batch: Any) -> Attribution:
+    sides = reading.texts() if isinstance(batch, Pieces) else (reading.first, *reading.contexts)
+    tokens = [(side.role, token.text) for side in sides for token in side.tokens]
     if isinstance(batch, Pieces):
-        values, completeness = _of_pieces(checkpoint.model, batch, target, method)
-        texts = reading.texts()
-        found = iter(values.tolist())
-        words = [(side.role, index, token.text) for side in texts for index, token in enumerate(side.tokens)]
-        return tuple(WordEffect(*word, next(found)) for word in words), completeness
-    sides = (reading.first, *reading.contexts)
-    # Clones: vectors made in inference mode have no gradient.
-    vectors = tuple(checkpoint.reader.vectors(side.norms).clone()[None] for side in sides)
-
-    def log_p(*given: Tensor) -> Tensor:
-        """``[B]`` of texts ``[B, T, D]``."""
-        rows = [Side(words, torch.ones(words.shape[:2], dtype=torch.bool)) for words in given]
-        extra = None if reading.extra is None else torch.tensor([reading.extra]).expand(len(given[0]), -1)
-        output = checkpoint.model(Batch(rows[0], tuple(rows[1:]), reading.judged, extra))
-        # A model that reads one side alone has gradients of 0 on the other.
-        unused = sum(0 * words.sum((1, 2)) for words in given)
-        return torch.log_softmax(output.logits, dim=1)[:, target] + unused
-
-    by_side, completeness = _MEASURES[method](log_p, vectors)
-    numbers = dict.fromkeys(dict.fromkeys(side.role for side in sides), 0)
-    effects = []
-    for side, of_side in zip(sides, by_side, strict=True):
-        for token, value in zip(side.tokens, of_side.tolist(), strict=True):
-            effects.append(WordEffect(side.role, numbers[side.role], token.text, value))
-            numbers[side.role] += 1
-    return tuple(effects), completeness
-
-
-def _of_pieces(model: Any, pieces: Pieces, target: int, method: str) -> tuple[Tensor, tuple[float, float] | None]:
-    """A number for each word of both texts of one pair: what its pieces' vectors add up to, of norms as one long
-    vector's; zeroed all at once. The vectors are those before places are added to them."""
-    vectors, log_p = model.by_vectors(pieces, target)
-    owners, count = pieces.owners[0], sum(pieces.words[0])
-    of_word = (owners[None] == torch.arange(count)[:, None]).to(vectors.dtype)  # [words, P]
-    if method == ZEROED:
-        with torch.inference_mode():
-            rows = [vectors * (1 - some[..., None]) for some in torch.split(of_word, ROWS)]
-            return log_p(vectors) - torch.cat([log_p(row) for row in rows]), None
-    if method == INTEGRATED:
-        (values,), completeness = _integrated(log_p, [vectors], ROWS)
+        model: Any = checkpoint.model  # which is a guest's
+        piece_vectors, log_p = model.by_vectors(batch, target)
+        vectors, owners = [piece_vectors], [batch.owners[0]]
     else:
-        (values,), completeness = _MEASURES[method](log_p, [vectors])
-    if method == NORM:
-        return (of_word @ values.square()).sqrt(), completeness
-    return of_word @ values, completeness
+        # Clones: vectors made in inference mode have no gradient.
+        vectors = [checkpoint.reader.vectors(side.norms).clone()[None] for side in sides]
+        owners = list(torch.split(torch.arange(len(tokens)), [len(side.tokens) for side in sides]))
+        log_p = _log_p(checkpoint, reading, target, _choices(checkpoint, batch) if method == INTEGRATED else {})
+    of_word = [(own[None] == torch.arange(len(tokens))[:, None]).to(vectors[0]) for own in owners]  # [words, T]
+    # Of a transformer all rows at once would take gigabytes.
+    rows = ROWS if isinstance(batch, Pieces) else STEPS
+    completeness, count = None, passes(method, len(tokens))
+    if method == ZEROED:
+        values = _zeroed(log_p, vectors, of_word, rows)
+    elif method == INTEGRATED:
+        values, completeness, count = _integrated(log_p, vectors, of_word, rows)
+    else:
+        slopes = _gradients(log_p, vectors)
+        if method == NORM:
+            values = _added_up(of_word, [slope[0].square().sum(1) for slope in slopes]).sqrt()
+        else:
+            products = [(slope * own.detach())[0].sum(1) for slope, own in zip(slopes, vectors, strict=True)]
+            values = _added_up(of_word, products)
+    numbers = dict.fromkeys((role for role, _ in tokens), 0)
+    effects = []
+    for (role, text), value in zip(tokens, values.tolist(), strict=True):
+        effects.append(WordEffect(role, numbers[role], text, value))
+        numbers[role] += 1
+    return Attribution(tuple(effects), completeness, count)
 
 
 def passes(method: str, words: int) -> int:
-    """Passes through the model that one of :data:`METHODS` takes for so many words."""
+    """Passes through the model that one of :data:`METHODS` takes for so many words, where it needs no second try."""
     return {ZEROED: words + 1, INTEGRATED: STEPS + 2}.get(method, 1)
 
 
-def _gradients(log_p: Callable[..., Tensor], vectors: Sequence[Tensor]) -> list[Tensor]:
+def _choices(checkpoint: Checkpoint, batch: Batch) -> dict[str, Tensor]:
+    """What the model chooses for this pair (:meth:`core.models.base.PairModel.choices`): kept all along the path of
+    integrated gradients, because log p jumps where a choice changes."""
+    with torch.inference_mode():
+        chosen = checkpoint.model.choices(checkpoint.model(batch))
+    return {name: values.clone() for name, values in chosen.items()}
+
+
+def _log_p(checkpoint: Checkpoint, reading: Reading, target: int, choices: Mapping[str, Tensor]) -> LogP:
+    def log_p(*given: Tensor) -> Tensor:
+        count = len(given[0])
+        rows = [Side(words, torch.ones(words.shape[:2], dtype=torch.bool)) for words in given]
+        extra = None if reading.extra is None else torch.tensor([reading.extra]).expand(count, -1)
+        held = {name: values.expand(count, *values.shape[1:]) for name, values in choices.items()}
+        output = checkpoint.model(Batch(rows[0], tuple(rows[1:]), reading.judged, extra), **held)
+        # A model that reads one side alone has gradients of 0 on the other.
+        unused = sum(0 * words.sum((1, 2)) for words in given)
+        return checkpoint.model.supports(output.logits)[:, target] + unused
+
+    return log_p
+
+
+def _gradients(log_p: LogP, vectors: Sequence[Tensor]) -> list[Tensor]:
     with torch.enable_grad():
         inputs = [words.requires_grad_() for words in vectors]
         return list(torch.autograd.grad(log_p(*inputs).sum(), inputs))
 
 
-def _norm(log_p: Callable[..., Tensor], vectors: Sequence[Tensor]) -> Values:
-    return [gradient[0].norm(dim=1) for gradient in _gradients(log_p, vectors)], None
+def _added_up(of_word: Sequence[Tensor], by_place: Sequence[Tensor]) -> Tensor:
+    """``[words]``"""
+    return torch.stack([own @ values for own, values in zip(of_word, by_place, strict=True)]).sum(0)
 
 
-def _times_input(log_p: Callable[..., Tensor], vectors: Sequence[Tensor]) -> Values:
-    gradients = _gradients(log_p, vectors)
-    return [(gradient * words.detach())[0].sum(1) for gradient, words in zip(gradients, vectors, strict=True)], None
-
-
-def _integrated(log_p: Callable[..., Tensor], vectors: Sequence[Tensor], points: int = STEPS) -> Values:
-    """Sundararajan et al. 2017, equation 1, from zeros, by Gauss-Legendre quadrature as Captum has it. Captum itself
-    brings matplotlib, which takes a server's first visitor half a minute to load."""
-    places, shares = np.polynomial.legendre.leggauss(STEPS)
-    along = torch.tensor((places + 1) / 2, dtype=torch.float32)[:, None, None]
-    weights = torch.tensor(shares / 2, dtype=torch.float32)[:, None, None]
-    # Of a transformer all points at once would take gigabytes.
-    parts = [
-        _gradients(log_p, [(some * words.detach()).clone() for words in vectors]) for some in torch.split(along, points)
-    ]
-    slopes = [torch.cat(of_side) for of_side in zip(*parts, strict=True)]
-    sums = [((weights * slope).sum(0) * words.detach()[0]).sum(1) for slope, words in zip(slopes, vectors, strict=True)]
-    with torch.no_grad():
-        difference = float(log_p(*vectors) - log_p(*(torch.zeros_like(words) for words in vectors)))
-    return sums, (float(sum(words.sum() for words in sums)), difference)
-
-
-def _zeroed(log_p: Callable[..., Tensor], vectors: Sequence[Tensor]) -> Values:
-    values = []
+def _zeroed(log_p: LogP, vectors: Sequence[Tensor], of_word: Sequence[Tensor], rows: int) -> Tensor:
     with torch.inference_mode():
-        before = log_p(*vectors)
-        for number, words in enumerate(vectors):
-            count = words.shape[1]
-            rows = [other.expand(count, -1, -1) for other in vectors]
-            rows[number] = rows[number] * (1 - torch.eye(count))[..., None]
-            values.append(before - log_p(*rows))
-    return values, None
+        parts = [
+            log_p(*(words * (1 - own[..., None]) for words, own in zip(vectors, some, strict=True)))
+            for some in zip(*(torch.split(own, rows) for own in of_word), strict=True)
+        ]
+        return log_p(*vectors) - torch.cat(parts)
 
 
-_MEASURES: dict[str, Callable[[Callable[..., Tensor], Sequence[Tensor]], Values]] = {
-    NORM: _norm,
-    TIMES_INPUT: _times_input,
-    INTEGRATED: _integrated,
-    ZEROED: _zeroed,
-}
+def _integrated(
+    log_p: LogP, vectors: Sequence[Tensor], of_word: Sequence[Tensor], rows: int
+) -> tuple[Tensor, tuple[float, float], int]:
+    """Effects of each word, their completeness and the passes taken: Sundararajan et al. 2017, equation 1, by
+    Gauss-Legendre quadrature as Captum has it, along the straight line from :data:`BASELINE` times the vectors.
+    Pieces of no word ([CLS]) stay as they are. Captum itself brings matplotlib, which takes a server's first visitor
+    half a minute to load."""
+    ends = [words.detach() for words in vectors]
+    starts = [words * (1 - (1 - BASELINE) * own.sum(0)[:, None]) for words, own in zip(ends, of_word, strict=True)]
+    with torch.no_grad():
+        difference = float(log_p(*ends) - log_p(*starts))
+    count = 2
+    for steps in (STEPS, MORE_STEPS):
+        places, shares = np.polynomial.legendre.leggauss(steps)
+        along = torch.tensor((places + 1) / 2, dtype=torch.float32)[:, None, None]
+        weights = torch.tensor(shares / 2, dtype=torch.float32)[:, None, None]
+        parts = [
+            _gradients(log_p, [start + some * (end - start) for start, end in zip(starts, ends, strict=True)])
+            for some in torch.split(along, rows)
+        ]
+        slopes = [torch.cat(of_text) for of_text in zip(*parts, strict=True)]
+        means = [(weights * slope).sum(0) for slope in slopes]
+        moves = [(end - start)[0] for start, end in zip(starts, ends, strict=True)]
+        values = _added_up(of_word, [(mean * move).sum(1) for mean, move in zip(means, moves, strict=True)])
+        completeness = float(values.sum()), difference
+        count += steps
+        if complete(completeness):
+            break
+    return values, completeness, count

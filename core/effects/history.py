@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from core.effects.attention_edits import KINDS, AttentionEdit
-from core.effects.edits import Edit, edited
+from core.effects.edits import Edit, Split, edited
+from core.reading.tokens import tokenize
 
 AnyEdit = Edit | AttentionEdit
 
@@ -20,9 +21,10 @@ def parse_edit(text: str) -> AnyEdit:
     return AttentionEdit.parse(text) if kind in KINDS else Edit.parse(text)
 
 
-def words_after(texts: tuple[str, str], edits: Iterable[AnyEdit]) -> tuple[str, str]:
-    """The texts after these edits. Raises EditError as :func:`core.effects.edits.edited` does."""
-    return edited(texts, (edit for edit in edits if isinstance(edit, Edit)))
+def words_after(texts: tuple[str, str], edits: Iterable[AnyEdit], split: Split = tokenize) -> tuple[str, str]:
+    """The texts after these edits, whose places count the words of ``split``. Raises EditError as
+    :func:`core.effects.edits.edited` does."""
+    return edited(texts, (edit for edit in edits if isinstance(edit, Edit)), split)
 
 
 def acting(edits: Sequence[AnyEdit]) -> tuple[AttentionEdit, ...]:

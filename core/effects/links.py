@@ -73,7 +73,7 @@ def link_effects(
     model = checkpoint.model
     batch = checkpoint.reader.batch(reading)
     own = model(batch) if crossings else model.under(batch, Intervention(crossings=False))
-    before = torch.log_softmax(own.logits.double(), dim=1)[0, target]
+    before = model.supports(own.logits.double())[0, target]
     maps = model.cuttable(reading, batch) if crossings else model.links(reading, own)
     if not maps:
         raise LinksError(f"{checkpoint.name} has no attention whose links could be taken away; choose another model")
@@ -96,7 +96,7 @@ def link_effects(
                 overrides = [model.lay_out(as_override(one), reading) for one in others]
                 intervention = Intervention(stacked(overrides), crossings)
             logits = model.under(batch, intervention).logits
-            of_map[some] = before - torch.log_softmax(logits.double(), dim=1)[:, target]
+            of_map[some] = before - model.supports(logits.double())[:, target]
             done += len(some)
             progress(done, whole)
         record = _record(links, of_map.view(-1, links.values.shape[-1]), taken)
@@ -113,11 +113,11 @@ def head_effects(checkpoint: Checkpoint, reading: Reading, target: int, progress
     shares = model.heads_across(reading, batch)
     if shares is None:
         raise LinksError(f"{checkpoint.name} has no heads that could be cut out; choose another model")
-    before = torch.log_softmax(model(batch).logits.double(), dim=1)[0, target]
+    before = model.supports(model(batch).logits.double())[0, target]
     effects = torch.zeros_like(shares)
     for done, (layer, head) in enumerate(itertools.product(*map(range, shares.shape)), start=1):
         logits = model.under(batch, Intervention(knockout=Knockout(heads=((layer, head),)))).logits
-        effects[layer, head] = before - torch.log_softmax(logits.double(), dim=1)[0, target]
+        effects[layer, head] = before - model.supports(logits.double())[0, target]
         progress(done, shares.numel())
     links = AttentionLinks("layer", "head", shares, HEADS, knocked_out=True)
     return replace(_record(links, effects, Taken.KEPT), renormalised=False, passes=shares.numel())

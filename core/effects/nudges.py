@@ -73,4 +73,4 @@ def _log_p(checkpoint: Checkpoint, reading: Reading, texts: Sequence[Tensor]) ->
     rows = [Side(words, torch.ones(words.shape[:2], dtype=torch.bool)) for words in texts]
     extra = None if reading.extra is None else torch.tensor([reading.extra]).expand(len(texts[0]), -1)
     output = checkpoint.model(Batch(rows[0], tuple(rows[1:]), reading.judged, extra))
-    return torch.log_softmax(output.logits, dim=1)
+    return checkpoint.model.supports(output.logits)

@@ -6,6 +6,7 @@ WordNet's where its files are there, and the short lists of core/linguistics eve
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -96,20 +97,50 @@ def _listed(norm: str) -> Iterator[Offer]:
 
 
 def _of_wordnet(lexicon: Lexicon, norm: str) -> list[Offer]:
-    """Those that the word table knows well, frequent ones first; of a plural noun the plurals."""
+    """Those that the word table knows well, frequent ones first, in the form of the word: plurals of a plural noun,
+    verbs in its tense. A word that is a verb's form or an adjective too is not taken for a noun."""
     synsets = lexicon.synsets(norm)[:2]
-    noun = bool(synsets) and synsets[0].pos() == "n"
+    inflected = norm not in (lexicon._morphy(norm, "v")[:1] or [norm])
+    noun = bool(synsets) and synsets[0].pos() == "n" and not inflected and not lexicon.synsets(norm, "a")
     form = plural if noun and norm not in lexicon._morphy(norm, "n")[:1] else str
-    opposites = [other.name() for synset in synsets for lemma in synset.lemmas() for other in lemma.antonyms()]
+    forms = {"n": form if noun else _none, "v": functools.partial(_verb_like, lexicon, norm)}
+    opposites = [
+        forms[synset.pos()](other.name()) if synset.pos() in forms else other.name()
+        for synset in synsets
+        for lemma in synset.lemmas()
+        if synset.pos() in forms or lemma.name() == norm  # "short" is no opposite of "taller"
+        for other in lemma.antonyms()
+    ]
     above = synsets[0].hypernyms()[:1] if noun else []
     beside = [other for upper in above for other in upper.hyponyms() if other != synsets[0]]
-    offers = [Offer(form(name), OPPOSITE) for name in opposites if name.isalpha() and name.islower()]
+    offers = [Offer(name, OPPOSITE) for name in opposites if name.isalpha() and name.islower()]
     offers += [Offer(form(name), GENERAL) for name in _names(above)]
     offers += [Offer(form(name), BESIDE) for name in _names(beside)]
     table = default_table()
     ranked = ((table.rank(offer.word), offer) for offer in offers)
     known = [(rank, offer) for rank, offer in ranked if rank is not None and rank <= RAREST]
     return [offer for _, offer in sorted(known, key=lambda pair: pair[0])]
+
+
+def _none(name: str) -> str:
+    return ""
+
+
+def _verb_like(lexicon: Lexicon, norm: str, verb: str) -> str:
+    """The verb in the form that this word is in; empty where it would be an irregular one."""
+    lemma = (lexicon._morphy(norm, "v") or [norm])[0]
+    if norm == lemma:
+        return verb
+    irregular = {form for form, lemmas in lexicon._exception_map["v"].items() if verb in lemmas}
+    stem = verb[:-1] if verb.endswith("e") and not verb.endswith("ee") else verb
+    doubled = re.fullmatch(r"[^aeiou]*u?[aeiou][^aeiouwxy]", verb)
+    if norm.endswith("ing"):
+        return f"{verb[:-2]}ying" if verb.endswith("ie") else f"{stem}{stem[-1] if doubled else ''}ing"
+    if norm.endswith("s"):
+        return plural(verb)  # add -s, -es or -ies alike
+    if irregular or norm in lexicon._exception_map["v"]:
+        return ""
+    return f"{verb[:-1]}ied" if re.search("[^aeiou]y$", verb) else f"{stem}{stem[-1] if doubled else ''}ed"
 
 
 def _names(synsets: Iterable[Synset]) -> list[str]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-
-import torch
 
 from core.checkpoint import Checkpoint
 from core.effects.edits import DROP, REPLACE, Edit, edited
 from core.effects.offers import offers_for
 from core.effects.why import Asked
 from core.effects.words import Place, Progress, Sides, places, unheard, with_word, without
+from core.errors import MendableError
 from core.evaluation.predict import predict
-from core.wording import percent
+from core.linguistics.content_words import stop_words
+from core.linguistics.word_lists import article, word_groups
+from core.reading.tokens import Token
+from core.wording import percent, points
 
 WIDTH, DEEPEST, BEST = 8, 3, 3
 """Of the beam; the most edits of a change; the changes that are returned."""
@@ -38,22 +40,23 @@ class Change:
     """That before minus after (Δp)."""
     turned: bool
     """Whether the verdict is another."""
-
-    @property
-    def described(self) -> list[str]:
-        """Its edits for people, in the order of the text: “Two” → “Three”."""
-        return [edit.describe(self.before) for edit in reversed(self.edits)]
+    described: tuple[str, ...] = ()
+    """Its edits for people, in the order of the text: “Two” → “Three”."""
+    chance: float = 0.0
+    """Of the verdict, after."""
 
     def to_dict(self) -> dict[str, object]:
         """Plain values."""
-        return {**asdict(self), "edits": [str(edit) for edit in self.edits]}
+        values = {**asdict(self), "edits": [str(edit) for edit in self.edits]}
+        del values["described"]
+        return values
 
-    def to_text(self) -> str:
-        """For a terminal."""
-        what = (
-            f"turns the verdict to {self.verdict}" if self.turned else "turns nothing, and takes most from the verdict"
-        )
-        lost = f"(its own falls by {percent(self.lost)} to {percent(self.probability)})"
+    def to_text(self, names: Mapping[str, str]) -> str:
+        """For a terminal; ``names``: of the labels, as people read them."""
+        before, after = percent(self.probability + self.lost), percent(self.probability)
+        new = f"turns the verdict to {names.get(self.verdict, self.verdict)} {percent(self.chance)}"
+        what = new if self.turned else "does not turn the verdict, but costs it most"
+        lost = f"(the first verdict falls from {before} to {after}, by {points(self.lost)})"
         return "\n".join([f"{', '.join(self.described)} {what} {lost}", *(f"  {text}" for text in self.after if text)])
 
 
@@ -64,8 +67,10 @@ def smallest_changes(
     :data:`DEEPEST` edits turns it, the one that takes most from it. No text is left without a word.
 
     ``progress`` is called with the candidates tried so far, and how many are known by then; what it raises ends the
-    search. Raises PairError as :func:`core.explain.explain` does.
+    search. Raises PairError as :func:`core.explain.explain` does, and MendableError for a model with one output.
     """
+    if len(checkpoint.labels) == 1:
+        raise MendableError(f"{checkpoint.name} gives a score, which has no other class to turn to: ask `why` instead")
     asked = Asked.about(checkpoint, first, second)
     singles = _single_edits(asked.pair.sides, progress)
     tried = 0
@@ -83,7 +88,8 @@ def smallest_changes(
             break
         if nearest is None or changes[0].lost > nearest.lost:
             nearest = changes[0]
-        turned += [change for change in changes if change.turned and not _contains(turned, change)][
+        shortest = sorted(changes, key=lambda change: len(change.edits))  # articles made to agree are edits, too
+        turned += [change for change in shortest if change.turned and not _contains(turned, change)][
             : BEST - len(turned)
         ]
         if len(turned) >= BEST:
@@ -94,7 +100,7 @@ def smallest_changes(
         if not beam:
             break
     if not turned and nearest is not None:
-        return (replace(nearest, after=edited(texts, nearest.edits)),)
+        return (_made(asked, nearest),)
     return tuple(turned)
 
 
@@ -107,11 +113,53 @@ def _single_edits(sides: Sides, progress: Progress) -> list[Edit]:
     for place in places(sides):
         progress(0, 0)
         token = sides[place.side].tokens[place.index]
-        edits.append(Edit(DROP, place.side, place.index))
+        if _may_be_left_out(sides[place.side].tokens, place.index):
+            edits.append(Edit(DROP, place.side, place.index))
         if token.is_word:
-            words = (offer.word for offer in offers_for(token.norm).offers)
+            words = (offer.word for offer in offers_for(token.norm).offers if _same_number(token.norm, offer.word))
             edits += [Edit(REPLACE, place.side, place.index, word) for word in words]
     return edits
+
+
+def _may_be_left_out(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a sentence without this word may still be one: an article or a form of "to be" stays, and so does the
+    noun behind an article."""
+    if tokens[index].norm in _ARTICLES or tokens[index].norm in _BE:
+        return False
+    follows = tokens[index + 1].norm if index + 1 < len(tokens) else ""
+    behind_article = index > 0 and tokens[index - 1].norm in _ARTICLES
+    return not behind_article or (follows[:1].isalnum() and follows not in stop_words())
+
+
+_ARTICLES, _BE = ("a", "an", "the"), ("am", "is", "are", "was", "were")
+
+
+def _same_number(word: str, other: str) -> bool:
+    """Whether the word behind both may stay as it is: "two girls" and "three girls", not "all girls" and "every girls".
+    Of words that are neither number nor quantifier this is so."""
+    return (word in _OF_ONE, word in _OF_SEVERAL) == (other in _OF_ONE, other in _OF_SEVERAL) or other in ("no", "some")
+
+
+_OF_ONE, _OF_SEVERAL = ("one", "every"), ("all", "most", "few", *word_groups()["numbers"])
+
+
+def _with_articles(sides: Sides, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """The same edits, and those that make an "a" or "an" agree with the word that now follows it."""
+    edits = tuple(edit for edit in edits if edit.word not in ("a", "an"))  # made to agree before the last edit
+    changed = {(edit.side, edit.index): edit for edit in edits}
+    more = []
+    for number, side in enumerate(sides):
+        before = None
+        for index, token in enumerate(side.tokens):
+            edit = changed.get((number, index))
+            if edit is not None and edit.kind == DROP:
+                continue
+            word = token.norm if edit is None else edit.word
+            if before is not None and word != before[1] and article(word) != side.tokens[before[0]].norm:
+                more.append(Edit(REPLACE, number, before[0], article(word)))
+            follows = side.tokens[index + 1].norm if index + 1 < len(side.tokens) else ""
+            before = (index, follows) if edit is None and token.norm in ("a", "an") else None
+    return tuple(sorted((*edits, *more), key=lambda edit: (-edit.side, -edit.index)))
 
 
 def _longer(beam: Sequence[tuple[Edit, ...]], singles: Sequence[Edit]) -> list[tuple[Edit, ...]]:
@@ -130,19 +178,28 @@ def _judged(
     asked: Asked, texts: tuple[str, str], candidates: Sequence[tuple[Edit, ...]], progress: Callable[[int], None]
 ) -> list[Change]:
     """What the model says after each; changes that would empty a text are left out."""
-    made = [(edits, sides) for edits in candidates if (sides := _applied(asked.pair.sides, edits)) is not None]
+    agreeing = [_with_articles(asked.pair.sides, edits) for edits in candidates]
+    short = [edits for edits in agreeing if len(edits) <= DEEPEST]
+    made = [(edits, sides) for edits in short if (sides := _applied(asked.pair.sides, edits)) is not None]
     if not made:
         return []
     readings = (asked.checkpoint.reading(sides) for _, sides in made)
-    probabilities = torch.softmax(predict(asked.checkpoint, readings, progress=progress).double(), dim=1)
+    probabilities = asked.checkpoint.model.chances(predict(asked.checkpoint, readings, progress=progress))
     own = asked.explanation.probabilities[asked.target]
     verdict = asked.explanation.verdict
     changes = []
     for (edits, _), row in zip(made, probabilities.tolist(), strict=True):
         label = asked.checkpoint.labels[max(range(len(row)), key=row.__getitem__)]
         after = row[asked.target]
-        changes.append(Change(edits, texts, texts, label, after, own - after, label != verdict))
-    return [replace(change, after=edited(texts, change.edits)) if change.turned else change for change in changes]
+        changes.append(Change(edits, texts, texts, label, after, own - after, label != verdict, chance=max(row)))
+    return [_made(asked, change) if change.turned else change for change in changes]
+
+
+def _made(asked: Asked, change: Change) -> Change:
+    """The change with the texts after it, and in words."""
+    split = asked.checkpoint.reader.tokens
+    described = tuple(edit.describe(change.before, split) for edit in reversed(change.edits))
+    return replace(change, after=edited(change.before, change.edits, split), described=described)
 
 
 def _applied(sides: Sides, edits: Sequence[Edit]) -> Sides | None:

@@ -46,6 +46,7 @@ from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
 from core.evidence.effects import Effects, LinkEffects, PairEffect, WordEffect
 from core.explain import explain
+from core.models.answers import SIGMOID
 from core.reading.reader import Reading
 from core.wording import hint
 
@@ -87,8 +88,7 @@ def why(
         raise MendableError(f"{checkpoint.name} has no word vectors that could be nudged: choose {TAKEN_AWAY}")
     asked = Asked.about(checkpoint, first, second, drawing)
     if method in gradients.METHODS:
-        words, completeness = gradients.word_effects(checkpoint, asked.reading, asked.target, method)
-        passes = gradients.passes(method, len(words))
+        words, completeness, passes = gradients.word_effects(checkpoint, asked.reading, asked.target, method)
     else:
         words, completeness = asked.word_effects(MIX if method == TAKEN_AWAY else {method: 1.0}, progress), None
         passes = sum(word.passes for word in words)
@@ -98,7 +98,8 @@ def why(
         verdict=checkpoint.labels[asked.target],
         probability=asked.explanation.probabilities[asked.target],
         method=method,
-        unit="norm" if method == gradients.NORM else "log p",
+        unit="norm" if method == gradients.NORM else asked.explanation.unit,
+        answer=asked.explanation.answer,
         labels=checkpoint.labels,
         words=words,
         completeness=completeness,
@@ -223,19 +224,30 @@ class Asked:
         logits = torch.empty(0, len(self.checkpoint.labels))
         if rows:  # words may be asked about by nudging them alone
             logits = predict(self.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, whole))
-        log_p = torch.log_softmax(logits.double(), dim=1).numpy()
+        log_p = self.checkpoint.model.supports(logits.double()).numpy()
         counts = np.cumsum([len(sided) for ways in edits for sided in ways.values()], dtype=int)
         after = iter(np.split(self._numbers(log_p), counts))
         by_way = [{way: next(after) for way in ways} for ways in edits]
         if NUDGED in mix and nudges and can_nudge(self.checkpoint):
             moved = self._numbers(nudged(self.checkpoint, self.reading, self.target, nudges).numpy())
             by_way = [{**ways, NUDGED: one[None]} for ways, one in zip(by_way, moved, strict=True)]
-        (before,) = self._numbers(np.log([self.explanation.probabilities]))
+        own = torch.tensor([self.explanation.logits], dtype=torch.float64)
+        (before,) = self._numbers(self.checkpoint.model.supports(own).numpy())
         return [self._mixed(before, ways, mix) for ways in by_way]
 
     def _numbers(self, log_p: np.ndarray) -> np.ndarray:
         """Beside log p of every class ``[N, C]`` the followed one's log-odds, in a last column."""
-        return np.column_stack([log_p, _log_odds(log_p, self.target)])
+        return np.column_stack([log_p, self._log_odds(log_p)])
+
+    def _log_odds(self, log_p: np.ndarray) -> np.ndarray:
+        """log (p / (1 - p)) of the followed class, of ``log_p [N, C]``; of a score, which has none, the score."""
+        log_q = log_p[:, self.target]
+        if len(self.checkpoint.labels) == 1:
+            return log_q
+        if self.checkpoint.model.activation == SIGMOID:
+            return log_q - np.log(-np.expm1(log_q))
+        # The other classes' probabilities added up, not 1 - p, which is 0 where p is nearly 1.
+        return log_q - scipy.special.logsumexp(np.delete(log_p, self.target, axis=-1), axis=-1)
 
     def _mixed(self, before: np.ndarray, after: Mapping[str, np.ndarray], mix: Mapping[str, float]) -> dict[str, Any]:
         """From log p of every class, with the log-odds of the followed one last, before ``[C + 1]`` and after,
@@ -248,11 +260,12 @@ class Asked:
         means = np.array([numbers.mean(0) for numbers in taken.values()])
         by_way = before[self.target] - means[:, self.target]
         drawn = {way: numbers[:, self.target] for way, numbers in taken.items() if way in (FREQUENT, RELATED)}
-        chances = [np.exp(numbers[:, :-1]).mean(0) for numbers in taken.values()]
+        one_output = len(self.checkpoint.labels) == 1
+        chances = [(np.asarray if one_output else np.exp)(numbers[:, :-1]).mean(0) for numbers in taken.values()]
         return {
             "effect": float(weights @ by_way),
             "spread": float(np.concatenate([*drawn.values()]).std()) if drawn else None,
-            "log_odds": float(weights @ (before[-1] - means[:, -1])),
+            "log_odds": None if one_output else float(weights @ (before[-1] - means[:, -1])),
             "probabilities": tuple((weights @ chances).tolist()),
             "by_way": dict(zip(taken, by_way.tolist(), strict=True)) if len(mix) > 1 else {},
             "spread_by_way": {way: float(log_p.std()) for way, log_p in drawn.items()} if len(mix) > 1 else {},
@@ -264,10 +277,3 @@ def target_class(checkpoint: Checkpoint, probabilities: Sequence[float]) -> int:
     """The class whose probability is followed: the most probable one; of a model that ranks, the class that ranks."""
     ranks = right_class(checkpoint.card) if checkpoint.card["task"] == "answer selection" else None
     return max(range(len(probabilities)), key=probabilities.__getitem__) if ranks is None else ranks
-
-
-def _log_odds(log_p: np.ndarray, target: int) -> np.ndarray:
-    """log (p / (1 - p)) of a class, of ``log_p [..., C]``: the other classes' probabilities added up, not 1 - p, which
-    is 0 where p is nearly 1."""
-    others = np.delete(log_p, target, axis=-1)
-    return log_p[..., target] - scipy.special.logsumexp(others, axis=-1)

@@ -23,6 +23,7 @@ from core.effects import gradients
 from core.effects.links import Taken, link_effects, stacked
 from core.effects.why import MIX, Asked
 from core.effects.words import TAKEN_AWAY, Place, Progress, Sides, part, places, unheard
+from core.evaluation.faithfulness_table import moved_elsewhere
 from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, word_values
 from core.evaluation.predict import predict
 from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness, Moved
@@ -58,6 +59,7 @@ def faithfulness(
         moved=shaken,
         tau_b=tuple(links.tau_b for links in effects),
         named=_named(orders.get(TAKEN_AWAY), orders.get(MOST_ATTENDED)),
+        elsewhere=moved_elsewhere(checkpoint.card.get("faithfulness", {}), checkpoint.labels[asked.target]),
         passes=1 + passes + (PERMUTATIONS + 1) * (shaken is not None),
     )
 
@@ -81,7 +83,7 @@ def erase(
             progress(number, 2 * len(rows))
 
     logits = predict(asked.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, 2 * len(rows)))
-    chances = torch.softmax(logits.double(), dim=1)[:, asked.target].numpy()
+    chances = asked.checkpoint.model.chances(logits)[:, asked.target].numpy()
     after = chances[[rows[sides] for sides in left]].reshape(len(asked_for), len(STEPS), 2)
     lost = asked.explanation.probabilities[asked.target] - after
     curves = {way: Curves(*map(tuple, lost[i].T.tolist())) for i, way in enumerate(orders)}
@@ -124,7 +126,7 @@ def moved(asked: Asked, maps: Sequence[AttentionLinks], seed: int) -> Moved:
     """All maps permuted at once, row by row over the cells that the model could use, and made uniform."""
     permuted = permutations(maps, seed)
     rows = [*permuted, [uniform(links) for links in maps]]
-    probabilities = torch.softmax(logits_under(asked, rows).double(), dim=1)
+    probabilities = asked.checkpoint.model.chances(logits_under(asked, rows))
     own = torch.tensor(asked.explanation.probabilities, dtype=torch.float64)
     of_permuted = probabilities[:-1]
     return Moved(
@@ -132,6 +134,7 @@ def moved(asked: Asked, maps: Sequence[AttentionLinks], seed: int) -> Moved:
         int((of_permuted.argmax(1) != own.argmax()).sum()),
         float((of_permuted - own).abs().sum(1).mean() / 2),
         tuple(probabilities[-1].tolist()),
+        tuple(of_permuted.mean(0).tolist()),
     )
 
 

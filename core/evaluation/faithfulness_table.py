@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from core.card import Faithfulness, Interval
-from core.wording import counted
+from core.wording import counted, percent
 
 CAPTION = (
     "Each way ranks the words of both texts. Comprehensiveness: what p of the verdict loses when the first 1, 2 and 3 "
@@ -39,6 +39,20 @@ def table(stored: Stored) -> list[dict[str, str]]:
 def in_words(stored: Stored) -> str:
     """A sentence a set: how many rows, and what moved attention does, where the model has attention to move."""
     return " ".join(_sentence(name, figures) for name, figures in stored.items())
+
+
+def moved_elsewhere(stored: Stored, verdict: str) -> tuple[str, ...]:
+    """A sentence a set: the share of permutations that change the model's verdict there, of all rows and of those with
+    this verdict."""
+    sentences = []
+    for name, figures in stored.items():
+        if figures["permutations"] is not None:
+            share = percent(figures["permutations"]["mean"])
+            own = figures.get("permutations_by_verdict", {}).get(verdict)
+            of_verdict = f", and {percent(own['mean'])} where it is {verdict}" if own else ""
+            rows = counted(figures["rows"], "row")
+            sentences.append(f"On {name} ({rows}) {share} of permutations change its verdict{of_verdict}.")
+    return tuple(sentences)
 
 
 def by_checkpoint(measured: Mapping[str, Stored], measure: str) -> list[dict[str, str]]:

@@ -101,7 +101,7 @@ def predicted(
             for place, part in enumerate(same):
                 if world > 1:
                     answers[place] = _told(answers[place], place, part, checkpoints)
-                yield Predicted(part, [chances(answer) for answer in answers[place]])
+                yield Predicted(part, chances(checkpoints, answers[place]))
 
 
 @contextmanager

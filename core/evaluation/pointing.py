@@ -237,7 +237,8 @@ def _effects(checkpoint: Checkpoint, item: Item, number: int, steps: Sequence[fl
     words = asked.word_effects({way: weight for way, weight in MIX.items() if way != NUDGED}, side=item.side)
     by_way = np.array([[word.by_way.get(way, np.nan) for word in words] for way in MIX])
     places_of = [[i] for i, place in enumerate(places(asked.pair.sides)) if place.side == item.side]
-    before = np.log(asked.explanation.probabilities[asked.target])
+    own = torch.tensor(asked.explanation.logits, dtype=torch.float64)
+    before = float(checkpoint.model.supports(own)[asked.target])
     for step in steps:
         if can_nudge(checkpoint):
             after = nudged(checkpoint, asked.reading, asked.target, places_of, step)[:, asked.target]
@@ -300,9 +301,9 @@ def word_values(
         passes += sum(word.passes for word in words)
     for way in gradients.METHODS:
         if way in ways and asked.checkpoint.model.differentiable:
-            words, _ = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, way)
+            words, _, taken = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, way)
             values[way] = [_or_least(word.effect) for word in words if word.role in [text.role for text in texts]]
-            passes += gradients.passes(way, len(words))
+            passes += taken
     received = [attention_received(asked, text.role) for text in texts]
     if any(received):
         # A text that no map looks into is ranked last, whichever way round.

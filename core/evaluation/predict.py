@@ -213,11 +213,9 @@ def classify(
     :func:`predict`; the file's labels are ignored. Raises DataError when the model cannot read such rows."""
     check_texts(checkpoint, dataset)
     ready = prepare_rows(checkpoint, dataset)
-    return chances(logits(ready, device, progress=progress, intervention=intervention))
+    return checkpoint.model.chances(logits(ready, device, progress=progress, intervention=intervention)).numpy()
 
 
-def chances(logits: Tensor) -> np.ndarray:
-    """Probabilities of logits ``[N, C]``, float64; of a model with one output its scores, which are none."""
-    if logits.shape[1] == 1:
-        return logits.double().numpy()
-    return torch.softmax(logits.double(), dim=1).numpy()
+def chances(checkpoints: Sequence[Checkpoint], logits: Iterable[Tensor]) -> list[np.ndarray]:
+    """Of each checkpoint the probabilities, or the score, of its logits ``[N, C]``, float64."""
+    return [checkpoint.model.chances(own).numpy() for checkpoint, own in zip(checkpoints, logits, strict=True)]

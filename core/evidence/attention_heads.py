@@ -47,6 +47,9 @@ class AttentionHeads(Record, kind="attention_heads"):
     f1: float = field(default=0.0, metadata=LATER)
     random_95: float = field(default=0.0, metadata=LATER)
     """What the best of as many random maps reaches, its 95 % quantile; 0 where that was not measured."""
+    stacks: tuple[str, ...] = field(default=(), metadata=LATER)
+    """Of an encoder-decoder, whose encoder's heads these are, the stacks that can be shown beside them: "decoder",
+    "cross"."""
 
     @classmethod
     def of(cls, head: str, roles: tuple[str, str], seen: tuple[Between, Between], **measured: Any) -> AttentionHeads:
@@ -78,11 +81,11 @@ class AttentionHeads(Record, kind="attention_heads"):
             return "No head was measured against people’s word alignments."
         f1, chance = (f"{share:.2f}".removeprefix("0") for share in (self.f1, self.random_95))
         beside = f" (the best of as many random maps: {chance})" if self.random_95 else ""
-        return f"{title_of(self.measured)}: F1 {f1} against people{beside}"
+        return f"{title_of(self.measured, self.stacks)}: F1 {f1} against people{beside}"
 
     def to_text(self, explanation: Explanation) -> list[str]:
         shares = [
-            (across, f"layer {layer + 1}, head {head + 1}")
+            (across, title_of(f"{layer + 1}.{head + 1}", self.stacks))
             for layer, row in enumerate(self.across[0])
             for head, across in enumerate(row)
         ]

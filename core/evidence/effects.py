@@ -10,7 +10,7 @@ import numpy as np
 from core.evidence.explanation import Explanation
 from core.evidence.record import LATER, Record, the
 from core.spreadsheet import csv_text
-from core.wording import counted, percent
+from core.wording import class_names, counted, shown
 
 HEADS = "heads"
 """Units of effects of whole heads."""
@@ -39,6 +39,13 @@ class WordEffect:
     """The same of ``spread``, of the ways that draw words."""
     passes: int = field(default=0, metadata=LATER)
     """Texts that the model read for it."""
+
+
+def complete(completeness: tuple[float, float]) -> bool:
+    """Whether effects add up (first) to the difference of log p that they should be (second): within 5 % of it or 0.05,
+    whichever is larger."""
+    added_up, difference = completeness
+    return abs(added_up - difference) <= max(0.05 * abs(difference), 0.05)
 
 
 Cell = tuple[int, int]
@@ -135,7 +142,8 @@ class Effects(Record, kind="effects"):
     """What each word does to the verdict by one method, and what each link does where that was asked for.
 
     The effect of something is log p(verdict) before minus after it is taken away: positive supports the verdict,
-    negative opposes it. ``unit`` is "log p", or "norm" for the gradient's norm, which has no sign.
+    negative opposes it. ``unit`` is "log p"; "norm" for the gradient's norm, which has no sign; or "score" for a model
+    with one output, where an effect is the score before minus after.
     """
 
     model: str
@@ -151,13 +159,15 @@ class Effects(Record, kind="effects"):
     """In the order of the texts."""
     links: tuple[LinkEffects, ...] = ()
     completeness: tuple[float, float] | None = None
-    """Of integrated gradients: the sum of all effects, and log p(verdict) minus that of the baseline, which it should
-    be."""
+    """Of integrated gradients: the sum of all effects, and log p(verdict) minus that of the baseline (vectors a
+    thousandth as long), which it should be."""
     milliseconds: float = 0.0
     passes: int = field(default=0, metadata=LATER)
     """How often the model was asked: texts read and links cut."""
     warnings: tuple[str, ...] = field(default=(), metadata=LATER)
     """Those of the pair's explanation."""
+    answer: str = field(default="", metadata=LATER)
+    """What the verdict is (:attr:`core.evidence.Explanation.answer`)."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -179,8 +189,10 @@ class Effects(Record, kind="effects"):
         return replace(self, links=(*self.links, *links), passes=self.passes + more)
 
     def to_text(self, explanation: Explanation | None = None) -> list[str]:
-        head = f"{self.verdict} {percent(self.probability)}   {self.model_title}; {self.method}, in {self.unit}"
-        lines = [head, *self.warnings]
+        roles = [word.role for word in self.words]
+        names = class_names(self.labels, roles[-1]) if roles else self.labels
+        followed = f"{names[self.labels.index(self.verdict)]} {shown(self.probability, len(self.labels))}"
+        lines = [f"{followed}   {self.model_title}; {self.method}, in {self.unit}", *self.warnings]
         for role in dict.fromkeys(word.role for word in self.words):
             lines += ["", f"What each word of {the(role)} does:"]
             lines += [f"  {_number(word.effect)} {_spread(word.spread)}  {word.text}" for word in self.of(role)]
@@ -188,6 +200,13 @@ class Effects(Record, kind="effects"):
             agreement = "" if links.tau_b is None else f", Kendall's τ-b with the weights {links.tau_b:.2f}"
             lines += ["", f"{links.title}{agreement}:"]
             lines += ["  " + " ".join(_number(effect) for effect in row) for row in links.effects]
+        if self.completeness:
+            added_up, difference = self.completeness
+            only = "" if complete(self.completeness) else f", off by {abs(added_up - difference):.2f}"
+            lines += [
+                "",
+                f"The effects add up to {added_up:+.2f}; {self.unit} lost on the path: {difference:+.2f}{only}",
+            ]
         return [*lines, "", counted(self.passes, "pass", "es")] if self.passes else lines
 
     def to_csv(self, explanation: Explanation | None = None) -> str:

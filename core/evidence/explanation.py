@@ -13,9 +13,9 @@ from html import escape
 from typing import TypeVar
 
 from core.evidence.codec import from_dict, to_dict
-from core.evidence.record import Record, Sentence
+from core.evidence.record import LATER, Record, Sentence
 from core.json_types import JsonObject
-from core.wording import percent
+from core.wording import class_names, shown
 
 SCHEMA_VERSION = 2
 """Raised whenever a record's meaning changes; :meth:`Explanation.from_dict` refuses another version."""
@@ -26,9 +26,14 @@ BOTH = "both"
 R = TypeVar("R", bound=Record)
 
 
+LABELS, SCORE, UNFITTED = "labels", "score", "no threshold fitted"
+"""What a verdict is where it is no choice among classes: labels each of which may hold, one score, or a similarity for
+which no threshold was fitted."""
+
+
 def shares_text(labels: Sequence[str], probabilities: Sequence[float]) -> str:
-    """Classes with their probabilities on one line."""
-    return "  ".join(f"{label} {percent(p)}" for label, p in zip(labels, probabilities, strict=True))
+    """Classes with their probabilities on one line; of one output its score."""
+    return "  ".join(f"{label} {shown(p, len(labels))}" for label, p in zip(labels, probabilities, strict=True))
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,9 @@ class Explanation:
     """One sentence each, when the input is unlike the training data or was cut."""
     milliseconds: float = 0.0
     """Time that the model and this record took."""
+    answer: str = field(default="", metadata=LATER)
+    """Empty where one of the classes holds; else LABELS, SCORE or UNFITTED. ``probabilities`` then are those of each
+    label, or the score or similarity alone."""
     schema_version: int = field(default=SCHEMA_VERSION)
 
     @property
@@ -62,6 +70,31 @@ class Explanation:
     def verdict(self) -> str:
         """The most probable class."""
         return self.labels[max(range(len(self.labels)), key=self.probabilities.__getitem__)]
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The labels as people read them; where both sides are judged, by the second one's role."""
+        sides = (self.first.role, self.second.role)
+        return class_names(self.labels, self.judged if self.judged in sides else sides[1])
+
+    @property
+    def unit(self) -> str:
+        """What effects on the verdict are measured in."""
+        return "score" if len(self.labels) == 1 else "log p"
+
+    @property
+    def said(self) -> str:
+        """The verdict in words, with its numbers."""
+        shares = shares_text(self.class_names, self.probabilities)
+        if self.answer == LABELS:
+            return f"{shares}   (each label may hold)"
+        if len(self.labels) == 1:
+            return f"{shares}{f'; {UNFITTED}' if self.answer == UNFITTED else ''}"
+        return f"{self._named()}   ({shares})"
+
+    def _named(self) -> str:
+        """The verdict as people read it."""
+        return self.class_names[self.labels.index(self.verdict)]
 
     def judges(self, role: str) -> bool:
         """Whether the classifier reads the representation of the sentence with this role."""
@@ -98,15 +131,14 @@ class Explanation:
 
     def to_text(self) -> str:
         """The explanation for a terminal: the verdict, then every record that has a text."""
-        shares = shares_text(self.labels, self.probabilities)
-        head = [f"{self.verdict}   ({shares})   {self.title}, {self.milliseconds:.0f} ms", *self.warnings]
+        head = [f"{self.said}   {self.title}, {self.milliseconds:.0f} ms", *self.warnings]
         return "\n".join(head + [line for record in self.evidence for line in record.to_text(self)])
 
     def _repr_html_(self) -> str:
         """One piece of static HTML for a notebook or a report, without script or style sheet."""
-        said = zip(self.labels, self.probabilities, strict=True)
-        shares = ", ".join(escape(f"{label} {percent(p)}") for label, p in said)
+        shares = escape(shares_text(self.class_names, self.probabilities).replace("  ", ", "))
         sides = "".join(f"<p>{escape(side.role)}: {escape(side.text)}</p>" for side in (self.first, *self.contexts))
-        head = f"<p><b>{escape(self.verdict.capitalize())}</b> ({shares}), by {escape(self.title)}</p>{sides}"
+        verdict = f"<b>{escape(self._named().capitalize())}</b> ({shares})" if not self.answer else escape(self.said)
+        head = f"<p>{verdict}, by {escape(self.title)}</p>{sides}"
         warnings = "".join(f"<p>{escape(warning)}</p>" for warning in self.warnings)
         return head + warnings + "".join(record.to_html(self) for record in self.evidence)

@@ -20,6 +20,8 @@ LARGEST_CHANGE = 0.02
 same answer."""
 
 Cell = tuple[str, str, str, object]
+_OF_MISMATCH = ("contradiction", "0")
+"""Classes that words without a counterpart speak for."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Moved:
     """Of the class probabilities, mean over the permutations."""
     uniform: tuple[float, ...]
     """Class probabilities under uniform attention."""
+    mean: tuple[float, ...] = ()
+    """Class probabilities, mean over the permutations."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,8 @@ class Faithfulness(Record, kind="faithfulness"):
     """None where none was looked for, and where maps hold scores."""
     passes: int = field(default=0, metadata=LATER)
     """How often the model was asked: texts read, links cut, attention moved."""
+    elsewhere: tuple[str, ...] = field(default=(), metadata=LATER)
+    """What moved attention did to pairs of data sets, by the model's card."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -110,10 +116,7 @@ class Faithfulness(Record, kind="faithfulness"):
         """What it comes to."""
         parts = []
         if self.moved is not None:
-            of = self.moved.permutations
-            parts.append(
-                f"moving this model's attention changes its verdict in {self.moved.changed} of {of} permutations"
-            )
+            parts.append(self._moved(self.moved))
         if self.named is not None:
             parts.append(f"its attention names {self.named[0]} of the {self.named[1]} words with the largest effect")
         if not parts and self.tau_b:
@@ -121,7 +124,28 @@ class Faithfulness(Record, kind="faithfulness"):
         if not parts:
             return "This model has no attention that could be moved."
         text = "; ".join(parts)
-        return f"{text[0].upper()}{text[1:]}."
+        return " ".join([f"{text[0].upper()}{text[1:]}.", *self.limits])
+
+    def _moved(self, moved: Moved) -> str:
+        said = (
+            f"moving this model's attention changes its verdict in {moved.changed} of {moved.permutations} permutations"
+        )
+        if not moved.mean:
+            return said
+        number = self.labels.index(self.verdict)
+        before, after = self.probabilities[number], moved.mean[number]
+        return f"{said} and brings its probability from {percent(before)} to {percent(after)} on average"
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What the permutations of this pair cannot show, and what they do to pairs of a data set."""
+        if self.moved is None or not self.moved.mean:
+            return ()
+        mismatch = (
+            "Moved attention aligns the words wrongly, which itself speaks for this verdict: that the verdict stays "
+            "does not show that it would without the model's attention."
+        )
+        return (*([mismatch] if self.verdict in _OF_MISMATCH else []), *self.elsewhere)
 
     def with_adversary(self, maps: Sequence[ShownMap], adversary: Adversary | None) -> Faithfulness:
         """The same with what a search for other attention came to."""

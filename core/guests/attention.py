@@ -1,7 +1,8 @@
 """Recording the attention of any transformer, and knocking parts of it out, while it runs.
 
-Each softmax over scores ``[B, heads, P, P]`` is a layer's attention. A mode of torch's own hands them over in one
-thread's call, so that nothing stays behind on a model that threads share, and no list of architectures is needed.
+Softmaxes over scores ``[B, heads, P, P]`` are its layers' attention. A mode of torch's own hands them over in one
+thread's call, so that nothing stays behind on a model that threads share. Which softmax belongs to which stack is found
+once, when a model is loaded (:func:`stacks_of`), so that no list of architectures is needed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+
+from core.guests.heads import CROSS, DECODER
 
 _SOFTMAX = (torch.nn.functional.softmax, torch.softmax, Tensor.softmax)
 
@@ -27,16 +30,47 @@ class Knockout:
     layer: int = 0
     heads: tuple[tuple[int, int], ...] = ()
 
+    def row(self, number: int) -> Knockout:
+        """That of one row of a batch."""
+        return self if self.cells is None else Knockout(self.cells[number : number + 1], self.layer, self.heads)
+
+
+@dataclass(frozen=True)
+class Stacks:
+    """What a transformer's softmaxes over pieces are. ``names``: of each, in the order of one call, its stack (empty:
+    the encoder, or the only one); ``shift``: by how many places a decoder reads each piece later than the encoder."""
+
+    names: tuple[str, ...] = ()
+    shift: int = 0
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The stacks beside the encoder."""
+        return tuple(name for name in (DECODER, CROSS) if name in self.names)
+
 
 class Attention(TorchFunctionMode):
-    """As a context: with ``seen`` the attention over ``pieces`` pieces is recorded (``weights``, ``[B, heads, P, P]`` a
-    layer), and with a :class:`Knockout` parts of it are knocked out."""
+    """As a context: with ``seen`` the attention over ``pieces`` pieces is recorded, by stack (``seen_in``,
+    ``[B, heads, P, P]`` a layer), and with a :class:`Knockout` parts of the encoder's are knocked out. ``names``: the
+    stack of each softmax (:class:`Stacks`); None where all are one stack's."""
 
-    def __init__(self, pieces: int, knockout: Knockout | None = None, *, seen: bool = False) -> None:
+    def __init__(
+        self,
+        pieces: int,
+        knockout: Knockout | None = None,
+        *,
+        seen: bool = False,
+        names: Sequence[str] | None = None,
+    ) -> None:
         super().__init__()
-        self.weights: list[Tensor] = []
-        self.layers = 0
+        self.seen_in: dict[str, list[Tensor]] = {}
         self._pieces, self._knockout, self._seen = pieces, knockout, seen
+        self._names, self._softmaxes, self._layers = names, 0, 0
+
+    @property
+    def weights(self) -> list[Tensor]:
+        """Of the encoder, or of the only stack."""
+        return self.seen_in.get("", [])
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Mapping[str, Any] | None = None
@@ -44,15 +78,96 @@ class Attention(TorchFunctionMode):
         kwargs = kwargs or {}
         if func not in _SOFTMAX or not args or args[0].ndim != 4 or args[0].shape[-2:] != (self._pieces,) * 2:
             return func(*args, **kwargs)
-        scores = args[0]
-        layer, self.layers = self.layers, self.layers + 1
+        number, self._softmaxes = self._softmaxes, self._softmaxes + 1
+        if self._names is not None and number >= len(self._names):
+            return func(*args, **kwargs)
+        stack = "" if self._names is None else self._names[number]
+        weights = self._cut(func, *args, **kwargs) if stack == "" else func(*args, **kwargs)
+        if self._seen:
+            self.seen_in.setdefault(stack, []).append(weights)
+        return weights
+
+    def _cut(self, func: Callable[..., Any], scores: Tensor, *args: Any, **kwargs: Any) -> Any:
+        """The weights of the encoder's next layer."""
+        layer, self._layers = self._layers, self._layers + 1
         cut = self._knockout
         if cut is not None and cut.cells is not None and layer >= cut.layer:
             scores = scores.masked_fill(cut.cells[:, None], torch.finfo(scores.dtype).min)
-        weights = func(scores, *args[1:], **kwargs)
+        weights = func(scores, *args, **kwargs)
         silent = [head for at, head in cut.heads if at == layer] if cut is not None else []
-        if silent:
-            weights = weights.index_fill(1, torch.tensor(silent, device=weights.device), 0)
-        if self._seen:
-            self.weights.append(weights)
-        return weights
+        return weights.index_fill(1, torch.tensor(silent, device=weights.device), 0) if silent else weights
+
+
+class _Embedded(TorchFunctionMode):
+    """As a context: the pieces whose vectors are looked up in this table, ``[1, P]`` a call."""
+
+    def __init__(self, table: Tensor) -> None:
+        super().__init__()
+        self.rows: list[Tensor] = []
+        self._table = table
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        if func is torch.nn.functional.embedding and args[1].data_ptr() == self._table.data_ptr():
+            self.rows.append(args[0])
+        return func(*args, **(kwargs or {}))
+
+
+def stacks_of(body: Any, inputs: Mapping[str, Tensor]) -> Stacks:
+    """What the softmaxes of a transformer are, by comparing them in one pass over one pair with the attention that the
+    transformer itself returns. No names where not each of its layers is attention over all pieces: then a link could
+    not be cut, and no mean would be that of all layers."""
+    pieces = inputs["input_ids"].shape[1]
+    try:
+        table = body.get_input_embeddings().weight
+        with Attention(pieces, seen=True) as attention, _Embedded(table) as embedded:
+            output = body(**inputs, output_attentions=True)
+    except Exception:
+        return Stacks()
+    finally:
+        _without_hooks(body)
+    if getattr(body.config, "is_encoder_decoder", False):
+        names, shift = _named(attention.weights, output), _shift(embedded.rows)
+        return Stacks(names, shift) if shift is not None else Stacks()
+    returned = output.get("attentions") or ()
+    # Some return scores, or nothing: a softmax for each of its layers is their attention all the same.
+    whole = len(attention.weights) in (len(returned), getattr(body.config, "num_hidden_layers", None))
+    fits = all(one is not None and one.shape[-2:] == (pieces, pieces) for one in returned)
+    alike = len({one.shape for one in attention.weights}) == 1
+    return Stacks(("",) * len(attention.weights)) if whole and fits and alike else Stacks()
+
+
+def _named(softmaxes: Sequence[Tensor], output: Mapping[str, Any]) -> tuple[str, ...]:
+    """The stack of each softmax; none where one is of no stack, or where a layer has none."""
+    returned = [
+        (stack, weights)
+        for stack, key in (("", "encoder_attentions"), (DECODER, "decoder_attentions"), (CROSS, "cross_attentions"))
+        for weights in output.get(key) or ()
+    ]
+    names = []
+    for softmax in softmaxes:
+        alike = [
+            number
+            for number, (_, weights) in enumerate(returned)
+            if weights is not None and weights.shape == softmax.shape and torch.allclose(weights, softmax, atol=1e-6)
+        ]
+        if not alike:
+            return ()
+        names.append(returned.pop(alike[0])[0])
+    return () if returned else tuple(names)
+
+
+def _shift(rows: Sequence[Tensor]) -> int | None:
+    """By how many places the decoder reads each piece later than the encoder, which reads first."""
+    if len(rows) != 2 or rows[0].shape != rows[1].shape:
+        return None
+    first, second = (row[0].tolist() for row in rows)
+    return next((by for by in range(len(first) // 2) if second[by:] == first[: len(first) - by]), None)
+
+
+def _without_hooks(body: torch.nn.Module) -> None:
+    """Transformers leaves those with which it collected attention."""
+    for module in body.modules():
+        module._forward_hooks.clear()
+        vars(module).pop("_output_capturing_hooks_installed", None)

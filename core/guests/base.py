@@ -3,15 +3,43 @@ them can be asked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Generic, Protocol, Self, TypeVar
 
 import torch
 
+from core.errors import MendableError, said
 from core.layers.attention import Override
 from core.models.base import AttentionLinks, Intervention, Output, PairModel
-from core.reading.reader import Reading, ReadText
-from core.reading.tokens import Token, tokenize
+from core.reading.reader import PairError, Reading, ReadText
+from core.reading.scripts import without_spaces
+from core.reading.tokens import MAX_TOKENS, Token, tokenize
+
+_LOG = logging.getLogger(__name__)
+
+
+@contextmanager
+def blaming(name: str, remedy: str = "change the texts, or choose another model") -> Iterator[None]:
+    """Whatever code from elsewhere raises inside becomes a PairError of one sentence that names whose fault it is, and
+    its traceback is logged. SystemExit is one, too, and so is a panic of the tokenisers' library, no Exception."""
+    try:
+        yield
+    except MendableError:
+        raise
+    except BaseException as error:
+        if is_ctrl_c(error):
+            raise
+        _LOG.exception("%s could not answer", name)
+        raise PairError(f"{name} could not answer ({said(error)}): {remedy}") from error
+
+
+def is_ctrl_c(error: BaseException) -> bool:
+    """Whether the person at the terminal wants the program to end; anything else that a stranger's code raises
+    (SystemExit, say) is that code's fault alone."""
+    return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
 
 
 class GuestBatch(Protocol):
@@ -30,11 +58,18 @@ B_co = TypeVar("B_co", bound=GuestBatch, covariant=True)
 class GuestReader(Generic[B_co]):
     """Splits texts into our words, and makes of readings what a model from elsewhere is called with."""
 
+    most_words = MAX_TOKENS
+    """Words of one text that are read."""
+
     def tokens(self, text: str) -> list[Token]:
         return tokenize(text)
 
     def known(self, norm: str) -> bool:
-        return True  # a word that it lacks is spelt in pieces, and nobody knows what a function knows
+        return True  # it has no vectors of words
+
+    def lacks(self, word: str) -> bool:
+        """Whether a word is read as one that is not known; nobody can tell of a function."""
+        return False
 
     def batch(self, reading: Reading) -> B_co:
         return self.batch_of([reading])
@@ -44,7 +79,8 @@ class GuestReader(Generic[B_co]):
         raise NotImplementedError
 
     def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        """The texts without the last words that the model has no room for."""
+        """The texts without the last words that the model has no room for. Raises PairError where it has none for the
+        first ones."""
         return list(sides)
 
 
@@ -54,6 +90,8 @@ class GuestModel(PairModel, Generic[B]):
     projection = None
     refusal: str
     """The message of the error for anyone who tries to set something in it."""
+    name = "this model"
+    """What the sentence about a fault of its own code begins with."""
 
     def answer(self, batch: B) -> Output:
         """Logits of these pairs, with what the model computed on the way."""
@@ -63,12 +101,13 @@ class GuestModel(PairModel, Generic[B]):
         """Raises ValueError for an override."""
         if override is not None:
             raise ValueError(self.refusal)
-        return self.answer(batch)
+        with blaming(self.name):
+            return self.answer(batch)
 
     def under(self, batch: B, intervention: Intervention) -> Output:  # type: ignore[override]
         if intervention.attention is not None or not intervention.crossings or intervention.knockout is not None:
             raise ValueError(self.refusal)
-        return self.answer(batch)
+        return self(batch)
 
     def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
         """None that could be set."""
@@ -99,10 +138,10 @@ def spelt(side: ReadText) -> tuple[str, list[Span]]:
 
 def _between(gap: str, word: str) -> str:
     """What stands before ``word`` (empty at a text's beginning and end). Where words were taken out of it, a space if
-    one stood behind them or if two words would be joined."""
+    one stood behind them or if two words would be joined that are written apart."""
     if not gap.strip():
         return gap
-    return " " if word and (gap[-1].isspace() or word[0].isalnum()) else ""
+    return " " if word and (gap[-1].isspace() or (word[0].isalnum() and not without_spaces(word[0]))) else ""
 
 
 def _begun(before: str, word: str) -> str:

@@ -8,14 +8,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from core.guests.heads import MEAN, ROLLOUT, Head, HeadError, parse_head
+from core.guests.heads import MEAN, ROLLOUT, STACKS, Head, HeadError, parse_head, stack_of
 from core.guests.pieces import NO_WORD, Pieces
 
 
 def chosen_attention(layers: Sequence[Tensor], chosen: str) -> Tensor:
-    """The attention ``[P, P]`` that is asked for, of all layers' ``[1, heads, P, P]``. Raises HeadError for a head that
-    the model does not have."""
-    head = parse_head(chosen)
+    """The attention ``[P, P]`` that is asked for, of all layers' ``[1, heads, P, P]`` of its stack. Raises HeadError
+    for a head that the model does not have."""
+    head, stack = parse_head(chosen), stack_of(chosen)
+    if stack and not layers:
+        raise HeadError(
+            f"there is no {chosen}: the model has no {STACKS[stack]} whose attention can be drawn; choose {MEAN}"
+        )
     if head == ROLLOUT:
         return rollout(layers)
     if isinstance(head, Head):
@@ -49,19 +53,15 @@ class Between:
     own: Tensor
 
 
-def between(attention: Tensor, pieces: Pieces) -> tuple[Between, Between]:
+def between(attention: Tensor, pieces: Pieces, shifts: tuple[int, int] = (0, 0)) -> tuple[Between, Between]:
     """From attention over the pieces of one pair, ``[..., P, P]``, that of the first text's words, and that of the
-    second's: the sum over the pieces of the word that is looked at, the mean over those of the looking one."""
+    second's: the sum over the pieces of the word that is looked at, the mean over those of the looking one. ``shifts``:
+    by how many places the rows, and the columns, stand behind the pieces that they read, as a decoder's do."""
     first, second = pieces.words[0]
-    owners = pieces.owners[0, : attention.shape[-1]].to(attention.device)
-    # Columns: each word, then all that is no word.
-    of_word = torch.nn.functional.one_hot(
-        torch.where(owners == NO_WORD, first + second, owners), first + second + 1
-    ).to(attention.dtype)
-    of_word = of_word * pieces.real[0, : attention.shape[-1], None].to(of_word)
-    looked_at = attention @ of_word
-    counts = of_word[:, :-1].sum(0).clamp_min(1)
-    by_word = of_word[:, :-1].mT @ looked_at / counts[:, None]
+    rows, columns = (_words(pieces, shift).to(attention) for shift in shifts)
+    looked_at = attention @ columns
+    counts = rows[:, :-1].sum(0).clamp_min(1)
+    by_word = rows[:, :-1].mT @ looked_at / counts[:, None]
     texts = slice(0, first), slice(first, first + second)
     return tuple(  # type: ignore[return-value]
         Between(
@@ -71,3 +71,10 @@ def between(attention: Tensor, pieces: Pieces) -> tuple[Between, Between]:
         )
         for looking in (0, 1)
     )
+
+
+def _words(pieces: Pieces, shift: int) -> Tensor:
+    """Which word each place of one pair reads, ``[P, words + 1]``; last, that it reads none."""
+    owners, none = pieces.owners[0], sum(pieces.words[0])
+    owners = torch.cat([owners.new_full((shift,), NO_WORD), owners])[: len(owners)]
+    return torch.nn.functional.one_hot(torch.where(owners == NO_WORD, none, owners), none + 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load
 from torch import Tensor, nn
 
 from core.card import Card
@@ -16,12 +16,16 @@ from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
 from core.evidence.record import matrix
 from core.guests.base import GuestModel, GuestReader
-from core.guests.card import HEAD
+from core.guests.folder import HEAD, contents
 from core.guests.names import called
 from core.guests.pieces import Pieces, SplitsIntoPieces
 from core.guests.towers import Tower, by_word
+from core.models.answers import SOFTMAX
 from core.models.base import GUESTS, Evidence, ModelConfig, Output, Wanted, register
 from core.reading.reader import Reading, ReadText
+
+LARGEST_HEAD = 1 << 30
+"""Bytes of a trained classifier."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +56,16 @@ class TowerReader(SplitsIntoPieces, GuestReader[Apart]):
 
 @dataclass(frozen=True)
 class BiEncoderConfig(ModelConfig):
-    """``threshold``: the cosine at which both classes are as probable; ``scale``: log-odds of a cosine of 1 more.
-    ``trained``: whether a classifier that was trained on both vectors judges instead."""
+    """``threshold``: the similarity at which both classes are as probable, None where none was fitted: then the
+    similarity itself is the answer; ``scale``: log-odds of a similarity of 1 more. ``trained``: whether a classifier
+    that was trained on both vectors judges instead."""
 
     input_size: int = 1
-    threshold: float = 0.5
+    threshold: float | None = None
     scale: float = 10.0
     trained: bool = False
+    activation: str = SOFTMAX
+    similarity: str = "similarity"
 
 
 @dataclass(frozen=True)
@@ -86,14 +93,20 @@ class BiEncoder(GuestModel[Apart]):
         super().__init__(config)
         self.tower, self.head = tower, head
 
+    @property
+    def unfitted(self) -> bool:
+        return self.head is None and self.config.threshold is None
+
     def answer(self, batch: Apart) -> Output:
         (first, u), (second, v) = self.tower(batch.first), self.tower(batch.second)
         trace = BiEncoderTrace((first, second), batch)
         if self.head is None:
-            cosine = (u * v).sum(-1, keepdim=True)
-            log_odds = self.config.scale * (cosine - self.config.threshold)
-            return Output(torch.cat([-log_odds / 2, log_odds / 2], dim=1), cosine, trace)
-        features = torch.cat([u, v, (u - v).abs()], dim=1)
+            alike = self.tower.alike(u, v)[:, None]
+            if self.config.threshold is None:
+                return Output(alike, alike, trace)
+            log_odds = self.config.scale * (alike - self.config.threshold)
+            return Output(torch.cat([-log_odds / 2, log_odds / 2], dim=1), alike, trace)
+        features = pair_features(u, v)
         return Output(self.head(features), features, trace)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
@@ -109,12 +122,18 @@ class BiEncoder(GuestModel[Apart]):
         yield AttentionMap("similarity of words", *roles, (), matrix(similar), units=SIMILARITY)
 
 
+def pair_features(u: Tensor, v: Tensor) -> Tensor:
+    """(u, v, |u - v|) of vectors ``[B, E]`` brought to length 1, ``[B, 3 E]``: what a trained classifier reads."""
+    u, v = nn.functional.normalize(u, dim=-1), nn.functional.normalize(v, dim=-1)
+    return torch.cat([u, v, (u - v).abs()], dim=1)
+
+
 def head_of(folder: Path, card: Card) -> nn.Linear | None:
     """The classifier that `python -m trainers head` trained; None where there is none. Raises CheckpointError."""
     if not card["config"]["trained"]:
         return None
     try:
-        weights = load_file(folder / HEAD)
+        weights = load(contents(folder, HEAD, LARGEST_HEAD))
         head = nn.Linear(weights["weight"].shape[1], len(card["labels"]))
         head.load_state_dict(weights)
     except Exception as error:

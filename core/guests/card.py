@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from core.card import Card, problems
-from core.errors import CheckpointError
+from core.card import Card, RoleNames, problems
+from core.errors import CheckpointError, said
 from core.evidence import BOTH
-from core.files import read_json
+from core.guests.folder import (
+    CONFIG,
+    HEAD,
+    MODULES,
+    SETTINGS,
+    config_of,
+    contents,
+    has,
+    home_of,
+    parts_of,
+    weights_of,
+)
+from core.guests.heads import sizes_of
+from core.guests.kinds import activation_of, check_kind
 from core.guests.names import called
 from core.guests.settings import (
-    SETTINGS,
     TASKS,
     GuestSettings,
     add_settings,
@@ -24,27 +36,17 @@ from core.guests.settings import (
     settings_of,
     task_of,
 )
+from core.guests.towers import SIMILARITIES, similarity_of
 from core.json_types import JsonMapping, JsonObject
+from core.models.answers import IDENTITY, SOFTMAX
+from core.wording import counted
 
 ARCHITECTURE = "cross-encoder"
 BI_ENCODER = "bi-encoder"
-MODULES = "modules.json"
-"""What sentence-transformers writes beside the parts of a model of its own."""
-HEAD = "pairlens-head.safetensors"
-"""The classifier of a bi-encoder that was trained here."""
 ALIKE = ("0", "1")
-"""The classes of a bi-encoder without a trained classifier, unless they are named."""
-LARGEST_CONFIG = 4 << 20
-
-
-def is_guest(folder: Path) -> bool:
-    """Whether a folder is in Hugging Face's format, or in sentence-transformers'."""
-    try:
-        if (folder / "card.json").is_file():
-            return False
-        return any((folder / name).is_file() for name in ("config.json", MODULES))
-    except OSError:  # what reads its card says what is wrong
-        return False
+"""The classes of a bi-encoder whose threshold was fitted, unless they are named."""
+MOST_CLASSES = 1000
+"""More than any classifier of pairs has."""
 
 
 def guest_card(folder: Path) -> Card:
@@ -56,46 +58,42 @@ def guest_card(folder: Path) -> Card:
     return card.copy()
 
 
-def weights_of(folder: Path) -> list[Path]:
-    """The files of the weights, in the order of their names."""
-    return [path for path in sorted(_home(folder).glob("*.safetensors")) if path.name != HEAD]
-
-
 def guest_files(folder: Path) -> list[Path]:
-    """The files that make a guest."""
-    named = (folder / name for name in (MODULES, HEAD, SETTINGS))
-    return [*named, _home(folder) / "config.json", _home(folder) / "tokenizer.json", *weights_of(folder)]
-
-
-def modules_of(folder: Path) -> list[JsonObject]:
-    """What ``modules.json`` lists. Raises CheckpointError for what is no list of steps with types and paths."""
-    try:
-        steps = read_json(folder / MODULES)
-        return [{"type": str(step["type"]), "path": str(step["path"])} for step in steps]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise CheckpointError(f"{called(folder)}/{MODULES} is no list of steps: copy the model again") from None
-
-
-def _home(folder: Path) -> Path:
-    """The folder of the transformer, which in sentence-transformers' layout may be a subfolder."""
-    if (folder / "config.json").is_file() or not (folder / MODULES).is_file():
-        return folder
-    with contextlib.suppress(CheckpointError, IndexError):
-        return folder / str(modules_of(folder)[0]["path"])
-    return folder
+    """The files that make a guest; ``pairlens.json`` and the trained classifier are among them where they are not
+    there yet."""
+    return [*dict.fromkeys([folder / HEAD, folder / SETTINGS, *parts_of(folder)])]
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of the weights' files."""
-    return sum(path.stat().st_size for path in weights_of(folder))
+    """Bytes of the weights' files; 0 where they cannot be told."""
+    try:
+        return sum(path.stat().st_size for path in weights_of(folder))
+    except (CheckpointError, OSError):
+        return 0
 
 
 def answer(folder: Path, task: str, labels: Sequence[str], second_first: bool = False) -> None:
     """Write what a person said of a guest into its ``pairlens.json``. Raises CheckpointError for what cannot be, and
     FileError where the operating system refuses."""
     said = {"task": task, "labels": list(labels), "second_first": second_first}
-    check(folder, checked_settings(folder, said), _labels(_config(folder)))
+    check(folder, checked_settings(folder, said), labels_of(folder, config_of(home_of(folder))))
     add_settings(folder, **said)
+
+
+def named(card: Card, names: Sequence[str]) -> Card:
+    """The card of a guest with these names of its classes, in the order of the logits. Raises CheckpointError for
+    another number of them and for two that are the same."""
+    labels = [name.strip() for name in names]
+    classes = len(card["labels"])
+    if len(labels) != classes or len({label.lower() for label in labels}) < classes or not all(labels):
+        raise CheckpointError(
+            f"{card['name']} has {counted(classes, 'class', 'es')}, and {', '.join(names)[:100]!r} names "
+            f"{len(set(labels) - {''})} different ones: give --class-names as many names, with commas between them"
+        )
+    task = task_of(labels) or card["task"]
+    first, second = TASKS[task] if task != card["task"] and task in TASKS else list(card["roles"].values())[:2]
+    roles = RoleNames({"first": first, "second": second, "judged": BOTH})
+    return cast(Card, {**card, "labels": labels, "task": task, "roles": roles, "asked": False})
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -108,41 +106,46 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 @functools.lru_cache(maxsize=64)
 def _card(folder: Path, *changed: object) -> Card | str:
-    """The card, or what is wrong in one sentence."""
+    """The card, or what is wrong in one sentence. Nothing in a stranger's folder may keep the others from being
+    listed."""
     try:
         return _read(folder)
     except CheckpointError as error:
         return str(error)
+    except Exception as error:
+        return f"{called(folder)} cannot be read ({said(error)}): copy the model again"
 
 
 def _read(folder: Path) -> Card:
-    pair = (folder / MODULES).is_file()
-    if pair:
-        modules_of(folder)
-    config, settings = _config(folder), settings_of(folder)
-    known = settings.labels or ALIKE if pair else _labels(config)
-    labels = settings.labels or known
-    check(folder, settings, known if (folder / HEAD).is_file() or not pair else ALIKE)
+    check_kind(folder)
+    pair = has(folder, MODULES)
+    config, settings = config_of(home_of(folder)), settings_of(folder)
+    weights_of(folder)  # raises where there are none that can be used
+    trained = pair and has(folder, HEAD)
+    known = ALIKE if pair else labels_of(folder, config)
+    check(folder, settings, settings.labels if trained else known)
+    own: JsonObject = _of_pair(folder, settings) if pair else _of_cross(folder, config, settings)
+    score = own["activation"] != SOFTMAX if pair else len(known) == 1
+    named = () if pair and score else settings.labels
+    labels = named or ((own["similarity"],) if pair and score else _score(known) if score else known)
     task = settings.task or task_of(labels) or ("paraphrase" if pair else "")
-    if not weights_of(folder):
-        raise CheckpointError(without_safetensors(folder))
-    unknown = not task
-    roles = settings.roles or TASKS[task or "entailment"]
+    asked = not (task or score)
+    roles = settings.roles or TASKS[task] if task else ("first text", "second text") if score else TASKS["entailment"]
     lowered = tuple(label.lower() for label in labels)
     card = {
         "name": called(folder),
         "title": settings.title or called(folder),
         "architecture": BI_ENCODER if pair else ARCHITECTURE,
-        "config": {"classes": len(labels), **(_of_pair(folder, settings) if pair else _of_cross(config, settings))},
-        "task": task or "entailment",
-        "labels": list(labels if unknown or len(set(lowered)) < len(lowered) else lowered),
+        "config": {"classes": len(labels), **own},
+        "task": task or ("similarity" if score else "entailment"),
+        "labels": list(labels if asked or len(set(lowered)) < len(lowered) else lowered),
         "roles": {"first": roles[0], "second": roles[1], "judged": BOTH},
         "words": {"sha256": "", "name": "its own pieces"},
         "licence": settings.licence or "not stated: see the model’s own page",
         "notes": settings.notes,
         "sha256": fingerprint(folder),
-        "guest": str(config.get("model_type", "transformer")),
-        "asked": unknown,
+        "guest": str(config.get("model_type", "transformer"))[:80],
+        "asked": asked,
         "second_first": settings.second_first,
         **settings.measured,
     }
@@ -151,14 +154,29 @@ def _read(folder: Path) -> Card:
     return cast(Card, card)
 
 
-def _of_cross(config: JsonMapping, settings: GuestSettings) -> JsonObject:
-    # As most configurations name them; what the model itself has is known when it is loaded.
-    layers, heads = (int(config.get(f"num_{what}") or 1) for what in ("hidden_layers", "attention_heads"))
-    return {"layers": layers, "heads": heads, "head": settings.head, **_agreement(settings.alignment)}
+def _score(labels: Sequence[str]) -> tuple[str, ...]:
+    """The name of a single output."""
+    return ("score",) if labels[0].startswith("LABEL_") else tuple(labels)
+
+
+def _of_cross(folder: Path, config: JsonMapping, settings: GuestSettings) -> JsonObject:
+    layers, heads = sizes_of(config)
+    for what, count in (("layers", layers), ("heads", heads)):
+        if type(count) is not int or not 0 <= count < 10_000:
+            raise CheckpointError(
+                f"config.json of {called(folder)} has a number of {what} that is no plausible number: copy the model "
+                "again"
+            )
+    activation = activation_of(folder, config, len(labels_of(folder, config)))
+    sizes = {"layers": layers, "heads": heads, "head": settings.head, "activation": activation}
+    return {**sizes, **_agreement(settings.alignment)}
 
 
 def _of_pair(folder: Path, settings: GuestSettings) -> JsonObject:
-    return {"threshold": settings.threshold, "scale": settings.scale, "trained": (folder / HEAD).is_file()}
+    trained = has(folder, HEAD)
+    unit = SIMILARITIES[similarity_of(folder)][0]
+    fitted = {"threshold": settings.threshold, "scale": settings.scale, "trained": trained}
+    return {**fitted, "activation": SOFTMAX if trained or settings.fitted else IDENTITY, "similarity": unit}
 
 
 def _agreement(alignment: JsonObject | None) -> JsonObject:
@@ -176,44 +194,43 @@ def _agreement(alignment: JsonObject | None) -> JsonObject:
 def fingerprint(folder: Path) -> str:
     """What distinguishes this model from others: SHA-256 of the configuration and of the first and last megabyte of
     each file of weights, as a large one would take a minute to read in full."""
-    digest = hashlib.sha256((_home(folder) / "config.json").read_bytes())
-    for path in [*weights_of(folder), *([folder / HEAD] if (folder / HEAD).is_file() else [])]:
-        size = path.stat().st_size
+    digest = hashlib.sha256(contents(home_of(folder), CONFIG))
+    for path in [*weights_of(folder), *([folder / HEAD] if has(folder, HEAD) else [])]:
         with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
             digest.update(f"{path.name} {size}".encode() + file.read(1 << 20))
             file.seek(max(0, size - (1 << 20)))
-            digest.update(file.read())
+            digest.update(file.read(1 << 20))
     return digest.hexdigest()
 
 
-def _config(folder: Path) -> JsonObject:
-    file = _home(folder) / "config.json"
-    try:
-        config = read_json(file) if file.stat().st_size <= LARGEST_CONFIG else None
-    except (OSError, ValueError):
-        config = None
-    if not isinstance(config, dict):
-        raise CheckpointError(f"{called(folder)}/config.json is no readable JSON: copy the model again")
-    return config
-
-
-def _labels(config: JsonMapping) -> tuple[str, ...]:
-    """The names of the classes in the order of the logits."""
+def labels_of(folder: Path, config: JsonMapping) -> tuple[str, ...]:
+    """The names of the classes in the order of the logits. Raises CheckpointError for what are no names."""
     named = config.get("id2label")
-    if isinstance(named, dict) and named:
-        try:
-            return tuple(str(label) for _, label in sorted((int(number), label) for number, label in named.items()))
-        except ValueError:
-            pass
-    # The default names of transformers: with two classes config.json leaves them out.
-    return ("LABEL_0", "LABEL_1")
-
-
-def without_safetensors(folder: Path) -> str:
-    if any(folder.glob("*.bin")):
-        return (
-            f"{called(folder)} has its weights in a pickle (*.bin), which could run any code when it is read: where "
-            "you trust it, let Hugging Face’s library convert it with `python -c 'from transformers import "
-            'AutoModelForSequenceClassification as M; M.from_pretrained("FOLDER").save_pretrained("FOLDER")\'`'
+    if named is None or named == {}:
+        count = config.get("num_labels", 2)  # of two classes config.json leaves the usual names out
+        labels = [f"LABEL_{number}" for number in range(count)] if _is_count(count) else []
+    else:
+        labels = _in_order(named)
+    if not labels:
+        raise CheckpointError(
+            f"config.json of {called(folder)} names no classes (1 to {MOST_CLASSES}, each with its own name): mend its "
+            "id2label"
         )
-    return f"{called(folder)} has no *.safetensors: copy the model again, with its weights"
+    return tuple(labels)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 < value <= MOST_CLASSES
+
+
+def _in_order(named: object) -> list[str]:
+    """Names by the numbers that are their keys; none where they are no different names by number."""
+    if not isinstance(named, dict) or len(named) > MOST_CLASSES:
+        return []
+    try:
+        pairs = sorted((int(number), label) for number, label in named.items())
+    except (ValueError, TypeError):
+        return []
+    labels = [str(label) for _, label in pairs if isinstance(label, str | int | float)]
+    return labels if len(set(labels)) == len(named) and all(map(str.strip, labels)) else []

@@ -21,10 +21,10 @@ import torch
 from numpy.typing import ArrayLike
 
 from core.card import Card, RoleNames, problems
-from core.errors import CheckpointError
+from core.errors import CheckpointError, said
 from core.evidence import BOTH, AttentionMap
 from core.evidence.record import Record, matrix
-from core.guests.base import GuestModel, GuestReader, spelt
+from core.guests.base import GuestModel, GuestReader, blaming, is_ctrl_c, spelt
 from core.guests.names import VARIABLE
 from core.guests.settings import TASKS, task_of
 from core.models.base import GUESTS, Evidence, ModelConfig, Output, Settings, Wanted, register
@@ -48,9 +48,22 @@ class PairFunction(Protocol):
         """``[N, C]``: of each pair, in the data set's order, the probability of each class."""
 
 
-@functools.cache
 def made(name: str) -> PairFunction:
-    """What ``module:factory`` makes. Raises CheckpointError with what is wrong in one sentence."""
+    """What ``module:factory`` makes; it is asked once, also where it fails. Raises CheckpointError with what is wrong
+    in one sentence."""
+    with _MAKING:
+        found = _made(name)
+    if isinstance(found, str):
+        raise CheckpointError(found)
+    return found
+
+
+_MAKING = threading.RLock()
+"""Two pages at once must not make two."""
+
+
+@functools.cache
+def _made(name: str) -> PairFunction | str:
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
@@ -58,13 +71,26 @@ def made(name: str) -> PairFunction:
         labels = [str(label) for label in function.labels]
         if not callable(function.probabilities) or not labels:
             raise TypeError("it needs labels and a method probabilities(pairs)")
-    except Exception as error:
-        raise CheckpointError(f"{name} of {VARIABLE} cannot be made ({_reason(error)}): mend the module") from error
+    except BaseException as error:
+        if is_ctrl_c(error):
+            raise
+        return f"{name} of {VARIABLE} cannot be made ({said(error)}): mend the module, and start again"
     return function
 
 
 def card_of(function: PairFunction, name: str) -> Card:
     """The card of a function. Raises CheckpointError for what keeps it from being one."""
+    try:
+        return _card(function, name)
+    except CheckpointError:
+        raise
+    except BaseException as error:  # what it says of itself may be computed
+        if is_ctrl_c(error):
+            raise
+        raise CheckpointError(f"{name} cannot be used ({said(error)}): mend the function") from error
+
+
+def _card(function: PairFunction, name: str) -> Card:
     labels = [str(label) for label in function.labels]
     task = getattr(function, "task", "") or task_of(labels) or "entailment"
     roles = tuple(getattr(function, "roles", ()) or TASKS.get(task, TASKS["entailment"]))
@@ -178,18 +204,11 @@ class FunctionModel(GuestModel[Texts]):
         yield AttentionMap("attention", rows, columns, (), matrix(torch.from_numpy(weights)), null=nothing)
 
     def _asked(self, ask: Callable[[], ArrayLike]) -> ArrayLike:
-        try:
-            with self._one_at_a_time:
-                return ask()
-        except Exception as error:
-            raise PairError(f"{self.name} could not answer ({_reason(error)}): try again, or mend it") from error
+        with blaming(self.name, "try again, or mend it"), self._one_at_a_time:
+            return ask()
 
     def _array(self, found: ArrayLike) -> np.ndarray:
         try:
             return np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise PairError(f"{self.name} does not answer with numbers ({_reason(error)}): mend it") from error
-
-
-def _reason(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:200].rstrip(": ")
+            raise PairError(f"{self.name} does not answer with numbers ({said(error)}): mend it") from error

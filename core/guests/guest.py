@@ -12,14 +12,16 @@ import torch
 
 from core.card import Card
 from core.checkpoint.checkpoint import Checkpoint, FilesState
-from core.errors import CheckpointError
+from core.errors import CheckpointError, MendableError, UnnamedClassesError, said
+from core.evidence import Sentence
+from core.guests.attention import Stacks, stacks_of
 from core.guests.base import GuestBatch, GuestReader
 from core.guests.between import chosen_attention
 from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
-from core.guests.card import BI_ENCODER, guest_card
+from core.guests.card import BI_ENCODER, guest_card, named
 from core.guests.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
-from core.guests.heads import HeadError
-from core.guests.loading import body_of, longest_of, names_of, tokenizer_of
+from core.guests.heads import HeadError, stack_of
+from core.guests.loading import body_of, check_vocabulary, longest_of, names_of, tokenizer_of
 from core.guests.model import CrossEncoder, GuestConfig
 from core.guests.names import called
 from core.guests.pieces import PieceReader
@@ -32,6 +34,14 @@ from core.reading.word_table import default_table
 
 TYPICAL = ("A man in a blue shirt is playing a guitar on a small stage.", "A man plays music outside.")
 """A pair of usual length, by which a pass is timed."""
+OTHERS = (
+    ("A dog.", "A cat."),
+    ("A dog runs.", "It naps."),
+    ("Two girls don't eat ice cream.", "They sleep outside at noon."),
+)
+"""Pairs of other lengths, by which it is found whether pads change an answer."""
+SAME = 5e-6
+"""How far logits may be apart that are called the same, of these pairs: of others they may be a little further."""
 SECONDS_A_CALL = 0.3
 """About how long one call may take for a progress bar to move smoothly and a cancel to take effect soon."""
 LONGEST_TRIAL = 2.0
@@ -58,6 +68,13 @@ class Guest(Checkpoint):
         first, second = self.own_reader.fitting(sides)
         return Reading(first, (second,), self.judged)
 
+    def unknown(self, side: Sentence) -> list[bool]:
+        return [self.own_reader.lacks(token.text) for token in side.tokens]
+
+    @property
+    def token_limits(self) -> tuple[int, int]:
+        return (self.own_reader.most_words,) * 2
+
     @property
     def rows_a_call(self) -> int:
         """Rows that this machine's processor computes in about :data:`SECONDS_A_CALL`."""
@@ -77,49 +94,106 @@ class Guest(Checkpoint):
             start += len(rows)
 
 
-def load_guest(folder: Path, state: FilesState, *, numbered: bool = False) -> Guest:
+def load_guest(folder: Path, state: FilesState, *, numbered: bool = False, class_names: Sequence[str] = ()) -> Guest:
     """A folder in Hugging Face's format as a checkpoint, one whose classes are only ``numbered`` where that is asked
-    for. Raises CheckpointError with one sentence that says what is wrong and what to do."""
-    card = guest_card(folder)
+    for, or with these ``class_names``. Raises CheckpointError with one sentence that says what is wrong and what to
+    do."""
+    card = named(guest_card(folder), class_names) if class_names else guest_card(folder)
     if card.get("asked") and not numbered:
-        named = ", ".join(card["labels"])
+        names = ", ".join(card["labels"])
         only_numbers = all(label.startswith("LABEL_") for label in card["labels"])
-        unclear = f"are only numbered ({named})" if only_numbers else f"({named}) are of no task that is known here"
-        raise CheckpointError(
-            f"the classes of {called(folder)} {unclear}: say on the page Models what they mean, or write it into its "
-            f"{SETTINGS}"
+        unclear = f"are only numbered ({names})" if only_numbers else f"({names}) are of no task that is known here"
+        raise UnnamedClassesError(
+            f"the classes of {called(folder)} {unclear}: give --class-names, say on the page Models what they mean, or "
+            f"write it into its {SETTINGS}"
         )
-    return _of_pair(folder, state, card) if card["architecture"] == BI_ENCODER else _of_cross(folder, state, card)
+    try:
+        return _of_pair(folder, state, card) if card["architecture"] == BI_ENCODER else _of_cross(folder, state, card)
+    except PairError as error:
+        raise CheckpointError(str(error).rstrip(".")) from error
+    except MendableError:
+        raise
+    except Exception as error:  # whatever a stranger's files make a library raise
+        raise CheckpointError(f"{called(folder)} cannot be loaded ({said(error)}): copy the model again") from error
 
 
 def _of_cross(folder: Path, state: FilesState, card: Card) -> Guest:
     tokenizer, body = tokenizer_of(folder), body_of(folder)
+    check_vocabulary(folder, tokenizer, body)
     second_first = bool(card.get("second_first"))
     reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
-    model = CrossEncoder(checked(card["config"], GuestConfig), body).eval()
-    return _counted(_tried(Guest(card["name"], folder, model, card, default_table(), state, reader)), model, reader)
+    config = checked(card["config"], GuestConfig)
+    model = CrossEncoder(config, body, _stacks(reader, body), card["name"]).eval()
+    guest = _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
+    model.together = _answers_together(guest)
+    model.differentiable = _has_gradients(guest, model, reader)
+    return _counted(guest, model, reader)
 
 
 def _of_pair(folder: Path, state: FilesState, card: Card) -> Guest:
     tower = tower_of(folder)
-    reader = TowerReader(tower.tokenizer, names_of(tower.tokenizer), tower.longest)
+    check_vocabulary(folder, tower.tokenizer, tower.body)
+    reader = TowerReader(
+        tower.tokenizer, names_of(tower.tokenizer), tower.longest, prompt=tower.prompt, lower=tower.lower
+    )
     model = BiEncoder(checked(card["config"], BiEncoderConfig), tower, head_of(folder, card)).eval()
-    return _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
+    model.name = card["name"]
+    guest = _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
+    tower.together = _answers_together(guest)
+    return guest
 
 
 @torch.inference_mode()
 def _counted(guest: Guest, model: CrossEncoder, reader: PieceReader) -> Guest:
     """The guest with the layers and heads that one pass used: configurations name them in many ways. Raises
     CheckpointError for a head that it does not have."""
-    layers = model.under(reader.batch(guest.read(*TYPICAL)), Intervention(head="")).trace.layers
-    seen = {"layers": len(layers), "heads": layers[0].shape[1] if layers else 0}
-    model.config = replace(model.config, **seen)
+    seen_in = model.under(reader.batch(guest.read(*TYPICAL)), Intervention(head="")).trace.seen_in
+    sizes = {stack: [len(layers), layers[0].shape[1]] for stack, layers in seen_in.items()}
+    layers, heads = sizes.pop("", [0, 0])
+    model.config = replace(model.config, layers=layers, heads=heads)
     if layers:
         try:
-            chosen_attention(layers, model.config.head)
+            chosen_attention(seen_in.get(stack_of(model.config.head), ()), model.config.head)
         except HeadError as error:
             raise CheckpointError(f"{SETTINGS} of {guest.name}: {error}") from error
+    seen = {"layers": layers, "heads": heads, "stacks": sizes}
     return replace(guest, card={**guest.card, "config": {**guest.card["config"], **seen}})
+
+
+@torch.inference_mode()
+def _stacks(reader: PieceReader, body: torch.nn.Module) -> Stacks:
+    """What the softmaxes of a transformer are."""
+    sides = [ReadText("", text, tuple(reader.tokens(text))) for text in TYPICAL]
+    pieces = reader.pieces([reader.fitting(sides)])
+    return stacks_of(body, {**pieces.inputs, "attention_mask": pieces.real.long()})
+
+
+@torch.inference_mode()
+def _answers_together(guest: Guest) -> bool:
+    """Whether pairs of unlike length have the same logits in one batch as each alone: some models see the pads, or
+    refuse several rows."""
+    readings = [guest.read(*pair) for pair in (TYPICAL, *OTHERS)]
+    alone = torch.cat([guest.model(guest.reader.batch(reading)).logits for reading in readings])
+    try:
+        # Not by the model's own door, which would log that it refuses.
+        together = guest.model.answer(guest.reader.batch_of(readings)).logits  # type: ignore[operator]
+    except Exception:
+        return False
+    return torch.allclose(together, alone, atol=SAME, rtol=0)
+
+
+def _has_gradients(guest: Guest, model: CrossEncoder, reader: PieceReader) -> bool:
+    """Whether a transformer answers the same when it is given its pieces' vectors, and has a gradient in them."""
+    pieces = reader.batch(guest.read(*OTHERS[0]))
+    try:
+        vectors, log_p = model.by_vectors(pieces, 0)
+        with torch.enable_grad():
+            given = log_p(vectors.requires_grad_())
+            (slope,) = torch.autograd.grad(given.sum(), vectors)
+        own = model.supports(model(pieces).logits)[:, 0]
+    except Exception:
+        return False
+    return bool(slope.isfinite().all()) and torch.allclose(given, own, atol=1e-4)
 
 
 def guest_of(function: PairFunction, name: str = "function", state: FilesState = ()) -> Guest:
@@ -145,9 +219,6 @@ def _tried(guest: Guest) -> Guest:
             logits = guest.model(batch).logits
         except PairError as error:
             raise CheckpointError(str(error)) from error
-        except Exception as error:
-            reason = str(error).split("\n")[0][:200]
-            raise CheckpointError(f"{guest.name} cannot be run ({reason}): choose another model") from error
         if tuple(logits.shape) != (1, len(guest.labels)):
             raise CheckpointError(
                 f"{guest.name} answers with {logits.shape[-1]} numbers for {len(guest.labels)} classes: mend the "

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from core.errors import MendableError
+from core.json_types import JsonMapping
 
 MEAN, ROLLOUT = "mean", "rollout"
-"""Of all layers and heads; and what flows through all layers (Abnar and Zuidema 2020, section 3)."""
+"""Of all layers and heads; and what flows through all layers (Abnar and Zuidema 2020, section 3). Of an encoder-decoder
+they are the encoder's."""
+DECODER, CROSS = "decoder", "cross"
+"""The stacks beside an encoder: the decoder's attention to itself, and to the encoder. Written alone, a stack's name is
+the mean of its layers and heads."""
+STACKS = {DECODER: "decoder", CROSS: "cross-attention"}
 
 
 class HeadError(MendableError):
@@ -17,30 +24,51 @@ class HeadError(MendableError):
 
 @dataclass(frozen=True)
 class Head:
-    """One head: its layer and its number there, from 0; written ``7.4`` (layer 7, head 4, from 1)."""
+    """One head: its layer and its number there, from 0, and its ``stack``, empty for that of the encoder or of a model
+    with one stack; written ``7.4`` (layer 7, head 4, from 1) or ``cross.7.4``."""
 
     layer: int
     number: int
+    stack: str = ""
 
     def __str__(self) -> str:
-        return f"{self.layer + 1}.{self.number + 1}"
+        return f"{self.stack}{'.' if self.stack else ''}{self.layer + 1}.{self.number + 1}"
 
-    @property
-    def title(self) -> str:
-        return f"layer {self.layer + 1}, head {self.number + 1}"
+
+_LAYERS = ("encoder_layers", "num_hidden_layers", "n_layers", "n_layer", "num_layers")
+_HEADS = ("encoder_attention_heads", "num_attention_heads", "n_heads", "n_head", "num_heads")
+
+
+def sizes_of(config: JsonMapping) -> tuple[int, int]:
+    """The layers and heads that a configuration states, 0 for what it does not: known for certain only when the model
+    is loaded."""
+    layers, heads = (
+        next((config[name] for name in names if config.get(name) is not None), 0) for names in (_LAYERS, _HEADS)
+    )
+    return layers, heads
 
 
 def parse_head(text: str) -> Head | str | None:
-    """``7.4``, :data:`MEAN` or :data:`ROLLOUT`; None for anything else."""
-    if text in (MEAN, ROLLOUT):
+    """``7.4``, ``decoder.7.4``, ``cross.7.4``, :data:`MEAN`, :data:`ROLLOUT` or the name of a stack; None for anything
+    else."""
+    if text in (MEAN, ROLLOUT, *STACKS):
         return text
-    match = re.fullmatch(r"([1-9]\d{0,2})\.([1-9]\d{0,2})", text, re.ASCII)
-    return Head(int(match[1]) - 1, int(match[2]) - 1) if match else None
+    match = re.fullmatch(r"(?:(decoder|cross)\.)?([1-9]\d{0,2})\.([1-9]\d{0,2})", text, re.ASCII)
+    return Head(int(match[2]) - 1, int(match[3]) - 1, match[1] or "") if match else None
 
 
-def title_of(chosen: str) -> str:
-    """What a choice is called: layer 7, head 4."""
+def stack_of(text: str) -> str:
+    """The stack that a choice is about, empty for the encoder or the only one."""
+    stack = text.partition(".")[0]
+    return stack if stack in STACKS else ""
+
+
+def title_of(chosen: str, stacks: Collection[str] = ()) -> str:
+    """What a choice is called: layer 7, head 4; of a model that has other ``stacks`` too, encoder layer 7, head 4."""
     head = parse_head(chosen)
+    stack = STACKS.get(stack_of(chosen), "encoder" if stacks else "")
     if isinstance(head, Head):
-        return head.title
-    return "rollout through all layers" if head == ROLLOUT else "mean of all layers and heads"
+        return f"{stack} layer {head.layer + 1}, head {head.number + 1}".strip()
+    if head == ROLLOUT:
+        return "rollout through all layers of the encoder" if stack else "rollout through all layers"
+    return f"mean of all layers and heads of the {stack}" if stack else "mean of all layers and heads"

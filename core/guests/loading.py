@@ -1,22 +1,33 @@
-"""Loading what Hugging Face's library made: from files alone, nothing unpickled, no code of the model's own run."""
+"""Loading what Hugging Face's library made: from files alone, nothing unpickled, no code of the model's own run.
+
+The weights are handed to the library as tensors, so that it opens no file of weights itself, whatever a configuration
+or an index names.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
+from safetensors import safe_open
 
 from core.errors import CheckpointError
-from core.guests.card import weights_of, without_safetensors
+from core.guests.folder import check_files, check_plausible, config_of, object_of, shapes_of, weights_of
+from core.guests.kinds import no_classifier
 from core.guests.names import INSTALL, called
 from core.reading.tokens import MAX_TOKENS
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
+
+LEAST_PIECES = 8
+"""A model that reads fewer reads no pair of texts."""
+_ODD = "꙯ 🐶 ꧁ \U00010348 zebra 42 日本"
+"""Characters that few vocabularies have."""
 
 
 @contextlib.contextmanager
@@ -33,12 +44,19 @@ def transformers_library(folder: Path, what: str) -> Iterator[ModuleType]:
     except CheckpointError:
         raise
     except Exception as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = " ".join(str(error).replace(str(folder), called(folder)).split())[:200]
         raise CheckpointError(f"{called(folder)}: {what} cannot be read ({reason}): copy the model again") from error
 
 
 def tokenizer_of(folder: Path) -> PreTrainedTokenizerFast:
     """A tokeniser that says where its pieces stand. Raises CheckpointError in one sentence."""
+    check_files(folder)
+    for key, value in object_of(folder, "tokenizer_config.json").items():
+        # The library would open whatever file is named here.
+        if key.endswith("_file") and isinstance(value, str) and Path(value).name != value:
+            raise CheckpointError(
+                f"{called(folder)}/tokenizer_config.json names a file elsewhere ({key}): remove that line"
+            )
     with transformers_library(folder, "its tokeniser") as transformers:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         if not tokenizer.is_fast:
@@ -50,20 +68,50 @@ def tokenizer_of(folder: Path) -> PreTrainedTokenizerFast:
             raise CheckpointError(
                 f"the tokeniser of {called(folder)} has no vocabulary: copy the model again, all its files"
             )
+        most = tokenizer.model_max_length
+        if type(most) not in (int, float) or not most >= LEAST_PIECES:
+            raise CheckpointError(
+                f"the tokeniser of {called(folder)} reads at most {str(most)[:20]} pieces (model_max_length): mend its "
+                "tokenizer_config.json"
+            )
+        tokenizer(_ODD, _ODD, return_offsets_mapping=True)  # raises where there is no piece for what is unknown
         return tokenizer
+
+
+def check_vocabulary(folder: Path, tokenizer: PreTrainedTokenizerFast, body: torch.nn.Module) -> None:
+    """Raises CheckpointError for a tokeniser with pieces that the model has no vector for."""
+    try:
+        rows = len(body.get_input_embeddings().weight)  # type: ignore[operator]
+    except (AttributeError, NotImplementedError, TypeError):  # some architectures have no single table
+        return
+    beyond = {piece: number for piece, number in tokenizer.get_vocab().items() if number >= rows}
+    pad = tokenizer.pad_token_id
+    if pad is not None and pad >= rows:
+        beyond[str(tokenizer.pad_token)] = pad
+    if beyond:
+        piece, number = max(beyond.items(), key=lambda pair: pair[1])
+        raise CheckpointError(
+            f"the tokeniser of {called(folder)} has a piece {piece[:30]!r} of number {number:,}, but the model has "
+            f"vectors for {rows:,}: copy the tokeniser that belongs to the model"
+        )
 
 
 def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
     """A transformer, with the classifier of pairs on top where it has one. Raises CheckpointError in one sentence."""
-    if not weights_of(folder):
-        raise CheckpointError(without_safetensors(folder))
+    check_files(folder)
+    files = weights_of(folder)
+    check_plausible(folder, config_of(folder), shapes_of(files))
     with transformers_library(folder, "its weights") as transformers:
-        kind = transformers.AutoModelForSequenceClassification if classifies else transformers.AutoModel
+        config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        auto = transformers.AutoModelForSequenceClassification if classifies else transformers.AutoModel
+        kind = auto._model_mapping.get(type(config), None)
+        if kind is None:
+            raise CheckpointError(no_classifier(folder, str(config.model_type)))
+        kind = kind[0] if isinstance(kind, tuple) else kind
         body, report = kind.from_pretrained(
-            folder,
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
+            None,
+            config=config,
+            state_dict=_tensors(files),
             attn_implementation="eager",
             dtype=torch.float32,
             output_loading_info=True,
@@ -72,11 +120,34 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
     # The pooler is used in pre-training alone; a model of sentences does without it.
     lacking = [key for key in lacking if classifies or not key.startswith("pooler.")]
     if lacking:
+        raise CheckpointError(_do_not_fit(folder, lacking))
+    strange = [name for name, value in body.state_dict().items() if not value.isfinite().all()]
+    if strange:
         raise CheckpointError(
-            f"the weights of {called(folder)} do not fit its config.json (without {lacking[0][:80]}): copy the model "
-            "again"
+            f"the weights of {called(folder)} have numbers in {strange[0][:80]} that are not finite: copy it again"
         )
     return body.eval()
+
+
+def _tensors(files: Sequence[Path]) -> dict[str, torch.Tensor]:
+    """Slices of the files, which the library reads one by one."""
+    found = {}
+    for file in files:
+        opened: Any = safe_open(file, framework="pt")
+        found.update({name: opened.get_slice(name) for name in opened.keys()})  # noqa: SIM118 (no mapping)
+    return found
+
+
+def _do_not_fit(folder: Path, lacking: Sequence[str]) -> str:
+    heads = ("classifier", "score", "classification_head", "logits_proj", "sequence_summary", "pre_classifier", "head")
+    if all(key.startswith(heads) for key in lacking):
+        return (
+            f"{called(folder)} is an encoder without a classifier (its weights lack {lacking[0][:80]}): give one that "
+            "was trained on pairs"
+        )
+    return (
+        f"the weights of {called(folder)} do not fit its config.json (without {lacking[0][:80]}): copy the model again"
+    )
 
 
 def names_of(tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
@@ -87,7 +158,9 @@ def names_of(tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
 def longest_of(tokenizer: PreTrainedTokenizerFast, body: torch.nn.Module) -> int:
     """The most pieces that the model can read: the tokeniser's limit, or the number of its positions where that is
     less."""
-    places = getattr(body.config, "max_position_embeddings", None) or MAX_TOKENS * 4
+    places = getattr(body.config, "max_position_embeddings", None) or 0
+    if places < 1:  # places are not numbered, as in XLNet and T5
+        places = MAX_TOKENS * 4
     for module in body.modules():
         if isinstance(module, torch.nn.Embedding) and module.num_embeddings == places and module.padding_idx:
             places -= module.padding_idx + 1  # RoBERTa counts positions from behind the padding's

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,13 @@ from torch import Tensor
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.record import matrix
-from core.guests.attention import Attention, Knockout
-from core.guests.base import GuestModel
+from core.guests.attention import Attention, Knockout, Stacks
+from core.guests.base import GuestModel, blaming
 from core.guests.between import Between, between, chosen_attention
-from core.guests.heads import title_of
+from core.guests.heads import DECODER, MEAN, stack_of, title_of
 from core.guests.pieces import Pieces
 from core.json_types import JsonObject, setting
+from core.models.answers import SOFTMAX
 from core.models.base import GUESTS, AttentionLinks, Evidence, Intervention, ModelConfig, Output, Wanted, register
 from core.reading.reader import Reading
 
@@ -34,6 +35,7 @@ class GuestConfig(ModelConfig):
     measured: str = ""
     f1: float = 0.0
     random_95: float = 0.0
+    activation: str = SOFTMAX
 
     @property
     def agreement(self) -> JsonObject:
@@ -43,12 +45,17 @@ class GuestConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class GuestTrace:
-    """What one call computed: attention ``[B, heads, P, P]`` of each layer where it was asked for, over these pieces,
-    and whose attention is the evidence."""
+    """What one call computed: attention ``[B, heads, P, P]`` of each layer, by stack, where it was asked for, over
+    these pieces, and whose attention is the evidence."""
 
-    layers: Sequence[Tensor]
+    seen_in: Mapping[str, Sequence[Tensor]]
     pieces: Pieces
     head: str
+
+    @property
+    def layers(self) -> Sequence[Tensor]:
+        """Of the encoder, or of the only stack."""
+        return self.seen_in.get("", ())
 
 
 @register(
@@ -63,9 +70,11 @@ class CrossEncoder(GuestModel[Pieces]):
     records = (AttentionMap, AttentionHeads)
     refusal = "a transformer's weights cannot be set: cut its links instead"
 
-    def __init__(self, config: GuestConfig, body: torch.nn.Module) -> None:
+    def __init__(self, config: GuestConfig, body: torch.nn.Module, stacks: Stacks, name: str = GuestModel.name) -> None:
         super().__init__(config)
-        self.body = body
+        self.body, self.stacks, self.name = body, stacks, name
+        self.together = True
+        """Whether several rows may be padded and run at once: whether it then answers each as it does alone."""
 
     def answer(self, batch: Pieces) -> Output:
         return self._call(batch, None, None)
@@ -77,12 +86,20 @@ class CrossEncoder(GuestModel[Pieces]):
         knockout = intervention.knockout
         rows = 1 if knockout is None or knockout.cells is None else len(knockout.cells)
         several = len(batch) == 1 and rows > 1
-        return self._call(batch.repeated(rows) if several else batch, intervention.head, knockout)
+        with blaming(self.name):
+            return self._call(batch.repeated(rows) if several else batch, intervention.head, knockout)
 
     def _call(self, pieces: Pieces, head: str | None, knockout: Knockout | None) -> Output:
-        with Attention(pieces.real.shape[1], knockout, seen=head is not None) as attention:
+        shown = head or self.config.head
+        if len(pieces) > 1 and not self.together:
+            cuts = [None if knockout is None else knockout.row(number) for number in range(len(pieces))]
+            rows = [self._call(pieces.row(number), None, cut) for number, cut in enumerate(cuts)]
+            logits = torch.cat([row.logits for row in rows])
+            return Output(logits, logits, GuestTrace({}, pieces, shown))
+        seen, names = head is not None, self.stacks.names
+        with Attention(pieces.real.shape[1], knockout, seen=seen, names=names) as attention:
             logits = self.body(**pieces.inputs, attention_mask=pieces.real.long()).logits
-        return Output(logits, logits, GuestTrace(attention.weights, pieces, head or self.config.head))
+        return Output(logits, logits, GuestTrace(attention.seen_in, pieces, shown))
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: GuestTrace = output.trace
@@ -90,16 +107,20 @@ class CrossEncoder(GuestModel[Pieces]):
             return
         roles = reading.first.role, reading.second.role
         if AttentionMap in wanted:
-            name = title_of(trace.head)
-            first, second = between(chosen_attention(trace.layers, trace.head).double(), trace.pieces)
+            stack, name = stack_of(trace.head), title_of(trace.head, self.stacks.others)
+            weights = chosen_attention(trace.seen_in.get(stack, ()), trace.head).double()
+            # A decoder reads each piece some places later; it looks at itself, or at the encoder.
+            shifts = self.stacks.shift if stack else 0, self.stacks.shift if stack == DECODER else 0
+            first, second = between(weights, trace.pieces, shifts)
             yield _map(name, roles[1], roles[0], second)
             yield _map(name, roles[0], roles[1], first)
         if AttentionHeads in wanted:
             every = torch.stack([layer[0] for layer in trace.layers]).double()  # [layers, heads, P, P]
-            yield AttentionHeads.of(trace.head, roles, between(every, trace.pieces), **self.config.agreement)
+            beside = {"stacks": self.stacks.others, **self.config.agreement}
+            yield AttentionHeads.of(trace.head, roles, between(every, trace.pieces), **beside)
 
     def cuttable(self, reading: Reading, batch: Pieces) -> tuple[AttentionLinks, ...]:
-        output = self.under(batch, Intervention(head=self.config.head))
+        output = self.under(batch, Intervention(head=MEAN if stack_of(self.config.head) else self.config.head))
         return tuple(
             AttentionLinks(record.rows, record.columns, torch.tensor(record.weights), knocked_out=True)
             for record in self.evidence(reading, output, (AttentionMap,))
@@ -114,10 +135,12 @@ class CrossEncoder(GuestModel[Pieces]):
         others = {name: values for name, values in pieces.inputs.items() if name != "input_ids"}
 
         def log_p(given: Tensor) -> Tensor:
+            if len(given) > 1 and not self.together:
+                return torch.cat([log_p(row) for row in torch.split(given, 1)])
             rows = {name: values.expand(len(given), -1) for name, values in others.items()}
             mask = pieces.real.long().expand(len(given), -1)
             logits = body(inputs_embeds=given, attention_mask=mask, **rows).logits
-            return torch.log_softmax(logits, dim=1)[:, target]
+            return self.supports(logits)[:, target]
 
         return vectors, log_p
 

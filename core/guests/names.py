@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from core.errors import CheckpointError
@@ -28,10 +29,13 @@ def check_local(name: str | Path) -> None:
 
 
 def called(folder: Path) -> str:
-    """What a model is called: its folder's name, in Hugging Face's cache its name on the hub."""
+    """What a model is called: its folder's name, in Hugging Face's cache its name on the hub; a part of one by both
+    names."""
     owner = folder.parent.parent.name
     if folder.parent.name == "snapshots" and owner.startswith("models--"):
         return owner.removeprefix("models--").replace("--", "/")
+    if re.match(r"\d+_", folder.name) and os.path.lexists(folder.parent / "modules.json"):
+        return f"{called(folder.parent)}/{folder.name}"
     return folder.name
 
 

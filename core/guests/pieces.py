@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from core.guests.base import GuestReader, Span, spelt
-from core.reading.reader import Reading, ReadText
+from core.guests.base import GuestReader, Span, blaming, spelt
+from core.reading.reader import PairError, Reading, ReadText
+from core.reading.scripts import inner_ends, without_spaces
+from core.reading.tokens import MAX_TOKENS, Token, normalise, tokenize
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedTokenizerFast
@@ -57,6 +61,12 @@ class Pieces:
     def __len__(self) -> int:
         return len(self.owners)
 
+    def row(self, number: int) -> Pieces:
+        """One row as a batch of its own, without pads."""
+        rows, real = slice(number, number + 1), slice(0, int(self.real[number].sum()))
+        inputs = {name: values[rows, real] for name, values in self.inputs.items()}
+        return Pieces(inputs, self.owners[rows, real], self.real[rows, real], self.words[rows])
+
     def repeated(self, rows: int) -> Pieces:
         """A batch of 1 as one of so many equal rows."""
         inputs = {name: values.expand(rows, -1) for name, values in self.inputs.items()}
@@ -71,12 +81,32 @@ class Pieces:
 @dataclass(frozen=True)
 class SplitsIntoPieces:
     """Splits one or two texts together into the pieces of a tokeniser. ``names``: what the model is called with;
-    ``longest``: pieces that it can read; ``second_first``: whether it reads the second text before the first."""
+    ``longest``: pieces that it can read; ``second_first``: whether it reads the second text before the first;
+    ``prompt``: what stands before each text; ``lower``: whether texts are read in small letters."""
 
     tokenizer: PreTrainedTokenizerFast
     names: tuple[str, ...]
     longest: int
     second_first: bool = False
+    prompt: str = ""
+    lower: bool = False
+
+    def tokens(self, text: str) -> list[Token]:
+        """Our words; in a script without spaces they end where the tokeniser's pieces end."""
+        words = tokenize(text)
+        if not without_spaces(text):
+            return words
+        ends = self._ends(text).intersection(inner_ends(text))
+        parts = []
+        for word in words:
+            cuts = [word.start, *sorted(ends.intersection(range(word.start + 1, word.end))), word.end]
+            for start, end in pairwise(cuts):
+                parts.append(Token(text[start:end], start, end, normalise(text[start:end])))
+        return parts
+
+    def lacks(self, word: str) -> bool:
+        unknown = self.tokenizer.unk_token_id
+        return unknown is not None and unknown in self._called(word, add_special_tokens=False)["input_ids"]
 
     def pieces(self, rows: Sequence[Sequence[ReadText]]) -> Pieces:
         """Rows of one text or two each as one batch."""
@@ -95,31 +125,62 @@ class SplitsIntoPieces:
         return Pieces(inputs, padded([owners for _, owners in split], NO_WORD), real, words)
 
     def shortened(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        """The texts without the last words that there is no room for, taken from the longer text first."""
+        """The texts without the last words that there is no room for, taken from the text with more pieces first.
+        Raises PairError where even the first words have no room."""
         left = list(sides)
+        if self.tokenizer.truncation_side == "left" and self._length(left) > self.longest:
+            raise PairError("the text is too long, and the model’s tokeniser cuts texts at their beginning: shorten it")
         while (excess := self._length(left) - self.longest) > 0:
-            longer = max(range(len(left)), key=lambda number: len(left[number].tokens))
-            side = left[longer]
-            # A word has a piece at least, so as many words less are never too many but for words of several pieces.
-            count = max(1, len(side.tokens) - max(1, excess // 4))
-            if count == len(side.tokens):
-                break
-            cut = side.truncated + len(side.tokens) - count
-            left[longer] = ReadText(side.role, side.text, side.tokens[:count], cut)
+            counts = _counts(left, self._row(left)[1])
+            while excess > 0:
+                longer = max((own for own in counts if len(own) > 1), key=sum, default=None)
+                if longer is None:
+                    break
+                excess -= longer.pop()
+            kept = [_first_words(side, len(own)) for side, own in zip(left, counts, strict=True)]
+            if kept == left:
+                longest = max(left, key=lambda side: len(side.tokens[0].text) if side.tokens else 0)
+                word = longest.tokens[0].text[:24] if longest.tokens else ""
+                raise PairError(
+                    f"“{word}…” is longer than the {self.longest} pieces that this model reads: shorten it."
+                )
+            left = kept
         return left
 
     def _length(self, sides: Sequence[ReadText]) -> int:
-        texts = [spelt(side)[0] for side in sides]
-        return len(self.tokenizer(*self._ordered(texts), verbose=False)["input_ids"])
+        texts = [self._spelt(side)[0] for side in sides]
+        return len(self._called(*self._ordered(texts))["input_ids"])
+
+    def _ends(self, text: str) -> set[int]:
+        """Where the tokeniser's pieces end in a text, of which some stand for a part of a character."""
+        spans = self._called(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+        furthest, ends = 0, set()
+        for start, end in spans:
+            if start >= furthest:
+                ends.add(start)
+            furthest = max(furthest, end)
+        return ends
+
+    def _called(self, *texts: str, **options: Any) -> BatchEncoding:
+        with blaming("the tokeniser"):
+            return self.tokenizer(*texts, verbose=False, **options)
+
+    def _spelt(self, side: ReadText) -> tuple[str, list[Span]]:
+        """The text as the tokeniser gets it, and the span of each word in it."""
+        text, spans = spelt(side)
+        if self.lower:  # letter by letter: a few, such as İ, are two when they are small
+            text = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+        before = len(self.prompt)
+        return self.prompt + text, [(start + before, end + before) for start, end in spans]
 
     def _ordered(self, texts: Sequence[str]) -> Sequence[str]:
         return texts[::-1] if self.second_first else texts
 
     def _row(self, sides: Sequence[ReadText]) -> tuple[BatchEncoding, list[int]]:
         """The pieces of a row, and of each the number of its word."""
-        spellings = [spelt(side) for side in sides]
+        spellings = [self._spelt(side) for side in sides]
         texts = self._ordered([text for text, _ in spellings])
-        encoded = self.tokenizer(*texts, return_offsets_mapping=True, verbose=False)
+        encoded = self._called(*texts, return_offsets_mapping=True)
         sequences = encoded.sequence_ids(0)
         owners = [NO_WORD] * len(sequences)
         before = 0
@@ -136,8 +197,28 @@ class SplitsIntoPieces:
 class PieceReader(SplitsIntoPieces, GuestReader[Pieces]):
     """Splits texts into our words, and both texts of a pair together into pieces."""
 
+    most_words = 2 * MAX_TOKENS
+
     def batch_of(self, readings: Sequence[Reading]) -> Pieces:
         return self.pieces([(reading.first, reading.second) for reading in readings])
 
     def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        return self.shortened(sides)
+        lengths = [len(side.tokens) for side in sides]
+        while sum(lengths) > self.most_words:  # of both texts together
+            lengths[lengths.index(max(lengths))] -= 1
+        return self.shortened([_first_words(side, length) for side, length in zip(sides, lengths, strict=True)])
+
+
+def _first_words(side: ReadText, count: int) -> ReadText:
+    """The text cut after so many words."""
+    cut = len(side.tokens) - count
+    return replace(side, tokens=side.tokens[:count], truncated=side.truncated + cut) if cut else side
+
+
+def _counts(sides: Sequence[ReadText], owners: Sequence[int]) -> list[list[int]]:
+    """How many pieces each word of each text has."""
+    of, counts, before = Counter(owners), [], 0
+    for side in sides:
+        counts.append([of[before + word] for word in range(len(side.tokens))])
+        before += len(side.tokens)
+    return counts

@@ -4,8 +4,8 @@
      "roles": ["premise", "hypothesis"], "second_first": false, "head": "7.4"}
 
 ``labels`` in the order of the logits; ``second_first``: the model reads the second text before the first; ``head``:
-whose attention is shown first (:mod:`core.guests.heads`). Of a bi-encoder ``threshold`` is the cosine from which on two
-texts are alike, and ``scale`` how fast its probability grows there. It also holds what commands measured.
+whose attention is shown first (:mod:`core.guests.heads`). Of a bi-encoder ``threshold`` is the similarity from which on
+two texts are alike, and ``scale`` how fast its probability grows there. It also holds what commands measured.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CheckpointError
-from core.files import json_text, read_json, write_whole
+from core.files import json_text, write_whole
+from core.guests.folder import SETTINGS as SETTINGS
+from core.guests.folder import has, json_of
 from core.guests.heads import MEAN, ROLLOUT, parse_head
 from core.guests.names import called
 from core.json_types import JsonObject, checked, setting
 
-SETTINGS = "pairlens.json"
 TASKS: Mapping[str, tuple[str, str]] = {
     "entailment": ("premise", "hypothesis"),
     "fact checking": ("claim", "evidence"),
     "answer selection": ("question", "answer"),
     "paraphrase": ("question 1", "question 2"),
+    "similarity": ("first text", "second text"),
 }
 """By task the names of both texts."""
 _ENTAILMENT = ("entailment", "neutral", "contradiction")
@@ -60,11 +62,16 @@ class GuestSettings(MeasuredFigures):
     roles: tuple[str, ...] = ()
     second_first: bool = False
     head: str = MEAN
-    threshold: float = setting(0.5, least=-1, most=1)
+    threshold: float | None = None
     scale: float = setting(10.0, above=0)
     licence: str = ""
     notes: str = ""
     """Of whoever knows the model, for its card."""
+
+    @property
+    def fitted(self) -> bool:
+        """Whether a bi-encoder's threshold was fitted, or given."""
+        return self.threshold is not None
 
     @property
     def measured(self) -> JsonObject:
@@ -112,12 +119,11 @@ def add_settings(folder: Path, **more: object) -> None:
 
 
 def _values(folder: Path) -> Any:
-    file = folder / SETTINGS
-    if not file.is_file():
+    if not has(folder, SETTINGS):
         return {}
     try:
-        return read_json(file)
-    except (OSError, ValueError):
+        return json_of(folder, SETTINGS)
+    except CheckpointError:
         raise CheckpointError(f"{called(folder)}/{SETTINGS} is no readable JSON: mend or remove it") from None
 
 

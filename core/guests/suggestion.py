@@ -66,9 +66,10 @@ def plain_pairs(task: str, classes: int) -> tuple[Row, ...]:
     return tuple(pair for pair in pairs if pair[2] in labels)
 
 
-def suggestion(folder: Path) -> Suggestion | None:
+def suggestion(folder: Path, progress: Callable[[int, int], object] = lambda done, of: None) -> Suggestion | None:
     """For a model whose classes are only numbered: the task, labels and order of texts by which it gets most plain
-    pairs right; None where no task has as many classes. Loads the model. Raises CheckpointError as loading does."""
+    pairs right; None where no task has as many classes. Loads the model. ``progress`` is called with the ways to read
+    its classes that were tried, and how many there are. Raises CheckpointError as loading does."""
     guest = load_guest(folder, files_state(folder), numbered=True)
     classes = len(guest.labels)
 
@@ -79,12 +80,11 @@ def suggestion(folder: Path) -> Suggestion | None:
             logits[rows] = guest.model(pieces).logits.float()
         return torch.log_softmax(logits.double(), 1).numpy()
 
-    found = [
-        fitted(task, plain_pairs(task, classes), usual_labels(task, classes), second_first, ask)
-        for task in LABELS
-        if usual_labels(task, classes)
-        for second_first in (False, True)
-    ]
+    ways = [(task, turned) for task in LABELS if usual_labels(task, classes) for turned in (False, True)]
+    found = []
+    for done, (task, turned) in enumerate(ways):
+        progress(done, len(ways))
+        found.append(fitted(task, plain_pairs(task, classes), usual_labels(task, classes), turned, ask))
     return max(found, key=lambda one: one.right / one.of, default=None)
 
 

@@ -1,12 +1,13 @@
 """A model of single texts in sentence-transformers' layout, read with transformers alone.
 
 ``modules.json`` lists its steps, each with a folder: the transformer, how the states of its pieces become one vector
-(``1_Pooling``), perhaps a layer more (``2_Dense``), perhaps a division by the length.
+(``1_Pooling``), perhaps further layers (``2_Dense``) and a division by the length (``3_Normalize``). Whatever its files
+say beyond what is followed here is refused by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,59 +17,111 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from core.errors import CheckpointError
-from core.files import read_json
-from core.guests.card import modules_of
-from core.guests.loading import body_of, longest_of, tokenizer_of
+from core.guests.folder import WEIGHTS, has, modules_of, object_of, shapes_of, without_safetensors
+from core.guests.loading import LEAST_PIECES, body_of, longest_of, tokenizer_of
 from core.guests.names import called
 from core.guests.pieces import Pieces
-from core.json_types import JsonObject
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-POOLINGS = ("cls", "mean", "max", "mean_sqrt_len")
-_KEYS = {
-    "cls": "pooling_mode_cls_token",
-    "mean": "pooling_mode_mean_tokens",
-    "max": "pooling_mode_max_tokens",
-    "mean_sqrt_len": "pooling_mode_mean_sqrt_len_tokens",
+_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len", "weightedmean", "lasttoken")
+"""In the order in which the vectors of several stand behind one another."""
+_OLD_KEYS = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
 }
-_ACTIVATIONS: Mapping[str, type[nn.Module]] = {kind.__name__: kind for kind in (nn.Identity, nn.Tanh, nn.ReLU, nn.GELU)}
+_ACTIVATIONS: Mapping[str, type[nn.Module]] = {
+    kind.__name__: kind for kind in (nn.Identity, nn.Tanh, nn.ReLU, nn.GELU, nn.Sigmoid)
+}
+SIMILARITIES: Mapping[str, tuple[str, Callable[[Tensor, Tensor], Tensor]]] = {
+    "cosine": ("similarity", lambda u, v: nn.functional.cosine_similarity(u, v, dim=-1)),
+    "dot": ("dot product", lambda u, v: (u * v).sum(-1)),
+    "euclidean": ("negative distance", lambda u, v: -(u - v).norm(dim=-1)),
+    "manhattan": ("negative distance", lambda u, v: -(u - v).abs().sum(-1)),
+}
+"""By sentence-transformers' name of a similarity what people call it, and how it compares vectors ``[B, E]``."""
+_SETTINGS = "config_sentence_transformers.json"
+_OF_TEXTS = tuple(
+    f"sentence_{kind}_config.json"
+    for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+)
+"""Names of the file that says how texts are read: the first that is there counts."""
+_NEUTRAL = ("__version__", "model_type", "prompts", "default_prompt_name", "similarity_fn_name")
 
 
 class Pooling(nn.Module):
-    """One vector ``[B, D]`` from the states of a text's pieces ``[B, P, D]``, special pieces among them."""
+    """One vector ``[B, D]`` from the states of a text's pieces ``[B, P, D]``, special pieces among them; of several
+    ways one behind the other."""
 
-    def __init__(self, how: str) -> None:
+    def __init__(self, ways: Sequence[str]) -> None:
         super().__init__()
-        self.how = how
+        self.ways = tuple(ways)
 
     def forward(self, states: Tensor, real: Tensor) -> Tensor:
-        mask = real[..., None].to(states)
-        if self.how == "cls":
-            return states[:, 0]
-        if self.how == "max":
-            return states.masked_fill(~real[..., None], float("-inf")).amax(1)
-        counts = mask.sum(1).clamp_min(1)
-        return (states * mask).sum(1) / (counts if self.how == "mean" else counts.sqrt())
+        return torch.cat([_pooled(way, states, real) for way in self.ways], dim=-1)
+
+
+def _pooled(way: str, states: Tensor, real: Tensor) -> Tensor:
+    if way == "cls":
+        return states[:, 0]
+    if way == "max":
+        return states.masked_fill(~real[..., None], float("-inf")).amax(1)
+    if way == "lasttoken":
+        return states[torch.arange(len(states)), real.long().sum(1) - 1]
+    mask = real[..., None].to(states)
+    if way == "weightedmean":  # by the number of the place, from 1 (Muennighoff 2022)
+        mask = mask * torch.arange(1, states.shape[1] + 1, device=states.device)[None, :, None]
+    counts = mask.sum(1).clamp_min(1)
+    return (states * mask).sum(1) / (counts.sqrt() if way == "mean_sqrt_len" else counts)
+
+
+class _Unit(nn.Module):
+    """A vector of the same direction, of length 1."""
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        return nn.functional.normalize(vectors, dim=-1)
 
 
 class Tower(nn.Module):
-    """From a text's pieces to its vector; ``longest``: pieces that it reads."""
+    """From a text's pieces to its vector; ``longest``: pieces that it reads; ``prompt``: what stands before each
+    text; ``lower``: whether texts are read in small letters."""
 
     def __init__(
-        self, body: nn.Module, pooling: Pooling, dense: nn.Module, tokenizer: PreTrainedTokenizerFast, longest: int
+        self,
+        body: nn.Module,
+        pooling: Pooling,
+        layers: nn.Module,
+        tokenizer: PreTrainedTokenizerFast,
+        longest: int,
+        similarity: str = "cosine",
+        prompt: str = "",
+        lower: bool = False,
     ) -> None:
         super().__init__()
-        self.body, self.pooling, self.dense = body, pooling, dense
-        self.tokenizer, self.longest = tokenizer, longest
+        self.body, self.pooling, self.layers = body, pooling, layers
+        self.tokenizer, self.longest, self.similarity = tokenizer, longest, similarity
+        self.prompt, self.lower = prompt, lower
+        self.together = True
+        """Whether several texts may be padded and run at once: whether it then reads each as it does alone."""
 
     def forward(self, pieces: Pieces) -> tuple[Tensor, Tensor]:
-        """The states of the pieces ``[B, P, D]``, and the texts' vectors ``[B, E]``, each of length 1: only their
-        cosine is used."""
+        """The states of the pieces ``[B, P, D]``, and the texts' vectors ``[B, E]``."""
+        if len(pieces) > 1 and not self.together:
+            rows = [self(pieces.row(number)) for number in range(len(pieces))]
+            states = nn.utils.rnn.pad_sequence([row[0][0] for row in rows], batch_first=True)
+            return states, torch.cat([row[1] for row in rows])
         body: Any = self.body
         states = body(**pieces.inputs, attention_mask=pieces.real.long()).last_hidden_state
-        return states, nn.functional.normalize(self.dense(self.pooling(states, pieces.real)), dim=-1)
+        return states, self.layers(self.pooling(states, pieces.real))
+
+    def alike(self, u: Tensor, v: Tensor) -> Tensor:
+        """How similar vectors ``[B, E]`` are, ``[B]``."""
+        return SIMILARITIES[self.similarity][1](u, v)
 
 
 @dataclass(frozen=True)
@@ -83,51 +136,131 @@ def tower_of(folder: Path) -> Tower:
     kinds = [step.kind for step in steps]
     if kinds[:2] != ["Transformer", "Pooling"] or {*kinds[2:]} - {"Dense", "Normalize"}:
         raise CheckpointError(
-            f"{called(folder)} has steps that PairLens does not know ({', '.join(kinds)}): use a model of "
+            f"{called(folder)} has steps that PairLens does not know ({', '.join(kinds)[:100]}): use a model of "
             "Transformer, Pooling, Dense and Normalize, or write it as a function (docs/guests.md)"
         )
-    body, tokenizer = body_of(steps[0].folder, classifies=False), tokenizer_of(steps[0].folder)
+    home = steps[0].folder
+    lower, limit = _how_texts_are_read(folder, home)
+    prompt = prompt_of(folder)
+    ways = _pooling(folder, steps[1].folder, prompt)
+    similarity = similarity_of(folder)
+    layers = [_dense(folder, step.folder) if step.kind == "Dense" else _Unit() for step in steps[2:]]
+    body, tokenizer = body_of(home, classifies=False), tokenizer_of(home)
     longest = longest_of(tokenizer, body)
-    limit = _json(steps[0].folder / "sentence_bert_config.json").get("max_seq_length")
-    if isinstance(limit, int) and limit > 0:
-        longest = min(longest, limit)
-    dense = nn.Sequential(*(_dense(folder, step.folder) for step in steps if step.kind == "Dense"))
-    return Tower(body, Pooling(_pooling(folder, steps[1].folder)), dense, tokenizer, longest)
+    return Tower(
+        body,
+        Pooling(ways),
+        nn.Sequential(*layers),
+        tokenizer,
+        min(longest, limit or longest),
+        similarity,
+        prompt,
+        lower,
+    )
 
 
-def _pooling(folder: Path, step: Path) -> str:
-    config = _json(step / "config.json")
-    asked = [how for how, key in _KEYS.items() if config.get(key)] or [str(config.get("pooling_mode"))]
-    if len(asked) != 1 or asked[0] not in POOLINGS:
+def _how_texts_are_read(folder: Path, home: Path) -> tuple[bool, int | None]:
+    """Whether in small letters, and at most how many pieces."""
+    name = next((name for name in _OF_TEXTS if has(home, name)), _OF_TEXTS[0])
+    said = object_of(home, name)
+    limit, lower = said.pop("max_seq_length", None), said.pop("do_lower_case", False)
+    if limit is not None and (type(limit) is not int or limit < LEAST_PIECES):
+        raise CheckpointError(f"{called(folder)}/{name} has a max_seq_length that cannot be: mend it")
+    if type(lower) is not bool:
+        raise CheckpointError(f"{called(folder)}/{name} must say true or false of do_lower_case: mend it")
+    _refuse_others(folder, name, said)
+    return lower, limit
+
+
+def _refuse_others(folder: Path, name: str, said: Mapping[str, Any]) -> None:
+    other = next((key for key, value in said.items() if value not in (None, {}, [], False, "")), None)
+    if other is not None:
         raise CheckpointError(
-            f"{called(folder)} pools in a way that PairLens does not know: use one of {', '.join(POOLINGS)}, or write "
+            f"{called(folder)}/{name} sets {other[:60]}, which is not followed here: use a model without it, or write "
             "it as a function (docs/guests.md)"
         )
-    return asked[0]
+
+
+def similarity_of(folder: Path) -> str:
+    """The name of the similarity that the model was made for."""
+    said = object_of(folder, _SETTINGS)
+    _refuse_others(folder, _SETTINGS, {key: value for key, value in said.items() if key not in _NEUTRAL})
+    name = str(said.get("similarity_fn_name") or "cosine")
+    known = {"dot_score": "dot", "cos_sim": "cosine", "euclidean_sim": "euclidean", "manhattan_sim": "manhattan"}
+    name = known.get(name, name)
+    if name not in SIMILARITIES:
+        raise CheckpointError(
+            f"{called(folder)} compares by {name[:60]}, which is not known here: use one of {', '.join(SIMILARITIES)}"
+        )
+    return name
+
+
+def prompts_of(folder: Path) -> Mapping[str, str]:
+    """What may stand before texts, by name; those without a text left out."""
+    prompts = object_of(folder, _SETTINGS).get("prompts") or {}
+    if not isinstance(prompts, dict) or not all(isinstance(one, str) for one in prompts.values()):
+        raise CheckpointError(f"{called(folder)}/{_SETTINGS} has prompts that are no texts by name: mend it")
+    return {name: prompt for name, prompt in prompts.items() if prompt}
+
+
+def prompt_of(folder: Path) -> str:
+    """What stands before each text unless somebody asks for another prompt; empty where nothing does."""
+    prompts, said = prompts_of(folder), object_of(folder, _SETTINGS)
+    name = said.get("default_prompt_name")
+    if name is None:
+        return ""
+    if not isinstance(name, str) or name not in (said.get("prompts") or {}):
+        raise CheckpointError(
+            f"{called(folder)}/{_SETTINGS} has no prompt {str(name)[:60]!r}: mend its default_prompt_name"
+        )
+    return prompts.get(name, "")
+
+
+def _pooling(folder: Path, step: Path, prompt: str) -> list[str]:
+    config = object_of(step, "config.json")
+    mode = config.get("pooling_mode")
+    asked = [mode] if isinstance(mode, str) else mode if isinstance(mode, list) else []
+    asked = [way for one in asked for way in str(one).split("+")]
+    asked += [way for key, way in _OLD_KEYS.items() if config.get(key) and way not in asked]
+    if (
+        not asked
+        or {*asked} - {*_POOLINGS}
+        or any(key.startswith("pooling_mode_") and key not in _OLD_KEYS and value for key, value in config.items())
+    ):
+        raise CheckpointError(
+            f"{called(folder)} pools in a way that PairLens does not know: use one of {', '.join(_POOLINGS)}, or write "
+            "it as a function (docs/guests.md)"
+        )
+    if prompt and config.get("include_prompt") is False:
+        raise CheckpointError(
+            f"{called(folder)} leaves its prompt out of the pooling (include_prompt), which is not followed: write "
+            "it as a function (docs/guests.md)"
+        )
+    return [way for way in _POOLINGS if way in asked]
 
 
 def _dense(folder: Path, step: Path) -> nn.Module:
-    config = _json(step / "config.json")
+    config = object_of(step, "config.json")
+    if not has(step, WEIGHTS):
+        raise CheckpointError(f"{called(folder)}: {without_safetensors(step)}")
     activation = _ACTIVATIONS.get(str(config.get("activation_function", "Tanh")).rpartition(".")[2])
     try:
         if activation is None:
             raise ValueError("an activation that PairLens does not know")
-        weights = load_file(step / "model.safetensors")
-        layer = nn.Linear(int(config["in_features"]), int(config["out_features"]), bool(config.get("bias", True)))
+        sizes = [config["in_features"], config["out_features"]]
+        shapes = shapes_of([step / WEIGHTS])
+        if shapes.get("linear.weight") != sizes[::-1]:
+            raise ValueError("its weights are of another size than its config.json says")
+        weights = load_file(step / WEIGHTS)
+        layer = nn.Linear(sizes[0], sizes[1], bool(config.get("bias", True)))
         layer.load_state_dict({name.removeprefix("linear."): value for name, value in weights.items()})
+    except CheckpointError:
+        raise
     except Exception as error:
         raise CheckpointError(
             f"{called(folder)}/{step.name} cannot be read ({str(error)[:120]}): copy the model again"
         ) from error
     return nn.Sequential(layer, activation())
-
-
-def _json(file: Path) -> JsonObject:
-    try:
-        values = read_json(file)
-    except (OSError, ValueError):
-        return {}
-    return values if isinstance(values, dict) else {}
 
 
 def by_word(states: Tensor, pieces: Pieces, words: int) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.lessons.formula import mathml
-from core.lessons.lesson import Lesson, Values, rounded
+from core.lessons.lesson import Lesson, Values, rounded, said
 from core.lessons.sources import Evaluated
 from core.templates import render
 
@@ -21,4 +21,5 @@ def handout(lesson: Lesson, evaluated: Evaluated, inputs: Values, texts: Mapping
         sides=dict(zip(("first", "second"), evaluated.words.get("sides", ()), strict=False)),
         mathml=mathml,
         rounded=rounded,
+        said=said,
     )

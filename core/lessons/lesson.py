@@ -7,6 +7,7 @@ the inputs and returns named values, and formulas, pictures and guesses refer to
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Union
@@ -121,6 +122,19 @@ def shown(number: float, digits: int) -> str:
     if text == "0" and number:
         text = f"{number:.0e}".replace("e-0", "e-")
     return text.replace("-", "−")
+
+
+def said(text: str, values: Values, digits: int) -> str:
+    r"""A sentence with the number of each of its ``\val{name}`` in its place. Raises LessonError as :func:`at` does,
+    and for a name of several numbers."""
+
+    def number(match: re.Match[str]) -> str:
+        value = at(values, match[1])
+        if isinstance(value, list):
+            raise LessonError(f"{match[1]!r} is several numbers, and a sentence takes one: name one of them")
+        return shown(value, digits)
+
+    return re.sub(r"\\val\{([^}]*)\}", number, text)
 
 
 def rounded(value: Value, digits: int) -> Texts:

@@ -87,6 +87,7 @@ def _moved(asked: Asked) -> Evaluated:
         "permuted_y": _probabilities(asked, first),
         "changed": float(of_permuted.changed),
         "of": float(of_permuted.permutations),
+        "moves": of_permuted.total_variation,
         "flat": uniform(links).tolist(),
         "flat_y": list(of_permuted.uniform),
         "other": [list(row) for row in other],
@@ -116,7 +117,7 @@ def _ways(asked: Asked) -> Evaluated:
     taken = _numbers(words)
     by_gradient, completeness = {}, (0.0, 0.0)
     for method in gradients.METHODS:
-        effects, whole = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, method)
+        effects, whole, _ = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, method)
         by_gradient[method] = _numbers([word for word in effects if word.role == role])
         completeness = whole or completeness
     received = attention_received(asked, role) or [0.0] * len(words)

@@ -77,6 +77,7 @@ def global_attention(given: Given) -> Evaluated:
     joint = torch.tanh(torch.stack([tensor([*last, *state]) for state in inputs["h"]]) @ tensor(inputs["W_s"]))
     values = {
         **inputs, "score": scores, **shares(scores), "alpha": weights, "n": float(len(scores)),
+        "times": math.exp(min(max(scores) - min(scores), 700)),
         "weighted": [[a * v for v in state] for a, state in zip(weights, inputs["h"], strict=True)],
         "kappa": mean, "kappa_sum": context, "inner": inner, "combo": combined.tolist(), **_classes(combined, inputs),
         "turned": turned, "general": general, "general_alpha": general_weights, "joint": joint.tolist(),

@@ -26,6 +26,8 @@ from core.json_types import checked
 from core.json_types import setting as setting
 from core.layers.attention import Override
 from core.layers.projection import read_words
+from core.models import answers
+from core.models.answers import SOFTMAX
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 from core.wording import hint
@@ -193,7 +195,7 @@ class PairModel(nn.Module):
     """Whether its classifier reads both sides; a model that represents one of them needs to know which."""
     counts_crossings: ClassVar[bool] = False
     """Whether it reads q, the share of words that look across a word, so that there is a verdict without."""
-    differentiable: ClassVar[bool] = True
+    differentiable: bool = True
     """Whether its verdict has a gradient in what it reads."""
     records: ClassVar[tuple[type[Record], ...]] = ()
     """The types of record that it has evidence of; where that depends on settings, :meth:`shows` says it."""
@@ -220,6 +222,24 @@ class PairModel(nn.Module):
     def linguistic(self) -> str:
         """The set of linguistic features that the model reads beside the texts, or "none"."""
         return self.config.linguistic
+
+    @property
+    def activation(self) -> str:
+        """What its logits mean (:mod:`core.models.answers`): softmax, unless a model from elsewhere says otherwise."""
+        return str(getattr(self.config, "activation", SOFTMAX))
+
+    @property
+    def unfitted(self) -> bool:
+        """Whether its one output is a similarity for which no threshold was fitted."""
+        return False
+
+    def chances(self, logits: Tensor) -> Tensor:
+        """What is shown of logits ``[..., C]``, float64: probabilities, or of one output the score."""
+        return answers.chances(logits, self.activation)
+
+    def supports(self, logits: Tensor) -> Tensor:
+        """What effects are differences of, ``[..., C]``: log p of each class, or of one output the score."""
+        return answers.supports(logits, self.activation)
 
     @property
     def filter_maker(self) -> FilterMaker | None:
@@ -283,6 +303,12 @@ class PairModel(nn.Module):
             for record in self.evidence(reading, output, (AttentionMap,))
             if isinstance(record, AttentionMap)
         )
+
+    def choices(self, output: Output) -> dict[str, Tensor]:
+        """Arguments of :meth:`forward` that repeat the hard choices behind an output (the words within a window, the
+        phrases kept), each ``[B, …]``: with them the logits are a continuous function of the word vectors.
+        Empty for a model that chooses nothing."""
+        return {}
 
     def cuttable(self, reading: Reading, batch: Any) -> tuple[AttentionLinks, ...]:
         """The maps of one pair (a batch of 1) whose links can be cut."""

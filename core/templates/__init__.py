@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from core.wording import counted, percent, score_percent
+from core.wording import counted, percent, score_percent, shown
 
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
@@ -19,6 +19,7 @@ _ENVIRONMENT = Environment(
 _ENVIRONMENT.filters |= {
     "counted": counted,
     "percent": percent,
+    "shown": shown,
     "score_percent": score_percent,
     "thousands": "{:,}".format,
 }

@@ -70,6 +70,18 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     expect(again.locator(".step p.more")).to_contain_text("The slide prints .35")
 
 
+def test_an_edit_does_not_show_what_is_to_be_guessed(open_page):
+    page = open_page("/lessons?step=4", wait=".step h3")
+    says = page.locator(".step p.says")
+    expect(says).to_contain_text("times the smallest")
+    before = says.inner_text()
+    given = page.get_by_label("h.1.1")
+    given.fill("9")
+    given.press("Enter")
+    expect(says).not_to_have_text(before)
+    expect(page.locator('.cell[data-of="alpha.1"] .text')).to_have_text("?")
+
+
 def test_a_guess_of_a_largest_value_is_dragged_from_zero(open_page):
     page = open_page("/lessons?lesson=filters&step=6", wait=".step h3")
     slider = page.get_by_label("Drag the guess")

@@ -41,6 +41,11 @@ def explore(**link):
     return app
 
 
+def matrix(data):
+    """Of the second text's words."""
+    return next(panel["data"] for panel in data["panels"] if panel["kind"] == "attention_map")
+
+
 def rounded(rows):
     return [pytest.approx(row, abs=6e-5) for row in rows]
 

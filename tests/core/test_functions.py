@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,6 +71,7 @@ def _raise(error):
     raise error
 
 
+exits = Wrong(lambda pairs: _raise(SystemExit(3)))
 raises = Wrong(lambda pairs: _raise(TimeoutError("no answer\\nin 3 s")))
 too_few = Wrong(lambda pairs: [[0.5, 0.5]] * len(pairs))
 no_numbers = Wrong(lambda pairs: [["high", "low", "low"]] * len(pairs))
@@ -86,6 +90,10 @@ class Far(Wrong):
         return [[1.0] * len(first)] * len(second)
 
 
+def exits_at_once():
+    raise SystemExit("no licence")
+
+
 class Away:
     labels = ("yes", "no")
 
@@ -95,6 +103,8 @@ class Away:
 NAMES = [
     "overlap",
     "raises",
+    "exits",
+    "exits_at_once",
     "too_few",
     "no_numbers",
     "not_finite",
@@ -200,6 +210,7 @@ def test_calls_follow_one_another():
     ("name", "message"),
     [
         ("raises", "could not answer \\(TimeoutError: no answer in 3 s\\)"),
+        ("exits", "could not answer \\(SystemExit: 3\\): try again, or mend it"),
         ("too_few", "1 pairs with 3 probabilities each"),
         ("no_numbers", "does not answer with numbers"),
         ("not_finite", "3 probabilities each"),
@@ -227,6 +238,7 @@ def test_a_function_that_cannot_be_made_or_asked_leaves_the_others(capsys):
     assert "Words in both" in printed.out and "nli-two-sided" in printed.out
     assert "functions_of_a_test:none of PAIRLENS_GUESTS cannot be made (AttributeError" in printed.err
     assert "without_labels of PAIRLENS_GUESTS cannot be made" in printed.err
+    assert "exits_at_once of PAIRLENS_GUESTS cannot be made (SystemExit: no licence)" in printed.err
     with pytest.raises(ValueError, match="put in place"):
         guest = load_named(named("overlap"))
         guest.model.under(guest.reader.batch(guest.read(*PAIR)), Intervention(crossings=False))
@@ -250,3 +262,16 @@ def test_a_folder_of_hugging_faces_cache_is_called_by_its_name_there(tmp_path):
     folder = tmp_path / "models--acme--tiny-nli/snapshots/0123456789abcdef0123456789abcdef01234567"
     make(folder)
     assert open_checkpoint(str(folder)).name == "acme/tiny-nli"
+
+
+@pytest.mark.parametrize("command", [["explain", "--model"], ["why"]])
+def test_on_the_command_line_a_fault_is_one_sentence_and_no_traceback(module, command):
+    """In a process of its own: there nobody listens to what is logged but Python itself."""
+    name = named("exits")
+    arguments = [*command, name, "--first", PAIR[0], "--second", PAIR[1]]
+    environment = {**os.environ, "PAIRLENS_GUESTS": name, "PYTHONPATH": f"{module}:{Path.cwd()}"}
+    run = subprocess.run(
+        [sys.executable, "-m", "core", *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 2 and "could not answer (SystemExit: 3): try again, or mend it" in run.stderr
+    assert run.stderr.count("\n") == 1

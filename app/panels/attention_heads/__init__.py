@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.panels.panel import Panel, Payload
 from core.evidence import Explanation, Matrix
 from core.evidence.attention_heads import THUMBNAIL, AttentionHeads
-from core.guests.heads import MEAN
+from core.guests.heads import MEAN, STACKS, title_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class HeadsLooking:
 @dataclass(frozen=True)
 class Heads(Payload):
     """What the picker draws. ``head``: whose matrix is shown ("7.4", "mean" or "rollout"); ``looking``: the second
-    text's words first; ``own``: the head that is shown before anybody chooses; ``measured``: the one that agrees best
+    text's words first; ``title``: of what is shown; ``beside``: the other stacks of an encoder-decoder, by name and
+    title; ``own``: the head that is shown before anybody chooses; ``measured``: the one that agrees best
     with people's alignments of words, and how well (``about``), empty where nobody has measured it."""
 
     head: str
@@ -35,6 +36,8 @@ class Heads(Payload):
     heads: int
     blocks: int
     looking: tuple[HeadsLooking, HeadsLooking]
+    title: str
+    beside: tuple[tuple[str, str], ...]
     own: str = MEAN
     measured: str = ""
     about: str = ""
@@ -55,7 +58,10 @@ def _heads(record: AttentionHeads) -> Heads:
     about = f"F1 {_decimals(record.f1)} against people’s alignments of words" if record.measured else ""
     if record.random_95:
         about += f"; the best of as many random maps: {_decimals(record.random_95)}"
-    return Heads(record.head, layers, heads, THUMBNAIL, (first, second), measured=record.measured, about=about)
+    title = title_of(record.head, record.stacks)
+    beside = tuple((stack, STACKS[stack]) for stack in record.stacks)
+    looking = first, second
+    return Heads(record.head, layers, heads, THUMBNAIL, looking, title, beside, measured=record.measured, about=about)
 
 
 def _decimals(share: float) -> str:

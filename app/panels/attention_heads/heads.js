@@ -2,7 +2,7 @@
 // the two texts alone. One of them, their mean or the rollout is chosen, and its matrix is shown.
 
 import { scaleColour, scaleEnd } from "../../components/colours.js";
-import { capital, choice, gridStep, heading, html, percent, reach, refill, the } from "../../components/elements.js";
+import { choice, gridStep, heading, html, percent, reach, refill, the } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
 
 const MEAN = "mean";
@@ -17,12 +17,6 @@ const HOW =
   "A row a layer, a picture a head: its matrix in few blocks, each on its own scale. Bar: how much goes across.";
 const MORE =
   "Rows of a picture are words that look, columns those that are looked at, both in the order of the text; each picture’s scale runs to its own largest block, and at least to twice the mean of its blocks, so that only the pattern can be compared. The bar below it can be compared between heads: its whole width is all of a word’s attention, filled as far as it goes to the other sentence, on average; the rest stays in the own sentence or goes to special tokens. Mean: of all layers and heads. Rollout: what flows through all layers where half of each word’s state stays its own (Abnar and Zuidema 2020). With the keyboard, Tab to the pictures, move with the arrow keys, and choose with Enter. What it cannot tell: a head that looks at the other sentence need not be one that the verdict hangs on; “What each link does” asks that.";
-
-const title = (head) => {
-  const [layer, number] = head.split(".");
-  if (head === MEAN) return "mean of all layers and heads";
-  return head === ROLLOUT ? "rollout through all layers" : `layer ${layer}, head ${number}`;
-};
 
 class HeadsPanel {
   /**
@@ -49,7 +43,7 @@ class HeadsPanel {
     this.element = html(
       "section",
       { "aria-label": "Heads" },
-      heading(`${data.layers} layers of ${data.heads} heads`, HOW, MORE),
+      heading(`${data.beside.length ? "Encoder: " : ""}${data.layers} layers of ${data.heads} heads`, HOW, MORE),
       html("div.controls", this.whole, this.state),
       html("div.scroll", { tabindex: "-1" }, this.grid),
     );
@@ -111,7 +105,11 @@ class HeadsPanel {
     const { chosen } = this;
     refill(
       this.whole,
-      [...WHOLE, ...(data.measured ? [[data.measured, "Nearest to people"]] : [])].map(([head, text]) => {
+      [
+        ...WHOLE,
+        ...data.beside.map(([stack, name]) => [stack, `Mean of ${name}`]),
+        ...(data.measured ? [[data.measured, "Nearest to people"]] : []),
+      ].map(([head, text]) => {
         const button = choice(head === chosen, () => this.choose(head), text);
         button.dataset.head = head;
         return button;
@@ -120,7 +118,7 @@ class HeadsPanel {
     refill(
       this.state,
       "Shown: ",
-      html("b", title(chosen)),
+      html("b", data.title),
       chosen === data.measured ? `, ${data.about}` : null,
       !data.measured && chosen === MEAN ? html("span.soft", ", since no head was compared with people") : null,
     );
@@ -142,7 +140,7 @@ class HeadsPanel {
     const bytes = atob(shades);
     const size = blocks * blocks;
     this.cells.forEach((cells, layer) =>
-      cells.forEach(({ head, picture, bar, button }, number) => {
+      cells.forEach(({ picture, bar, button }, number) => {
         const start = (layer * heads + number) * size;
         const shade = (place) => {
           const byte = bytes.charCodeAt((start + place) >> 1);
@@ -157,7 +155,8 @@ class HeadsPanel {
         });
         const share = across[layer][number];
         bar.style.width = `${100 * share}%`;
-        const what = `${capital(title(head))}: a word of ${the(role)} gives ${percent(share)} to ${the(other)}`;
+        const name = `${this.data.beside.length ? "Encoder layer" : "Layer"} ${layer + 1}, head ${number + 1}`;
+        const what = `${name}: a word of ${the(role)} gives ${percent(share)} to ${the(other)}`;
         button.setAttribute("aria-label", what);
         button.title = what;
       }),

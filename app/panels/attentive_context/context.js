@@ -126,7 +126,8 @@ class ContextPanel {
         html("span.number", { class: index !== null && index === selected && "best" }, percent(weight)),
       );
     };
-    const under = (bar) => `${others} each under ${percent(bar.weight + 5e-4)}`;
+    const under = ({ weight }) =>
+      rest > 1 ? `${others}, each below ${percent(Math.max(0.001, weight + 5e-4))}` : `${others}: ${percent(weight)}`;
     return html(
       "ol.bars.bar-lines.mid",
       best.map(line),
@@ -134,7 +135,9 @@ class ContextPanel {
       rest > 0 &&
         html(
           "li.rest.soft",
-          edge ? `${others} together ${percent(Math.max(0, left))}` : under(ranked.find((bar) => !best.includes(bar))),
+          edge
+            ? `${others}${rest > 1 ? " together" : ""}: ${percent(Math.max(0, left))}`
+            : under(ranked.find((bar) => !best.includes(bar))),
         ),
       worth.length > MOST_BARS && html("li.rest.soft", moreButton(this, worth.length, MOST_BARS, "words")),
     );
@@ -160,7 +163,7 @@ class ContextPanel {
     const filters = sides.find((side) => side.role === this.record.rows)?.filters;
     if (!filters) return null;
     const count = filters.filter((filter) => filter[1] === row).length;
-    const text = `This word is at the centre of the winning n-gram in ${count} of ${filters.length} filters.`;
+    const text = `This word is at the centre of the winning n-gram in ${count} of ${plural(filters.length, "filter", "filters")}.`;
     return html("p.nearest.soft", text);
   }
 }

@@ -13,7 +13,7 @@ from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED
 from core.evidence import Explanation
 from core.evidence.faithfulness import LARGEST_CHANGE, Adversary, Faithfulness, Moved
 from core.evidence.record import the
-from core.wording import percent
+from core.wording import percent, points
 
 WAYS = {
     TAKEN_AWAY: "Taken away, several ways together",
@@ -81,12 +81,13 @@ def _permuted(moved: Moved) -> Fact:
     return Fact(
         "Permuted attention",
         f"{moved.changed} of {moved.permutations} permutations change the verdict; on average the class probabilities "
-        f"move by {percent(moved.total_variation)} (total variation).",
+        f"move by {points(moved.total_variation)} (total variation).",
         "The weights of each row, the null word’s among them, are dealt anew to the cells that the model could use, in "
         f"all maps at once, {moved.permutations} times with a fixed seed (Jain & Wallace 2019, section 4.2.1). What it "
         "cannot tell: that nothing changes does not say that the attention is wrong, only that this verdict does not "
-        "hang on where words look; and permuted rows are none that the model was trained with, so what changes may be "
-        "damage and not meaning (Wiegreffe & Pinter 2019).",
+        "hang on where words look, and a contradiction not even that, since wrongly aligned words themselves speak for "
+        "it; and permuted rows are none that the model was trained with, so what changes may be damage and not meaning "
+        "(Wiegreffe & Pinter 2019).",
     )
 
 

@@ -9,7 +9,7 @@ from app.panels.effects.methods import Method
 from app.panels.panel import Panel, Payload, significant
 from core.effects.why import MIX
 from core.effects.words import TAKEN_AWAY
-from core.evidence.effects import Effects, PairEffect, WordEffect
+from core.evidence.effects import Effects, PairEffect, WordEffect, complete
 from core.wording import counted, duration
 
 Bar = tuple[float | None, ...]
@@ -19,13 +19,14 @@ Bar = tuple[float | None, ...]
 @dataclass(frozen=True)
 class WordBars:
     """What the bars show. ``ways``: by method and role a bar a word; a mean of several ways has each of them alone,
-    too. ``probability``: of the verdict as it is; ``took``: passes and time, of a model whose passes take long."""
+    too. ``probability``: of the verdict as it is; ``completeness``: what the bars add up to, what they should, and
+    whether that is near enough; ``took``: passes and time, of a model whose passes take long."""
 
     method: str
     unit: str
     probability: float
     ways: Mapping[str, Mapping[str, tuple[Bar, ...]]]
-    completeness: tuple[float, ...] | None
+    completeness: tuple[float | bool, ...] | None
     took: str = ""
 
 
@@ -50,7 +51,9 @@ def word_bars(effects: Effects, timed: bool = False) -> WordBars:
         method: {role: tuple(_bar(word, method, target, effects.method) for word in effects.of(role)) for role in roles}
         for method in (effects.method, *alone)
     }
-    completeness = effects.completeness and significant(effects.completeness, 4)
+    completeness = None
+    if effects.completeness:
+        completeness = (*significant(effects.completeness, 4), complete(effects.completeness))
     took = f"{counted(effects.passes, 'pass', 'es')} in {duration(effects.milliseconds / 1000)}" if timed else ""
     return WordBars(effects.method, effects.unit, effects.probability, ways, completeness, took)
 

@@ -55,9 +55,11 @@ export function axisLine(range) {
   );
 }
 
+const share = (value, { unit }) => (unit === "score" ? value.toFixed(2) : percent(value));
 const said = (effect, unit) => {
   if (effect === null) return "has no effect by this way";
   if (unit === "norm") return `length ${effect.toPrecision(3)}`;
+  if (unit === "score") return `${effect < 0 ? "lowers" : "raises"} the score by ${Math.abs(effect).toFixed(2)}`;
   const inUnit = unit === "log p" ? " nats (log p)" : unit ? ` (${unit})` : "";
   return `${effect < 0 ? "opposes" : "supports"} the verdict by ${Math.abs(effect).toFixed(2)}${inUnit}`;
 };
@@ -67,7 +69,7 @@ export function factsOf({ text, effect, spread, after }, known, verdict) {
   const facts = [
     `${text}: ${said(effect, known?.unit)}`,
     spread === null ? null : `spread ${spread.toFixed(2)}`,
-    after === null ? null : `${verdict} ${percent(known.probability)} with it, ${percent(after)} without`,
+    after === null ? null : `${verdict} ${share(known.probability, known)} with it, ${share(after, known)} without`,
   ];
   return facts.filter(Boolean).join("; ");
 }

@@ -109,7 +109,7 @@ class EffectsPanel {
     const more = [
       html("b", `How: `),
       `${capital(how)}. `,
-      "The length is log p of the verdict before minus after: 0.7 halves the probability, 2.3 divides it by ten. ",
+      "The length is log p of the verdict (of a model with one output, its score) before minus after: of log p, 0.7 halves the probability, 2.3 divides it by ten. ",
       "An effect below 0.05 has a number and no bar. The spread is one standard deviation over the words that were put in its place. Words stand with the longest bar first; click one to follow it. ",
       html("b", "What it cannot tell: "),
       cannot,
@@ -124,8 +124,9 @@ class EffectsPanel {
     return heading([this.title, " ", chosen, printed, this.waiting.element], reading, more, [this.whole, saves]);
   }
 
-  completeness(sum, whole) {
-    return `Completeness: the bars add up to ${signed(sum, 2)}; log p of the verdict minus that of texts of zeros is ${signed(whole, 2)}.`;
+  completeness(sum, whole, complete) {
+    const off = complete ? "." : `: the bars are off by ${Math.abs(sum - whole).toFixed(2)} in all.`;
+    return `Completeness: the bars add up to ${signed(sum, 2)}; ${this.view.news.words.unit === "score" ? "the score" : "log p of the verdict"} minus that of vectors a thousandth as long is ${signed(whole, 2)}${off}`;
   }
 
   // The bars of a sentence, the longest first.

@@ -73,8 +73,9 @@ _CANNOT = {
         "sure of its verdict the slope is flat, and the guess is poor."
     ),
     gradients.INTEGRATED: (
-        "The bars add up to log p of the verdict minus that of texts whose vectors are zeros, which are no texts; the "
-        "path from there passes vectors that are no words, and another beginning gives other bars."
+        "The bars add up to log p of the verdict minus that of vectors a thousandth as long, which are no words; nor "
+        "are those on the path between, where the model’s choices (of phrases, of a window) stay those of this pair. "
+        "Another baseline gives other bars."
     ),
 }
 

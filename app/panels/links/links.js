@@ -81,7 +81,7 @@ class LinkMatrix extends MatrixPanel {
     return {
       title: `What each link of ${the(rows)}${apart} does to “${verdict}”${layer ? `, cut from layer ${layer + 1} on` : ""}`,
       how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.${without}`,
-      more: `${rule}An effect is log p of the verdict before minus after this one cell is cut; all others stay. A ring (${heavy.length}): in the top tenth by weight, in the lower half by effect; a diamond (${telling.length}): in the top tenth by effect, in the lower half by weight. τ-b is 1 where the order is the same, 0 where there is no order, below 0 where it is turned round. What it cannot tell: two links that carry the same hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
+      more: `${rule}An effect is log p of the verdict (of a model with one output, its score) before minus after this one cell is cut; all others stay. A ring (${heavy.length}): in the top tenth by weight, in the lower half by effect; a diamond (${telling.length}): in the top tenth by effect, in the lower half by weight. τ-b is 1 where the order is the same, 0 where there is no order, below 0 where it is turned round. What it cannot tell: two links that carry the same hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
       what: "effects of links",
       file: `effects-of-links-of-${rows}${renormalised && !knockedOut ? "-renormalised" : ""}${layer ? `-from-layer-${layer + 1}` : ""}${crossings ? "" : "-without-crossings"}`,
     };
@@ -96,7 +96,7 @@ class LinkMatrix extends MatrixPanel {
     return {
       title: `What each head does to “${verdict}”`,
       how: `A row is a layer, a cell a head that is cut out whole. ${agreement}+: the verdict loses by the cut; \u2212: it gains.`,
-      more: "What the head gives to the next layer is 0; all other heads stay. An effect is log p of the verdict before minus after. The weight is the share of its attention that a word gives to the other sentence in this head, on average over both sentences’ words. What it cannot tell: heads that do the same hide each other, and a layer without one of its heads is one that the model never saw.",
+      more: "What the head gives to the next layer is 0; all other heads stay. An effect is log p of the verdict (of a model with one output, its score) before minus after. The weight is the share of its attention that a word gives to the other sentence in this head, on average over both sentences’ words. What it cannot tell: heads that do the same hide each other, and a layer without one of its heads is one that the model never saw.",
       what: "effects of heads",
       file: "effects-of-heads",
     };

@@ -11,6 +11,7 @@ from app.panels.panel import Page, Panel, Payload, Words, significant
 from app.panels.verdict import Share, class_names, classes
 from core.evidence import Explanation, PhraseChoice, PhraseSelection, PhraseSide, Sentence
 from core.evidence.record import the
+from core.wording import counted
 
 NAMES = {"kmin": "k-min", "kmax": "k-max", "full": "full"}
 """The poolings as people read them."""
@@ -144,7 +145,7 @@ def how(explanation: Explanation, task: str) -> str:
     """What a model was trained for and with, and what it has not read of this pair."""
     record = selection(explanation)
     cut = [
-        f"read {len(side.tokens)} words of {the(side.role)}"
+        f"read {counted(len(side.tokens), 'word')} of {the(side.role)}"
         for side in (explanation.first, explanation.second)
         if side.truncated
     ]

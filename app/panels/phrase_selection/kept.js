@@ -94,7 +94,7 @@ export class KeptPanel {
       const most = Math.max(...sides.map((_, place) => phrases.pooled(pooling, k, place).length));
       const what =
         most < k
-          ? `all: neither sentence has ${k} phrases`
+          ? `all: neither sentence has ${plural(k, "phrase", "phrases")}`
           : k === 1
             ? `the ${degree} matched phrase of each sentence`
             : `the ${k} ${degree} matched phrases of each sentence`;

@@ -22,7 +22,7 @@ export class VerdictPanel {
           heading(
             "Each model by its own pooling",
             "The same pair under every model of this task, as each was trained.",
-            "Models with words of their own data set or linguistic features are left out unless one is chosen in the sidebar.",
+            "A model with words of its own data set reads only those of the pair that it knows.",
             saveButtons(view, "verdicts of the models", () => ({
               file: "phrase-models",
               title: "Verdicts of the models",

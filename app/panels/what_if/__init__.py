@@ -8,11 +8,11 @@ from itertools import groupby
 
 from app.panels.panel import Panel, Payload
 from app.panels.verdict import Share
+from core.checkpoint import Checkpoint
 from core.effects.offers import offers_for
 from core.effects.turning import Change
 from core.effects.words import Progress
 from core.evidence import Matrix
-from core.reading.tokens import MAX_TOKENS, tokenize
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,11 @@ class Offered:
     note: str
 
 
-def offered(texts: Sequence[str], progress: Progress) -> Offered:
-    """What may stand in the place of each word of these texts. The first time WordNet's files are read, for seconds."""
-    tokens = [tokenize(text)[:MAX_TOKENS] for text in texts]
+def offered(checkpoint: Checkpoint, texts: Sequence[str], progress: Progress) -> Offered:
+    """What may stand in the place of each word of these texts, as this model splits them. The first time WordNet's
+    files are read, for seconds."""
+    limits = checkpoint.token_limits
+    tokens = [checkpoint.reader.tokens(text)[:limit] for text, limit in zip(texts, limits, strict=True)]
     of, done, note = sum(len(side) for side in tokens), 0, ""
     words: list[tuple[tuple[Related, ...], ...]] = []
     for side in tokens:
@@ -107,13 +109,15 @@ def offered(texts: Sequence[str], progress: Progress) -> Offered:
 @dataclass(frozen=True)
 class Turn:
     """A smallest change of the pair, as the panel lists it. ``edits``: in their text form; ``said``: for people;
-    ``follows``: the probability of the pair's own verdict after it, ``change``: by how much it changed."""
+    ``p``: the probability of the verdict after it, ``follows``: that of the pair's own verdict, ``change``: by how much
+    the latter changed."""
 
     edits: tuple[str, ...]
     said: tuple[str, ...]
     before: tuple[str, str]
     after: tuple[str, str]
     label: str
+    p: float
     turned: bool
     follows: float
     change: float
@@ -124,10 +128,11 @@ def turns(changes: Sequence[Change], labels: Sequence[str], names: Sequence[str]
     return tuple(
         Turn(
             tuple(map(str, change.edits)),
-            tuple(change.described),
+            change.described,
             change.before,
             change.after,
             names[labels.index(change.verdict)],
+            change.chance,
             change.turned,
             change.probability,
             -change.lost,

@@ -1,7 +1,7 @@
 // The list of changes: each with its verdict, and a step back to it by a click.
 
 import { capital, html, linkButton, percent, signed, table } from "../../components/elements.js";
-import { sharesOf } from "../../components/shares.js";
+import { numberOf, sharesOf } from "../../components/shares.js";
 
 const TOLD = {
   "Make again": "Make the changes again up to",
@@ -10,7 +10,7 @@ const TOLD = {
 };
 
 export function beforeAndAfter({ steps, at }) {
-  const said = ({ label, p }) => html("b", `${label} ${percent(p)}`);
+  const said = ({ label, p, classes }) => html("b", `${label} ${numberOf({ p, said: classes[0].said })}`);
   if (!at) return html("p.both", "As typed: ", said(steps[0]), ". All changes are undone.");
   return html("p.both", "Before: ", said(steps[0]), html("span.soft", " → "), "after: ", said(steps[at]));
 }
@@ -31,8 +31,8 @@ function line({ said, classes, label, p, follows, change, note }, i, at, go) {
     "tr",
     { class: undone || note ? "undone" : null, "aria-current": i === at ? "step" : null },
     html("td.said-of-it", html("bdi", i ? `${i}. ${said}` : capital(said)), more && html("span.soft", ` (${more})`)),
-    html("td", html("span.verdict-of-it", sharesOf(classes).bar, `${label} ${percent(p)}`)),
-    html("td.number", percent(follows)),
+    html("td", html("span.verdict-of-it", sharesOf(classes).bar, `${label} ${numberOf({ p, said: classes[0].said })}`)),
+    html("td.number", classes[0].said ? follows.toFixed(2) : percent(follows)),
     html("td.number", change === null ? "" : signed(change, 2)),
     html(
       "td.screen",

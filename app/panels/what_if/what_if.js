@@ -344,7 +344,7 @@ class WhatIfPanel {
     ];
   }
 
-  turn({ edits, said, after, label, follows, change }) {
+  turn({ edits, said, after, label, p, turned, follows, change }) {
     const what = said.join(", ");
     return html(
       "li",
@@ -353,8 +353,11 @@ class WhatIfPanel {
         "span",
         html("bdi", what),
         ": ",
-        html("b", label),
-        html("span.soft", `, ${this.own} ${percent(follows)}, Δp ${signed(change, 2)}`),
+        html("b", `${label} ${percent(p)}`),
+        html(
+          "span.soft",
+          `${turned ? `, ${this.own} ${percent(follows)}` : ""}, Δp of ${this.own} ${signed(change, 2)}`,
+        ),
         html("br"),
         html("bdi", BOTH_TEXTS(after)),
       ),

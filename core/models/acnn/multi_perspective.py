@@ -37,6 +37,8 @@ class Matched(NamedTuple):
     """Cosines of the states, [B, T_x, T_y]; meaningless on pads."""
     weights: Tensor
     """Shares of y's states in the mean that each state of x is matched with, [B, T_x, T_y], 0 on y's pads."""
+    nearest: Tensor
+    """The place of each state's other of the largest cosine, of x's states and then of y's, [B, T_x + T_y]."""
 
 
 class MultiPerspective(nn.Module):
@@ -47,9 +49,18 @@ class MultiPerspective(nn.Module):
         self.w = nn.Parameter(torch.empty(len(KINDS), perspectives, size).uniform_(0.5, 1.5))
         self.u = nn.Parameter(torch.zeros(size))
 
-    def forward(self, x: Tensor, x_mask: Tensor, y: Tensor, y_mask: Tensor, override: Tensor | None = None) -> Matched:
+    def forward(
+        self,
+        x: Tensor,
+        x_mask: Tensor,
+        y: Tensor,
+        y_mask: Tensor,
+        override: Tensor | None = None,
+        nearest: Tensor | None = None,
+    ) -> Matched:
         """States ``x [B, T_x, d]`` against ``y [B, T_y, d]``. ``override [B, T_x, T_y]`` takes the place of the
-        weights by which states of x mix those of y. Raises ValueError when it has another shape."""
+        weights by which states of x mix those of y, ``nearest`` that of :attr:`Matched.nearest`. Raises ValueError
+        for an override of another shape."""
         x = x.masked_fill(~x_mask[..., None], 0.0)
         y = y.masked_fill(~y_mask[..., None], 0.0)
         scores = F.normalize(x, dim=2, eps=EPSILON) @ F.normalize(y, dim=2, eps=EPSILON).mT
@@ -58,11 +69,14 @@ class MultiPerspective(nn.Module):
             weights = put_in_place(override, weights, y_mask[:, None])
         # [B, T_x, T_y, l]: every pair of states in each perspective; the other direction reads it the other way.
         pairs = _cosines_of_all(x, y, self.w[1])
+        if nearest is None:
+            nearest = torch.cat([_nearest(scores, y_mask), _nearest(scores.mT, x_mask)], dim=1)
+        of_x, of_y = torch.split(nearest, [x.shape[1], y.shape[1]], dim=1)
         sides = [
-            self._side(x, x_mask, y, y_mask, scores, weights, pairs),
-            self._side(y, y_mask, x, x_mask, scores.mT, back, pairs.transpose(1, 2)),
+            self._side(x, x_mask, y, y_mask, of_x, weights, pairs),
+            self._side(y, y_mask, x, x_mask, of_y, back, pairs.transpose(1, 2)),
         ]
-        return Matched(torch.cat(sides, dim=1), scores, weights)
+        return Matched(torch.cat(sides, dim=1), scores, weights, nearest)
 
     def _side(
         self,
@@ -70,12 +84,11 @@ class MultiPerspective(nn.Module):
         own_mask: Tensor,
         other: Tensor,
         other_mask: Tensor,
-        scores: Tensor,
+        nearest: Tensor,
         weights: Tensor,
         pairs: Tensor,
     ) -> Tensor:
         pooled, _ = masked_max(other, other_mask)
-        nearest = scores.masked_fill(~other_mask[:, None], -2.0).argmax(2)
         most = other.gather(1, nearest[..., None].expand(-1, -1, other.shape[2]))
         vectors = [
             _cosines(own, pooled[:, None].expand_as(own), self.w[0]),
@@ -86,6 +99,11 @@ class MultiPerspective(nn.Module):
         matched = torch.cat(vectors, dim=2)
         counts = (own @ self.u).masked_fill(~own_mask, float("-inf")).softmax(1)
         return torch.cat([masked_max(matched, own_mask)[0], (counts[:, None] @ matched)[:, 0]], dim=1)
+
+
+def _nearest(scores: Tensor, mask: Tensor) -> Tensor:
+    """The place of the largest cosine of each row, over real positions."""
+    return scores.masked_fill(~mask[:, None], -2.0).argmax(2)
 
 
 def _shares(scores: Tensor, mask: Tensor) -> Tensor:

@@ -92,8 +92,9 @@ class AdaQA(AdaptiveModel):
     def made_from(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(side for side in ("first", "second") if side in MAKERS[self.config.adaptivity])
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, T'_a, T'_q]`` takes the place of the weights by which the answer's windows mix the question's.
+    def forward(self, batch: Batch, override: Tensor | None = None, nearest: Tensor | None = None) -> Output:
+        """``override [B, T'_a, T'_q]`` takes the place of the weights by which the answer's windows mix the question's,
+        ``nearest`` that of :attr:`Matched.nearest`.
 
         Raises ValueError when it has another shape or the model has no attention.
         """
@@ -106,14 +107,18 @@ class AdaQA(AdaptiveModel):
         own = [q.pooled, a.pooled, q.pooled - a.pooled, q.pooled * a.pooled]  # [Shen18 eq. 6]
         matched = None
         if self.matching is not None:
-            matched = self.matching(
-                torch.relu(a.preactivations), a_windows.mask, torch.relu(q.preactivations), q_windows.mask, override
-            )
+            a_states, q_states = torch.relu(a.preactivations), torch.relu(q.preactivations)
+            matched = self.matching(a_states, a_windows.mask, q_states, q_windows.mask, override, nearest)
             own.append(matched.vectors)
         else:
             refuse(override)
         trace = PairTrace(q, a, matched)
         return self.classify(torch.cat(own, dim=1), self.classifier.in_features, batch, trace)  # [Shen18 eq. 7]
+
+    def choices(self, output: Output) -> dict[str, Tensor]:
+        """Of models with matching, which state is matched with which other one alone (max-attentive)."""
+        matched: Matched | None = output.trace.matched
+        return {} if matched is None else {"nearest": matched.nearest}
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:

@@ -176,6 +176,10 @@ class PhraseMatcher(PairFeatures):
         rows, columns = len(reading.second.tokens), len(reading.first.tokens)
         return into_slots(override, rows, columns, self.config.longest)[None]
 
+    def choices(self, output: Output) -> dict[str, Tensor]:
+        """The alignment scores: they choose phrases and do nothing else."""
+        return {"override": output.trace.scores}
+
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: PhraseTrace = output.trace
         if PhraseSelection in wanted:

@@ -65,16 +65,19 @@ class LookingBack(nn.Module):
         places: Tensor,
         override: Tensor | None = None,
         before: Looking | None = None,
+        reach: Tensor | None = None,
     ) -> Looking:
-        """``asking [B, R, d]`` at the ``places [B or 1, R]`` of the hypothesis, ``premise [B, T_p, d]``."""
+        """``asking [B, R, d]`` at the ``places [B or 1, R]`` of the hypothesis, ``premise [B, T_p, d]``. ``reach
+        [B, R, T_p]`` says which words lie within the windows, in the place of what p_t says."""
         scores = single(self.match(asking, premise))  # a softmax multiplies the steps of bfloat16
-        allowed, reach = scores, None
+        allowed = scores
         if self.window:
             centres = self._centres(asking, mask, places)
             apart = torch.arange(premise.shape[1], device=premise.device) - centres[..., None]
             if self.place is not None:
                 scores = scores - 2 * (apart / self.half_width).square()
-            reach = (apart.abs() <= self.half_width).expand_as(scores)
+            if reach is None:
+                reach = (apart.abs() <= self.half_width).expand_as(scores)
             allowed = scores.masked_fill(~reach, torch.finfo(scores.dtype).min)
         weights = attention_weights(allowed, mask) if override is None else override  # [Potts weights]
         contexts = weights @ premise
@@ -130,6 +133,7 @@ class WordByWord(nn.Module):
         places: Tensor,
         override: Tensor | None = None,
         before: Looking | None = None,
+        reach: Tensor | None = None,
     ) -> Looking:
         """``asking [B, R, d]``: states one after the other, the first of them after ``before``."""
         keys = premise if self.match_states is None else self.match_states(premise)

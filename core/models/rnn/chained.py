@@ -153,8 +153,9 @@ class ChainedRNN(PairModel):
         self.feed = nn.Linear(size, gates, bias=False) if config.feeding else None
         self.classifier = nn.Linear(size, config.classes)
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, R, T_p]`` takes the place of α: R is 1 with global attention, T_h otherwise.
+    def forward(self, batch: Batch, override: Tensor | None = None, reach: Tensor | None = None) -> Output:
+        """``override [B, R, T_p]`` takes the place of α: R is 1 with global attention, T_h otherwise. ``reach``, of the
+        same shape, says which words lie within the windows of local attention.
 
         Raises ValueError when it has another shape, and without attention.
         """
@@ -171,13 +172,13 @@ class ChainedRNN(PairModel):
             rows = 1 if self.config.attention == "global" else second.mask.shape[1]
             override = put_in_place(override, premise.new_empty(len(premise), rows, mask.shape[1]), mask[:, None])
         if self.feed is not None:
-            hypothesis, looking, combined = self._read_and_feed(second, end, premise, mask, override)
+            hypothesis, looking, combined = self._read_and_feed(second, end, premise, mask, override, reach)
         else:
             hypothesis, _ = self._read(second, end)
             once = self.config.attention == "global"
             asking = states_at(hypothesis, last[:, 0])[:, None] if once else hypothesis
             places = last if once else torch.arange(hypothesis.shape[1], device=last.device)[None]
-            looking = self.attention(asking, premise, mask, places, override)
+            looking = self.attention(asking, premise, mask, places, override, reach=reach)
             combined = self.combination(looking.contexts, asking)
         features = combined[:, 0] if combined.shape[1] == 1 else self._read_out(combined, last, second.mask)
         trace = ChainedTrace(
@@ -198,8 +199,19 @@ class ChainedRNN(PairModel):
         states, end = read_packed(self.rnn, words, side.mask, start)
         return states + words if self.config.with_words else states, end
 
+    def choices(self, output: Output) -> dict[str, Tensor]:
+        """The windows of local attention."""
+        reach: Tensor | None = output.trace.reach
+        return {} if reach is None else {"reach": reach}
+
     def _read_and_feed(
-        self, side: Side, end: EndState, premise: Tensor, mask: Tensor, override: Tensor | None
+        self,
+        side: Side,
+        end: EndState,
+        premise: Tensor,
+        mask: Tensor,
+        override: Tensor | None,
+        reach: Tensor | None,
     ) -> tuple[Tensor, Looking, Tensor]:
         """The hypothesis word by word, each h̃ an input of the next step: states, attention and h̃."""
         assert self.feed is not None and self.attention is not None and self.combination is not None
@@ -213,10 +225,10 @@ class ChainedRNN(PairModel):
         outs: list[Tensor] = []
         for t, own in enumerate(inputs.unbind(1)):
             state = _step(self.rnn, own + self.feed(combined), state)
-            row = None if override is None else override[:, t : t + 1]
+            row, window = (None if values is None else values[:, t : t + 1] for values in (override, reach))
             place = torch.full((1, 1), t, device=inputs.device)
             asking = state[0] + words[:, t] if self.config.with_words else state[0]
-            before = self.attention(asking[:, None], premise, mask, place, row, before)
+            before = self.attention(asking[:, None], premise, mask, place, row, before, window)
             combined = self.combination(before.contexts[:, 0], asking)
             states.append(asking)
             lookings.append(before)

@@ -1,0 +1,300 @@
+"""The files of a model from elsewhere: which there are, and what they hold, read without trusting any of them.
+
+Only regular files of a plausible size are opened, so that a FIFO, a device or a huge file behind a link costs nothing.
+All errors are a CheckpointError of one sentence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import stat
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from core.errors import CheckpointError
+from core.files import parse_json, read_bounded
+from core.guests.names import called
+from core.json_types import JsonObject
+
+MODULES = "modules.json"
+"""What sentence-transformers writes beside the parts of a model of its own."""
+HEAD = "pairlens-head.safetensors"
+"""The classifier of a bi-encoder that was trained here."""
+SETTINGS = "pairlens.json"
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+ADAPTER = "adapter_config.json"
+CONFIG = "config.json"
+LARGEST_CONFIG = 4 << 20
+"""Bytes of a configuration."""
+LARGEST_VOCABULARY = 256 << 20
+"""Bytes of any other file that is not weights, such as a tokeniser's."""
+LARGEST_HEADER = 100 << 20
+"""Bytes of the header of a file of weights: the format's own limit."""
+MOST_FILES = 1000
+"""Files of a folder that are looked at."""
+_READ = (".json", ".txt", ".model", ".jinja", ".safetensors", ".tiktoken")
+"""Endings of the files that transformers or PairLens reads."""
+_PICKLES = (".bin", ".pt", ".pth", ".ckpt")
+_OTHER_WEIGHTS = {
+    ".gguf": "a GGUF file of llama.cpp",
+    ".onnx": "an ONNX graph",
+    ".h5": "TensorFlow weights",
+    ".msgpack": "Flax weights",
+}
+_FOREIGN = (*_PICKLES, *_OTHER_WEIGHTS)
+_NAMES = ("model", "pytorch_model", "tf_model", "flax_model", "adapter_model")
+_MARKS = (CONFIG, MODULES, ADAPTER, WEIGHTS, INDEX)
+"""Names by which a folder is known as a model's."""
+
+
+def names_in(folder: Path) -> list[str]:
+    """Names of what a folder holds, links to nowhere among them, at most :data:`MOST_FILES`. Raises OSError."""
+    with os.scandir(folder) as entries:
+        return sorted(entry.name for entry, _ in zip(entries, range(MOST_FILES), strict=False))
+
+
+def is_guest(folder: Path) -> bool:
+    """Whether a folder looks like a model of another library: by names alone, so that one that cannot be used is
+    listed with what is wrong."""
+    if has(folder, "card.json"):
+        return False
+    if any(has(folder, name) for name in _MARKS):
+        return True
+    try:
+        names = names_in(folder)
+    except (OSError, ValueError):  # what reads its card says what is wrong
+        return False
+    return any(name.endswith(".gguf") or (name.startswith(_NAMES) and name.endswith(_FOREIGN)) for name in names)
+
+
+def has(folder: Path, name: str) -> bool:
+    """Whether there is something of this name, a link to nowhere too."""
+    return os.path.lexists(folder / name)  # false, not an error, where the folder may not be read
+
+
+def contents(folder: Path, name: str, largest: int = LARGEST_CONFIG) -> bytes:
+    """The bytes of a regular file."""
+    try:
+        return read_bounded(folder / name, largest)
+    except FileNotFoundError:
+        raise CheckpointError(f"{_named(folder, name)} is a link to nowhere: copy the model again") from None
+    except OSError as error:
+        raise _unreadable(folder, name, error) from error
+    except ValueError as error:
+        raise CheckpointError(f"{_named(folder, name)} {error}: copy the model again") from None
+
+
+def json_of(folder: Path, name: str, what: str = "readable JSON") -> Any:
+    """The value of a JSON file; ``what`` it should be, for the message."""
+    try:
+        return parse_json(contents(folder, name).decode("utf-8-sig"))
+    except CheckpointError:
+        raise
+    except ValueError:
+        raise CheckpointError(f"{_named(folder, name)} is no {what}: copy the model again") from None
+
+
+def object_of(folder: Path, name: str) -> JsonObject:
+    """The object in a JSON file; empty where there is no such file."""
+    if not has(folder, name):
+        return {}
+    found = json_of(folder, name)
+    if not isinstance(found, dict):
+        raise CheckpointError(f"{_named(folder, name)} is no JSON object: copy the model again")
+    return found
+
+
+def config_of(home: Path) -> JsonObject:
+    """``config.json`` of a transformer."""
+    if not has(home, CONFIG):
+        raise CheckpointError(f"{called(home)} has no config.json: copy the model again, all its files")
+    return object_of(home, CONFIG)
+
+
+def modules_of(folder: Path) -> list[JsonObject]:
+    """The steps that ``modules.json`` lists, each with its ``type`` and ``path``, a folder inside this one."""
+    steps = json_of(folder, MODULES, "list of steps")
+    plain = isinstance(steps, list) and all(
+        isinstance(one, dict) and isinstance(one.get("type"), str) and isinstance(one.get("path"), str) for one in steps
+    )
+    if not plain or not steps or len(steps) > 100:
+        raise CheckpointError(f"{_named(folder, MODULES)} is no list of steps: copy the model again")
+    for step in steps:
+        _check_inside(folder, step["path"])
+    return [{"type": step["type"], "path": step["path"]} for step in steps]
+
+
+def _check_inside(folder: Path, path: str) -> None:
+    parts = Path(path).parts
+    try:
+        odd = "\0" in path or len(path) > 200 or Path(path).is_absolute() or ".." in parts
+        if not odd and (folder / path).resolve().is_relative_to(folder.resolve()):
+            return
+    except (OSError, ValueError, RuntimeError):  # a link that leads to itself
+        pass
+    raise CheckpointError(
+        f"{_named(folder, MODULES)} names {path[:40]!r}, which is no folder inside the model’s: copy the model again"
+    )
+
+
+def home_of(folder: Path) -> Path:
+    """The folder of the transformer, which in sentence-transformers' layout may be a subfolder."""
+    return folder / str(modules_of(folder)[0]["path"]) if has(folder, MODULES) else folder
+
+
+def weights_of(folder: Path) -> list[Path]:
+    """The files of the transformer's weights in the order of their names: ``model.safetensors``, or what its index
+    names. Not opened, but sure to be regular files."""
+    home = home_of(folder)
+    if has(home, WEIGHTS):
+        names = [WEIGHTS]
+    elif has(home, INDEX):
+        names = _indexed(home)
+    else:
+        raise CheckpointError(without_safetensors(home))
+    for name in names:
+        _check_regular(home, name)
+    return [home / name for name in names]
+
+
+def _indexed(home: Path) -> list[str]:
+    shards = object_of(home, INDEX).get("weight_map")
+    values = list(shards.values()) if isinstance(shards, dict) else []
+    if not values or not all(isinstance(name, str) for name in values):
+        raise CheckpointError(f"{_named(home, INDEX)} names no files of weights: copy the model again")
+    names = sorted(set(values))
+    for name in names:
+        plain = name.endswith(".safetensors") and Path(name).name == name and "\0" not in name and len(name) <= 200
+        if not plain or "\\" in name:
+            raise CheckpointError(
+                f"{_named(home, INDEX)} names {name[:40]!r}, which is no *.safetensors file in the model’s folder: "
+                "save the model again as safetensors"
+            )
+    return names
+
+
+def _check_regular(folder: Path, name: str) -> os.stat_result:
+    try:
+        now = (folder / name).stat()
+    except FileNotFoundError:
+        what = "is a link to nowhere" if has(folder, name) else "is missing"
+        raise CheckpointError(f"{_named(folder, name)} {what}: copy the model again") from None
+    except OSError as error:
+        raise _unreadable(folder, name, error) from error
+    if not stat.S_ISREG(now.st_mode):
+        raise CheckpointError(f"{_named(folder, name)} is no regular file: copy the model again")
+    return now
+
+
+def check_files(home: Path) -> None:
+    """Raises CheckpointError where one of the files that transformers may open is no regular file, or is too large."""
+    for name in names_in(home):
+        if name.endswith(_READ) and not (home / name).is_dir():
+            size = _check_regular(home, name).st_size
+            if not name.endswith(".safetensors") and size > LARGEST_VOCABULARY:
+                raise CheckpointError(
+                    f"{_named(home, name)} is larger than {LARGEST_VOCABULARY >> 20} MB: copy the model again"
+                )
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """All files that make the model, in the order of their names: those of its folder, and of the folders that
+    ``modules.json`` names."""
+    places = [folder]
+    if has(folder, MODULES):
+        with contextlib.suppress(CheckpointError):
+            places += [folder / step["path"] for step in modules_of(folder) if step["path"] not in ("", ".")]
+    out = []
+    for place in dict.fromkeys(places):
+        try:
+            out += [place / name for name in names_in(place) if name.endswith(_READ)]
+        except OSError:
+            continue
+    return out
+
+
+def shapes_of(files: Sequence[Path]) -> dict[str, list[int]]:
+    """The shapes of the tensors in files of weights by name, from their headers alone."""
+    found: dict[str, list[int]] = {}
+    for file in files:
+        found.update(_shapes(file))
+    return found
+
+
+def _shapes(file: Path) -> dict[str, list[int]]:
+    size = _check_regular(file.parent, file.name).st_size
+    try:
+        with file.open("rb") as opened:
+            (length,) = struct.unpack("<Q", opened.read(8))
+            if length > min(size, LARGEST_HEADER):
+                raise ValueError
+            header = json.loads(opened.read(length))
+        shapes = {name: one["shape"] for name, one in header.items() if name != "__metadata__"}
+        if not all(isinstance(of, list) and all(type(n) is int and n >= 0 for n in of) for of in shapes.values()):
+            raise TypeError
+    except OSError as error:
+        raise _unreadable(file.parent, file.name, error) from error
+    except (ValueError, KeyError, TypeError, AttributeError, struct.error, RecursionError):
+        raise CheckpointError(
+            f"{_named(file.parent, file.name)} is truncated or no file of weights: copy the model again"
+        ) from None
+    return shapes
+
+
+def check_plausible(home: Path, config: JsonObject, shapes: dict[str, list[int]]) -> None:
+    """Raises CheckpointError for a configuration of a larger model than its weights can be: before anything is built,
+    as a hundred thousand layers take minutes and a table of a million million words all memory."""
+    largest = max((size for shape in shapes.values() for size in shape), default=0)
+    numbers = sum(map(math.prod, shapes.values()))
+    for key, value in _integers(config):
+        limit = len(shapes) if "layer" in key else numbers if "posit" in key or "length" in key else None
+        if limit is None:
+            counts = key.startswith(("num_", "n_", "d_")) or key.endswith(("_size", "_dim", "_heads", "dim", "_labels"))
+            limit = max(8 * largest, 1 << 16) if counts else None
+        if limit is not None and abs(value) > max(limit, 512):
+            raise CheckpointError(
+                f"config.json of {called(home)} says {key} {value:,}, more than its weights can have: copy the model "
+                "again"
+            )
+
+
+def _integers(value: Any, key: str = "") -> list[tuple[str, int]]:
+    """All whole numbers of a JSON value, each with the nearest key above it."""
+    if isinstance(value, dict):
+        return [pair for name, one in value.items() if not name.endswith(("_id", "_ids", "2id", "2label"))
+                for pair in _integers(one, name)]  # fmt: skip
+    if isinstance(value, list):
+        return [pair for one in value for pair in _integers(one, key)]
+    return [(key, int(value))] if type(value) in (int, float) and math.isfinite(value) else []
+
+
+def without_safetensors(folder: Path) -> str:
+    """What is said of a folder without weights that can be read."""
+    names = names_in(folder)
+    if any(name.endswith(_PICKLES) for name in names):
+        return (
+            f"{called(folder)} has its weights in a pickle (*.bin), which could run any code when it is read: where "
+            "you trust it, let Hugging Face’s library convert it to safetensors with `python -c 'from transformers "
+            "import AutoModelForSequenceClassification as M; "
+            'M.from_pretrained("FOLDER").save_pretrained("FOLDER")\'`'
+        )
+    for name in names:
+        for ending, what in _OTHER_WEIGHTS.items():
+            if name.endswith(ending):
+                return f"{called(folder)} is {what} ({name[:60]}): give the same model with its *.safetensors"
+    if any(name.endswith(".safetensors") for name in names):
+        return f"{called(folder)} has no {WEIGHTS} and no index of its parts: name its file of weights {WEIGHTS}"
+    return f"{called(folder)} has no *.safetensors: copy the model again, with its weights"
+
+
+def _unreadable(folder: Path, name: str, error: OSError) -> CheckpointError:
+    return CheckpointError(f"{_named(folder, name)} cannot be read ({error.strerror}): copy the model again")
+
+
+def _named(folder: Path, name: str) -> str:
+    return f"{called(folder)}/{name[:80]}"

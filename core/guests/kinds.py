@@ -1,0 +1,111 @@
+"""What a folder of transformers' is, by its configuration: a classifier of texts, or what else, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from core.errors import CheckpointError
+from core.guests.folder import ADAPTER, CONFIG, MODULES, config_of, has, home_of, object_of, weights_of
+from core.guests.names import called
+from core.json_types import JsonMapping
+from core.models.answers import IDENTITY, SIGMOID, SOFTMAX
+
+_WRITES = "a language model that writes text"
+_KINDS: Mapping[str, str] = {
+    "ForCausalLM": _WRITES,
+    "LMHeadModel": _WRITES,
+    "ForMaskedLM": "a masked language model, which fills in words",
+    "ForPreTraining": "a model as pre-training left it",
+    "ForConditionalGeneration": "an encoder-decoder that writes text",
+    "ForTokenClassification": "a classifier of single tokens",
+    "ForQuestionAnswering": "a model that marks an answer in a text",
+    "ForMultipleChoice": "a model that picks one of several choices",
+    "ForNextSentencePrediction": "a model that tells whether a sentence follows another",
+    "ForImageClassification": "a classifier of images",
+    "ForObjectDetection": "a detector of objects in images",
+    "ForAudioClassification": "a classifier of sound",
+    "ForCTC": "a recogniser of speech",
+    "ForSpeechSeq2Seq": "a recogniser of speech",
+    "Model": "an encoder without a classifier",
+    "EncoderModel": "an encoder without a classifier",
+    "WithProjection": "an encoder without a classifier",
+}
+"""By the end of an architecture's name what it is."""
+_CLASSIFIER = "ForSequenceClassification"
+_REMEDY = "give one whose architecture ends in ForSequenceClassification"
+_ACTIVATIONS = {"Sigmoid": SIGMOID, "Identity": IDENTITY, "Softmax": SOFTMAX}
+_REFUSED = {
+    "quantization_config": "is quantised: save it again in full precision",
+    "auto_map": "brings code of its own, which is not run: use a model of an architecture that transformers has",
+    "transformers_weights": "names its weights in config.json, which is not followed: call the file model.safetensors",
+}
+"""Keys of ``config.json`` that change how a model is read."""
+
+
+def check_kind(folder: Path) -> None:
+    """Raises CheckpointError, with what it is instead, for a folder of anything but a classifier of texts or, in
+    sentence-transformers' layout, an encoder."""
+    home = home_of(folder)
+    if has(home, ADAPTER):
+        base = str(object_of(home, ADAPTER).get("base_model_name_or_path") or "another model")[:80]
+        raise CheckpointError(
+            f"{called(folder)} is a PEFT adapter on {base}, no model of its own: merge both (merge_and_unload), save "
+            "the result"
+        )
+    if not has(home, CONFIG):
+        weights_of(folder)  # says what lies there instead of them
+    config = config_of(home)
+    for key, what in _REFUSED.items():
+        if config.get(key):
+            raise CheckpointError(f"{called(folder)} {what}")
+    if not has(folder, MODULES):
+        _check_classifier(folder, config)
+
+
+def _check_classifier(folder: Path, config: JsonMapping) -> None:
+    named = config.get("architectures")
+    names = [str(one)[:80] for one in named] if isinstance(named, list) else []
+    if not names or any(name.endswith(_CLASSIFIER) for name in names):
+        return
+    ending = max((end for end in _KINDS if names[0].endswith(end)), key=len, default="")
+    what = _KINDS.get(ending, "no classifier of texts")
+    if re.search("CLIP|Vi[TL]|Vision|Image", names[0]) and ending in ("Model", "WithProjection"):
+        what = "a model of images"
+    raise CheckpointError(f"{called(folder)} is {what} ({names[0]}), no classifier of pairs: {_REMEDY}")
+
+
+def no_classifier(folder: Path, kind: str) -> str:
+    """What is said of an architecture for which transformers has no classifier."""
+    return f"{called(folder)} is a {kind[:60]} model, of which transformers has no classifier of texts: {_REMEDY}"
+
+
+def activation_of(folder: Path, config: JsonMapping, classes: int) -> str:
+    """How the logits of so many classes are meant: as sentence-transformers' configuration says, else as
+    transformers' ``problem_type`` does. Raises CheckpointError for what is not known."""
+    problem = config.get("problem_type")
+    if problem not in (None, "single_label_classification", "multi_label_classification", "regression"):
+        raise CheckpointError(
+            f"config.json of {called(folder)} has a problem_type that is not known: {str(problem)[:60]!r}"
+        )
+    theirs = config.get("sentence_transformers")
+    said = theirs.get("activation_fn") if isinstance(theirs, dict) else None
+    said = said or config.get("sbert_ce_default_activation_function")
+    if said is not None:
+        found = _ACTIVATIONS.get(str(said).rpartition(".")[2])
+        if found is None or (found == SOFTMAX and classes == 1):
+            raise CheckpointError(
+                f"{called(folder)} is read through {str(said)[:80]}, which is not known here: use Identity, Sigmoid or "
+                "Softmax"
+            )
+        if found != IDENTITY or classes == 1:
+            return found
+    if problem == "regression" and classes > 1:
+        raise CheckpointError(
+            f"{called(folder)} answers with {classes} scores of a pair (problem_type regression): use a model with one "
+            "score or with classes"
+        )
+    if problem == "multi_label_classification":
+        return SIGMOID
+    return IDENTITY if classes == 1 else SOFTMAX

@@ -1,0 +1,20 @@
+"""Scripts that put no space between words: there a space would change a text, and our rules find no word's end."""
+
+from __future__ import annotations
+
+import regex
+
+# Line_Break=SA: Thai, Lao, Khmer, Burmese and other scripts of South East Asia.
+_LETTER = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Tibetan}\p{Line_Break=SA}ーｰ"
+_ANY = regex.compile(f"[{_LETTER}]")
+_INNER = regex.compile(rf"(?<=[{_LETTER}])(?!\p{{M}})|(?=(?!\p{{M}})[{_LETTER}])")
+
+
+def without_spaces(text: str) -> bool:
+    """Whether a letter of such a script is in the text."""
+    return not text.isascii() and _ANY.search(text) is not None
+
+
+def inner_ends(text: str) -> list[int]:
+    """The places in a text where a word may end without a space: beside a letter of such a script, before no mark."""
+    return [match.start() for match in _INNER.finditer(text)]

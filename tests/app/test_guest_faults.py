@@ -1,0 +1,124 @@
+"""Models from elsewhere on the pages: stacks of an encoder-decoder, methods that cannot work, faults, and words of
+scripts without spaces."""
+
+import pytest
+
+from core.checkpoint import load_named
+from core.desk.prediction import PredictionJob
+from core.evidence import AttentionMap
+from core.explain import explain
+from tests.app.pages import components, late, open_view, sentences
+from tests.app.test_guests import PAIR, explore, matrix, rounded
+from tests.core.made_up_runs import taxi
+from tests.guests import make
+
+
+@pytest.fixture(autouse=True)
+def _here(guests, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(guests))
+
+
+@pytest.fixture
+def small_bart(tmp_path, monkeypatch):
+    make(tmp_path / "small-bart", "bart")
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    return load_named("small-bart")
+
+
+def test_an_encoder_decoder_names_its_stacks(drawn, small_bart):
+    data = drawn(explore(model="small-bart"))
+    picker, shown = data["by_kind"]["attention_heads"], matrix(data)
+    assert (picker["layers"], picker["heads"]) == (3, 4)
+    assert picker["beside"] == [["decoder", "decoder"], ["cross", "cross-attention"]]
+    assert shown["of"] == picker["title"] == "mean of all layers and heads of the encoder"
+    data = drawn(explore(model="small-bart", head="cross.2.1"))
+    assert matrix(data)["of"] == "cross-attention layer 2, head 1" and not data["notices"]
+    record = explain(small_bart, *PAIR, head="cross.2.1").find(AttentionMap)
+    assert matrix(data)["weights"] == rounded(record.weights)
+    assert "decoder" in matrix(drawn(explore(model="small-bart", head="decoder")))["of"]
+    for head, sentence in (
+        ("cross.9.1", "this model has 2 layers of 2 heads in its cross-attention: the mean of all layers and heads of"),
+        ("3.9", "this model has 3 layers of 4 heads in its encoder"),
+    ):
+        assert sum(sentence in notice for notice in drawn(explore(model="small-bart", head=head))["notices"]) == 1
+
+
+def test_a_head_of_another_stack_that_a_model_does_not_have(drawn):
+    notices = drawn(explore(head="decoder.1.1"))["notices"]
+    assert sum("no decoder that can be drawn: the mean of all layers and heads is shown" in one for one in notices) == 1
+
+
+def test_methods_that_need_gradients_are_offered_where_there_are_some(drawn, small_bart):
+    gradient = {"integrated-gradients", "gradient-norm", "gradient-times-input", "zeroed"}
+    app = explore(model="small-bart", method="integrated-gradients")
+    assert not gradient & {one["name"] for one in drawn(app)["by_kind"]["effects"]["methods"]}
+    for _ in range(200):
+        data = late(app)
+        if data["problems"]:
+            break
+        app.run()
+    assert (
+        data["problems"]["words"].startswith("Small-bart has no gradients: choose") and "words" not in data["working"]
+    )
+
+
+@pytest.mark.parametrize("error", [IndexError("index out of range in self"), SystemExit(1)])
+def test_what_a_model_raises_is_one_sentence_and_ends_the_wait(drawn, small_bart, monkeypatch, caplog, error):
+    app = explore(model="small-bart")
+
+    def forward(*args, **values):
+        raise error
+
+    monkeypatch.setattr(small_bart.model.body, "forward", forward)
+    app = explore(model="small-bart", first="Another text is typed.", believed="on", turns="on")
+    said = sentences(app)
+    assert len(said) == 1 and "small-bart could not answer" in said[0] and "Traceback" not in said[0]
+    assert any(record.exc_info and record.exc_info[1] is error for record in caplog.records)
+    app = open_view("compare", model="small-bart", others="nli-two-sided", first="Another text.", second=PAIR[1])
+    assert not app.exception
+    data = next(data for data in components(app) if data.get("view") == "compare")
+    assert "small-bart could not answer" in data["sections"][0]["problem"] and not data["sections"][1]["problem"]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("unlucky"), SystemExit(1)])
+def test_a_fault_beside_the_page_is_one_sentence_and_ends_the_wait(monkeypatch, caplog, error):
+    """Of our own code, too: it would be raised in the page, whose spinner would never stop."""
+
+    def fail(*args, **options):
+        raise error
+
+    monkeypatch.setattr("app.effects.late.kept_changes", fail)
+    app = explore(turns="on")
+    for _ in range(200):
+        data = late(app)
+        if "turns" in data["problems"]:
+            break
+        app.run()
+    assert not app.exception and "turns" not in data["working"]
+    assert data["problems"]["turns"].startswith("This could not be computed (") and "Traceback" not in str(data)
+    assert any(record.exc_info and record.exc_info[1] is error for record in caplog.records)
+
+
+def test_words_of_a_script_without_spaces_are_changed_one_by_one(drawn):
+    pair = {"first": "今天天气很好，我们去公园玩", "second": "她在家里"}
+    data = drawn(explore(**pair, edits="drop 0 2\nreplace 1 0 他"))
+    assert data["sides"][0]["tokens"] == list("今天气很好，我们去公园玩")
+    assert data["sides"][1]["tokens"] == list("他在家里")
+    assert [step["said"] for step in data["by_kind"]["what_if"]["steps"][1:]] == ["“天” left out", "“她” → “他”"]
+    assert len(matrix(data)["weights"]) == 4
+
+
+@pytest.mark.parametrize("error", [RuntimeError("out of\nmemory"), SystemExit(1)])
+def test_a_fault_while_the_desk_predicts_is_the_jobs_one_sentence(small_bart, tmp_path, monkeypatch, caplog, error):
+    from core.data import read
+
+    def forward(*args, **values):
+        raise error
+
+    monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
+    monkeypatch.delenv("PAIRLENS_DB", raising=False)
+    monkeypatch.setattr(small_bart.model.body, "forward", forward)
+    job = PredictionJob(read(taxi(tmp_path)), ["small-bart"])
+    job._run(lambda job: None)
+    assert "mall-bart could not answer" in job.problem and job.problem.count(".") == 1 and "\n" not in job.problem
+    assert any(record.exc_info and record.exc_info[1] is error for record in caplog.records)
