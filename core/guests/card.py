@@ -164,8 +164,7 @@ def _of_cross(folder: Path, config: JsonMapping, settings: GuestSettings) -> Jso
     for what, count in (("layers", layers), ("heads", heads)):
         if type(count) is not int or not 0 <= count < 10_000:
             raise CheckpointError(
-                f"config.json of {called(folder)} has a number of {what} that is no plausible number: copy the model "
-                "again"
+                f"config.json of {called(folder)} has an implausible number of {what}: copy the model again"
             )
     activation = activation_of(folder, config, len(labels_of(folder, config)))
     sizes = {"layers": layers, "heads": heads, "head": settings.head, "activation": activation}

@@ -179,7 +179,7 @@ def _not_finite(folder):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda folder: _config(folder, num_hidden_layers="x"), "num_hidden_layers that is no plausible number"),
+        (lambda folder: _config(folder, num_hidden_layers="x"), "an implausible number of layers"),
         (lambda folder: _config(folder, num_hidden_layers=[3]), "no plausible number"),
         (lambda folder: _config(folder, num_hidden_layers=float("nan")), "no plausible number"),
         (lambda folder: _config(folder, num_hidden_layers=100_000), "no plausible number"),
