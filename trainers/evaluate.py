@@ -254,6 +254,7 @@ def table(scores: JsonMapping) -> str:
         low, high = b["interval_95"]
         lines.append(
             f"\nagainst {b['checkpoint']} ({b['accuracy']:.2%}): {100 * b['difference']:+.2f} points, 95 % interval "
-            f"{100 * low:+.2f} to {100 * high:+.2f} (paired bootstrap over {b['items']:,} items, {b['resamples']:,} resamples)"
+            f"{100 * low:+.2f} to {100 * high:+.2f} (paired bootstrap over {b['items']:,} items, "
+            f"{b['resamples']:,} resamples)"
         )
     return "\n".join(lines)

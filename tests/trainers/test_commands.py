@@ -147,7 +147,7 @@ def test_evaluate_tells_people_what_was_left_out(
     assert main(["evaluate", str(trained), str(path), "--against", str(trained)]) == 0
     told = capsys.readouterr().out
     assert "of 25 rows have a label\n" in told and "line 26: not a JSON object" in told
-    assert "+0.00%, 95 % interval +0.00% to +0.00%" in told
+    assert "+0.00 points, 95 % interval +0.00 to +0.00" in told
 
 
 def test_predict_without_labels(trained: Path, tmp_path: Path) -> None:
