@@ -168,7 +168,7 @@ def test_text_that_runs_leftwards_stands_leftwards(open_page):
 
 def test_a_sentence_of_typos_gets_a_warning(open_page):
     page = open_page(link(model="nli-attconv-light", second="A dgo jumpnig in teh sonw"))
-    expect(page.locator(".notices")).to_contain_text("unknown to the word table (dgo, jumpnig, sonw)")
+    expect(page.locator(".notices")).to_contain_text("unknown to the word vectors (dgo, jumpnig, sonw)")
 
 
 @pytest.mark.parametrize("width", [390, 768])

@@ -114,7 +114,7 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
 
 def test_large_type_on_a_small_projector_squeezes_nothing(open_page, server):
     page = open_page("/?projector=on&model=test-two-sided&" + urlencode(PAIR), viewport={"width": 1280, "height": 720})
-    assert page.locator(".matrix").first.bounding_box()["width"] > 500
+    assert page.locator(".matrix").first.bounding_box()["width"] > 450
     for address, sign in {
         "/models?projector=on": "table.models tbody tr",
         "/lessons?projector=on&step=4": ".numbers math",

@@ -32,7 +32,7 @@ def test_the_page_opens_on_an_example_with_a_trail():
     assert query(app) == {"model": "test-topics", "example": ALBUM.slug}
     assert badges(app) == ["2", "1"]  # the one that is looked into is drawn last
     assert len(arrows(app)) == len(stars(app, earlier=True)) == 2
-    assert [notice for notice in notices(app) if "unknown to the word table" not in notice] == []
+    assert [notice for notice in notices(app) if "unknown to the word vectors" not in notice] == []
 
 
 def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints):

@@ -37,8 +37,10 @@ class Matched(NamedTuple):
     """Cosines of the states, [B, T_x, T_y]; meaningless on pads."""
     weights: Tensor
     """Shares of y's states in the mean that each state of x is matched with, [B, T_x, T_y], 0 on y's pads."""
-    nearest: Tensor
-    """The place of each state's other of the largest cosine, of x's states and then of y's, [B, T_x + T_y]."""
+    nearest_to_x: Tensor
+    """The position in y of the state with the largest cosine to each state of x, [B, T_x]."""
+    nearest_to_y: Tensor
+    """The same in x of each state of y, [B, T_y]."""
 
 
 class MultiPerspective(nn.Module):
@@ -59,8 +61,8 @@ class MultiPerspective(nn.Module):
         nearest: Tensor | None = None,
     ) -> Matched:
         """States ``x [B, T_x, d]`` against ``y [B, T_y, d]``. ``override [B, T_x, T_y]`` takes the place of the
-        weights by which states of x mix those of y, ``nearest`` that of :attr:`Matched.nearest`. Raises ValueError
-        for an override of another shape."""
+        weights by which states of x mix those of y, ``nearest [B, T_x + T_y]`` that of both
+        positions of largest cosine, x's before y's. Raises ValueError for an override of another shape."""
         x = x.masked_fill(~x_mask[..., None], 0.0)
         y = y.masked_fill(~y_mask[..., None], 0.0)
         scores = F.normalize(x, dim=2, eps=EPSILON) @ F.normalize(y, dim=2, eps=EPSILON).mT
@@ -70,13 +72,14 @@ class MultiPerspective(nn.Module):
         # [B, T_x, T_y, l]: every pair of states in each perspective; the other direction reads it the other way.
         pairs = _cosines_of_all(x, y, self.w[1])
         if nearest is None:
-            nearest = torch.cat([_nearest(scores, y_mask), _nearest(scores.mT, x_mask)], dim=1)
-        of_x, of_y = torch.split(nearest, [x.shape[1], y.shape[1]], dim=1)
+            of_x, of_y = _nearest(scores, y_mask), _nearest(scores.mT, x_mask)
+        else:
+            of_x, of_y = torch.split(nearest, [x.shape[1], y.shape[1]], dim=1)
         sides = [
             self._side(x, x_mask, y, y_mask, of_x, weights, pairs),
             self._side(y, y_mask, x, x_mask, of_y, back, pairs.transpose(1, 2)),
         ]
-        return Matched(torch.cat(sides, dim=1), scores, weights, nearest)
+        return Matched(torch.cat(sides, dim=1), scores, weights, of_x, of_y)
 
     def _side(
         self,

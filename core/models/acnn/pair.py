@@ -94,7 +94,7 @@ class AdaQA(AdaptiveModel):
 
     def forward(self, batch: Batch, override: Tensor | None = None, nearest: Tensor | None = None) -> Output:
         """``override [B, T'_a, T'_q]`` takes the place of the weights by which the answer's windows mix the question's,
-        ``nearest`` that of :attr:`Matched.nearest`.
+        ``nearest`` as :class:`MultiPerspective` takes it.
 
         Raises ValueError when it has another shape or the model has no attention.
         """
@@ -118,7 +118,7 @@ class AdaQA(AdaptiveModel):
     def choices(self, output: Output) -> dict[str, Tensor]:
         """Of models with matching, which state is matched with which other one alone (max-attentive)."""
         matched: Matched | None = output.trace.matched
-        return {} if matched is None else {"nearest": matched.nearest}
+        return {} if matched is None else {"nearest": torch.cat([matched.nearest_to_x, matched.nearest_to_y], dim=1)}
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
