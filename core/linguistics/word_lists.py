@@ -26,8 +26,6 @@ IRREGULAR = {
     "scarf": "scarves", "wife": "wives", "buffalo": "buffalo", "yo-yo": "yo-yos", "kangaroo": "kangaroos",
     "somebody": "", "shrimp": "shrimp", "thief": "thieves",
 }  # fmt: skip
-FREQUENT_VERBS = {"hold", "look", "wear", "take", "try", "have", "get", "use", "sell", "make", "watche", "has", "go"}
-NOUNS_TOO = {"dress", "paint", "paints", "box", "drinks", "drink", "hikes", "hike", "swing", "swings", "race"}
 ABOVE = {
     "small animal": ("bird.n.01", "reptile.n.01"),
     "sea animal": ("fish.n.01",),
@@ -130,13 +128,6 @@ class WordLists:
         named = (self[key] for key in ("colours", "adjectives"))
         pairs = (pair for key in ("adjective antonyms", "adjective synonyms") for pair in self[key])
         return frozenset(word for words in (*named, *pairs) for word in words)
-
-    @functools.cached_property
-    def finite(self) -> frozenset[str]:
-        """Finite forms of the lists' verbs and of some others: "stand", "stands"."""
-        listed = [*self["intransitive"], *self["roles"]]
-        bases = {base for word in listed for base in self.wordnet._morphy(word, "v")} | FREQUENT_VERBS
-        return frozenset(form for base in bases for form in (base, f"{base}s")) - NOUNS_TOO
 
     def partners(self, noun: Noun) -> list[str]:
         """Base forms that exclude ``noun`` in its place."""
