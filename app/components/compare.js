@@ -157,6 +157,8 @@ class ComparedMatrix extends MatrixPanel {
 
 /** @extends {View<import("./payloads").Drawn["compare"]>} */
 class CompareView extends View {
+  static crowded = true;
+
   listen(on) {
     super.listen(on);
     LATE.hear((late) => {

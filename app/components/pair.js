@@ -22,6 +22,8 @@ const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialo
  * @extends {View<import("./payloads").Drawn["pair"] & Moving>}
  */
 class PairView extends View {
+  static crowded = true;
+
   lower = html("div.lower");
 
   listen(on) {

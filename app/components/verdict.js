@@ -23,7 +23,10 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
     html(
       "div",
       html("div.said", { "data-part": "verdict" }, headline),
-      html("div.model.soft", html("bdi", model)),
+      // A what-if takes the place of the model's name, and below of the sentence alone, so that nothing below moves.
+      what_if
+        ? html("div.model.what-if.soft", { title: model }, html("b", `What if: ${what_if}`))
+        : html("div.model.soft", html("bdi", model)),
       meaning && html("div.how.soft", meaning),
     ),
     html(
@@ -33,9 +36,7 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
         "div.under.soft.wraps",
         key,
         goldLabel(gold),
-        // A what-if takes the place of what is said of one sentence alone, so that nothing below it moves.
         !what_if && alone && said("alone", `On ${the(alone.judged)} alone: `, share(alone), alone.model),
-        what_if && html("span.what-if", html("b", `What if: ${what_if}`)),
         trained &&
           html("span.as-trained", said("trained", "As trained: ", share(named(trained))), sharesOf(trained).bar),
       ),

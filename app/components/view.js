@@ -5,7 +5,7 @@ import { refill } from "./elements.js";
 import { footerOf } from "./footer.js";
 import { leaving } from "./leaving.js";
 
-const SMALL_SCREEN = 1600; // pixels; as in base.css and page_style.py
+const SMALL_SCREEN = 1600; // pixels; as in page_style.py
 
 /** @type {Record<string, (view: any, data: any) => any>} by kind of record: makes a panel from the panel's data */
 export const PANELS = {};
@@ -22,6 +22,7 @@ export const VIEWS = {};
  * @template Data what the page gives, as payloads.d.ts and the page say
  */
 export class View {
+  static crowded = false; // whether a matrix stands next to other parts, so that large type has to be smaller
   static narrow = 640; // pixels at the usual size of type; below it parts that stand side by side come below each other
 
   /** @param {any} root an element: the type checker looks after data, not the page's tree */
@@ -103,11 +104,14 @@ export class View {
     if (document.fonts.status !== "loaded") document.fonts.ready.then(() => requestAnimationFrame(() => this.refit()));
   }
 
-  // Type is large for a projector, and on the whole screen; less so on a small one, which has no room for it.
+  // Type is large for a projector, and on the whole screen; less so where a matrix has to fit on a small one.
   enlarge() {
     const large = Boolean(this.data?.projector || this.onWholeScreen);
-    this.type = large ? (window.innerWidth < SMALL_SCREEN ? 1.25 : 1.5) : 1;
+    const { crowded } = /** @type {typeof View} */ (this.constructor);
+    const compact = large && crowded && window.innerWidth < SMALL_SCREEN;
+    this.type = compact ? 1.25 : large ? 1.5 : 1;
     this.root.classList.toggle("projector", large);
+    this.root.classList.toggle("compact", compact);
   }
 
   get onWholeScreen() {

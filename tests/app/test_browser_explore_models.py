@@ -78,10 +78,10 @@ def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
 def effects_by_every_gesture(page):
     """What words and links do, on a page with two directions that looks from the premise."""
     panel = page.locator("section.effects")
-    expect(panel.locator(".track .effect")).to_have_count(6)
+    expect(panel.locator("li .number").filter(has_text=re.compile(r"\d"))).to_have_count(6)
     expect(page.locator(".text .chip .effect:not([hidden])").first).to_be_visible()
     panel.get_by_role("button", name="Show all words").click()
-    expect(panel.locator("li")).to_have_count(10)
+    expect(panel.locator("li:not(.effect-axis)")).to_have_count(10)
     panel.locator('.side[data-role="hypothesis"] .word', has_text="not").click()
     expect(page.locator(PRESSED)).to_have_text(["not"])
     panel.get_by_label("Way to ask").select_option("integrated-gradients")

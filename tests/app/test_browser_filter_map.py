@@ -299,7 +299,7 @@ def test_the_map_takes_the_whole_screen_in_large_type_and_gives_it_back(open_pag
     assert large["width"] == page.viewport_size["width"] - 80
     below = page.locator(".filter-map > .how").last.bounding_box()
     assert below["y"] + below["height"] <= page.viewport_size["height"]
-    assert page.locator(".filter-map .badge").first.evaluate("text => getComputedStyle(text).fontSize") == "15px"
+    assert page.locator(".filter-map .badge").first.evaluate("text => getComputedStyle(text).fontSize") == "18px"
     whole.click()
     # Streamlit's sidebar may have taken another width meanwhile.
     wait_until(

@@ -49,7 +49,7 @@ export function axisLine(range) {
   return html(
     "li.effect-axis.tiny",
     { "aria-hidden": "true" },
-    html("span.unit", UNITS[range.unit] ?? range.unit),
+    html("span.unit", unitOf(range)),
     html("span.track", ticks),
     html("span"),
   );
@@ -85,9 +85,11 @@ export function barLine(word, { effect, spread }, range, title) {
   );
 }
 
-// The lines of a sentence, beside its role.
-export function barList(role, lines) {
-  const name = html("div.role.soft", capital(role));
+const unitOf = ({ unit, bars }) => (bars ? (UNITS[unit] ?? unit) : "");
+
+// The lines of a sentence, next to its role and, without an axis, the unit of the bars of a `range`.
+export function barList(role, lines, range = null) {
+  const name = html("div.role.soft", capital(role), range && html("div.unit.tiny", unitOf(range)));
   return html("div.side.labelled", { "data-role": role }, name, html("ol.bar-lines.mid", lines));
 }
 

@@ -136,7 +136,8 @@ class EffectsPanel {
       : words;
     const shown = this.open ? ranked : ranked.slice(0, FIRST);
     const lines = shown.map((word) => this.line(side, word));
-    return barList(side.role, [...lines, axisLine(this.range)]);
+    // The axis takes a line, which the first screen has no room for.
+    return this.open ? barList(side.role, [...lines, axisLine(this.range)]) : barList(side.role, lines, this.range);
   }
 
   line(side, word) {

@@ -49,9 +49,9 @@ export class VerdictPanel {
           })),
         ),
         this.rows,
+        this.reading,
       ),
       others,
-      this.reading,
     );
   }
 
