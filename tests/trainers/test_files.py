@@ -142,7 +142,8 @@ def test_a_file_that_cannot_be_written_is_told_before_any_work(
 ) -> None:
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "file").touch()
-    for work in ("core.checkpoint.load", "trainers.train.load_data", "trainers.compare.table"):
+    # `load` last: a module that is imported while it is replaced would keep what stands in its place.
+    for work in ("trainers.train.load_data", "trainers.compare.table", "core.checkpoint.load"):
         monkeypatch.setattr(work, lambda *_: pytest.fail("worked before it looked at --out"))
     monkeypatch.setattr("trainers.bench.MEASUREMENTS", {"desk": lambda quick: pytest.fail("measured")})
 
