@@ -59,6 +59,9 @@ export class View {
     this.ended?.abort();
     this.ended = new AbortController();
     this.watch.observe(this.root);
+    // What stands above on the page grows as it is drawn, and moves this view down without another size.
+    const page = this.root.getRootNode().host?.closest('[data-testid="stMainBlockContainer"]');
+    if (page) this.watch.observe(page);
     this.listen((target, name, act) => target.addEventListener(name, act, { signal: this.ended.signal }));
   }
 
@@ -138,9 +141,15 @@ export class View {
     else send();
   }
 
+  // Where it begins on the page, however far that is scrolled.
+  get top() {
+    const main = this.root.getRootNode().host?.closest('[data-testid="stMain"]');
+    return Math.round(this.root.getBoundingClientRect().top + (main ? main.scrollTop : window.scrollY));
+  }
+
   fit() {
     const width = this.root.clientWidth;
-    const size = `${width}x${window.innerHeight}`;
+    const size = [width, window.innerHeight, this.top].join();
     if (!width || !this.data || this.fitted === size) return;
     this.fitted = size;
     this.enlarge();
