@@ -12,8 +12,8 @@ from app.examples import ENTAILMENT, kind_of
 from core.card import Card as Card
 from core.checkpoint import CheckpointError, available, read_card, records_of
 from core.evidence import AttentionMap, Record
-from core.guests import card as guests
-from core.guests.folder import is_guest as is_guest_folder
+from core.external import card as guests
+from core.external.folder import is_guest as is_guest_folder
 from core.models import REGISTRY
 
 
@@ -124,12 +124,12 @@ def judging_alone(card: Card) -> str | None:
 
 
 def is_guest(card: Card) -> bool:
-    """Whether the model is one from elsewhere, which no trainer here made."""
+    """Whether the model is an external model, which no trainer here made."""
     return "guest" in card
 
 
 def size_said(name: str) -> str:
-    """Before a model from elsewhere is loaded, how large it is: “ (1.4 GB)”; empty for one of ours."""
+    """Before an external model is loaded, how large it is: “ (1.4 GB)”; empty for one of ours."""
     folder = available().get(name)
     known = folder is not None and is_guest_folder(folder)
     return f" ({megabytes(guests.size_of(folder))})" if folder is not None and known else ""

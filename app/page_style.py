@@ -15,7 +15,7 @@ from app.page_state.session import PageSession
 from app.pages import VIEWS, address, pages
 from app.palette import css_variables
 from core.checkpoint import in_memory
-from core.errors import MendableError
+from core.errors import UserError
 from core.wording import capital as capital
 
 _STYLE = (
@@ -199,5 +199,5 @@ def download(label: str, text: Callable[[], str] | bytes, file: str, icon: str |
 def _made(text: Callable[[], str]) -> str:
     try:
         return text()
-    except MendableError as error:
+    except UserError as error:
         return f"{str(error).rstrip('.')}.\n"

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from core.command_line import add_class_names, ending_at_once, joined, print_anything, status_of
-from core.errors import MendableError
+from core.errors import UserError
 from core.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
                         "by its sum")  # fmt: skip
     asking.add_argument("--without-crossings", action="store_true", help="with --links: of the model if it counted no "
                         "words that look across a word (q = 0)")  # fmt: skip
-    asking.add_argument("--all", action="store_true", help="of a model from elsewhere all replacements, and all "
+    asking.add_argument("--all", action="store_true", help="of an external model all replacements, and all "
                         "links, that an own one has")  # fmt: skip
     asking.add_argument("--from-layer", type=int, default=1, metavar="N", help="of a transformer, cut links from this "
                         "layer on (default: 1)")  # fmt: skip
@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _models(options: argparse.Namespace) -> None:
     with ending_at_once():
         from core.checkpoint import CheckpointError, available, read_card
-        from core.guests.card import size_of
+        from core.external.card import size_of
 
     cards, folders = {}, available()
     for name, folder in folders.items():
@@ -106,12 +106,12 @@ def _explain(options: argparse.Namespace) -> None:
 
     (checkpoint, crossings), pair = _crossings(options), (options.first, options.second)
     if options.head and not checkpoint.model.has_heads:
-        raise MendableError(f"{checkpoint.name} has no heads to choose from: leave --head out")
+        raise UserError(f"{checkpoint.name} has no heads to choose from: leave --head out")
     result = explain(checkpoint, *pair, crossings=crossings, nearest_for=options.word, head=options.head)
     record = result.find(AttentiveContext)
     if options.word is not None and not (record and 0 <= options.word < len(record.nearest)):
         has = f"words 0 to {len(record.nearest) - 1}" if record else "no word with an attentive context"
-        raise MendableError(f"--word {options.word} is not there: this explanation has {has}")
+        raise UserError(f"--word {options.word} is not there: this explanation has {has}")
     print(result.to_json(indent=1) if options.json else result.to_text())
 
 
@@ -121,7 +121,7 @@ def _crossings(options: argparse.Namespace) -> tuple[Checkpoint, bool]:
 
     checkpoint = open_checkpoint(options.model, options.class_names)
     if options.without_crossings and not checkpoint.model.counts_crossings:
-        raise MendableError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
+        raise UserError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
     return checkpoint, not options.without_crossings
 
 

@@ -33,7 +33,7 @@ import torch
 from core.checkpoint import Checkpoint
 from core.checkpoint.memory import loaded
 from core.data import Dataset, Example
-from core.errors import MendableError, RunError
+from core.errors import RunError, UserError
 from core.evaluation.parts import Part, Predicted
 from core.evaluation.predict import chances, check_texts, logits, prepare_rows
 
@@ -164,7 +164,7 @@ def _result(ray: Any, item: T, reference: Any) -> tuple[T, Any]:
     try:
         return item, ray.get(reference)
     except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, MendableError):
+        if isinstance(error.cause, UserError):
             raise error.cause from None
         raise RunError(f"a task of the cluster failed ({error.cause!r}): see Ray's logs there") from None
     except ray.exceptions.RayError as error:
@@ -263,7 +263,7 @@ def answer(descriptor: int) -> None:
         with cluster(address, DESK_SETTING) as ray:
             for (part,) in logits_by(ray, parts, [(folder, sha256)]):
                 connection.send(part)
-    except MendableError as error:
+    except UserError as error:
         connection.send(str(error))
     except Exception as error:  # whatever Ray raises
         connection.send(f"the cluster failed ({type(error).__name__}): begin the prediction again")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, cast
 
-from core.errors import MendableError
+from core.errors import UserError
 
 
 def add_class_names(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def add_class_names(parser: argparse.ArgumentParser) -> None:
         metavar="A,B,C",
         default=(),
         type=lambda text: tuple(text.split(",")),
-        help="of a model from elsewhere what its classes mean, in the order of its outputs, such as "
+        help="of an external model what its classes mean, in the order of its outputs, such as "
         "entailment,neutral,contradiction",
     )
 
@@ -102,7 +102,7 @@ def _status(command: Callable[[], int | None], before: str, hint: str) -> int:
     try:
         status = command() or 0
         sys.stdout.flush()
-    except MendableError as error:
+    except UserError as error:
         print(f"{before}{error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

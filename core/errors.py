@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 
-class MendableError(ValueError):
+class UserError(ValueError):
     """What a person can mend; the message is one sentence that says what is wrong and what to do."""
 
 
-class RecipeError(MendableError):
+class RecipeError(UserError):
     """A recipe or ``--set`` that cannot be used."""
 
 
-class RunError(MendableError):
+class RunError(UserError):
     """A run that cannot start, go on or be scored as asked."""
 
 
-class DeskError(MendableError):
+class DeskError(UserError):
     """What the error desk cannot do."""
 
 
-class CheckpointError(MendableError):
+class CheckpointError(UserError):
     """A folder that holds no usable checkpoint."""
 
 

@@ -49,7 +49,7 @@ def explain(
     (None leaves a map as it is). Without ``crossings`` the model counts no words that look across a word (q = 0).
     ``records`` names the types of record to build, None all that the model has. ``nearest_for``: index of the judged
     word whose attentive context is also given as nearest words. ``head``: of a transformer, whose attention is shown
-    (:mod:`core.guests.heads`), empty for that of its card. Raises PairError for a side without a word and for
+    (:mod:`core.external.heads`), empty for that of its card. Raises PairError for a side without a word and for
     logits that are not finite, ValueError for an override of another shape and, without crossings, for a model that
     counts none.
     """

@@ -18,10 +18,10 @@ import yaml
 from filelock import FileLock
 from safetensors import SafetensorError
 
-from core.errors import MendableError
+from core.errors import UserError
 
 
-class FileError(MendableError):
+class FileError(UserError):
     """A file that cannot be written; the message is one sentence with the remedy."""
 
 

@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from core.checkpoint import Checkpoint
-from core.errors import MendableError
+from core.errors import UserError
 from core.evaluation.encoding import Vocabulary, encode_readings
 from core.evaluation.predict import feature_vectors
 from core.files import json_text, read_json, users_folder, whole_folder
@@ -37,7 +37,7 @@ NEAREST = 5
 _CARD, _VECTORS, _ROWS = "index.json", "vectors.safetensors", "rows.jsonl"
 
 
-class NeighboursError(MendableError):
+class NeighboursError(UserError):
     """An index that is not there or does not fit, with the command that makes it."""
 
 

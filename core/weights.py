@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from core.errors import MendableError
+from core.errors import UserError
 from core.json_types import JsonMapping
 from core.models import ConfigError, PairModel, build
 from core.reading.word_table import file_sha256
@@ -25,7 +25,7 @@ SLACK = 1_000_000
 they are kept."""
 
 
-class WeightsError(MendableError):
+class WeightsError(UserError):
     """A file that does not hold the weights that its card names; the message says what is wrong and what to do."""
 
 

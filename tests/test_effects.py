@@ -14,7 +14,7 @@ from core.effects.links import LinksError, Taken
 from core.effects.nudges import STEP, can_nudge, nudged
 from core.effects.why import MIX, together, what_links_do
 from core.effects.words import DROPPED, FREQUENT, NUDGED, RELATED, Drawing, Place, frequent_words, related_words
-from core.errors import MendableError
+from core.errors import UserError
 from core.evidence import AttentionMap
 from core.explain import explain
 from core.models import REGISTRY
@@ -298,6 +298,6 @@ def test_the_command_prints_what_the_notebook_has(capsys):
 
 
 def test_an_unknown_method_is_one_sentence():
-    with pytest.raises(MendableError, match="unknown method"):
+    with pytest.raises(UserError, match="unknown method"):
         why(load_named("nli-two-sided"), FIRST, SECOND, method="guessing")
     assert set(METHODS) >= {"taken-away", "dropped", "frequent", "related", "partner", "integrated-gradients"}

@@ -9,7 +9,7 @@ r"""Measure how well a checkpoint's attention agrees with people's word alignmen
 A word of the target (hypothesis) links to the word of the source (premise) with its largest weight, if that is above
 the threshold in the card and above the null word. --fix-threshold takes the one with the best F1 on this file instead.
 --heads measures each head of a transformer first, at its best threshold, and goes on with the best of them;
---card writes them into its card (of a model from elsewhere its pairlens.json).
+--card writes them into its card (of an external model its pairlens.json).
 Files: JSON of RTE-2 and Edinburgh++ in Jacana's layout, and the chunks of SemEval-2016 task 2 (.wa), of which the share
 that holds a link is measured.
 """
@@ -27,7 +27,7 @@ from core.checkpoint import Checkpoint, open_checkpoint
 from core.data.alignments import Alignments, read
 from core.errors import RunError
 from core.evaluation import alignment, alignment_table
-from core.guests.heads import MEAN, ROLLOUT, Head, title_of
+from core.external.heads import MEAN, ROLLOUT, Head, title_of
 from core.json_types import JsonMapping
 from core.progress import bar
 from trainers.card import add_to_card

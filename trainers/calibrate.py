@@ -4,7 +4,7 @@
     python -m trainers calibrate my-minilm DATA/quora/train_18k.tsv --card "Quora train"
 
 The card gets slope and bias of the log-odds (Platt scaling) and the log-loss before and after; the page Explore shows
-candidates of a question with it. The order of candidates stays as it is. Of a bi-encoder from elsewhere, whose cosine
+candidates of a question with it. The order of candidates stays as it is. Of an external bi-encoder, whose cosine
 means nothing by itself, the threshold and the scale of its pairlens.json are fitted, on a set with both classes.
 """
 
@@ -24,9 +24,9 @@ from core.data.labels import Scale
 from core.errors import RunError
 from core.evaluation import calibration
 from core.evaluation.predict import check_texts, predict, read_rows
-from core.guests.bi_encoder import BiEncoder
-from core.guests.card import ALIKE
-from core.guests.settings import settings_of
+from core.external.bi_encoder import BiEncoder
+from core.external.card import ALIKE
+from core.external.settings import settings_of
 from core.wording import percent
 from trainers.card import add_to_card
 from trainers.commands import as_typed

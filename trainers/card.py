@@ -17,10 +17,10 @@ import torch
 from core.card import ranked_by
 from core.checkpoint import load_named, read_card
 from core.errors import RunError
+from core.external.folder import is_guest
+from core.external.names import is_function
+from core.external.settings import add_settings
 from core.files import json_text, write_whole
-from core.guests.folder import is_guest
-from core.guests.names import is_function
-from core.guests.settings import add_settings
 from core.models import PairModel
 from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
@@ -52,7 +52,7 @@ def device_name(device: torch.device) -> str:
 
 
 def add_to_card(folder: Path, **fields: object) -> None:
-    """Write fields of a finished checkpoint's card anew, of a model from elsewhere into its ``pairlens.json``. Raises
+    """Write fields of a finished checkpoint's card anew, of an external model into its ``pairlens.json``. Raises
     FileError where the operating system refuses, and RunError for a function, which has no folder."""
     if is_function(folder):
         raise RunError(f"{folder} is a function without a folder to write into: leave --card out")

@@ -1,4 +1,4 @@
-"""Train a classifier on the vectors of a bi-encoder from elsewhere, to judge pairs in place of its cosine.
+"""Train a classifier on the vectors of an external bi-encoder, to judge pairs in place of its cosine.
 
     python -m trainers head my-minilm DATA/snli/snli_1.0_train_86k.jsonl --dev DATA/snli/snli_1.0_dev.jsonl
 
@@ -20,11 +20,11 @@ from core.checkpoint import open_checkpoint
 from core.data import Dataset, read
 from core.errors import RunError
 from core.evaluation.predict import check_texts, read_rows
+from core.external.bi_encoder import Apart, BiEncoder, pair_features
+from core.external.folder import HEAD
+from core.external.guest import Guest
+from core.external.settings import TASKS, add_settings, task_of
 from core.files import whole_file
-from core.guests.bi_encoder import Apart, BiEncoder, pair_features
-from core.guests.folder import HEAD
-from core.guests.guest import Guest
-from core.guests.settings import TASKS, add_settings, task_of
 from core.wording import percent
 from trainers.options import add_options, columns, mapped
 from trainers.training_data import sample
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     """Read both texts of each row, fit, score and write. Raises RunError for another model than a bi-encoder."""
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     if not isinstance(checkpoint, Guest) or not isinstance(checkpoint.model, BiEncoder):
-        raise RunError(f"{checkpoint.name} is not a bi-encoder from elsewhere: choose one, with vectors to classify")
+        raise RunError(f"{checkpoint.name} is not an external bi-encoder: choose one, with vectors to classify")
     named = mapped(args.counts_as)
     if any(len(names) != 1 for names in named.values()):
         raise RunError("each --label names one class here: the head learns the classes by these names")

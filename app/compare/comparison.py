@@ -13,12 +13,12 @@ import numpy as np
 
 from app.panels.attention_map import SPECIAL
 from app.panels.attention_map import stays as where_it_stays
-from core.errors import MendableError
+from core.errors import UserError
 from core.evidence import AttentionMap, Explanation, Matrix, PooledAttention
 from core.evidence.attention_map import NO_WORD
 
 
-class PredictionsError(MendableError):
+class PredictionsError(UserError):
     """A file that holds no predictions; the message is one sentence with the remedy."""
 
 

@@ -29,7 +29,7 @@ from core.desk.jobs import Job
 from core.desk.prediction import PredictionJob
 from core.desk.queue import QUEUE
 from core.desk.run import MOST_MODELS, Run, fitting, is_run, load
-from core.errors import MendableError
+from core.errors import UserError
 
 _UNPACKED = 10
 """How many times its own limit an upload may grow when it is unpacked."""
@@ -100,7 +100,7 @@ def new_run() -> None:
     if isinstance(dataset, Run):
         try:
             store.keep(dataset)
-        except MendableError as error:
+        except UserError as error:
             page_style.notice([f"{error}."])
             return
         _open(dataset.dataset.sha256, (model.sha256 for model in dataset.models))
@@ -145,7 +145,7 @@ def _file() -> Dataset | Run | None:
             path = data_file(name)
             changed = max(file.stat().st_mtime_ns for file in (path, *(path.iterdir() if path.is_dir() else ())))
             return _read(f"{name} {changed}", lambda: nullcontext(path), LARGEST)
-    except MendableError as error:
+    except UserError as error:
         page_style.notice([f"{error}."])
     except OSError as error:  # its text has the file's place on the server
         page_style.notice([f"{shown} cannot be read ({error.strerror}): choose it again, or another file."])

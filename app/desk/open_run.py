@@ -26,7 +26,7 @@ from core.desk.filters import FilterError, rows_of
 from core.desk.folders import desk_folder
 from core.desk.run import Run
 from core.desk.strongest_words import Found, StrongestWords
-from core.errors import MendableError
+from core.errors import UserError
 
 PAGE = PageSession(DeskState)
 
@@ -121,7 +121,7 @@ def attempt(change: Callable[[], None]) -> None:
     PAGE.touch()
     try:
         change()
-    except MendableError as error:
+    except UserError as error:
         notice_next(f"{error}.")
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 
 from core.effects.memory import Ended
 from core.effects.words import Progress
-from core.errors import MendableError
+from core.errors import UserError
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Work(Generic[T]):
             self.answer = self.make(self._progress)
         except Ended:
             self._ended = True
-        except MendableError as error:
+        except UserError as error:
             self.problem = _sentence(str(error))
         except (Exception, SystemExit) as error:
             # Or it would be raised in the page, whose spinner would never stop.

@@ -11,7 +11,7 @@ from app.panels import Drawing, DrawnPanel
 from app.panels.attention_heads import Heads
 from core.checkpoint import Checkpoint
 from core.evidence.attention_heads import AttentionHeads
-from core.guests.heads import STACKS, Head, parse_head, stack_of, title_of
+from core.external.heads import STACKS, Head, parse_head, stack_of, title_of
 from core.wording import counted
 
 
@@ -35,9 +35,9 @@ def problems(page: ExploreState, checkpoint: Checkpoint) -> list[str]:
     """One sentence for each choice that a transformer does not have, and for a head that a model does not."""
     out, elsewhere = [_problem(page, checkpoint)], is_guest(checkpoint.card)
     if elsewhere and page.show == "score":
-        out.append("The link asks for raw scores, which a model from elsewhere does not have: weights are shown.")
+        out.append("The link asks for raw scores, which an external model does not have: weights are shown.")
     if elsewhere and page.temperature != 1:
-        out.append("The link asks for another temperature, which a model from elsewhere cannot be given.")
+        out.append("The link asks for another temperature, which an external model cannot be given.")
     if layer(page, checkpoint) != page.layer:
         has = counted(checkpoint.model.layers, "layer")
         out.append(f"The link cuts links from layer {page.layer} on; this model has {has}: all are cut.")

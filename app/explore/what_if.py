@@ -20,15 +20,15 @@ from core.effects.why import target_class
 from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.record import matrix, the
-from core.guests.card import BI_ENCODER
-from core.guests.guest import Guest
+from core.external.card import BI_ENCODER
+from core.external.guest import Guest
 from core.json_types import JsonMapping
 from core.models.base import AttentionLinks
 from core.spreadsheet import csv_text
 
 CANNOT_BE_SET = "A transformer’s weights cannot be set, only cut: “What each link does” cuts them, one at a time."
 READ_APART = "This model reads each text by itself: there is no attention between them that could be changed."
-CANNOT_BE_CHANGED = "Where this model says that it looks cannot be changed: it comes from elsewhere."
+CANNOT_BE_CHANGED = "Where this model says that it looks cannot be changed: the model is external."
 ENDED = "ended: the words have changed since"
 """Said of an edit of attention that does not act any more."""
 
@@ -158,7 +158,7 @@ def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
 
 
 def _editable(explanation: Explanation) -> tuple[EditableMap, ...]:
-    """The maps of weights, which can be changed by hand; none of a model from elsewhere, which has no scores."""
+    """The maps of weights, which can be changed by hand; none of an external model, which has no scores."""
     maps = (record for record in explanation.evidence if isinstance(record, AttentionMap))
     return tuple(
         EditableMap(number, rows=record.rows, columns=record.columns)

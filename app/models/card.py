@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from core.evaluation import alignment_table
 from core.evaluation.probe import CARD_KEYS
 from core.models import REGISTRY
-from core.models.base import GUESTS
+from core.models.base import EXTERNAL
 from core.wording import counted, score_percent
 
 Card = Mapping[str, Any]
@@ -32,7 +32,7 @@ def one_line(card: Card) -> str:
         config = card["config"]
         sizes = config.get("layers"), config.get("heads")
         heads = ", {} layers of {} heads".format(*sizes) if all(sizes) else ""
-        return f"A model from elsewhere: {card['guest']}{heads}. {about}"
+        return f"An external model: {card['guest']}{heads}. {about}"
     return f"{spec.paper}, section {spec.section}: {re.sub(SECTION, '', about)}" if spec else about
 
 
@@ -41,7 +41,7 @@ SECTION = r" \(sections? [^)]*\)"
 
 
 def _about(card: Card) -> str:
-    spec = REGISTRY.get(str(card["architecture"])) or GUESTS.get(str(card["architecture"]))
+    spec = REGISTRY.get(str(card["architecture"])) or EXTERNAL.get(str(card["architecture"]))
     return spec.model.about(_mapping(card["config"])) if spec else f"Architecture {card['architecture']}."
 
 

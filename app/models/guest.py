@@ -1,4 +1,4 @@
-"""A model from elsewhere on the page Models: what is known of it without loading it, and what its classes mean, which
+"""An external model on the page Models: what is known of it without loading it, and what its classes mean, which
 is asked once."""
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import streamlit as st
 from app import page_style
 from app.model_choice import Card, megabytes
 from core.checkpoint.memory import memory_limit
-from core.errors import CheckpointError, MendableError
-from core.guests import card as guests
-from core.guests.card import BI_ENCODER
-from core.guests.folder import config_of, shapes_of, weights_of
-from core.guests.heads import title_of
-from core.guests.settings import TASKS
-from core.guests.suggestion import LABELS, Suggestion, suggestion, usual_labels
-from core.guests.towers import prompt_of, prompts_of
+from core.errors import CheckpointError, UserError
+from core.external import card as guests
+from core.external.card import BI_ENCODER
+from core.external.folder import config_of, shapes_of, weights_of
+from core.external.heads import title_of
+from core.external.settings import TASKS
+from core.external.suggestion import LABELS, Suggestion, suggestion, usual_labels
+from core.external.towers import prompt_of, prompts_of
 from core.models.answers import SIGMOID, SOFTMAX
 from core.wording import counted
 
@@ -43,7 +43,7 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     labels = f"{', '.join(card['labels'])}{': what they mean is asked below' if asked else ''}"
     of, numbers = weights(folder), parameters(folder)
     lines = [
-        ("Architecture", f"{card['guest']}{heads}, from elsewhere"),
+        ("Architecture", f"{card['guest']}{heads}, external"),
         ("Licence of the weights", str(card["licence"])),
         ("Classes", labels),
         ("Answers with", _answer(card)),
@@ -86,7 +86,7 @@ def stays_alone(size: int) -> str:
     """What is said of a model that is larger than what is kept in memory; empty of others."""
     try:
         limit = memory_limit()
-    except MendableError:
+    except UserError:
         return ""
     if size <= limit:
         return ""
@@ -191,7 +191,7 @@ def _suggest(folder: Path) -> None:
         found = suggestion(
             folder, lambda done, of: bar.progress(done / of, f"Asking about plain pairs: {done} of {of} …")
         )
-    except MendableError as error:
+    except UserError as error:
         bar.empty()
         page_style.notice([f"There is no suggestion: {error}."])
         return
@@ -209,7 +209,7 @@ def _save(folder: Path, task: str, labels: list[str], second_first: bool) -> Non
         return
     try:
         guests.answer(folder, task, [label.strip() for label in labels], second_first)
-    except MendableError as error:
+    except UserError as error:
         page_style.notice([f"Not written: {error}."])
         return
     st.session_state.pop(_REOPENED, None)

@@ -124,7 +124,7 @@ def unmeasured(cards: Mapping[str, Card]) -> list[str]:
 
 
 def _waits(name: str, card: Card) -> bool:
-    """Whether a model is not loaded for being timed: one from elsewhere may be of any size."""
+    """Whether a model is not loaded for being timed: an external model may be of any size."""
     return is_guest(card) and not in_memory(name)
 
 

@@ -9,7 +9,7 @@ from app.desk import all_tags, annotator, choosing, files, jobs, measures, rows,
 from app.desk.open_run import PAGE, draw_notice, open_run
 from app.page_state.error_desk import VIEWS
 from app.page_state.widgets import segments
-from core.errors import MendableError
+from core.errors import UserError
 
 PLACE_IN_MENU = 6
 
@@ -20,12 +20,12 @@ def main() -> None:
     page_style.apply(PAGE, wide=True)
     try:
         _draw()
-    except MendableError as error:
+    except UserError as error:
         page_style.notice([f"{page_style.capital(str(error))}."])
 
 
 def _draw() -> None:
-    """The sidebar, and the run that is open or the form of a new one. Raises MendableError for what is not there."""
+    """The sidebar, and the run that is open or the form of a new one. Raises UserError for what is not there."""
     with st.sidebar:
         choosing.run_choice()
         annotator.ask()

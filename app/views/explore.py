@@ -26,7 +26,7 @@ from app.panels import Drawing, links
 from app.panels.panel import Payload
 from core.checkpoint import CheckpointError
 from core.effects.edits import EditError
-from core.errors import MendableError
+from core.errors import UserError
 from core.evidence import Explanation
 from core.evidence.attention_map import SIMILARITY
 from core.evidence.effects import links_csv
@@ -219,7 +219,7 @@ def _downloads(read: Read, explanation: Explanation, stem: str, questions: late.
         try:
             evidence = (*explanation.evidence, questions.effects())
             evidence += (questions.faithfulness(),) if questions.believed else ()
-        except MendableError:  # the page says what is wrong
+        except UserError:  # the page says what is wrong
             evidence = explanation.evidence
         return replace(explanation, evidence=evidence).to_json(indent=1)
 

@@ -14,8 +14,8 @@ from core.checkpoint.files import save as save
 from core.checkpoint.memory import is_loaded, loaded
 from core.errors import CheckpointError as CheckpointError
 from core.evidence import Record
-from core.guests.folder import has, is_guest
-from core.guests.names import check_local, guests
+from core.external.folder import has, is_guest
+from core.external.names import check_local, guests
 from core.models import ConfigError, spec_of
 
 PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
@@ -97,7 +97,7 @@ def in_memory(name: str) -> bool:
 def records_of(card: Card) -> tuple[type[Record], ...]:
     """The types of record in a checkpoint's explanations, by its card alone; none for an unknown architecture."""
     if "guest" in card:
-        import core.guests.guest  # noqa: F401  registers what a guest can be
+        import core.external.guest  # noqa: F401  registers what a guest can be
     try:
         return spec_of(card["architecture"]).model.shows(card["config"])
     except ConfigError:

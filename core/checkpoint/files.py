@@ -21,10 +21,10 @@ from core.card import LARGEST, REQUIRED, Card, problems
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.errors import CheckpointError as CheckpointError
 from core.errors import said
+from core.external.card import guest_card, guest_files
+from core.external.folder import is_guest
+from core.external.names import called, check_local, is_function
 from core.files import json_text, read_json, whole_folder
-from core.guests.card import guest_card, guest_files
-from core.guests.folder import is_guest
-from core.guests.names import called, check_local, is_function
 from core.json_types import JsonMapping, JsonObject
 from core.models import ConfigError
 from core.models.base import check_sides
@@ -100,7 +100,7 @@ def read_card(folder: Path) -> Card:
 
 def _read_card(folder: Path) -> Card:
     if is_function(folder):
-        from core.guests.functions import card_of, made
+        from core.external.functions import card_of, made
 
         return card_of(made(str(folder)), str(folder))
     if is_guest(folder):
@@ -146,7 +146,7 @@ def _card(file: Path, *changed: int) -> Card | str:
 
 def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
     """Read and check a checkpoint folder: card, architecture, shapes, checksum and word table, in this order.
-    ``class_names``: of a model from elsewhere, in the order of the logits, in the place of its own.
+    ``class_names``: of an external model, in the order of the logits, in the place of its own.
 
     Raises CheckpointError with one sentence that says what is wrong and what to do.
     """
@@ -154,8 +154,8 @@ def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
     if class_names and (is_function(folder) or (folder.is_dir() and not is_guest(folder))):
         raise CheckpointError(f"{called(folder)} has names of its own for its classes: leave --class-names out")
     if is_function(folder):
-        from core.guests.functions import made
-        from core.guests.guest import guest_of
+        from core.external.functions import made
+        from core.external.guest import guest_of
 
         return guest_of(made(str(folder)), str(folder), files_state(folder))
     check_local(folder)
@@ -163,7 +163,7 @@ def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
         raise CheckpointError(f"there is no checkpoint folder {folder.name}: see `python -m core models` for the names")
     state, card = files_state(folder), read_card(folder)
     if is_guest(folder):
-        from core.guests.guest import load_guest  # the rest of this module is what it is made of
+        from core.external.guest import load_guest  # the rest of this module is what it is made of
 
         return load_guest(folder, state, class_names=class_names)
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.checkpoint.checkpoint import Checkpoint
 from core.checkpoint.files import CheckpointError, files_state, load
-from core.guests.names import is_function
+from core.external.names import is_function
 from core.memory import return_freed_memory
 from core.shared_memory import SharedMemory
 

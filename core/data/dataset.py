@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from sys import intern
 
-from core.errors import MendableError
+from core.errors import UserError
 from core.wording import counted, with_label
 
 
-class DataError(MendableError):
+class DataError(UserError):
     """A data file that cannot be used: one sentence that says what is wrong and what to do."""
 
 

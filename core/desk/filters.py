@@ -21,7 +21,7 @@ from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
 from core.desk.columns import RunColumn
-from core.errors import MendableError
+from core.errors import UserError
 
 LONGEST = 2000
 """Characters of a filter."""
@@ -61,7 +61,7 @@ _EXPECTED = {
 """What is called for in words, by the first of these terminals that may follow."""
 
 
-class FilterError(MendableError):
+class FilterError(UserError):
     """A filter that cannot be read; ``start`` and ``end`` are the characters that it is about."""
 
     def __init__(self, sentence: str, start: int, end: int) -> None:

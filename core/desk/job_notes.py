@@ -16,14 +16,14 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from core.desk.shelf import Shelf, of_desk
-from core.errors import MendableError
+from core.errors import UserError
 from core.files import json_text, make_folder, read_json
 
 _JOBS = "jobs"
 
 
 def note(what: str, rows: int) -> JobNote:
-    """Make a note. Raises MendableError where the folder of runs cannot be written."""
+    """Make a note. Raises UserError where the folder of runs cannot be written."""
     return JobNote(of_desk(), what, rows)
 
 
@@ -77,7 +77,7 @@ def stopped() -> list[StoppedJob]:
 def put_away(name: str) -> None:
     """Delete the note of a stopped job, once people have been told about it."""
     if name.isalnum():
-        with contextlib.suppress(OSError, MendableError):
+        with contextlib.suppress(OSError, UserError):
             for suffix in (".json", ".lock"):
                 of_desk().remove(f"{_JOBS}/{name}{suffix}")
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from core.errors import MendableError
+from core.errors import UserError
 
 _LOG = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ class Job:
             self.work()
         except Cancelled:
             pass
-        except MendableError as error:
+        except UserError as error:
             self.problem = f"{str(error)[:1].upper()}{str(error)[1:].rstrip('.')}."
         except (Exception, SystemExit) as error:
             _LOG.exception("A job of the desk failed")

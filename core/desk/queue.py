@@ -34,7 +34,7 @@ class JobQueue:
 
     def add(self, job: Job) -> None:
         """Let it run when its turn comes. Raises DeskError where too many wait, or ``PAIRLENS_JOBS`` is no number, and
-        MendableError where the folder or the store of runs cannot be written."""
+        UserError where the folder or the store of runs cannot be written."""
         most = at_once()
         note = job_notes.note(job.what, job.rows)
         with self._lock:

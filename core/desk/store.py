@@ -40,7 +40,7 @@ def _order_name(file: str) -> str:
 
 
 def keep(run: Run, folder: Path | None = None) -> None:
-    """Store a run, each of its models by itself, on the desk's shelf or in another folder. Raises MendableError where
+    """Store a run, each of its models by itself, on the desk's shelf or in another folder. Raises UserError where
     that cannot be written."""
     shelf = of_desk(folder)
     for model in run.models:
@@ -51,7 +51,7 @@ def keep(run: Run, folder: Path | None = None) -> None:
 
 def put_first(file: str, checkpoints: Sequence[str], folder: Path | None = None) -> None:
     """Let these checkpoints, in this order, stand before all others of the file's: those of its last run. Raises
-    MendableError where that cannot be written."""
+    UserError where that cannot be written."""
     shelf, first = of_desk(folder), [short(checkpoint) for checkpoint in checkpoints]
     others = [checkpoint for checkpoint in _order(shelf, file) if checkpoint not in first]
     with shelf.writing(_order_name(file)) as scratch:

@@ -25,7 +25,7 @@ from core.effects.other_attention import fits, maps_of, maps_of_another, no_such
 from core.evidence import Explanation
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain, explained, kept, said_at, word_maps
-from core.guests.guest import Guest
+from core.external.guest import Guest
 from core.layers.attention import Override, as_override
 from core.models.base import AttentionLinks
 from core.wording import percent

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from core.errors import MendableError
+from core.errors import UserError
 from core.linguistics.negation import negatable
 from core.reading.scripts import without_spaces
 from core.reading.tokens import Token, tokenize
@@ -39,7 +39,7 @@ LONGEST_WORD = 60
 """Characters of a word that an edit puts in."""
 
 
-class EditError(MendableError):
+class EditError(UserError):
     """An edit that cannot be made; the message is one sentence, and the pair stays as it is."""
 
 

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from core.checkpoint import Checkpoint
 from core.evidence.effects import WordEffect, complete
-from core.guests.base import blaming
-from core.guests.pieces import Pieces
+from core.external.base import blaming
+from core.external.pieces import Pieces
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 

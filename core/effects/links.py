@@ -20,10 +20,10 @@ from torch import Tensor
 
 from core.checkpoint import Checkpoint
 from core.effects.words import Progress, unheard
-from core.errors import MendableError
+from core.errors import UserError
 from core.evidence.effects import HEADS, LinkEffects
 from core.evidence.record import matrix
-from core.guests.attention import Knockout
+from core.external.attention import Knockout
 from core.layers.attention import Override, as_override
 from core.models.base import AttentionLinks, Intervention
 from core.reading.reader import Reading
@@ -39,7 +39,7 @@ STRONGEST = 20
 """Links of a transformer's map that are cut unless all are asked for, those of largest weight: each costs a pass."""
 
 
-class LinksError(MendableError):
+class LinksError(UserError):
     """A model without links, or a map with too many; the message is one sentence with the remedy."""
 
 

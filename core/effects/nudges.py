@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from core.checkpoint import Checkpoint
-from core.guests.guest import Guest
+from core.external.guest import Guest
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -25,7 +25,7 @@ ROWS = 64
 
 
 def can_nudge(checkpoint: Checkpoint) -> bool:
-    """Whether a model reads words by vectors that can be moved: one from elsewhere reads pieces of them."""
+    """Whether a model reads words by vectors that can be moved: an external model reads pieces of them."""
     return checkpoint.model.differentiable and not isinstance(checkpoint, Guest)
 
 

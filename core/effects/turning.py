@@ -11,7 +11,7 @@ from core.effects.edits import DROP, REPLACE, Edit, edited
 from core.effects.offers import offers_for
 from core.effects.why import Asked
 from core.effects.words import Place, Progress, Sides, places, unheard, with_word, without
-from core.errors import MendableError
+from core.errors import UserError
 from core.evaluation.predict import predict
 from core.linguistics.content_words import stop_words
 from core.linguistics.word_lists import article, word_groups
@@ -67,10 +67,10 @@ def smallest_changes(
     :data:`DEEPEST` edits turns it, the one that takes most from it. No text is left without a word.
 
     ``progress`` is called with the candidates tried so far, and how many are known by then; what it raises ends the
-    search. Raises PairError as :func:`core.explain.explain` does, and MendableError for a model with one output.
+    search. Raises PairError as :func:`core.explain.explain` does, and UserError for a model with one output.
     """
     if len(checkpoint.labels) == 1:
-        raise MendableError(f"{checkpoint.name} gives a score, which has no other class to turn to: ask `why` instead")
+        raise UserError(f"{checkpoint.name} gives a score, which has no other class to turn to: ask `why` instead")
     asked = Asked.about(checkpoint, first, second)
     singles = _single_edits(asked.pair.sides, progress)
     tried = 0

@@ -41,7 +41,7 @@ from core.effects.words import (
     with_word,
     without,
 )
-from core.errors import MendableError
+from core.errors import UserError
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
 from core.evidence.effects import Effects, LinkEffects, PairEffect, WordEffect
@@ -77,15 +77,15 @@ def why(
 
     ``first`` and ``second`` as :func:`core.explain.explain` takes them; ``drawing``: of replacements, None for the
     model's usual one (:func:`~core.effects.words.usual_drawing`). What ``progress`` raises ends the work.
-    Raises PairError as ``explain`` does, and MendableError for an unknown method.
+    Raises PairError as ``explain`` does, and UserError for an unknown method.
     """
     start = time.perf_counter()
     if method not in METHODS:
-        raise MendableError(f"unknown method {method!r}{hint(method, METHODS)}")
+        raise UserError(f"unknown method {method!r}{hint(method, METHODS)}")
     if method in gradients.METHODS and not checkpoint.model.differentiable:
-        raise MendableError(f"{checkpoint.name} has no gradients: choose {TAKEN_AWAY} or {DROPPED} instead")
+        raise UserError(f"{checkpoint.name} has no gradients: choose {TAKEN_AWAY} or {DROPPED} instead")
     if method == NUDGED and not can_nudge(checkpoint):
-        raise MendableError(f"{checkpoint.name} has no word vectors that could be nudged: choose {TAKEN_AWAY}")
+        raise UserError(f"{checkpoint.name} has no word vectors that could be nudged: choose {TAKEN_AWAY}")
     asked = Asked.about(checkpoint, first, second, drawing)
     if method in gradients.METHODS:
         words, completeness, passes = gradients.word_effects(checkpoint, asked.reading, asked.target, method)

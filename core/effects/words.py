@@ -60,7 +60,7 @@ class Drawing:
 
 DRAWING = Drawing()
 FEW = Drawing(2, 2)
-"""Of a model from elsewhere, where each replacement is a pass through it; more are drawn when they are asked for."""
+"""Of an external model, where each replacement is a pass through it; more are drawn when they are asked for."""
 
 
 def usual_drawing(card: Card) -> Drawing:

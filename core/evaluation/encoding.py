@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from core.data import DataError, Example
-from core.errors import MendableError
+from core.errors import UserError
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reader, Reading
 from core.reading.tokens import MAX_TOKENS, norms
@@ -58,10 +58,10 @@ class Vocabulary:
         return [self.ids.setdefault(word, len(self.ids) + 1) for word in words] or [0]
 
     def matrix(self, reader: Reader) -> Tensor:
-        """Vectors by number, ``[len + 1, D]``, row 0 zero. Raises MendableError for a reader of a model from elsewhere,
+        """Vectors by number, ``[len + 1, D]``, row 0 zero. Raises UserError for a reader of an external model,
         which has none of words."""
         if not hasattr(reader, "vectors"):
-            raise MendableError("a model from elsewhere has no vectors of words, which this needs: choose another")
+            raise UserError("an external model has no vectors of words, which this needs: choose another")
         return vectors_of(list(self.ids), reader)
 
 

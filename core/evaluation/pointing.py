@@ -270,7 +270,7 @@ def _choices(
 
 def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:
     """The same architecture and words with fresh weights: what a way shows of a model that learnt nothing. Raises
-    RunError for a model from elsewhere, of which nothing but its weights is known."""
+    RunError for an external model, of which nothing but its weights is known."""
     if "guest" in checkpoint.card:
         raise RunError(f"{checkpoint.name} cannot be made anew without its training: leave --untrained out")
     torch.manual_seed(seed)

@@ -16,7 +16,7 @@ from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
 from core.data import DataError, Dataset
 from core.evaluation.encoding import Encoded, Vocabulary, encode, encode_readings, plan, vectors_of
-from core.guests.guest import Guest
+from core.external.guest import Guest
 from core.models.base import Intervention, Output
 from core.reading.reader import Reading, WordReader
 from core.reading.word_table import default_table
@@ -83,7 +83,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows made ready for forward passes of a checkpoint: as numbers of ``words``, or, of a model from elsewhere, as it
+    """Rows made ready for forward passes of a checkpoint: as numbers of ``words``, or, of an external model, as it
     reads them."""
 
     checkpoint: Checkpoint
@@ -172,7 +172,7 @@ def _of_guest(
     share: slice,
     intervention: Intervention | None,
 ) -> Iterator[tuple[Tensor, Output]]:
-    """As :func:`outputs`, of a model from elsewhere, which makes pieces of texts by itself."""
+    """As :func:`outputs`, of an external model, which makes pieces of texts by itself."""
     # Several processes cut the rows alike, however fast each of them is.
     alone = device.type == "cpu" and share.step in (None, 1)
     most = min(BATCH, guest.rows_a_call) if alone else BATCH

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from core.errors import MendableError
+from core.errors import UserError
 from core.evaluation.intervals import half_width
 from core.json_types import InTables
 from core.models import REGISTRY
@@ -35,7 +35,7 @@ COMPARED = (
 """How to read a table of comparisons."""
 
 
-class SweepError(MendableError):
+class SweepError(UserError):
     """A table that cannot be read; one sentence with the remedy."""
 
 

@@ -13,11 +13,11 @@ from torch import Tensor
 
 from core.evidence.explanation import Explanation
 from core.evidence.record import LATER, Matrix, Record, matrix, the
-from core.guests.heads import title_of
+from core.external.heads import title_of
 from core.wording import percent
 
 if TYPE_CHECKING:
-    from core.guests.between import Between
+    from core.external.between import Between
 
 THUMBNAIL = 8
 """Rows and columns of a thumbnail."""
@@ -53,7 +53,7 @@ class AttentionHeads(Record, kind="attention_heads"):
 
     @classmethod
     def of(cls, head: str, roles: tuple[str, str], seen: tuple[Between, Between], **measured: Any) -> AttentionHeads:
-        """From what the first and the second text's words look at, each :class:`core.guests.between.Between` of all
+        """From what the first and the second text's words look at, each :class:`core.external.between.Between` of all
         heads ``[layers, heads, …]``, and what was ``measured``."""
         first, second = seen
         counts = first.special.shape[-1], second.special.shape[-1]

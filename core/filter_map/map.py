@@ -29,7 +29,7 @@ from safetensors.numpy import load_file, save_file
 from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
 
 from core.checkpoint import Checkpoint
-from core.errors import MendableError
+from core.errors import UserError
 from core.files import json_text, read_json, whole_folder
 from core.filter_map import tsne
 from core.filter_map.card import MapCard, Weights
@@ -50,7 +50,7 @@ ITERATIONS = (250, 500)
 _AGAIN = "make it again with `python -m trainers map`"
 
 
-class FilterMapError(MendableError):
+class FilterMapError(UserError):
     """A map that cannot be made, read or queried; the message is one sentence with the remedy."""
 
 

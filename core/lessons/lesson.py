@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, Union
 
 from core import json_types
-from core.errors import MendableError
+from core.errors import UserError
 from core.files import read_yaml
 
 FOLDER = Path(__file__).resolve().parent
@@ -25,7 +25,7 @@ Texts = Union[str, "list[Texts]"]
 """A number's text, or a list of them as deep as the value."""
 
 
-class LessonError(MendableError):
+class LessonError(UserError):
     """A lesson that does not exist or whose file is not as docs/lessons.md says; one sentence with the remedy."""
 
 

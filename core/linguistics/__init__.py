@@ -3,12 +3,12 @@
 import importlib
 import threading
 
-from core.errors import MendableError
+from core.errors import UserError
 
 _ONE_AT_A_TIME = threading.Lock()
 
 
-class LinguisticsError(MendableError):
+class LinguisticsError(UserError):
     """A feature that cannot be computed."""
 
 

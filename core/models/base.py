@@ -19,9 +19,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.errors import MendableError
+from core.errors import UserError
 from core.evidence import BOTH, AttentionMap, Record
-from core.guests.attention import Knockout
+from core.external.attention import Knockout
 from core.json_types import checked
 from core.json_types import setting as setting
 from core.layers.attention import Override
@@ -42,7 +42,7 @@ Settings = Mapping[str, Any]
 """Plain values of a model's settings, as on a card or in a recipe; those that are not there have their defaults."""
 
 
-class ConfigError(MendableError):
+class ConfigError(UserError):
     """An architecture or setting that does not exist or has a value that it cannot take."""
 
 
@@ -225,7 +225,7 @@ class PairModel(nn.Module):
 
     @property
     def activation(self) -> str:
-        """What its logits mean (:mod:`core.models.answers`): softmax, unless a model from elsewhere says otherwise."""
+        """What its logits mean (:mod:`core.models.answers`): softmax, unless an external model says otherwise."""
         return str(getattr(self.config, "activation", SOFTMAX))
 
     @property
@@ -379,8 +379,8 @@ class ModelSpec:
 
 REGISTRY: dict[str, ModelSpec] = {}
 """All models by the name that recipes and cards use."""
-GUESTS: dict[str, ModelSpec] = {}
-"""What models from elsewhere are, which no recipe trains (:mod:`core.guests`), by the name on their cards."""
+EXTERNAL: dict[str, ModelSpec] = {}
+"""What external models are, which no recipe trains (:mod:`core.external`), by the name on their cards."""
 
 M = TypeVar("M", bound=PairModel)
 
@@ -410,7 +410,7 @@ def build(architecture: str, config: Settings) -> PairModel:
 
 def spec_of(architecture: str) -> ModelSpec:
     """The model registered under this name. Raises ConfigError for another."""
-    spec = REGISTRY.get(architecture) or GUESTS.get(architecture)
+    spec = REGISTRY.get(architecture) or EXTERNAL.get(architecture)
     if spec is None:
         raise ConfigError(f"unknown architecture {architecture!r}{hint(str(architecture), REGISTRY)}")
     return spec

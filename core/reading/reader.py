@@ -14,14 +14,14 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from core.errors import MendableError
+from core.errors import UserError
 from core.evidence import Sentence, TokenRecord
 from core.reading.batch import Batch
 from core.reading.tokens import MAX_TOKENS, Token, tokenize, well_formed
 from core.reading.word_table import WordTable
 
 
-class PairError(MendableError):
+class PairError(UserError):
     """A pair that cannot be read, or that a model has no answer to; the message is one sentence with the remedy."""
 
 

@@ -32,7 +32,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from core.errors import MendableError
+from core.errors import UserError
 from core.files import parse_json
 from core.reading.tokens import normalise
 
@@ -44,7 +44,7 @@ _AGAIN = "get it again from the repository"
 DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "pretrained" / "words"
 
 
-class WordTableError(MendableError):
+class WordTableError(UserError):
     """The folder holds no word table that this program can read; the message says what to do."""
 
 

@@ -66,7 +66,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def guests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Models from elsewhere with random weights: a small one, and one whose classes are only numbered."""
+    """External models with random weights: a small one, and one whose classes are only numbered."""
 
     def make(folder: Path) -> str:
         from tests import guests  # Hugging Face's library takes a second

@@ -103,7 +103,7 @@ def serve(script: str, folder: Path, checkpoints: Path) -> Iterator[str]:
 
 def start_app(folder: Path, checkpoints: Path, guests: Path) -> Server:
     """The app, whose Error desk has a run over the made-up file, with tags of Ann and Bob, and where test-other has an
-    index of training rows. Beside the checkpoints it has a model from elsewhere."""
+    index of training rows. Beside the checkpoints it has an external model."""
     own = folder / "checkpoints"
     own.mkdir(parents=True)
     for model in (*checkpoints.iterdir(), guests / "small-bert"):

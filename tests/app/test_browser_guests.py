@@ -1,4 +1,4 @@
-"""A model from elsewhere in a real browser: its heads by click and by keyboard, and the pages that it is taken to."""
+"""An external model in a real browser: its heads by click and by keyboard, and the pages that it is taken to."""
 
 from __future__ import annotations
 

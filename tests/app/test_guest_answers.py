@@ -1,4 +1,4 @@
-"""Models from elsewhere whose outputs are no classes, and folders that cannot be used, on the pages."""
+"""External models whose outputs are no classes, and folders that cannot be used, on the pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models from elsewhere on the pages: stacks of an encoder-decoder, methods that cannot work, faults, and words of
+"""External models on the pages: stacks of an encoder-decoder, methods that cannot work, faults, and words of
 scripts without spaces."""
 
 import pytest

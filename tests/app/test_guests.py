@@ -1,4 +1,4 @@
-"""Models from elsewhere on the pages, without a browser: Explore with heads and costs, Compare, Models, Error desk."""
+"""External models on the pages, without a browser: Explore with heads and costs, Compare, Models, Error desk."""
 
 import base64
 import json
@@ -96,8 +96,8 @@ def test_a_head_is_chosen_by_the_address_and_by_the_browser(drawn, guests):
         ({"head": "9.9"}, "this model has 3 layers of 4 heads: the mean of all layers and heads is shown"),
         ({"head": "seven"}, "write 7.4 (layer 7, head 4), mean or rollout"),
         ({"head": "2.3", "model": "nli-attconv-light"}, "no heads to choose from"),
-        ({"show": "score"}, "raw scores, which a model from elsewhere does not have"),
-        ({"temperature": "2"}, "which a model from elsewhere cannot be given"),
+        ({"show": "score"}, "raw scores, which an external model does not have"),
+        ({"temperature": "2"}, "which an external model cannot be given"),
         ({"edits": "cell 0 0 0 0.5 kept"}, "a transformer’s weights cannot be set, only cut"),
     ],
 )
@@ -289,7 +289,7 @@ def test_a_function_has_all_but_what_nobody_can_know_of_it(drawn, tmp_path, monk
     assert not {"links", "attention_heads"} & set(data["by_kind"])
     assert not any(one["gradient"] for one in data["by_kind"]["effects"]["methods"])
     assert heard(app, "words", "turns")["words"]["method"] in (TAKEN_AWAY, DROPPED)
-    assert "function, from elsewhere" in models(model=name)[1]
+    assert "function, external" in models(model=name)[1]
     assert not open_view("compare", model=name, others="small-bert").exception
 
 
@@ -304,7 +304,7 @@ def test_a_model_that_reads_each_text_by_itself_shows_how_alike_words_are(drawn,
     assert with_values(shown)["low"] == pytest.approx(min(map(min, record.weights)), abs=6e-5)
     assert "each text by itself" in data["by_kind"]["what_if"]["note"]
     assert not {"links", "attention_heads"} & set(data["by_kind"])
-    assert "bert, from elsewhere" in models(model="tower")[1]
+    assert "bert, external" in models(model="tower")[1]
     assert not open_view("compare", model="tower", others="small-bert").exception
 
 

@@ -14,13 +14,13 @@ from safetensors.torch import load_file
 from core.checkpoint import CheckpointError, load, open_checkpoint, read_card
 from core.effects.links import LinksError, Taken
 from core.effects.why import Asked, what_links_do, why
-from core.errors import MendableError
+from core.errors import UserError
 from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import predict
 from core.evidence import Explanation
 from core.evidence.attention_map import SIMILARITY
 from core.explain import explain
-from core.guests.pieces import words_of_pieces
+from core.external.pieces import words_of_pieces
 from core.reading.tokens import tokenize
 from tests.guests import make_tower
 from trainers.__main__ import main
@@ -98,7 +98,7 @@ def test_effects_work_and_what_it_cannot_is_one_sentence(tower):
     assert 60 < effects.passes == 1 + sum(word.passes for word in effects.words)
     with pytest.raises(LinksError, match="no attention whose links"):
         what_links_do(guest, *PAIR, Taken.RENORMALISED)
-    with pytest.raises(MendableError, match="no gradients"):
+    with pytest.raises(UserError, match="no gradients"):
         why(guest, *PAIR, method="zeroed")
     measured = faithfulness(Asked.about(guest, *PAIR))
     assert measured.moved is None and "most-attended" in measured.curves and "zeroed" not in measured.curves

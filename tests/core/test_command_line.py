@@ -13,7 +13,7 @@ import pytest
 from core.__main__ import main
 from core.checkpoint import load
 from core.command_line import status_of
-from core.errors import MendableError
+from core.errors import UserError
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
 
@@ -140,7 +140,7 @@ def test_a_control_character_of_a_file_is_no_command_to_the_terminal(capsys):
         print(f"{evil}\tand\nmore")
         print(json.dumps({"label": evil}, ensure_ascii=False))
         print("\r50 %", end="", file=sys.stderr)
-        raise MendableError(f"the file has the label {evil}")
+        raise UserError(f"the file has the label {evil}")
 
     assert status_of(command) == 2
     out, err = capsys.readouterr()

@@ -19,9 +19,9 @@ from core.desk.database import open_database
 from core.desk.queue import JobQueue
 from core.desk.run import save
 from core.desk.strongest_words import StrongestWord, StrongestWords
-from core.errors import DeskError, MendableError
+from core.errors import DeskError, UserError
+from core.external.settings import add_settings
 from core.files import FileError
-from core.guests.settings import add_settings
 from tests.core.made_up import make_checkpoint
 from tests.core.made_up_runs import made_up_run
 from tests.core.test_job_queue import Held
@@ -124,7 +124,7 @@ def test_a_mark_that_was_acknowledged_is_there_and_one_that_was_not_is_said(made
 
 def test_a_job_that_cannot_be_noted_is_refused(made):
     queue, job = JobQueue(), Held("x" * 900)
-    with full_disk(), pytest.raises(MendableError, match="cannot be written"):
+    with full_disk(), pytest.raises(UserError, match="cannot be written"):
         queue.add(job)
     assert queue.jobs() == () and not any((folders.desk_folder() / "jobs").glob("*.json"))
     queue.add(job)

@@ -18,13 +18,13 @@ from core.data import read
 from core.desk.run import Predictions, Run, save
 from core.effects.links import LinksError, Taken
 from core.effects.why import Asked, what_links_do, why
-from core.errors import MendableError
+from core.errors import UserError
 from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import classify, predict
 from core.evidence import AttentionMap, Explanation
 from core.explain import explain
-from core.guests.functions import made
-from core.guests.guest import guest_of
+from core.external.functions import made
+from core.external.guest import guest_of
 from core.models.base import Intervention
 from core.reading.reader import PairError
 from tests.guests import make
@@ -158,9 +158,9 @@ def test_effects_and_files_ask_it_with_the_texts_as_edits_leave_them(tmp_path):
     assert all(word.effect is not None for word in effects.words)
     with pytest.raises(LinksError, match="no attention whose links"):
         what_links_do(guest, *PAIR, Taken.KEPT)
-    with pytest.raises(MendableError, match="no gradients"):
+    with pytest.raises(UserError, match="no gradients"):
         why(guest, *PAIR, method="gradient-norm")
-    with pytest.raises(MendableError, match="unknown method"):
+    with pytest.raises(UserError, match="unknown method"):
         why(guest, *PAIR, method="?")
     assert {*faithfulness(Asked.about(guest, *PAIR)).curves} >= {"taken-away", "most-attended", "random"}
     (tmp_path / "pairs.csv").write_text("sentence1,sentence2,label\na dog,a dog,1\na cat,the dog,0\na b,c d,0\n")

@@ -1,4 +1,4 @@
-"""What the outputs of a model from elsewhere mean: one score, labels that may all hold, a similarity; and how its own
+"""What the outputs of an external model mean: one score, labels that may all hold, a similarity; and how its own
 files say that texts are read."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.checkpoint import CheckpointError, load, read_card
 from core.effects.links import Taken
 from core.effects.turning import smallest_changes
 from core.effects.why import Asked, what_heads_do, what_links_do, why
-from core.errors import MendableError
+from core.errors import UserError
 from core.evaluation.faithfulness import faithfulness
 from core.evidence import Explanation
 from core.evidence.explanation import LABELS, SCORE, UNFITTED
@@ -84,7 +84,7 @@ def test_links_heads_and_gradients_of_a_score_are_in_its_units(scorer):
     sums = why(guest, *PAIR, method="integrated-gradients").completeness
     assert sums[0] == pytest.approx(sums[1], abs=0.05)
     assert faithfulness(asked).curves["random"]
-    with pytest.raises(MendableError, match="gives a score"):
+    with pytest.raises(UserError, match="gives a score"):
         smallest_changes(guest, *PAIR)
 
 

@@ -1,4 +1,4 @@
-"""Models from elsewhere of many architectures: pads change no answer, and every stack of attention is its own."""
+"""External models of many architectures: pads change no answer, and every stack of attention is its own."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from core.effects import cost
 from core.effects.links import Taken
 from core.effects.why import METHODS, Asked, what_heads_do, what_links_do, why
 from core.effects.words import NUDGED
-from core.errors import MendableError
+from core.errors import UserError
 from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
-from core.guests.between import rollout
-from core.guests.card import guest_card
-from core.guests.heads import HeadError, parse_head, sizes_of, title_of
-from core.guests.pieces import NO_WORD
+from core.external.between import rollout
+from core.external.card import guest_card
+from core.external.heads import HeadError, parse_head, sizes_of, title_of
+from core.external.pieces import NO_WORD
 from core.models.base import Intervention
 from core.reading.reader import PairError
 from tests.guests import ARCHITECTURES, ENCODER_DECODERS, OTHERS, make, make_tower
@@ -59,7 +59,7 @@ def test_a_pair_has_the_same_answer_alone_and_beside_others(folder_of, architect
 
 def test_several_texts_of_a_bi_encoder_are_read_as_each_alone(tmp_path, monkeypatch):
     """Of a body that sees pads, as one of convolutions does."""
-    from core.guests import guest as loading
+    from core.external import guest as loading
 
     folder = make_tower(tmp_path / "tower")
     monkeypatch.setattr(loading, "_answers_together", lambda guest: False)
@@ -163,7 +163,7 @@ def test_gradients_that_a_model_cannot_give_are_not_offered(folder_of, architect
     folder = folder_of(architecture)
     guest = load(folder)
     assert not guest.model.differentiable
-    with pytest.raises(MendableError, match="has no gradients: choose"):
+    with pytest.raises(UserError, match="has no gradients: choose"):
         why(guest, *PAIR, method="integrated-gradients")
     arguments = ["why", str(folder), "--first", PAIR[0], "--second", PAIR[1], "--method", "integrated-gradients"]
     assert main(arguments) == 2

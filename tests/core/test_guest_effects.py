@@ -1,4 +1,4 @@
-"""What words, links and heads do to the verdict of a model from elsewhere, what it costs, and that it is said."""
+"""What words, links and heads do to the verdict of an external model, what it costs, and that it is said."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from core.effects.links import STRONGEST, LinksError, Taken
 from core.effects.memory import kept_heads, kept_links, kept_why
 from core.effects.why import METHODS, Asked, what_links_do, why
 from core.effects.words import DRAWING, DROPPED, FEW, NUDGED, TAKEN_AWAY, unheard
-from core.errors import MendableError
+from core.errors import UserError
 from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import predict
 from core.evidence.effects import HEADS
 from core.explain import explained
-from core.guests.attention import Knockout
+from core.external.attention import Knockout
 from core.models.base import Intervention
 from tests.guests import make
 
@@ -51,7 +51,7 @@ def test_every_record_says_how_many_passes_it_took(guest, monkeypatch):
 
     assert passes(why(guest, *PAIR)) == cost.of_words(guest, *PAIR).passes == 1 + 17 * (1 + 4)
     rows.clear()
-    with pytest.raises(MendableError, match="has no word vectors that could be nudged"):
+    with pytest.raises(UserError, match="has no word vectors that could be nudged"):
         why(guest, *PAIR, method=NUDGED)
     for method in METHODS.keys() - {NUDGED}:
         taken = passes(why(guest, *PAIR, method=method))

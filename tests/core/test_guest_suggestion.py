@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from core.guests.suggestion import LABELS, fitted, plain_pairs, usual_labels
+from core.external.suggestion import LABELS, fitted, plain_pairs, usual_labels
 
 
 def test_twenty_pairs_of_each_task_with_its_labels():

@@ -1,4 +1,4 @@
-"""Words of models from elsewhere: in scripts without spaces those of their tokeniser, and as many as have room."""
+"""Words of external models: in scripts without spaces those of their tokeniser, and as many as have room."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.effects.why import why
 from core.effects.words import DROPPED
 from core.evidence import AttentionMap
 from core.explain import explain
-from core.guests.base import spelt
+from core.external.base import spelt
 from core.reading.reader import PairError
 from tests.guests import TOKENIZERS, make, make_tower
 

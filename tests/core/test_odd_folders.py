@@ -15,11 +15,11 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from core.checkpoint import CheckpointError, available, load, open_checkpoint, read_card
-from core.errors import MendableError
+from core.errors import UserError
 from core.evaluation.predict import predict
 from core.explain import explain
-from core.guests import functions
-from core.guests.functions import made
+from core.external import functions
+from core.external.functions import made
 from tests.guests import make, make_tower
 
 PAIR = ("A man plays a red guitar.", "Nobody is sleeping.")
@@ -65,7 +65,7 @@ def sentence_of(folder, *, loads=True):
         read_card(folder)
         if loads:
             explain(load(folder), *PAIR)
-    except MendableError as error:
+    except UserError as error:
         said = str(error)
         assert said and "\n" not in said and len(said) < 600 and str(folder.parent) not in said, said
         return said
@@ -378,7 +378,7 @@ def test_a_factory_that_fails_is_asked_once_and_what_ends_a_program_is_its_fault
         with pytest.raises(CheckpointError, match="SystemExit: no licence"):
             read_card(available()[names[0]])
     assert odd_factories.calls == [1]
-    with pytest.raises(MendableError, match="could not answer"):
+    with pytest.raises(UserError, match="could not answer"):
         explain(open_checkpoint(names[1]), "A dog runs.", "It runs.")
     with pytest.raises(CheckpointError, match="RuntimeError: no title"):
         read_card(available()[names[2]])

@@ -1,4 +1,4 @@
-"""Commands on a model from elsewhere, by its folder and by a listed name: what they print, and what they write beside
+"""Commands on an external model, by its folder and by a listed name: what they print, and what they write beside
 it."""
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import core.__main__ as core_program
-from core.errors import MendableError
+from core.errors import UserError
 from trainers import __main__ as tool
 from trainers import recipe as recipes
 from trainers.commands import MOVED, today
@@ -49,7 +49,7 @@ def fault(line: str) -> str | None:
         args = parser(*typed.groups()).parse_args(shlex.split(line[typed.end(1) :], comments=True))
         if typed[2] in ("train", "sweep") and args.recipe in recipes.names():
             recipes.load(args.recipe, args.changes)
-    except (AssertionError, SystemExit, MendableError):
+    except (AssertionError, SystemExit, UserError):
         return line
     return None
 

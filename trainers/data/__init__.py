@@ -69,7 +69,7 @@ def show(known: Mapping[str, DataSet], folder: Path | None) -> None:
 
 
 def bring(name: str, data_set: DataSet, folder: Path) -> None:
-    """Download and unpack what the folder lacks of a data set. Raises MendableError; what has arrived is kept."""
+    """Download and unpack what the folder lacks of a data set. Raises UserError; what has arrived is kept."""
     if not data_set.missing(folder):
         print(f"{name}: all there already")
         return

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import requests
 from tqdm import tqdm
 
-from core.errors import MendableError
+from core.errors import UserError
 
 ATTEMPTS = 5
 """Connections that may break one after the other without a byte in between."""
@@ -20,7 +20,7 @@ _PIECE = 1 << 16
 """Bytes: what has arrived of a piece is lost where a connection breaks."""
 
 
-class DownloadError(MendableError):
+class DownloadError(UserError):
     """What cannot be fetched; the message is one sentence that says what to do."""
 
 

@@ -93,14 +93,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def filled(page: str, pretrained: Path, docs: Path) -> str:
-    """The page with what its marked parts should hold. Raises :class:`core.errors.MendableError` for a file that is
+    """The page with what its marked parts should hold. Raises :class:`core.errors.UserError` for a file that is
     missing or broken, and for a part that has no place on the page."""
     folders = [path.parent for path in sorted(pretrained.glob("*/card.json")) if path.parent.name != "words"]
     cards = {folder: _complete(folder) for folder in folders}
     external = [read_card(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))]
     found = {folder: [(path.stem, sweeps.read(path)) for path in sorted(folder.glob("*.csv"))] for folder in folders}
     parts: dict[str, list[Row] | Iterator[str]] = {
-        "models from elsewhere": [*guests(external)],
+        "external models": [*guests(external)],
         "alignment": [*alignments(cards)],
         "faithfulness": faithfulness(cards),
         "pointing": [*pointing(cards)],

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.panels.panel import Panel, Payload
 from core.evidence import Explanation, Matrix
 from core.evidence.attention_heads import THUMBNAIL, AttentionHeads
-from core.guests.heads import MEAN, STACKS, title_of
+from core.external.heads import MEAN, STACKS, title_of
 
 
 @dataclass(frozen=True)

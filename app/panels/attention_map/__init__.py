@@ -35,7 +35,7 @@ class WordMap(Payload):
     """What the matrix and the ribbons draw. ``weights`` are always what the model used: the browser makes of them, or
     of ``scores``, what the cells show. ``none`` is None in a model without a null word. ``crossed``: for each row the
     rows that look across it, and ``crossings`` its q as the model used it; None in a model that does not count them.
-    ``of``: whose attention it is, of a model from elsewhere, which has weights alone; ``stays`` says what a
+    ``of``: whose attention it is, of an external model, which has weights alone; ``stays`` says what a
     transformer's words give to other than the columns' words."""
 
     units: str
@@ -69,7 +69,7 @@ def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: st
 
 
 def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap:
-    """The matrix of a map over words; its cells ``show`` weight, column or score, of a model from elsewhere never
+    """The matrix of a map over words; its cells ``show`` weight, column or score, of an external model never
     score, and of states that are alike or not their cosines."""
     short: Callable[[Sequence[float]], tuple[float, ...]] = significant if record.scores else _rounded
     if not record.scores:

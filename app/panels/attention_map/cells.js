@@ -7,7 +7,7 @@ function shares(column) {
   return column.map((weight) => (sum > 0 ? weight / sum : 0));
 }
 
-// A map with the `values` of its cells, and both ends of their scale. That of weights in a model from elsewhere is made
+// A map with the `values` of its cells, and both ends of their scale. That of weights in an external model is made
 // for the words: special tokens often have most of the weight, and all words would be dark beside them.
 export function withValues(attention) {
   const { weights, scores, none, show, of, units } = attention;

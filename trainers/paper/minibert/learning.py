@@ -19,8 +19,8 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from core.checkpoint.files import round_weights
 from core.data import Dataset
 from core.evaluation.scores import summary
+from core.external.settings import add_settings
 from core.files import whole_folder
-from core.guests.settings import add_settings
 from core.json_types import JsonObject
 from core.reading.tokens import normalise
 from core.reading.word_table import default_table

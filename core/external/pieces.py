@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from core.guests.base import GuestReader, Span, blaming, spelt
+from core.external.base import GuestReader, Span, blaming, spelt
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.scripts import inner_ends, without_spaces
 from core.reading.tokens import MAX_TOKENS, Token, normalise, tokenize
@@ -46,7 +46,7 @@ def words_of_pieces(words: Sequence[Span], pieces: Sequence[Span]) -> list[int]:
 
 @dataclass(frozen=True)
 class Pieces:
-    """B pairs as a model from elsewhere reads them.
+    """B pairs as an external model reads them.
 
     ``inputs``: what it is called with, each ``[B, P]``, padded at the end; ``owners [B, P]``: of each piece the number
     of its word, those of the second text after those of the first, :data:`NO_WORD` for special pieces and pads;

@@ -16,7 +16,7 @@ import scipy.optimize
 import torch
 
 from core.checkpoint.files import files_state
-from core.guests.guest import load_guest
+from core.external.guest import load_guest
 
 PAIRS = Path(__file__).with_name("plain_pairs.tsv")
 NOT_ENTAILED = "not_entailment"

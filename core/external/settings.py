@@ -1,11 +1,11 @@
-"""What ``pairlens.json`` beside a model from elsewhere adds to Hugging Face's configuration, all of it optional::
+"""What ``pairlens.json`` beside an external model adds to Hugging Face's configuration, all of it optional::
 
     {"title": "RoBERTa large, MNLI", "task": "entailment", "labels": ["contradiction", "neutral", "entailment"],
      "roles": ["premise", "hypothesis"], "second_first": false, "head": "7.4"}
 
 ``labels`` in the order of the logits; ``second_first``: the model reads the second text before the first; ``head``:
-whose attention is shown first (:mod:`core.guests.heads`). Of a bi-encoder ``threshold`` is the similarity from which on
-two texts are alike, and ``scale`` how fast its probability grows there. It also holds what commands measured.
+whose attention is shown first (:mod:`core.external.heads`). Of a bi-encoder ``threshold`` is the similarity from
+which two texts count as paraphrases, and ``scale`` the slope of its probability there. It also holds measured values.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CheckpointError
+from core.external.folder import SETTINGS as SETTINGS
+from core.external.folder import has, json_of
+from core.external.heads import MEAN, ROLLOUT, parse_head
+from core.external.names import called
 from core.files import json_text, write_whole
-from core.guests.folder import SETTINGS as SETTINGS
-from core.guests.folder import has, json_of
-from core.guests.heads import MEAN, ROLLOUT, parse_head
-from core.guests.names import called
 from core.json_types import JsonObject, checked, setting
 
 TASKS: Mapping[str, tuple[str, str]] = {

@@ -16,9 +16,9 @@ import torch
 from safetensors import safe_open
 
 from core.errors import CheckpointError
-from core.guests.folder import check_files, check_plausible, config_of, object_of, shapes_of, weights_of
-from core.guests.kinds import no_classifier
-from core.guests.names import INSTALL, called
+from core.external.folder import check_files, check_plausible, config_of, object_of, shapes_of, weights_of
+from core.external.kinds import no_classifier
+from core.external.names import INSTALL, called
 from core.reading.tokens import MAX_TOKENS
 
 if TYPE_CHECKING:

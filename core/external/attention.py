@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from core.guests.heads import CROSS, DECODER
+from core.external.heads import CROSS, DECODER
 
 _SOFTMAX = (torch.nn.functional.softmax, torch.softmax, Tensor.softmax)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from core.guests.heads import MEAN, ROLLOUT, STACKS, Head, HeadError, parse_head, stack_of
-from core.guests.pieces import NO_WORD, Pieces
+from core.external.heads import MEAN, ROLLOUT, STACKS, Head, HeadError, parse_head, stack_of
+from core.external.pieces import NO_WORD, Pieces
 
 
 def chosen_attention(layers: Sequence[Tensor], chosen: str) -> Tensor:

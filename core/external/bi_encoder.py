@@ -15,13 +15,13 @@ from core.errors import CheckpointError
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
 from core.evidence.record import matrix
-from core.guests.base import GuestModel, GuestReader
-from core.guests.folder import HEAD, contents
-from core.guests.names import called
-from core.guests.pieces import Pieces, SplitsIntoPieces
-from core.guests.towers import Tower, by_word
+from core.external.base import GuestModel, GuestReader
+from core.external.folder import HEAD, contents
+from core.external.names import called
+from core.external.pieces import Pieces, SplitsIntoPieces
+from core.external.towers import Tower, by_word
 from core.models.answers import SOFTMAX
-from core.models.base import GUESTS, Evidence, ModelConfig, Output, Wanted, register
+from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, Wanted, register
 from core.reading.reader import Reading, ReadText
 
 LARGEST_HEAD = 1 << 30
@@ -76,7 +76,7 @@ class BiEncoderTrace:
     pieces: Apart
 
 
-@register("bi-encoder", title="Bi-encoder", paper="Reimers & Gurevych 2019", section="3", among=GUESTS)
+@register("bi-encoder", title="Bi-encoder", paper="Reimers & Gurevych 2019", section="3", among=EXTERNAL)
 class BiEncoder(GuestModel[Apart]):
     """A transformer that reads each text by itself: the cosine of both vectors, or a classifier of (u, v, |u - v|),
     judges the pair.

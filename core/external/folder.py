@@ -1,4 +1,4 @@
-"""The files of a model from elsewhere: which there are, and what they hold, read without trusting any of them.
+"""The files of an external model: which there are, and what they hold, read without trusting any of them.
 
 Only regular files of a plausible size are opened, so that a FIFO, a device or a huge file behind a link costs nothing.
 All errors are a CheckpointError of one sentence.
@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CheckpointError
+from core.external.names import called
 from core.files import parse_json, read_bounded
-from core.guests.names import called
 from core.json_types import JsonObject
 
 MODULES = "modules.json"

@@ -22,12 +22,12 @@ from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
-from core.guests.attention import Attention, Knockout
-from core.guests.base import spelt
-from core.guests.between import rollout
-from core.guests.card import answer, guest_card
-from core.guests.heads import HeadError
-from core.guests.pieces import NO_WORD, words_of_pieces
+from core.external.attention import Attention, Knockout
+from core.external.base import spelt
+from core.external.between import rollout
+from core.external.card import answer, guest_card
+from core.external.heads import HeadError
+from core.external.pieces import NO_WORD, words_of_pieces
 from core.models.base import Intervention
 from core.reading.reader import PairError, ReadText
 from core.reading.tokens import tokenize

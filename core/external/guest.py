@@ -1,4 +1,4 @@
-"""A model from elsewhere as a checkpoint: loaded by Hugging Face's library, nothing unpickled, no code of its own."""
+"""An external model as a checkpoint: loaded by Hugging Face's library, nothing unpickled, no code of its own."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import torch
 
 from core.card import Card
 from core.checkpoint.checkpoint import Checkpoint, FilesState
-from core.errors import CheckpointError, MendableError, UnnamedClassesError, said
+from core.errors import CheckpointError, UnnamedClassesError, UserError, said
 from core.evidence import Sentence
-from core.guests.attention import Stacks, stacks_of
-from core.guests.base import GuestBatch, GuestReader
-from core.guests.between import chosen_attention
-from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
-from core.guests.card import BI_ENCODER, guest_card, named
-from core.guests.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
-from core.guests.heads import HeadError, stack_of
-from core.guests.loading import body_of, check_vocabulary, longest_of, names_of, tokenizer_of
-from core.guests.model import CrossEncoder, GuestConfig
-from core.guests.names import called
-from core.guests.pieces import PieceReader
-from core.guests.settings import SETTINGS
-from core.guests.towers import tower_of
+from core.external.attention import Stacks, stacks_of
+from core.external.base import GuestBatch, GuestReader
+from core.external.between import chosen_attention
+from core.external.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
+from core.external.card import BI_ENCODER, guest_card, named
+from core.external.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
+from core.external.heads import HeadError, stack_of
+from core.external.loading import body_of, check_vocabulary, longest_of, names_of, tokenizer_of
+from core.external.model import CrossEncoder, GuestConfig
+from core.external.names import called
+from core.external.pieces import PieceReader
+from core.external.settings import SETTINGS
+from core.external.towers import tower_of
 from core.json_types import checked
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
@@ -52,7 +52,7 @@ PARTS_OF_BATCH = 4_000
 
 @dataclass(frozen=True)
 class Guest(Checkpoint):
-    """A model from elsewhere ready to use. ``words`` is the shared word table, which replacements are drawn from.
+    """An external model ready to use. ``words`` is the shared word table, which replacements are drawn from.
 
     ``seconds``: of one pass over a pair of usual length, measured when it was loaded.
     """
@@ -111,7 +111,7 @@ def load_guest(folder: Path, state: FilesState, *, numbered: bool = False, class
         return _of_pair(folder, state, card) if card["architecture"] == BI_ENCODER else _of_cross(folder, state, card)
     except PairError as error:
         raise CheckpointError(str(error).rstrip(".")) from error
-    except MendableError:
+    except UserError:
         raise
     except Exception as error:  # whatever a stranger's files make a library raise
         raise CheckpointError(f"{called(folder)} cannot be loaded ({said(error)}): copy the model again") from error

@@ -1,4 +1,4 @@
-"""What models from elsewhere are named by: ``PAIRLENS_GUESTS``, read without importing what it names."""
+"""What external models are named by: ``PAIRLENS_GUESTS``, read without importing what it names."""
 
 from __future__ import annotations
 

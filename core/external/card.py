@@ -1,4 +1,4 @@
-"""The card of a model from elsewhere: what Hugging Face's configuration says, and what ``pairlens.json`` adds."""
+"""The card of an external model: what Hugging Face's configuration says, and what ``pairlens.json`` adds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import cast
 from core.card import Card, RoleNames, problems
 from core.errors import CheckpointError, said
 from core.evidence import BOTH
-from core.guests.folder import (
+from core.external.folder import (
     CONFIG,
     HEAD,
     MODULES,
@@ -24,10 +24,10 @@ from core.guests.folder import (
     parts_of,
     weights_of,
 )
-from core.guests.heads import sizes_of
-from core.guests.kinds import activation_of, check_kind
-from core.guests.names import called
-from core.guests.settings import (
+from core.external.heads import sizes_of
+from core.external.kinds import activation_of, check_kind
+from core.external.names import called
+from core.external.settings import (
     TASKS,
     GuestSettings,
     add_settings,
@@ -36,7 +36,7 @@ from core.guests.settings import (
     settings_of,
     task_of,
 )
-from core.guests.towers import SIMILARITIES, similarity_of
+from core.external.towers import SIMILARITIES, similarity_of
 from core.json_types import JsonMapping, JsonObject
 from core.models.answers import IDENTITY, SOFTMAX
 from core.wording import counted

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from core.errors import MendableError
+from core.errors import UserError
 from core.json_types import JsonMapping
 
 MEAN, ROLLOUT = "mean", "rollout"
@@ -18,7 +18,7 @@ the mean of its layers and heads."""
 STACKS = {DECODER: "decoder", CROSS: "cross-attention"}
 
 
-class HeadError(MendableError):
+class HeadError(UserError):
     """A head that a model does not have; the message is one sentence with the remedy."""
 
 

@@ -12,14 +12,14 @@ from torch import Tensor
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.record import matrix
-from core.guests.attention import Attention, Knockout, Stacks
-from core.guests.base import GuestModel, blaming
-from core.guests.between import Between, between, chosen_attention
-from core.guests.heads import DECODER, MEAN, stack_of, title_of
-from core.guests.pieces import Pieces
+from core.external.attention import Attention, Knockout, Stacks
+from core.external.base import GuestModel, blaming
+from core.external.between import Between, between, chosen_attention
+from core.external.heads import DECODER, MEAN, stack_of, title_of
+from core.external.pieces import Pieces
 from core.json_types import JsonObject, setting
 from core.models.answers import SOFTMAX
-from core.models.base import GUESTS, AttentionLinks, Evidence, Intervention, ModelConfig, Output, Wanted, register
+from core.models.base import EXTERNAL, AttentionLinks, Evidence, Intervention, ModelConfig, Output, Wanted, register
 from core.reading.reader import Reading
 
 
@@ -59,7 +59,7 @@ class GuestTrace:
 
 
 @register(
-    "cross-encoder", title="Cross-encoder", paper="Vaswani et al. 2017, Devlin et al. 2019", section="3", among=GUESTS
+    "cross-encoder", title="Cross-encoder", paper="Vaswani et al. 2017, Devlin et al. 2019", section="3", among=EXTERNAL
 )
 class CrossEncoder(GuestModel[Pieces]):
     """A transformer that reads both texts at once and classifies the pair, loaded with Hugging Face's library.
@@ -80,7 +80,7 @@ class CrossEncoder(GuestModel[Pieces]):
         return self._call(batch, None, None)
 
     def under(self, batch: Pieces, intervention: Intervention) -> Output:  # type: ignore[override]
-        """Links can be cut (:class:`~core.guests.attention.Knockout`). Raises ValueError for anything else."""
+        """Links can be cut (:class:`~core.external.attention.Knockout`). Raises ValueError for anything else."""
         if intervention.attention is not None or not intervention.crossings:
             raise ValueError(self.refusal)
         knockout = intervention.knockout

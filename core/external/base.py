@@ -1,4 +1,4 @@
-"""What all models from elsewhere have in common: how they read texts, those whose words were changed too, and what of
+"""What all external models have in common: how they read texts, those whose words were changed too, and what of
 them can be asked."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 import torch
 
-from core.errors import MendableError, said
+from core.errors import UserError, said
 from core.layers.attention import Override
 from core.models.base import AttentionLinks, Intervention, Output, PairModel
 from core.reading.reader import PairError, Reading, ReadText
@@ -27,7 +27,7 @@ def blaming(name: str, remedy: str = "change the texts, or choose another model"
     its traceback is logged. SystemExit is one, too, and so is a panic of the tokenisers' library, no Exception."""
     try:
         yield
-    except MendableError:
+    except UserError:
         raise
     except BaseException as error:
         if is_ctrl_c(error):
@@ -43,7 +43,7 @@ def is_ctrl_c(error: BaseException) -> bool:
 
 
 class GuestBatch(Protocol):
-    """B pairs as a model from elsewhere is called with them."""
+    """B pairs as an external model is called with them."""
 
     def __len__(self) -> int: ...
 
@@ -56,7 +56,7 @@ B_co = TypeVar("B_co", bound=GuestBatch, covariant=True)
 
 
 class GuestReader(Generic[B_co]):
-    """Splits texts into our words, and makes of readings what a model from elsewhere is called with."""
+    """Splits texts into our words, and makes of readings what an external model is called with."""
 
     most_words = MAX_TOKENS
     """Words of one text that are read."""

@@ -17,10 +17,10 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from core.errors import CheckpointError
-from core.guests.folder import WEIGHTS, has, modules_of, object_of, shapes_of, without_safetensors
-from core.guests.loading import LEAST_PIECES, body_of, longest_of, tokenizer_of
-from core.guests.names import called
-from core.guests.pieces import Pieces
+from core.external.folder import WEIGHTS, has, modules_of, object_of, shapes_of, without_safetensors
+from core.external.loading import LEAST_PIECES, body_of, longest_of, tokenizer_of
+from core.external.names import called
+from core.external.pieces import Pieces
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast

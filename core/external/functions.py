@@ -24,10 +24,10 @@ from core.card import Card, RoleNames, problems
 from core.errors import CheckpointError, said
 from core.evidence import BOTH, AttentionMap
 from core.evidence.record import Record, matrix
-from core.guests.base import GuestModel, GuestReader, blaming, is_ctrl_c, spelt
-from core.guests.names import VARIABLE
-from core.guests.settings import TASKS, task_of
-from core.models.base import GUESTS, Evidence, ModelConfig, Output, Settings, Wanted, register
+from core.external.base import GuestModel, GuestReader, blaming, is_ctrl_c, spelt
+from core.external.names import VARIABLE
+from core.external.settings import TASKS, task_of
+from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, Settings, Wanted, register
 from core.reading.reader import PairError, Reading, ReadText
 
 ARCHITECTURE = "function"
@@ -36,7 +36,7 @@ LEAST = 1e-12
 
 
 class PairFunction(Protocol):
-    """What a person writes. Beside it may have ``title``, ``task`` (a key of :data:`~core.guests.settings.TASKS`),
+    """What a person writes. Beside it may have ``title``, ``task`` (a key of :data:`~core.external.settings.TASKS`),
     ``roles`` (names of both texts), ``licence``, ``notes``, and ``attention(first, second)``, which gets the words of
     both texts and returns where each word of the second looks in the first, ``[T_2, T_1]``, each row at least 0 and
     adding up to at most 1."""
@@ -151,7 +151,7 @@ class FunctionConfig(ModelConfig):
     attends: bool = False
 
 
-@register(ARCHITECTURE, title="Function", paper="", section="", among=GUESTS)
+@register(ARCHITECTURE, title="Function", paper="", section="", among=EXTERNAL)
 class FunctionModel(GuestModel[Texts]):
     """A Python function of pairs: it says how probable each class is, and perhaps where words look.
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from core.errors import CheckpointError
-from core.guests.folder import ADAPTER, CONFIG, MODULES, config_of, has, home_of, object_of, weights_of
-from core.guests.names import called
+from core.external.folder import ADAPTER, CONFIG, MODULES, config_of, has, home_of, object_of, weights_of
+from core.external.names import called
 from core.json_types import JsonMapping
 from core.models.answers import IDENTITY, SIGMOID, SOFTMAX
 

@@ -1,1 +1,0 @@
-"""Models from elsewhere: Hugging Face's pair classifiers and Python functions, read as checkpoints are."""
