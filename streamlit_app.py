@@ -29,7 +29,9 @@ def navigate() -> None:
 
 if get_script_run_ctx(suppress_warning=True) is None:  # the server imports this file once, before anyone visits
     from app.preloading import preloaded
+    from core.openmp import wait_asleep
 
+    wait_asleep()
     server = st.App(__file__, lifespan=preloaded)
 else:
     navigate()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from core.command_line import add_class_names, ending_at_once, joined, print_anything, status_of
+from core.command_line import add_class_names, ending_at_once, joined, prepare_process, status_of
 from core.errors import UserError
 from core.progress import progress_bar
 
@@ -181,5 +181,5 @@ def _turn(options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    print_anything()
+    prepare_process()
     sys.exit(main())

@@ -43,8 +43,8 @@ PATIENCE = 8.0
 """Seconds until an address where nobody answers is given up."""
 _ON_LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Set to 0, Ray does not look for another address of this machine where it is told 127.0.0.1."""
-_PASSED_ON = ("PAIRLENS_", "XDG_CACHE_HOME", "OMP_NUM_THREADS")
-"""Beginnings of variables of the environment that tasks have as who asks for them."""
+_PASSED_ON = ("PAIRLENS_", "XDG_CACHE_HOME", "OMP_", "GOMP_")
+"""Prefixes of the environment variables that tasks inherit from the driver process."""
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -16,6 +16,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, cast
 
 from core.errors import UserError
+from core.openmp import wait_asleep
 
 
 def add_class_names(parser: argparse.ArgumentParser) -> None:
@@ -120,7 +121,9 @@ def _status(command: Callable[[], int | None], before: str, hint: str) -> int:
     return status
 
 
-def print_anything() -> None:
-    """Let a character that the terminal's encoding lacks become a question mark, not a traceback."""
+def prepare_process() -> None:
+    """The first thing that every command does, before it imports torch: OpenMP threads sleep at barriers, and a
+    character that the terminal's encoding lacks is printed as a question mark instead of raising."""
+    wait_asleep()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 
 SPINS = "2000"
-"""Rounds, some 20 µs: longer than the next loop of a training step is away, far shorter than a turn of another process.
-"""
+"""Rounds of about 20 µs in all: longer than the gap between two loops of a training step, far shorter than a process's
+time slice."""
 
 
 def wait_asleep() -> None:
-    """Let libgomp's threads fall asleep soon at a barrier, unless the person has said how they wait.
+    """Let libgomp's threads soon sleep at a barrier, unless the environment already says how they wait. Entry points
+    call it before they import torch; a plain ``import core`` changes nothing.
 
-    By default they turn round for about 3 ms, a training step has hundreds of barriers, and where another process has
-    one of the cores, the thread that all wait for cannot run for the others that wait. Training beside a busy
-    process was 1.5 times as fast with this (measured on two cores, 2026-11-24).
+    By default they spin for about 3 ms, and a training step has hundreds of barriers: where another process holds one
+    of the cores, the thread that all wait for gets no time while the others spin. Training beside a busy process was
+    1.5 times as fast with this (measured on two cores, 2026-11-24).
     """
     if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
         os.environ["GOMP_SPINCOUNT"] = SPINS

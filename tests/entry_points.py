@@ -59,6 +59,7 @@ if __name__ == "__main__":
     sys.meta_path.insert(0, Watch())
     entries = {name: module("trainers", name, "--help") for name in ("train", "predict")}
     entries |= {"bench": module("trainers", "bench", "--help"), "figure": module("trainers.paper", "figure", "--help")}
+    entries |= {"import core": lambda: importlib.import_module("core.explain")}
     entries |= {"explain": module("core", "models"), "server": serve}
     given = {}, *({name: "7"} for name in VARIABLES)
     print(json.dumps({name: [seen(run, each) for each in given] for name, run in entries.items()}))

@@ -41,8 +41,10 @@ def test_every_model_runs_in_mixed_precision_on_a_processor_with_avx2_alone():
         assert f"GOMP_SPINCOUNT = '{SPINS}'" in done.stderr
 
 
-def test_threads_wait_asleep_at_every_entry_point_unless_the_person_says_how():
+def test_threads_wait_asleep_at_every_entry_point_but_not_after_a_plain_import():
+    """An entry point leaves alone what the user has set."""
     told = json.loads(fresh(["-m", "tests.entry_points"]).stdout)
+    assert told.pop("import core") == [{}, {"GOMP_SPINCOUNT": "7"}, {"OMP_WAIT_POLICY": "7"}]
     assert len(told) == 6
     for name, seen in told.items():
         assert seen == [{"GOMP_SPINCOUNT": SPINS}, {"GOMP_SPINCOUNT": "7"}, {"OMP_WAIT_POLICY": "7"}], name

@@ -3,8 +3,8 @@
 import { html, linkButton } from "./elements.js";
 
 // `parameters` is called when the link is copied, so that it holds a selection that the address does not have yet.
-export function footerOf(texts, parameters, tour) {
-  if (!texts.length && !parameters && !tour) return null;
+export function footerOf(texts, parameters) {
+  if (!texts.length && !parameters) return null;
   const copy = linkButton("Copy link", "Copy a link to this page with its selection", () =>
     copyLink(copy, linkOf(parameters())),
   );
@@ -12,7 +12,6 @@ export function footerOf(texts, parameters, tour) {
     "footer.small.wraps",
     texts.map((text) => html("span", text)),
     parameters ? copy : null,
-    tour ? linkButton("Tour", "Five steps through this page", () => tour.start()) : null,
   );
 }
 

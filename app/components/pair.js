@@ -7,16 +7,15 @@ import { LONG, choice, html, linkButton, refill, the } from "./elements.js";
 import { LATE } from "./late.js";
 import { leaving } from "./leaving.js";
 import { TextPanel } from "./text.js";
-import { EXPLORE_TOUR, Tour } from "./tour.js";
 import { drawVerdict } from "./verdict.js";
 import { PANELS, VIEWS, View } from "./view.js";
 
-const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour, .editor";
+const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .editor";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
 /**
  * @typedef {{ row: number | null, column: number | null }} Selection
- * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean, tour: boolean,
+ * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean,
  *   late: Record<string, any>, crossings: boolean, asked: Record<string, any>, number: number, alone: boolean }} Moving
  *   what changes without a drawing
  * @extends {View<import("./payloads").Drawn["pair"] & Moving>}
@@ -30,7 +29,7 @@ class PairView extends View {
     super.listen(on);
     on(window, "keydown", (event) => {
       const own = event.defaultPrevented || event.target.closest?.(ELSEWHERE);
-      if (event.key === "Escape" && !own && !this.tour?.leave()) this.undo();
+      if (event.key === "Escape" && !own) this.undo();
     });
     on(window, "keydown", (event) => {
       if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.shortcut?.(event);
@@ -174,8 +173,6 @@ class PairView extends View {
 
   build() {
     const { data } = this;
-    const step = this.tour?.at;
-    this.tour = data.tour ? new Tour(this, EXPLORE_TOUR) : null;
     const before = this.panels ?? [];
     this.panels = this.panelsOf(data.panels);
     for (const panel of this.panels) for (const old of before) if (old.replaces && panel.replaces) panel.replaces(old);
@@ -198,8 +195,6 @@ class PairView extends View {
     // Long sentences, or a projector's large words, and their matrix take the whole first screen; the lines under the
     // words are there at any rate.
     const long = data.projector || data.sides.some(({ tokens }) => tokens.length > LONG);
-    // With another pair the tour stays where it was.
-    if (this.tour) queueMicrotask(() => (step === undefined ? this.tour.first() : this.tour.go(step)));
     return [
       drawVerdict(data.verdict, data.notices),
       text?.element,

@@ -30,7 +30,6 @@ export class View {
     this.root = root;
     /** @type {Data & Around} */
     this.data = null;
-    this.tour = null;
     this.turn = 0;
     this.type = 1;
     this.watch = new ResizeObserver(() => this.fit());
@@ -97,9 +96,9 @@ export class View {
       if (!stale) this.draw();
       return;
     }
-    const parts = this.build(); // the tour among them
-    const footer = footerOf(data.footer, data.link ? () => this.link() : null, this.tour);
-    refill(this.root, parts, footer, this.tour?.element);
+    const parts = this.build();
+    const footer = footerOf(data.footer, data.link ? () => this.link() : null);
+    refill(this.root, parts, footer);
     // Drawn first: parts grow as they are drawn (the menu of a selected word), and those below take the room that others
     // leave; once more with the page's own letters.
     this.draw();

@@ -120,7 +120,6 @@ def _show(read: Read, before: Explored | None, alone: bool) -> Explored:
         crossings=page.crossings,
         asked=drawing.asked(read),
         editable=True,
-        tour=True,
         id=FORM.id,
         number=number,
         alone=alone,

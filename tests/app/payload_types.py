@@ -1,6 +1,6 @@
-"""What crosses from Python to the browser, as TypeScript declarations for the scripts' type checker.
+"""The payloads that Python sends to the browser, as TypeScript declarations for the scripts' type checker.
 
-`python -m tests.app.payload_types` writes app/components/payloads.d.ts anew; a test compares the two.
+`make lint` runs it before `tsc`: it writes app/components/payloads.d.ts, which Git ignores.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Explore in a real browser: examples, candidates, pairs tried, the tour, and a word of a question that is one."""
+"""Explore in a real browser: examples, candidates, pairs tried, and a word of a question that is one."""
 
 from __future__ import annotations
 
@@ -191,25 +191,6 @@ def change_attention(page, changes):
     expect(changes.nth(7)).to_contain_text("undone")
     expect(changes.nth(6)).to_have_attribute("aria-current", "step")
     expect(typed).to_be_visible()  # the same cell is selected
-
-
-def test_a_first_visit_has_a_tour_that_can_be_left_and_called_again(open_page):
-    page = open_page(link(), tour=True)
-    tour = page.get_by_role("dialog", name="Tour")
-    expect(tour).to_contain_text("1 of 5")
-    for step in range(2, 6):
-        tour.get_by_role("button").first.click()
-        expect(tour).to_contain_text(f"{step} of 5")
-        expect(page.locator(".toured").first).to_be_attached()
-    page.keyboard.press("Escape")
-    expect(tour).to_have_count(0)
-    page.reload()
-    page.wait_for_selector(".pairlens footer")
-    expect(tour).to_have_count(0)
-    page.locator("footer").get_by_role("button", name="Five steps").click()
-    expect(tour).to_contain_text("1 of 5")
-    tour.get_by_role("button", name="Leave the tour").click()
-    expect(tour).to_have_count(0)
 
 
 def test_each_evidence_sentence_has_a_numbered_block_and_another_one_typed_has_too(open_page):

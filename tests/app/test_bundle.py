@@ -3,7 +3,6 @@
 import pytest
 
 from app.components.bundle import bundle
-from tests.app import payload_types
 
 SCRIPTS = {
     "low.js": "const own = 1;\nexport const shown = own + 1;\n",
@@ -36,8 +35,3 @@ def test_imports_in_a_circle_are_refused(folder):
     (folder / "low.js").write_text('import { sum } from "./middle.js";\n\nexport const shown = sum();\n')
     with pytest.raises(ValueError, match=r"^middle.js imports itself through the modules that it imports$"):
         bundle(folder / "entry.js", [], {"COLOURS": []})
-
-
-def test_the_types_that_the_scripts_are_checked_with_are_those_of_the_pages():
-    """Else: `python -m tests.app.payload_types`."""
-    assert payload_types.FILE.read_text(encoding="utf-8") == payload_types.written()

@@ -47,12 +47,10 @@ class Tabs:
         self.browser = browser
         self.pages: dict[tuple[Any, ...], Any] = {}
 
-    def get(self, key: tuple[Any, ...], tour: bool, options: dict[str, Any]) -> Any:
+    def get(self, key: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """The tab of a key."""
         if key not in self.pages:
             context = self.browser.new_context(**options)
-            if not tour:
-                context.add_init_script("localStorage.setItem('pairlens tour', 'left')")
             self.pages[key] = context.new_page()
             self.pages[key].set_default_timeout(PATIENCE)
         return self.pages[key]
@@ -93,13 +91,12 @@ class Visits:
         self,
         path: str = "/",
         wait: str = ".pairlens footer",
-        tour: bool = False,
         color_scheme: str = "light",
         **options: Any,
     ) -> Any:
         viewport = options.pop("viewport", {"width": 1280, "height": 800})
-        key = (len(self.used), tour, viewport["width"] < PHONE, *sorted(options.items()))
-        page = self.tabs.get(key, tour, options)
+        key = (len(self.used), viewport["width"] < PHONE, *sorted(options.items()))
+        page = self.tabs.get(key, options)
         self.used[key] = page
         page.set_viewport_size(viewport)
         page.emulate_media(color_scheme=color_scheme)

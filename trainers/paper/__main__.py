@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from core.command_line import print_anything
+from core.command_line import prepare_process
 from trainers.commands import Program
 
 PROGRAM = Program(
@@ -14,5 +14,5 @@ PROGRAM = Program(
 main = PROGRAM.main
 
 if __name__ == "__main__":
-    print_anything()
+    prepare_process()
     sys.exit(main())
