@@ -1,6 +1,7 @@
 # make app    set up and open the app on http://localhost:8501 (PORT=8600 for another port, HOST=0.0.0.0 for other
 #             machines too, PAIRLENS_MEMORY_MB=1000 to keep more models in memory than the usual 300 MB)
 # make test   lint, types and all tests, the browser tests among them
+# make trainers what training needs on top of it (README, “As a trainer”)
 # make guests what models in Hugging Face's format need (docs/guests.md)
 # make cluster what --ray needs (docs/cluster.md)
 # make quick  lint, types, core and each model as it usually is, for between two changes
@@ -19,10 +20,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled once, not in each of the many processes that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app guests cluster test quick lint types pytest pytest-core chromium wordnet postgresql nginx clean
+.PHONY: app trainers guests cluster test quick lint types pytest pytest-core chromium wordnet postgresql nginx clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run streamlit_app.py --server.address $(HOST) --server.port $(PORT)
+
+trainers: $(VENV)/.trainers
 
 guests: $(VENV)/.guests
 
@@ -66,15 +69,11 @@ $(VENV)/.app: requirements.txt | $(BIN)/python
 	$(BIN)/pip install -q -r requirements.txt
 	@touch $@
 
-$(VENV)/.guests: requirements-guests.txt $(VENV)/.app
-	$(BIN)/pip install -q -r requirements-guests.txt
+$(addprefix $(VENV)/.,trainers guests cluster): $(VENV)/.%: requirements-%.txt $(VENV)/.app
+	$(BIN)/pip install -q -r $<
 	@touch $@
 
-$(VENV)/.cluster: requirements-cluster.txt $(VENV)/.app
-	$(BIN)/pip install -q -r requirements-cluster.txt
-	@touch $@
-
-$(VENV)/.dev: requirements-dev.txt $(VENV)/.guests $(VENV)/.cluster
+$(VENV)/.dev: requirements-dev.txt $(addprefix $(VENV)/.,trainers guests cluster)
 	$(BIN)/pip install -q -r requirements-dev.txt
 	@touch $@
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -48,6 +49,16 @@ def installed(name, extras=frozenset(), known=None):
     return known
 
 
+def needed_by(file):
+    """Bytes of all packages that a file of requirements installs, by name."""
+    packages = {}
+    for line in (ROOT / file).read_text().splitlines():
+        if line.strip() and not line.startswith(("#", "-")):
+            wanted = Requirement(line)
+            installed(wanted.name, wanted.extras, packages)
+    return packages
+
+
 def size(path):
     return path.stat().st_size if path.is_file() else 0
 
@@ -55,15 +66,24 @@ def size(path):
 def test_the_image_copies_no_more_than_it_may():
     for removed in ("-name tests -exec rm", "torch/test", "torch/include"):
         assert removed in DOCKERFILE
-    packages = installed("streamlit")
-    for line in (ROOT / "requirements.txt").read_text().splitlines():
-        if line.strip() and not line.startswith("#"):
-            wanted = Requirement(line)
-            installed(wanted.name, wanted.extras, packages)
+    packages = needed_by("requirements.txt")
     assert {"torch", "streamlit", "psycopg-binary"} <= packages.keys()
     tracked = subprocess.run(["git", "ls-files", *copied()], cwd=ROOT, capture_output=True, text=True, check=True)
     repository = sum(size(ROOT / name) for name in tracked.stdout.splitlines())
     assert repository > 50e6 and sum(packages.values()) + repository < LARGEST
+
+
+def test_the_app_and_predictions_import_with_the_packages_of_requirements_alone():
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.imports_without", *needed_by("requirements.txt")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert {"app.pages", "core.cluster", "trainers.predict", "app/views/explore.py"} <= set(done.stdout.split())
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("python -m trainers.paper words: lightning_fabric is not installed: run `make trainers`")
 
 
 def test_all_that_the_app_is_made_of_is_copied_and_nothing_else_is_sent():

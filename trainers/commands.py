@@ -14,6 +14,9 @@ from pathlib import Path
 from types import ModuleType
 
 from core.command_line import ending_at_once, joined, status_of
+from core.errors import UserError
+
+INSTALL = "run `make trainers`, or `pip install -r requirements-trainers.txt`"
 
 
 @functools.cache
@@ -76,14 +79,25 @@ class Program:
         return parser
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
-        """Run one command. Errors that a person can mend are one sentence on stderr, with exit status 2."""
+        """Run one command. Errors that the user can fix are one sentence on stderr, with exit status 2."""
         argv = joined(sys.argv[1:] if arguments is None else arguments)
-        parser = self.parser(next((word for word in argv if word in self.commands), None))
-        if argv and argv[0] in MOVED and argv[0] not in self.commands:
-            parser.error(f"{argv[0]} has moved: type python -m {MOVED[argv[0]]}")
-        args = parser.parse_args(argv)
-        hint = "; --resume goes on from the last saved state" if args.command == "train" else ""
-        return status_of(lambda: self._module(args.command).run(args), f"{parser.prog} {args.command}", hint)
+        command = next((word for word in argv if word in self.commands), None)
+        hint = "; --resume goes on from the last saved state" if command == "train" else ""
+        return status_of(lambda: self._run(argv, command), f"python -m {self.package} {command}", hint)
+
+    def _run(self, argv: list[str], command: str | None) -> int | None:
+        """Raises UserError where a package is missing that the command imports, also while it runs."""
+        try:
+            parser = self.parser(command)
+            if argv and argv[0] in MOVED and argv[0] not in self.commands:
+                parser.error(f"{argv[0]} has moved: type python -m {MOVED[argv[0]]}")
+            args = parser.parse_args(argv)
+            status: int | None = self._module(args.command).run(args)
+            return status
+        except ModuleNotFoundError as error:
+            if (error.name or "core").partition(".")[0] in ("core", "trainers"):
+                raise
+            raise UserError(f"{error.name} is not installed: {INSTALL}") from error
 
     def _module(self, command: str) -> ModuleType:
         return importlib.import_module(f"{self.package}.{command.replace('-', '_')}")
