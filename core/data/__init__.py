@@ -4,7 +4,7 @@
     Stream(path) -> the same rows one by one, also of a folder's files
 
 Known layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, SciTail, FEVER, and any
-table whose header names the two texts of a pair by one of the field's names (:mod:`core.data.names`); JSON with these
+table whose header names the two texts of a pair by one of the field's names (:mod:`core.data.layouts`); JSON with these
 keys, XML with these elements, and Parquet with these columns. Tables are divided by tabs, commas, semicolons or pipes,
 or are the first sheet of an Excel workbook; JSON may be a line a row, or a list.
 
@@ -23,7 +23,7 @@ import pkgutil
 from pathlib import Path
 from typing import Unpack
 
-from core.data import lines
+from core.data import fever, json_rows, lines, table  # noqa: F401, registered in this order
 from core.data.dataset import DataError, Dataset, Example, Problem
 from core.data.picked import Picked
 from core.data.reader import known_layouts

@@ -54,8 +54,8 @@ class Form:
     """How the cells of a table are divided."""
 
     delimiter: str
-    quoted: bool = True
-    """Whether quotes are RFC 4180's in every record, not only where nothing else explains them."""
+    quoted: bool | None = True
+    """Whether quotes are RFC 4180's: always, only where nothing else explains them (False), or never (None)."""
 
     @classmethod
     def of(cls, head: Sequence[Line], delimiter: str) -> Form:
@@ -92,8 +92,9 @@ class Form:
     def _record(self, waiting: deque[Line], rest: Iterator[Line], width: int, longest: int) -> tuple[list[str], int]:
         """The cells of the record that begins with the first line that waits, and how many lines it takes."""
         text = waiting[0][1]
-        if '"' not in text:
-            return _fitted(text.split(self.delimiter), width), 1
+        if self.quoted is None or '"' not in text:
+            # At spaces, only the first cell ends: the last one is a sentence.
+            return _fitted(text.split(self.delimiter, width - 1 if self.delimiter == " " else -1), width), 1
         if not self.quoted and '""' not in text and text.count('"') % 2 == 0:
             plain = _fitted(text.split(self.delimiter), width)
             if len(plain) == width:

@@ -14,16 +14,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from core.data.dataset import DataError, Example, other_columns
+from core.data.dataset import DataError
+from core.data.json_rows import json_row, nested, value_at
+from core.data.layouts import Layout, is_known, is_sentence, plain
 from core.data.lines import Line, objects
-from core.data.names import is_known, nested, plain, value_at
 from core.data.reader import RowReader
-from core.data.table import ColumnLayout, guessed, is_sentence, reader_of, row_of
-from core.json_types import JsonObject
+from core.data.table import guessed, reader_of
 
 NAME = "picked columns"
-_PAIR = ColumnLayout(NAME, (("first", "second"),), ("label",))
-_TEXT = ColumnLayout(NAME, (("first",),), ("label",))
+_PAIR, _TEXT = Layout(NAME, (("first", "second"),)), Layout(NAME, (("first",),))
 _NO_LABEL = "no column is picked as the label; add it, as in --columns premise=…,hypothesis=…,label=NAME"
 _SHOWN = 20
 """Names of columns in a message."""
@@ -140,10 +139,10 @@ def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
         keys = {
             part: column
             if any(value_at(record, column) is not None for record in records)
-            else _one(names, column, name)
+            else _named(names, column, name)
             for part, column in picked.parts.items()
         }
-        row = functools.partial(_json_row, layout, keys)
+        row = functools.partial(json_row, layout, keys, joined=True)
         return RowReader(NAME, row, objects, no_label="" if picked.label else _NO_LABEL)
     wanted = picked.parts.values()
     table, header = guessed(head), picked.header
@@ -165,11 +164,11 @@ def _places(names: Sequence[str], picked: Picked, name: str) -> dict[str, int]:
         if column not in names and column.isdecimal() and 0 < int(column) <= len(names):
             places[part] = int(column) - 1
         else:
-            places[part] = names.index(_one(names, column, name))
+            places[part] = names.index(_named(names, column, name))
     return places
 
 
-def _one(names: Sequence[str], column: str, name: str) -> str:
+def _named(names: Sequence[str], column: str, name: str) -> str:
     """The column of this name, in whatever case and spelling if there is only one such."""
     if column in names:
         return column
@@ -177,17 +176,3 @@ def _one(names: Sequence[str], column: str, name: str) -> str:
     if len(alike) != 1:
         raise DataError(f"{name} has no column {_shown(column)!r}; it has {_listed(names)}")
     return alike[0]
-
-
-def _json_row(layout: ColumnLayout, keys: Mapping[str, str], number: int, record: JsonObject) -> Example:
-    values = {part: value_at(record, key) for part, key in keys.items()}
-    # A list of sentences says how many there were, so it stays with the row.
-    taken = {keys[part] for part, value in values.items() if not isinstance(value, list)}
-    others = other_columns(record.items(), taken)
-    return row_of(layout, {part: _text(value) for part, value in values.items()}, others, number)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, list):
-        return " ".join(map(str, value))
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

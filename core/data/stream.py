@@ -6,13 +6,15 @@ import glob
 import hashlib
 import itertools
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
 from core.data.dataset import DataError, Example, Problem, UnknownLayoutError, summary
+from core.data.labels import key
 from core.data.lines import HEAD, LARGEST, Line, lines_of, size_of
 from core.data.picked import Picked, Seen, not_known, reader_by, seen
-from core.data.reader import LeftOut, RowReader, known_layouts, reader_of
+from core.data.reader import RowReader, known_layouts, reader_of
 from core.data.structured import one_row_a_line
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".parquet")
@@ -121,7 +123,6 @@ class Stream:
 
     def _of_file(self, file: Path, where: str) -> Iterator[Example]:
         problems, digest = _FirstProblems(self._told), hashlib.sha256()
-        left_out = LeftOut(problems)
         notes: list[str] = []
         lines = lines_of(file, problems, digest, self._largest, self._most, notes)
         lines = one_row_a_line(lines, problems, file.name)
@@ -129,17 +130,50 @@ class Stream:
             lines = iter([*lines])
         head = [*itertools.islice(lines, HEAD)]
         reader = self._reader(file, head, problems)
-        rest = itertools.chain(head, lines)
         try:
-            for block in _blocks(rest, self._block):
-                yield from reader.read(block, self._labelled, left_out, self._mapped)
+            for block in _blocks(itertools.chain(head, lines), self._block):
+                yield from self._of_block(reader, block, problems)
         finally:
-            self.dropped += left_out.dropped
             for problem in sorted(problems, key=lambda problem: problem.line):
                 self._problems.append(Problem(problem.line, f"{problem.what}{where}"))
             self._problems.seen += problems.seen - len(problems)
             self._digests.append(digest.hexdigest())
             self.notes += [f"{note}{where}" for note in notes]
+
+    def _of_block(self, reader: RowReader, lines: Iterable[Line], problems: list[Problem]) -> Iterator[Example]:
+        """The rows of lines, one at a time unless they depend on each other."""
+        if self._labelled and reader.no_label:
+            problems.extend(Problem(number, reader.no_label) for number, _ in itertools.islice(lines, 1))
+            return
+        rows = self._numbered(reader, lines, problems)
+        if reader.finished is None:
+            yield from (row for _, row in rows)
+            return
+        numbered = [*rows]
+        finished = reader.finished([row for _, row in numbered])
+        for (number, _), row in zip(numbered, finished, strict=True):
+            if row is None:
+                problems.append(Problem(number, reader.unfinished))
+            else:
+                yield row
+
+    def _numbered(
+        self, reader: RowReader, lines: Iterable[Line], problems: list[Problem]
+    ) -> Iterator[tuple[int, Example]]:
+        """Usable rows by their first line. Those without a gold label are counted and left out if labels are needed."""
+        for number, record in reader.records(lines, problems):
+            try:
+                row = reader.row(number, record)
+            except ValueError as error:
+                problems.append(Problem(number, str(error)))
+                continue
+            if row.label is None and row.label_text:
+                label = key(row.label_text)
+                row = replace(row, label=label) if label in self._mapped else replace(row, label_text="")
+            if self._labelled and row.label is None:
+                self.dropped += 1
+            else:
+                yield number, row
 
     def _reader(self, file: Path, head: list[Line], problems: list[Problem]) -> RowReader:
         if not head:

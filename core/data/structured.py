@@ -16,8 +16,8 @@ from typing import Any
 from xml.parsers import expat
 
 from core.data.dataset import DataError, Problem
+from core.data.layouts import fitting, is_sentence
 from core.data.lines import HEAD, MOST_VALUES, Line
-from core.data.table import fitting, is_sentence
 
 _LONGEST_VALUE = 1 << 26
 """Characters of a JSON value over several lines."""

@@ -47,9 +47,9 @@ def test_jsonl_documents_name_broken_rows(tmp_path: Path) -> None:
     assert [(p.line, p.what) for p in dataset.problems] == [
         (2, "the text is empty"),
         (3, "no text"),
-        (4, "the text is not a string"),
-        (5, "the title is not a string"),
-        (6, "the label is neither text nor a number"),
+        (4, "text is not a string"),
+        (5, "title is not a string"),
+        (6, "label is neither text nor a number"),
         (9, "not a JSON object"),
         (11, "not a JSON object (cut off?)"),
     ]
@@ -83,7 +83,7 @@ def test_newsgroup_posts_lose_header_signature_and_quotes(tmp_path: Path) -> Non
     dataset = given(tmp_path, "\n".join(json.dumps({"text": post, "label": "rec.autos"}) for post in posts))
     assert dataset.layout == "20 Newsgroups jsonl"
     assert texts(dataset) == [("New words.\n\nMore of them.", "rec.autos"), ("One line only.", "rec.autos")]
-    assert str(dataset.problems[0]) == "line 3: nothing is left without header, signature and quotes"
+    assert str(dataset.problems[0]) == "line 3: the text is empty"
 
 
 def test_class_csv_with_a_title(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_class_csv_with_a_title(tmp_path: Path) -> None:
     ]
     assert [(p.line, p.what) for p in dataset.problems] == [
         (4, "the text is empty"),
-        (5, "class 'five' is not a number of at most three digits"),
+        (5, "label 'five' is not a number from 0 to 999"),
         (6, "2 columns instead of 3"),
         (7, 'a quote (") is opened and never closed'),
     ]
@@ -158,8 +158,8 @@ def test_sst_lines(tmp_path: Path) -> None:
     assert texts(dataset) == [("a review , text , and label .", "4"), ("a b", "0"), ("c d", "2")]
     assert [(p.line, p.what) for p in dataset.problems] == [
         (2, "the text is empty"),
-        (3, "label '7' is none of 0, 1, 2, 3, 4"),
-        (5, "label 'words' is none of 0, 1, 2, 3, 4"),
+        (3, "label '7' is not a number from 0 to 4"),
+        (5, "1 columns instead of 2"),
     ]
 
 
@@ -182,7 +182,7 @@ def test_quora_is_not_taken_for_selqa(tmp_path: Path) -> None:
     ]
     assert [(p.line, p.what) for p in dataset.problems] == [
         (2, "3 columns instead of 4"),
-        (4, "an empty question"),
+        (4, "the second sentence is empty"),
     ]
     assert given(tmp_path, "Q?\tA.\t0\n1\tQ?\tA.\t5\nQ?\tB.\t1\n").layout == "SelQA TSV"
 

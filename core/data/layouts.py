@@ -1,0 +1,213 @@
+"""The layouts of data files: one table of column names and label words for all files, whatever their format.
+
+Names are compared without case, spaces and punctuation: ``sentence_A``, ``Sentence A`` and ``sentenceA`` are the same.
+A layout says which columns hold the parts of a row (first, second, label, id, group, title); the readers of tables
+(:mod:`core.data.table`) and of JSON (:mod:`core.data.json_rows`) turn records into named columns, and :func:`row_of`
+turns these into rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from core.data.dataset import Example
+from core.data.labels import ANSWERS, ENTAILMENT, PARAPHRASE, gold
+from core.data.lines import HEAD, says_something
+
+PAIRS: tuple[tuple[str, str], ...] = (
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"), ("sent1", "sent2"), ("s1", "s2"), ("sentencea", "sentenceb"), ("senta", "sentb"),
+    ("1string", "2string"), ("string1", "string2"), ("text1", "text2"), ("texta", "textb"),
+    ("text", "textpair"), ("text", "text2"), ("sentence", "sentence2"), ("sentence", "sentencepair"),
+    ("question", "question2"), ("question1", "question2"), ("q1", "q2"), ("first", "second"), ("source", "target"),
+    ("context", "hypothesis"), ("text", "hypothesis"), ("t", "h"),
+    ("qtext", "atext"), ("context", "query"),
+    ("query", "passage"), ("question", "passage"), ("query", "document"), ("query", "answer"),
+    ("question", "sentence"), ("question", "answer"), ("claim", "evidence"), ("sentence", "paraphrase"),
+    *itertools.product(("premise", "prem", "sentence1", "first", "text1", "question1"),
+                       ("hypothesis", "hyp", "sentence2", "second", "text2", "question2")),
+)  # fmt: skip
+"""The two texts of a pair, in this order; of several that fit the first counts."""
+TEXTS = ("text", "content", "abstract", "description", "review", "document", "sentence")
+"""A document's text."""
+LABELS = (
+    "label", "goldlabel", "gold", "isduplicate", "majoritylabel", "quality", "entailment", "judgment", "judgement",
+    "entailmentjudgment", "entailmentlabel", "relation", "class", "target", "value", "score", "similarity",
+    "similarityscore", "relatednessscore",
+)  # fmt: skip
+CLASSES = ("label", "class", "classindex", "category", "sentiment")
+"""A document's label."""
+IDS = ("id", "pairid", "uid", "guid")
+ABOUT = ("explanation", "reason", "rationale", "comment", "note", "summary", "source", "url", "title", "author")
+"""Beginnings of names of texts about a row, which are no part of it."""
+_SIDES = {name for pair in PAIRS for name in pair}
+
+
+def plain(name: str) -> str:
+    """The name as it is compared."""
+    return re.sub(r"[\W_]+", "", name.lower())
+
+
+def is_known(name: str) -> bool:
+    """Whether this is a name of some part of a row."""
+    return plain(name) in _SIDES.union(TEXTS, LABELS, CLASSES, IDS)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns hold the parts of a row, by their names (:func:`plain`); the first name that is there counts."""
+
+    name: str
+    texts: tuple[tuple[str, ...], ...]
+    """The two texts of a pair, or the only one of a document."""
+    label: tuple[str, ...] = LABELS
+    id: tuple[str, ...] = IDS
+    group: tuple[str, ...] = ()
+    title: tuple[str, ...] = ()
+    task: str = ""
+    """The task of such files, as cards name tasks; empty where a header does not say."""
+    needed: tuple[str, ...] = ()
+    """The parts besides texts without which a file has another layout."""
+    clean: Callable[[str], str] = str
+    """Makes the text of a document, or its title, from the file's."""
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether rows are pairs, not documents."""
+        return len(self.texts[0]) == 2
+
+    def places(self, names: Sequence[str]) -> dict[str, int] | None:
+        """Where the parts of a row are among columns with these plain names; None for another layout."""
+        texts = next((spelled for spelled in self.texts if {*spelled} <= {*names}), None)
+        if texts is None:
+            return None
+        places = {part: names.index(name) for part, name in zip(("first", "second"), texts, strict=False)}
+        others = ["" if at in places.values() else name for at, name in enumerate(names)]
+        places |= found(others, label=self.label, id=self.id, title=self.title) | found(names, group=self.group)
+        # A column that is a side of a pair means that this is no document.
+        if not {*self.needed} <= places.keys() or (not self.of_pairs and not _SIDES.isdisjoint(others)):
+            return None
+        return places
+
+
+def found(names: Sequence[str], **wanted: Sequence[str]) -> dict[str, int]:
+    """The place among ``names`` (plain) of each part of a row, by the first of its spellings that is there."""
+    spelled = ((part, next((name for name in known if name in names), None)) for part, known in wanted.items())
+    return {part: names.index(name) for part, name in spelled if name is not None}
+
+
+SNLI = Layout("SNLI jsonl", (("sentence1", "sentence2"),), ("goldlabel",), ("pairid",), task=ENTAILMENT,
+              needed=("label",))  # fmt: skip
+LAYOUTS = (
+    Layout("SICK TSV", (("sentencea", "sentenceb"),), ("entailmentjudgment", "entailmentlabel"), task=ENTAILMENT,
+           needed=("label",)),
+    Layout("WikiQA TSV", (("question", "sentence"),), ("label",), ("sentenceid",), ("questionid",), task=ANSWERS,
+           needed=("group",)),
+    Layout("TrecQA CSV", (("qtext", "atext"),), ("label",), group=("qtext",), task=ANSWERS),
+    Layout("MSRP TSV", (("1string", "2string"),), ("quality",), task=PARAPHRASE),
+    Layout("question-answer table", (("question", "answer"),), ("label",), ("id",), ("questionid", "question"),
+           task=ANSWERS, needed=("label",)),
+    Layout("sentence-pair table", tuple(pair for pair in PAIRS if pair[1] in ("hypothesis", "hyp", "h")),
+           task=ENTAILMENT),
+    Layout("sentence-pair table", (("question1", "question2"), ("question", "question2"), ("q1", "q2")),
+           task=PARAPHRASE),
+    Layout("sentence-pair table", PAIRS),
+    Layout("document table", tuple((text,) for text in TEXTS), CLASSES, ("id",), title=("title",)),
+)  # fmt: skip
+"""Layouts of files that name their columns, in the order in which they are tried."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headerless(Layout):
+    """Rows without named columns, recognised by the labels of the first lines."""
+
+    columns: tuple[str, ...]
+    """The names that the cells of a line get."""
+    labels: Sequence[str]
+    """The label words of such files. Rows of pairs with other labels are kept; documents with others are broken."""
+    delimiter: str = "\t"
+    head: int = HEAD
+    """How many of the first lines are looked at; more than half of them must fit."""
+
+    def fits(self, cells: Sequence[str]) -> bool:
+        """Whether a line has a known label and, where it may be a row of numbers, letters in its last cell."""
+        letters = self.delimiter != "," or any(map(str.isalpha, cells[-1]))
+        return letters and cells[self.columns.index("label")].strip() in self.labels
+
+
+def _unescaped(text: str) -> str:
+    r"""The text with its line ends, written ``\n`` in the class CSV, and without the ``\`` before quotes of Yelp's."""
+    return re.sub(r'\\"+', '"', text.replace(r"\n", "\n"))
+
+
+_BINARY = ("0", "1")
+_CLASS_CSV = Headerless(
+    "class CSV", (("text",),), title=("title",), clean=_unescaped, columns=("label", "title", "text"),
+    labels=[*map(str, range(1000))], delimiter=",",
+)  # fmt: skip
+HEADERLESS = (
+    _CLASS_CSV,
+    replace(_CLASS_CSV, columns=("label", "text")),
+    Headerless("SST-5 lines", (("text",),), columns=("label", "text"), labels=("0", "1", "2", "3", "4"), delimiter=" "),
+    Headerless("Quora TSV", (("question1", "question2"),), task=PARAPHRASE, labels=_BINARY,
+               columns=("label", "question1", "question2", "id")),
+    Headerless("SciTail", (("premise", "hypothesis"),), task=ENTAILMENT, labels=("entails", "neutral"),
+               columns=("premise", "hypothesis", "label")),
+    Headerless("SelQA TSV", (("question", "sentence"),), group=("question",), task=ANSWERS, labels=_BINARY, head=1,
+               columns=("question", "sentence", "label")),
+)  # fmt: skip
+"""Zhang et al.'s (2015) CSV of DBpedia, AG's news and Yelp, whose class is a number of up to three digits; the Stanford
+Sentiment Treebank; Wang et al.'s (2017) layout of Quora; SciTail's ``tsv_format`` (Khot et al. 2018); SelQA's of answer
+sentence selection. None has a mark for a missing label, and only the first quotes its cells."""
+
+
+def fitting(names: Sequence[str], layouts: Iterable[Layout] = LAYOUTS) -> tuple[Layout, dict[str, int]] | None:
+    """The layout that columns with these names belong to, and the places of its parts among them."""
+    compared = [plain(name) for name in names]
+    matches = ((layout, layout.places(compared)) for layout in layouts)
+    return next(((layout, places) for layout, places in matches if places is not None), None)
+
+
+def drops_a_text(
+    layout: Layout, places: Mapping[str, int], names: Sequence[str], rows: Sequence[Sequence[object]]
+) -> bool:
+    """Whether rows read as documents have sentences under another name too; then the user has to pick the columns."""
+    others = {at for at, name in enumerate(names) if at not in places.values() and not plain(name).startswith(ABOUT)}
+    columns = ([row[at] for row in rows if len(row) == len(names) and row[at]] for at in others)
+    return not layout.of_pairs and any(2 * sum(map(is_sentence, column)) > len(column) > 0 for column in columns)
+
+
+def is_sentence(value: object) -> bool:
+    """Whether a value looks like a sentence, not like a name, a number or a label."""
+    words = value.split() if isinstance(value, str) else []
+    if len(words) == 1:
+        return not words[0].isascii() and len(words[0]) > 9  # of a language without spaces
+    return len(words) > 3 or (len(words) > 1 and words[-1].endswith((".", "?", "!")))
+
+
+def no_label(names: Sequence[str]) -> str:
+    """Why no row of a file with these columns has a label."""
+    return (
+        f"no column named label or the like; it has {', '.join(names[:20])[:300]}, of which --columns can name one: "
+        "premise=…,hypothesis=…,label=NAME"
+    )
+
+
+def row_of(layout: Layout, fields: Mapping[str, str], others: Mapping[str, str], number: int) -> Example:
+    """The row of a layout's ``fields``, by part, and its other columns. Raises ValueError for a broken row."""
+    key, label = fields.get("id") or f"line {number}", fields.get("label", "").strip()
+    if layout.of_pairs:
+        first, second = fields["first"], fields["second"]
+        for side, text in (("first", first), ("second", second)):
+            if not says_something(text):
+                raise ValueError(f"the {side} sentence is empty")
+        return Example(key, first, second, gold(label), fields.get("group") or None, "", others, label)
+    if isinstance(layout, Headerless) and label not in layout.labels:
+        raise ValueError(f"label {label[:40]!r} is not a number from {layout.labels[0]} to {layout.labels[-1]}")
+    text, title = layout.clean(fields["first"]), layout.clean(fields.get("title", ""))
+    if not says_something(text):
+        raise ValueError("the text is empty")
+    return Example.document(key, text, gold(label), title, others, label)
