@@ -28,10 +28,11 @@ def navigate() -> None:
 
 
 if get_script_run_ctx(suppress_warning=True) is None:  # the server imports this file once, before anyone visits
+    from app.api import routes
     from app.preloading import preloaded
     from core.openmp import wait_asleep
 
     wait_asleep()
-    server = st.App(__file__, lifespan=preloaded)
+    server = st.App(__file__, lifespan=preloaded, routes=routes())
 else:
     navigate()

@@ -10,6 +10,7 @@ import functools
 import ipaddress
 import os
 import sys
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -17,8 +18,14 @@ from core.desk.changes import clean
 
 
 def name() -> str:
-    """The visitor's, from the header that ``PAIRLENS_USER_HEADER`` names; empty where none is named, the server listens
-    to others than this machine, or the header is not there exactly once."""
+    """The visitor's login on a page."""
+    return name_in(st.context.headers.get_all)
+
+
+def name_in(values_of: Callable[[str], Sequence[str]]) -> str:
+    """The login in a request's headers (``values_of`` a header's name), in the header that ``PAIRLENS_USER_HEADER``
+    names; empty where none is named, the server listens to other machines too, or the header is not there exactly
+    once."""
     header = os.environ.get("PAIRLENS_USER_HEADER")
     if not header:
         return ""
@@ -26,7 +33,7 @@ def name() -> str:
     if not on_this_machine(address):
         _say_once(header, str(address or "all addresses"))
         return ""
-    values = st.context.headers.get_all(header)
+    values = values_of(header)
     return clean(_decoded(values[0])) if len(values) == 1 else ""
 
 

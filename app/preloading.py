@@ -13,7 +13,14 @@ from contextlib import asynccontextmanager
 from app import minutes
 from core.memory import share_arenas
 
-MODULES = ("app.panels", "app.pair_form", "app.components", "app.explore.candidates", "app.explore.pairs_tried")
+MODULES = (
+    "app.api.answers",
+    "app.panels",
+    "app.pair_form",
+    "app.components",
+    "app.explore.candidates",
+    "app.explore.pairs_tried",
+)
 
 
 @asynccontextmanager

@@ -9,7 +9,6 @@ from app.page_state.explore import MOST_EDITS, ExploreState, split_by
 from app.pairs import Version
 from app.panels import verdict
 from app.panels.attention_map import compact
-from app.panels.links import edge_words
 from app.panels.what_if import EditableMap, ScoreMap, Step, WhatIf
 from core.checkpoint import Checkpoint, load_named, records_of
 from core.effects.attention_edits import BEST_MATCH, AttentionEdit, explain_under, maps_under
@@ -19,6 +18,7 @@ from core.effects.links import MOST_LINKS
 from core.effects.why import target_class
 from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_heads import AttentionHeads
+from core.evidence.edges import edge_words
 from core.evidence.record import matrix, the
 from core.external.card import BI_ENCODER
 from core.external.guest import Guest

@@ -91,6 +91,8 @@ class LinkEffects:
     """Of a transformer, the first layer (from 0) in which links were cut."""
     passes: int = field(default=0, metadata=LATER)
     """Links that were cut, each a pass through the model."""
+    words: tuple[tuple[str, ...], ...] = field(default=(), metadata=LATER)
+    """The words along the rows, and along the columns."""
 
     @property
     def title(self) -> str:

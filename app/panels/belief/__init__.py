@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from app.panels.attention_map import compact
 from app.panels.belief.facts import WAYS, Fact, facts
-from app.panels.links import edge_words
 from app.panels.panel import Panel, Payload, scale_end, significant
 from core.evidence import Explanation, Matrix
+from core.evidence.edges import edge_words
 from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness
 
 

@@ -1,0 +1,322 @@
+"""The API's answers: each function below answers one route, for requests of one type.
+
+Fields of a request are named as in the pages' links. An answer is a record, or plain values, and is sent as JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, NamedTuple, TypeVar
+
+from app.api.door import Refused
+from app.api.executor import sentence
+from app.model_choice import Listed, is_guest, offered
+from app.palette import class_colours
+from core.card import ranked_by
+from core.checkpoint import Checkpoint, CheckpointError, available, in_memory, load_named, records_of
+from core.checkpoint.files import files_state
+from core.effects.attention_edits import explain_under
+from core.effects.history import AnyEdit, acting, parse_edit, words_after
+from core.effects.links import Taken
+from core.effects.offers import offers_for
+from core.effects.turning import smallest_changes
+from core.effects.why import what_heads_do, what_links_do
+from core.effects.why import why as what_words_do
+from core.effects.words import DRAWING, TAKEN_AWAY
+from core.errors import UserError
+from core.evaluation.adversary import believed
+from core.evidence import BOTH, Explanation, Sentence
+from core.evidence.codec import to_dict
+from core.evidence.edges import link_edges
+from core.evidence.effects import Effects, LinkEffects
+from core.evidence.faithfulness import Faithfulness
+from core.explain import explained, with_nearest
+from core.filter_map.map import FilterMap, FilterMapError, available_map, codes_of, filter_sides
+from core.json_types import JsonObject, checked, setting
+from core.neighbours import Neighbours, nearest
+from core.progress import Progress
+from core.shared_memory import SharedMemory
+from core.wording import class_names, hint
+
+MOST_EDITS = 40
+EVERY, HEADS = "all", "heads"
+"""In the place of a rule for cutting links, of a transformer: every link, not the strongest alone; whole heads."""
+
+
+@dataclass(frozen=True)
+class AnyRequest:
+    """A request without fields."""
+
+
+@dataclass(frozen=True)
+class PairRequest:
+    """A pair of texts, of a model of single texts the ``first`` alone; ``edits``: changes of it by hand, in their text
+    form, in the order in which they were made."""
+
+    model: str
+    first: str
+    second: str = ""
+    edits: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def checkpoint(self) -> Checkpoint:
+        """Raises CheckpointError."""
+        return load_named(self.model)
+
+    @functools.cached_property
+    def parsed_edits(self) -> tuple[AnyEdit, ...]:
+        """Raises EditError."""
+        if len(self.edits) > MOST_EDITS:
+            raise UserError(f"{len(self.edits)} edits are more than {MOST_EDITS}: leave some out")
+        return tuple(map(parse_edit, self.edits))
+
+    @functools.cached_property
+    def pair(self) -> tuple[Checkpoint, str, str]:
+        """The model, and the texts after the edits of their words. Raises CheckpointError and EditError."""
+        texts = words_after((self.first, self.second), self.parsed_edits, self.checkpoint.reader.tokens)
+        return self.checkpoint, *texts
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word: the number of its text, from 0, and its place there, from 0."""
+
+    side: int = setting(least=0, most=1)
+    index: int = setting(least=0)
+
+
+@dataclass(frozen=True)
+class ExplainRequest(PairRequest):
+    """``word``: whose attentive context is also given as nearest words."""
+
+    temperature: float = setting(1.0, least=0.01, most=1000)
+    head: str = ""
+    word: Word | None = None
+
+
+@dataclass(frozen=True)
+class WhyRequest(PairRequest):
+    """``all``: of an external model as many replacements of each word as of any other."""
+
+    method: str = TAKEN_AWAY
+    all: bool = False
+
+
+@dataclass(frozen=True)
+class LinksRequest(PairRequest):
+    """``links``: how they are cut; ``layer``: the first one, from 1, of a transformer in which they are."""
+
+    links: str = setting(Taken.RENORMALISED.value, one_of=(*Taken, EVERY, HEADS))
+    layer: int = setting(1, least=1)
+
+
+@dataclass(frozen=True)
+class MapRequest(PairRequest):
+    """``layout``: the map's first one by default; ``count``: how many reference texts are listed as nearest."""
+
+    layout: str = ""
+    count: int = setting(8, least=1, most=100)
+
+
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[[Any, Progress], object])
+
+
+class Kind(NamedTuple):
+    """A kind of answer: the type of its requests, what computes it, and whether finished answers are kept."""
+
+    request: type[Any]
+    compute: Callable[[Any, Progress], object]
+    kept: bool
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def answers(name: str, request: type[R], *, kept: bool = True) -> Callable[[F], F]:
+    """Register a function ``(request, progress)`` as the answer of the route ``/api/name``. Without ``kept`` it is
+    computed again each time: its answer is quick, or depends on more than the request and the model's files."""
+
+    def register(compute: F) -> F:
+        KINDS[name] = Kind(request, compute, kept)
+        return compute
+
+    return register
+
+
+def question(name: str, body: JsonObject) -> tuple[Hashable, Callable[[Progress], bytes]]:
+    """The key of a request, equal for equal answers, and the function that computes its answer as JSON. Raises
+    Refused for an unknown kind of answer or model, and UserError for other faults of the request."""
+    if name not in KINDS:
+        raise Refused(404, sentence(f"there is no answer {name[:100]!r}{hint(name, KINDS)}"))
+    kind = KINDS[name]
+    try:
+        asked = checked(body, kind.request)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    key: list[Hashable] = [name, asked]
+    if isinstance(asked, PairRequest):
+        folders = available()
+        if asked.model not in folders:
+            raise Refused(404, sentence(f"there is no model {asked.model[:100]!r}{hint(asked.model, folders)}"))
+        key.append(files_state(folders[asked.model]))
+
+    def compute(progress: Progress) -> bytes:
+        answer = to_dict(kind.compute(asked, progress))
+        return json.dumps(answer, ensure_ascii=False, allow_nan=False).encode()
+
+    return (tuple(key) if kind.kept else object()), compute
+
+
+# --- the answers ------------------------------------------------------------------------------------------------------
+
+
+@answers("models", AnyRequest, kept=False)
+def models(asked: AnyRequest, progress: Progress) -> dict[str, JsonObject]:
+    """All models by name, in the order in which pages list them."""
+    return {name: _model(name, listed) for name, listed in offered(lambda card: True, unreadable=True).items()}
+
+
+def _model(name: str, listed: Listed) -> JsonObject:
+    card = listed.card
+    if card is None:
+        return {"problem": listed.problem}
+    roles, labels = card["roles"], card["labels"]
+    names = class_names(labels, roles["second"] if roles["judged"] == BOTH else roles["judged"])
+    classes = zip(labels, names, class_colours(names), strict=True)
+    return {
+        "title": card["title"],
+        "task": card["task"],
+        "roles": roles,
+        "classes": [
+            {"label": label, "name": name, "light": light, "dark": dark} for label, name, (light, dark) in classes
+        ],
+        "records": [record.kind for record in records_of(card)],
+        "external": is_guest(card),
+        "ranks": ranked_by(card) is not None,
+        "map": (listed.folder / "map" / "map.json").is_file(),
+        "seconds": _seconds(name),
+    }
+
+
+def _seconds(name: str) -> float | None:
+    """Of one pass over a pair of usual length, once the model is loaded."""
+    with contextlib.suppress(CheckpointError):
+        return load_named(name).seconds if in_memory(name) else None
+    return None
+
+
+@answers("explain", ExplainRequest)
+def explain(asked: ExplainRequest, progress: Progress) -> Explanation:
+    """The verdict with its evidence, after the edits."""
+    checkpoint, first, second = asked.pair
+    if asked.head and not checkpoint.model.has_heads:
+        raise UserError(f"{checkpoint.name} has no heads to choose from: leave head out")
+    edits = acting(asked.parsed_edits)
+    explanation = explain_under(checkpoint, first, second, edits, temperature=asked.temperature, head=asked.head)
+    if asked.word is None:
+        return explanation
+    sides = _sides(explanation)
+    if asked.word.side >= len(sides) or asked.word.index >= len(sides[asked.word.side].tokens):
+        raise UserError("there is no such word in this pair: word.side and word.index count from 0")
+    return with_nearest(checkpoint, explanation, asked.word.index, sides[asked.word.side].role)
+
+
+def _sides(explanation: Explanation) -> tuple[Sentence, ...]:
+    return explanation.first, *explanation.contexts
+
+
+@answers("why", WhyRequest)
+def why(asked: WhyRequest, progress: Progress) -> Effects:
+    """What each word does to the verdict."""
+    return what_words_do(*asked.pair, asked.method, progress, drawing=DRAWING if asked.all else None)
+
+
+@answers("links", LinksRequest)
+def links(asked: LinksRequest, progress: Progress) -> tuple[LinkEffects, ...]:
+    """What each link of attention, or each head, does to the verdict."""
+    if asked.links == HEADS:
+        effects = what_heads_do(*asked.pair, progress)
+    else:
+        every = asked.links == EVERY
+        rule = Taken.KEPT if every else Taken(asked.links)
+        effects = what_links_do(*asked.pair, rule, progress, every=every, layer=asked.layer - 1)
+    explanation = explained(*asked.pair)
+    return tuple(replace(cut, words=link_edges(cut, explanation)) for cut in effects)
+
+
+@answers("change", PairRequest)
+def change(asked: PairRequest, progress: Progress) -> list[JsonObject]:
+    """The smallest changes that turn the verdict."""
+    return [change.to_dict() for change in smallest_changes(*asked.pair, progress)]
+
+
+@answers("faithfulness", PairRequest)
+def faithfulness(asked: PairRequest, progress: Progress) -> Faithfulness:
+    """How far the explanations of this verdict can be trusted."""
+    return believed(*asked.pair, progress)
+
+
+@answers("like", PairRequest, kept=False)
+def like(asked: PairRequest, progress: Progress) -> Neighbours:
+    """The training rows nearest to the pair, of each class."""
+    return nearest(*asked.pair)
+
+
+@answers("offers", PairRequest)
+def offers(asked: PairRequest, progress: Progress) -> JsonObject:
+    """Of each text, for each of its words, the words that may replace it, by how they are related to it."""
+    sides, note, done = _sides(explained(*asked.pair)), "", 0
+    words: list[list[dict[str, list[str]]]] = []
+    for side in sides:
+        of_side: list[dict[str, list[str]]] = []
+        for token in asked.checkpoint.reader.tokens(side.text)[: len(side.tokens)]:
+            progress(done, sum(len(each.tokens) for each in sides))
+            done += 1
+            found = offers_for(token.norm) if token.is_word else None
+            listed = sorted(found.offers, key=lambda offer: offer.relation) if found else []
+            groups = groupby(listed, key=lambda offer: offer.relation)
+            of_side.append({relation: [offer.word for offer in group] for relation, group in groups})
+            note = found.note if found else note
+        words.append(of_side)
+    return {"words": words, "note": note}
+
+
+@answers("map", MapRequest)
+def places(asked: MapRequest, progress: Progress) -> list[JsonObject]:
+    """Where each text lies in the filter map, with the reference texts of the nearest filters."""
+    checkpoint, *texts = asked.pair
+    filter_map = _map_of(checkpoint)
+    layout = asked.layout or next(iter(filter_map.layouts))
+    return [_placed(checkpoint, filter_map, layout, side, text, asked.count) for side, text in _made(checkpoint, texts)]
+
+
+def _made(checkpoint: Checkpoint, texts: list[str]) -> Iterator[tuple[str, str]]:
+    """The texts that filters are made from, each with its side's name on the map."""
+    names = [""] if checkpoint.single else [checkpoint.roles[side] for side in ("first", "second")]
+    made = filter_sides(checkpoint)
+    return ((name, text) for name, text in zip(names, texts, strict=False) if name in made and text.strip())
+
+
+def _placed(checkpoint: Checkpoint, filter_map: FilterMap, layout: str, side: str, text: str, count: int) -> JsonObject:
+    (code,) = codes_of(checkpoint, [text], side)
+    near = filter_map.neighbours(code, layout, count)
+    x, y = filter_map.place(code[None], layout)[0].tolist()
+    nearest = [{**to_dict(filter_map.items[item.index]), **to_dict(item)} for item in near]
+    return {"side": side, "text": text, "layout": layout, "x": x, "y": y, "nearest": nearest}
+
+
+def _map_of(checkpoint: Checkpoint) -> FilterMap:
+    folder = available_map(checkpoint)
+    if folder is None:
+        raise FilterMapError(f"{checkpoint.name} has no map: make one with `python -m trainers map {checkpoint.name}`")
+    changed = (folder / "map.json").stat().st_mtime_ns
+    return _MAPS((checkpoint.folder, checkpoint.state, changed), lambda: FilterMap.load(folder, checkpoint))
+
+
+_MAPS: SharedMemory[FilterMap] = SharedMemory(2)

@@ -1,0 +1,146 @@
+"""How the API's answers travel: requests are checked, and answers streamed as lines of JSON until the client leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import json
+import os
+from collections.abc import Hashable
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from app import login
+from app.api.executor import Compute, Event, Executor, sentence
+from core.errors import UserError
+from core.json_types import JsonObject
+
+LONGEST_BODY = 1_000_000
+"""Bytes of a request."""
+HEADERS = {
+    "Cache-Control": "no-store",
+    # Neither nginx nor Streamlit's own compression may hold lines back.
+    "X-Accel-Buffering": "no",
+    "Content-Encoding": "identity",
+}
+CLIENT = "x-pairlens-client"
+"""Header with an identifier that a page makes up for itself: computing time is shared out among clients."""
+EXECUTOR = Executor()
+
+
+class Refused(Exception):
+    """A request that is not answered: an HTTP ``status`` and one sentence."""
+
+    def __init__(self, status: int, error: str) -> None:
+        super().__init__(error)
+        self.status, self.error = status, error
+
+
+async def answer(request: Request) -> Response | Answer:
+    """The answer to a request for the kind that its path names."""
+    try:
+        check_sender(request)
+        body = await _body(request) if request.method == "POST" else {}
+        # In a thread, because the first request imports torch and all models.
+        question = functools.partial(_question, request.path_params["kind"], body)
+        key, compute = await asyncio.get_running_loop().run_in_executor(None, question)
+    except Refused as refused:
+        return JSONResponse({"error": refused.error}, refused.status, HEADERS)
+    return Answer(key, compute, client_of(request))
+
+
+def _question(kind: str, body: JsonObject) -> tuple[Hashable, Compute]:
+    """The key of a question and the function that computes its answer. Raises Refused."""
+    from app.api import answers
+
+    try:
+        return answers.question(kind, body)
+    except UserError as error:
+        raise Refused(422, sentence(str(error))) from None
+
+
+def check_sender(request: Request) -> None:
+    """Refuse requests that another site's page makes in a visitor's browser. Raises Refused.
+
+    Where only this machine reaches the server, the Host must name this machine too, because another site's name can be
+    made to point here; behind a proxy with a login (``PAIRLENS_USER_HEADER``) it is the proxy's.
+    """
+    headers = request.headers
+    host, origin = headers.get("host", ""), headers.get("origin")
+    if headers.get("sec-fetch-site") == "cross-site" or (origin is not None and urlsplit(origin).netloc != host):
+        raise Refused(403, "Pages of other sites may not ask this server: open PairLens itself.")
+    local = login.on_this_machine(st.get_option("server.address")) and not os.environ.get("PAIRLENS_USER_HEADER")
+    name = urlsplit(f"//{host}").hostname
+    if local and not (login.on_this_machine(name) or name == st.get_option("browser.serverAddress")):
+        raise Refused(403, "This server is only reached as localhost; STREAMLIT_BROWSER_SERVER_ADDRESS adds a name.")
+
+
+def client_of(request: Request) -> str:
+    """Who shares computing time as one: a page by its identifier, else a login, else an address."""
+    address = request.client.host if request.client else ""
+    return request.headers.get(CLIENT, "")[:100] or login.name_in(request.headers.getlist) or address
+
+
+async def _body(request: Request) -> JsonObject:
+    size, parts = 0, []
+    async for part in request.stream():
+        size += len(part)
+        if size > LONGEST_BODY:
+            raise Refused(413, f"The request is longer than {LONGEST_BODY:,} bytes: shorten the texts.")
+        parts.append(part)
+    try:
+        body = json.loads(b"".join(parts))
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise Refused(422, "The request’s body must be a JSON object.")
+    return body
+
+
+class Answer:
+    """A response of one JSON line per event, whose status is that of the first event. Its computation is abandoned as
+    soon as the client has closed the connection."""
+
+    def __init__(self, key: Hashable, compute: Compute, client: str) -> None:
+        self._key, self._compute, self._client = key, compute, client
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        loop, events = asyncio.get_running_loop(), asyncio.Queue[Event | None]()
+
+        def tell(event: Event | None) -> None:
+            with contextlib.suppress(RuntimeError):  # the server is shutting down
+                loop.call_soon_threadsafe(events.put_nowait, event)
+
+        leave = EXECUTOR.ask(self._key, self._compute, self._client, tell)
+        listening = asyncio.create_task(_until_closed(receive, events))
+        try:
+            event = await events.get()
+            if event is not None:
+                headers = {"Content-Type": "application/x-ndjson", **HEADERS}
+                raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+                await send({"type": "http.response.start", "status": event.status, "headers": raw})
+            while event is not None:
+                await send({"type": "http.response.body", "body": line_of(event), "more_body": not event.last})
+                event = None if event.last else await events.get()
+        finally:
+            leave()
+            listening.cancel()
+
+
+async def _until_closed(receive: Receive, events: asyncio.Queue[Event | None]) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    events.put_nowait(None)
+
+
+def line_of(event: Event) -> bytes:
+    """An event as a line of JSON."""
+    if event.answer:
+        return b'{"answer": ' + event.answer + b"}\n"
+    values = {"error": event.error} if event.error else {"progress": event.progress}
+    return json.dumps(values, ensure_ascii=False).encode() + b"\n"

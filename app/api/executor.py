@@ -1,0 +1,207 @@
+"""Runs the computations behind the API: shared among clients, fair between them, and only while someone waits.
+
+Each computation has a thread of its own. It runs freely for a quantum; at its next progress call after that it needs
+one of a few slots, and whenever several computations wait, the slot goes to the client that has used the least time
+lately. Clients that ask the same question listen to one computation, which ends when the last of them has left.
+Finished answers are kept, the last used ones, up to a limit in bytes.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from core.errors import UserError
+from core.progress import Progress
+from core.shared_memory import SharedMemory
+from core.wording import capital
+
+THREADS = 32
+OF_ONE_CLIENT = 8
+"""Threads that one client can hold, so that others can begin."""
+SLOTS = max(2, os.cpu_count() or 1)
+QUANTUM = 0.5
+"""Seconds that a computation runs before it needs a slot, and before it has to give the slot back."""
+HALF_LIFE = 10.0
+"""Seconds after which half of the time that a client has used is forgotten."""
+KEPT = 32_000_000
+"""Bytes of finished answers."""
+BETWEEN_REPORTS = 0.1
+"""Seconds from one progress event to the next."""
+
+_LOG = logging.getLogger(__name__)
+
+
+class Ended(Exception):
+    """Raised by a computation's progress when nobody waits for the answer any more."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a listener is told: the progress, then the ``answer`` (JSON) or the ``error`` (one sentence) as the last
+    event. ``status``: the HTTP status of an answer that begins with it."""
+
+    progress: tuple[int, int] = (0, 0)
+    answer: bytes = b""
+    error: str = ""
+    status: int = 200
+
+    @property
+    def last(self) -> bool:
+        return bool(self.answer or self.error)
+
+
+Compute = Callable[[Progress], bytes]
+Tell = Callable[[Event], None]
+
+
+@dataclass(eq=False)
+class _Work:
+    """A computation that is queued or running. ``listeners``: with their clients, none once it is abandoned;
+    ``since``: when its current quantum began."""
+
+    key: Hashable
+    compute: Compute
+    listeners: dict[Tell, str] = field(default_factory=dict)
+    since: float = 0.0
+    reported: float = 0.0
+    has_slot: bool = False
+
+
+class Executor:
+    """All computations of a server. Its methods can be called from any thread."""
+
+    def __init__(self, slots: int = SLOTS, quantum: float = QUANTUM, kept: int = KEPT) -> None:
+        self._free_slots, self._quantum = slots, quantum
+        self._changed = threading.Condition()
+        """Guards all fields below; notified when a slot may have become free."""
+        self._works: dict[Hashable, _Work] = {}
+        self._queued: list[_Work] = []
+        self._running: list[_Work] = []
+        self._waiting: list[_Work] = []
+        """Those running computations that need a slot, the one that has waited longest first."""
+        self._used: dict[str, tuple[float, float]] = {}
+        """By client, seconds of computing and when they were counted."""
+        self._answers: SharedMemory[bytes] = SharedMemory(kept, len)
+
+    def ask(self, key: Hashable, compute: Compute, client: str, tell: Tell) -> Callable[[], None]:
+        """Have ``compute`` answered to ``tell``, which is called from any thread. Equal keys must mean equal answers.
+        Returns the function to call when the client does not wait any longer."""
+        with self._changed:
+            if key in self._answers:
+                tell(Event(answer=self._answers(key, bytes)))
+                return lambda: None
+            work = self._works.get(key)
+            if work is None:
+                work = self._works[key] = _Work(key, compute)
+                self._queued.append(work)
+            work.listeners[tell] = client
+            self._start()
+        return lambda: self._leave(work, tell)
+
+    def _leave(self, work: _Work, tell: Tell) -> None:
+        with self._changed:
+            work.listeners.pop(tell, None)
+            if not work.listeners:
+                self._forget(work)
+                if work in self._queued:
+                    self._queued.remove(work)
+                self._changed.notify_all()
+
+    def _forget(self, work: _Work) -> None:
+        """Whoever asks from now on does not join this computation."""
+        if self._works.get(work.key) is work:
+            del self._works[work.key]
+
+    def _start(self) -> None:
+        """Start queued computations, as far as there are threads for them."""
+        while len(self._running) < THREADS:
+            held = [self._client(work) for work in self._running]
+            work = self._next([work for work in self._queued if held.count(self._client(work)) < OF_ONE_CLIENT])
+            if work is None:
+                return
+            self._queued.remove(work)
+            self._running.append(work)
+            threading.Thread(target=self._run, args=(work,), name="answer", daemon=True).start()
+
+    def _run(self, work: _Work) -> None:
+        work.since = time.monotonic()
+        try:
+            event = Event(answer=work.compute(lambda done, of: self._progress(work, done, of)))
+        except Ended:
+            event = Event(error="Cancelled.")
+        except UserError as error:
+            event = Event(error=sentence(str(error)), status=422)
+        except (Exception, SystemExit) as error:
+            _LOG.exception("An answer could not be computed")
+            text = f"this could not be computed ({type(error).__name__}): the server’s log says why"
+            event = Event(error=sentence(text), status=500)
+        with self._changed:
+            self._charge(work)
+            self._running.remove(work)
+            self._forget(work)
+            if event.answer:
+                self._answers(work.key, lambda: event.answer)
+            self._start()
+            self._changed.notify_all()
+            listeners = list(work.listeners)
+        for tell in listeners:
+            tell(event)
+
+    def _progress(self, work: _Work, done: int, of: int) -> None:
+        """The progress of a computation, which may have to wait here for a slot. Raises Ended."""
+        now = time.monotonic()
+        if now - work.reported >= BETWEEN_REPORTS:
+            work.reported = now
+            for tell in list(work.listeners):
+                tell(Event((done, of)))
+        if not work.listeners:
+            raise Ended
+        if now - work.since < self._quantum:
+            return
+        with self._changed:
+            self._charge(work)
+            self._waiting.append(work)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not work.listeners or self._may_go_on(work))
+            self._waiting.remove(work)
+            self._changed.notify_all()
+            if not work.listeners:
+                raise Ended
+            self._free_slots -= 1
+            work.has_slot, work.since = True, time.monotonic()
+
+    def _may_go_on(self, work: _Work) -> bool:
+        return self._free_slots > 0 and self._next(self._waiting) is work
+
+    def _charge(self, work: _Work) -> None:
+        """Take the slot back from a computation and count the quantum that it has used."""
+        now, client = time.monotonic(), self._client(work)
+        self._free_slots += work.has_slot
+        work.has_slot = False
+        self._used[client] = self._seconds(client) + now - work.since, now
+        self._used = {known: used for known, used in self._used.items() if now - used[1] < 20 * HALF_LIFE}
+        work.since = now
+
+    def _next(self, works: Sequence[_Work]) -> _Work | None:
+        """The one whose client has used the least."""
+        return min(works, key=lambda work: self._seconds(self._client(work)), default=None)
+
+    def _client(self, work: _Work) -> str:
+        """Of several, the one that has used the least; empty of an abandoned computation."""
+        return min(work.listeners.values(), key=self._seconds, default="")
+
+    def _seconds(self, client: str) -> float:
+        seconds, counted = self._used.get(client, (0.0, 0.0))
+        return seconds * 0.5 ** ((time.monotonic() - counted) / HALF_LIFE)
+
+
+def sentence(text: str) -> str:
+    """An error's message as a sentence of plain text."""
+    plain = re.sub(r"`([^`]+)`", r"“\1”", text)
+    return capital(plain) if plain.endswith((".", "?")) else f"{capital(plain)}."

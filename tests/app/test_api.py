@@ -1,0 +1,202 @@
+"""The API: its answers are the command line's, bad requests get one sentence, and other sites get nothing."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from app.api import routes
+from app.api.door import LONGEST_BODY
+from core.__main__ import main
+from core.checkpoint import load_named
+from core.evidence import Explanation
+from core.evidence.codec import from_dict
+from core.evidence.effects import LinkEffects
+from tests.app.servers import save_neighbours
+
+ROOT = Path(__file__).resolve().parents[2]
+PAIR = {"model": "test-light", "first": "A dog is outside", "second": "A cat is cold"}
+OPTIONS = ["--first", PAIR["first"], "--second", PAIR["second"], "--json"]
+
+
+@pytest.fixture
+def client(checkpoints):
+    with TestClient(Starlette(routes=routes()), base_url="http://localhost:8501") as client:
+        yield client
+
+
+def lines(response):
+    return [json.loads(line) for line in response.text.splitlines()]
+
+
+def answer(client, kind, **more):
+    response = client.post(f"/api/{kind}", json=PAIR | more)
+    *progress, last = lines(response)
+    assert response.status_code == 200 and all(set(line) == {"progress"} for line in progress)
+    return last["answer"]
+
+
+def refused(client, kind, body, **headers):
+    response = client.post(f"/api/{kind}", json=body, headers=headers)
+    return response.status_code, response.json()["error"]
+
+
+def printed(capsys, *command):
+    assert main([*command, *OPTIONS]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def timeless(record):
+    return {key: value for key, value in record.items() if key != "milliseconds"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "command", "body", "more"),
+    [
+        ("explain", ["explain", "--model", "test-light"], {}, []),
+        ("explain", ["explain", "--model", "test-light"], {"word": {"side": 1, "index": 0}}, ["--word", "0"]),
+        ("why", ["why", "test-light"], {}, []),
+        ("why", ["why", "test-light"], {"method": "dropped"}, ["--method", "dropped"]),
+        ("why", ["why", "small-bert"], {"model": "small-bert", "all": True}, ["--all"]),
+    ],
+)
+def test_an_answer_is_what_the_command_line_prints(client, capsys, guest_models, kind, command, body, more):
+    assert timeless(answer(client, kind, **body)) == timeless(printed(capsys, *command, *more))
+
+
+@pytest.fixture
+def guest_models(checkpoints, guests, tmp_path, monkeypatch):
+    """The models of the tests with an external one."""
+    for folder in (*checkpoints.iterdir(), guests / "small-bert"):
+        (tmp_path / folder.name).symlink_to(folder)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+
+
+def test_links_and_changes_are_those_of_the_command_line(client, capsys, guest_models):
+    (cut,) = answer(client, "links")
+    (links,) = printed(capsys, "why", "test-light", "--links")["links"]
+    assert cut == links | {"words": cut["words"]}
+    assert cut["words"] == [["A", "cat", "is", "cold"], ["A", "dog", "is", "outside"]]
+    assert from_dict(cut, LinkEffects).words[0][1] == "cat"
+    heads = answer(client, "links", model="small-bert", links="heads")
+    assert [one["units"] for one in heads] == ["heads"]
+    every = answer(client, "links", model="small-bert", links="all", layer=2)
+    assert {one["layer"] for one in every} == {1} and None not in every[0]["effects"][0]
+    assert answer(client, "change") == printed(capsys, "turn", "test-light")
+
+
+def test_edits_come_before_the_question(client):
+    edits = ["replace 1 1 dog", "cell 0 1 1 1 renormalised"]
+    explanation = Explanation.from_dict(answer(client, "explain", edits=edits))
+    assert explanation.second.text == "A dog is cold" and explanation.evidence[0].weights[1][1] == 1
+    assert [word["text"] for word in answer(client, "why", edits=edits, method="dropped")["words"]][5] == "dog"
+    assert Explanation.from_dict(answer(client, "explain", temperature=5)).evidence[0].temperature == 5
+
+
+def test_faithfulness_offers_and_models(client, guest_models, tmp_path):
+    measured = answer(client, "faithfulness")
+    assert measured["kind"] == "faithfulness" and measured["verdict"] in measured["labels"]
+    offered = answer(client, "offers", second="Two dogs")
+    assert "three" in offered["words"][1][0]["number"]
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "card.json").write_text("{}")
+    models = lines(client.get("/api/models"))[0]["answer"]
+    assert models["test-light"]["classes"][0].keys() == {"label", "name", "light", "dark"}
+    assert "attention_map" in models["test-light"]["records"] and models["broken"].keys() == {"problem"}
+
+
+def test_training_rows_and_places_on_the_map(client, tmp_path, monkeypatch):
+    assert "are not on this machine" in refused(client, "like", PAIR)[1]
+    monkeypatch.setenv("PAIRLENS_NEIGHBOURS", str(tmp_path))
+    save_neighbours(load_named("test-light"))
+    found = answer(client, "like")
+    assert found["searched"] == 3 and found["by_label"]["entailment"][0]["row"]["second"] == "A dog is <b>outside</b>"
+    (place,) = answer(client, "map", model="topic-acnn", first="A river in France", count=2)
+    assert place["layout"] == "all filters" and len(place["nearest"]) == 2
+    assert place["nearest"][0]["distance"] <= place["nearest"][1]["distance"]
+    assert refused(client, "map", PAIR)[0] == 422
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "status", "said"),
+    [
+        ("why", {"model": "test-lihgt"}, 404, "There is no model 'test-lihgt'; did you mean 'test-light'?"),
+        ("wyh", {}, 404, "There is no answer 'wyh'; did you mean 'why'?"),
+        ("why", {"metod": "x"}, 422, "Unknown key metod; did you mean 'method'?"),
+        ("why", {"first": 3}, 422, "First must be text, got 3."),
+        ("why", {"first": " "}, 422, "The premise is empty: type a sentence with at least one word."),
+        ("why", {"model": "test-truncated"}, 422, None),
+        ("links", {"links": "x"}, 422, "Links must be one of kept, renormalised, all, heads, got 'x'."),
+        ("explain", {"head": "1.1"}, 422, "Test-light has no heads to choose from: leave head out."),
+        ("explain", {"word": {"side": 1, "index": 4}}, 422, None),
+        ("explain", {"edits": ["drop 1 9"]}, 422, None),
+        ("explain", {"edits": ["drop 1 0"] * 41}, 422, "41 edits are more than 40: leave some out."),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_one_sentence(client, kind, more, status, said):
+    code, sentence = refused(client, kind, PAIR | more)
+    assert code == status and sentence[-1] in ".?" and "\n" not in sentence
+    assert said in (None, sentence)
+
+
+def test_bodies_that_are_too_long_or_no_object_are_refused(client):
+    assert client.post("/api/why", content=b" " * (LONGEST_BODY + 1)).status_code == 413
+    for content in (b"", b"[1]", b"\xff", b"{"):
+        response = client.post("/api/why", content=content)
+        assert response.status_code == 422 and response.json()["error"].endswith("must be a JSON object.")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "127.0.0.1:8501", "Origin": "http://127.0.0.1:8501", "Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Host": "[::1]:8501"}, 200),
+        ({"Host": "evil.example"}, 403),
+        ({"Host": "localhost.evil.example"}, 403),
+        ({"Host": ""}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "http://localhost:9999"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+    ],
+)
+def test_pages_of_other_sites_are_refused(client, headers, status):
+    response = client.post("/api/why", json=PAIR | {"method": "dropped"}, headers=headers)
+    assert response.status_code == status
+    assert response.headers["cache-control"] == "no-store" and response.headers["x-accel-buffering"] == "no"
+
+
+def test_behind_a_proxy_with_a_login_the_host_is_the_proxys(client, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_USER_HEADER", "X-Remote-User")
+    at = {"Host": "lens.example", "Origin": "https://lens.example"}
+    assert client.get("/api/models", headers=at).status_code == 200
+    assert client.get("/api/models", headers=at | {"Origin": "https://evil.example"}).status_code == 403
+
+
+def test_with_a_base_path_the_routes_are_there_with_and_without_it(monkeypatch):
+    monkeypatch.setattr("streamlit.get_option", {"server.baseUrlPath": "/lens/"}.get)
+    assert [route.path for route in routes()] == ["/api/{kind}", "/lens/api/{kind}"]
+
+
+def test_the_routes_import_no_torch():
+    program = "import sys, app.api; app.api.routes(); sys.exit('torch' in sys.modules or 'core.effects' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
+def test_every_line_of_the_documentation_is_answered(server):
+    text = (ROOT / "docs" / "api.md").read_text()
+    commands = re.findall(r"^    (curl .*)$", text, re.MULTILINE)
+    assert {f"/api/{kind}" for kind in re.findall(r"`(?:GET|POST) /api/(\w+)`", text)} == {
+        re.search(r"/api/\w+", command)[0] for command in commands
+    }
+    for command in commands:
+        done = subprocess.run(shlex.split(command.replace("localhost:8501", server)), capture_output=True, check=True)
+        (last,) = json.loads(done.stdout.splitlines()[-1]).items()
+        assert last[0] == "answer" or ("/like" in command and "are not on this machine" in last[1]), command
