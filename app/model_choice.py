@@ -13,7 +13,7 @@ from core.card import Card as Card
 from core.checkpoint import CheckpointError, available, read_card, records_of
 from core.evidence import AttentionMap, Record
 from core.external import card as guests
-from core.external.folder import is_guest as is_guest_folder
+from core.external.folder import is_external as is_external_folder
 from core.models import REGISTRY
 
 
@@ -123,7 +123,7 @@ def judging_alone(card: Card) -> str | None:
     return None if alone(card) else next(iter(offered(alone)), None)
 
 
-def is_guest(card: Card) -> bool:
+def is_external(card: Card) -> bool:
     """Whether the model is an external model, which no trainer here made."""
     return "guest" in card
 
@@ -131,7 +131,7 @@ def is_guest(card: Card) -> bool:
 def size_said(name: str) -> str:
     """Before an external model is loaded, how large it is: “ (1.4 GB)”; empty for one of ours."""
     folder = available().get(name)
-    known = folder is not None and is_guest_folder(folder)
+    known = folder is not None and is_external_folder(folder)
     return f" ({megabytes(guests.size_of(folder))})" if folder is not None and known else ""
 
 

@@ -44,7 +44,7 @@ RoleNames = NewType("RoleNames", dict[str, str])
 """The names of :class:`Roles`, as a card has them."""
 
 
-class Words(TypedDict):
+class CardWords(TypedDict):
     """The word table that the model reads, by its checksum; ``own``: it lies beside the card; ``over``: checksum of the
     table where words without a row in it are read."""
 
@@ -73,7 +73,7 @@ class ThresholdScores(LinkScores):
     threshold: float
 
 
-class WordScores(ThresholdScores):
+class CardWordScores(ThresholdScores):
     """What :func:`core.evaluation.alignment.word_scores` says of one file of so many ``pairs``."""
 
     pairs: NotRequired[int]
@@ -83,7 +83,7 @@ class WordScores(ThresholdScores):
     both_ways: dict[str, ThresholdScores] | None
 
 
-class AlignmentScores(WordScores):
+class AlignmentScores(CardWordScores):
     """The same with the command, `python -m trainers align`, that measured it."""
 
     command: str
@@ -98,7 +98,7 @@ class MeasuredHeads(TypedDict):
     random_95: NotRequired[dict[str, float]]
 
 
-class Alignment(TypedDict):
+class CardAlignment(TypedDict):
     """How well attention agrees with people's word alignments; ``both_ways``: thresholds of links by both
     directions."""
 
@@ -137,13 +137,13 @@ class Fields(TypedDict):
     task: str
     labels: list[str]
     roles: RoleNames
-    words: Words
+    words: CardWords
     licence: str
     sha256: str
     token_limits: NotRequired[dict[str, int]]
     typical_length: NotRequired[dict[str, float]]
     results: NotRequired[dict[str, dict[str, float]]]
-    alignment: NotRequired[Alignment]
+    alignment: NotRequired[CardAlignment]
     calibration: NotRequired[Calibration]
     listed: NotRequired[int]
     """The place in lists of models: 1 is what a page opens with; those without one follow by name."""
@@ -163,7 +163,7 @@ class Interval(TypedDict):
     interval: Sequence[float]
 
 
-class Faithfulness(TypedDict):
+class CardFaithfulness(TypedDict):
     """What `python -m trainers faithfulness` measured on one set; ``ways``: each by its measures; None where a model
     has no attention to move. ``permutations``: the share that changes the verdict, of all rows and by the verdict."""
 
@@ -193,13 +193,13 @@ class Card(Fields):
     init: NotRequired[JsonObject]
     teachers: NotRequired[list[JsonObject]]
     seeds: NotRequired[JsonObject]
-    faithfulness: NotRequired[dict[str, Faithfulness]]
+    faithfulness: NotRequired[dict[str, CardFaithfulness]]
     pointing: NotRequired[JsonObject]
     probe: NotRequired[JsonObject]
     probe_order: NotRequired[JsonObject]
 
 
-def _check_alignment(stored: Alignment) -> None:
+def _check_alignment(stored: CardAlignment) -> None:
     if stored["fixed_on"] not in stored["results"]:
         raise ValueError("must have the results of the set that it was fixed on")
 
@@ -222,7 +222,7 @@ def _check_fields(card: Fields) -> None:
         raise ValueError("ranked_by must be one of the labels")
 
 
-_CARDS = json_types.converter({Alignment: _check_alignment, Calibration: _check_calibration, Fields: _check_fields})
+_CARDS = json_types.converter({CardAlignment: _check_alignment, Calibration: _check_calibration, Fields: _check_fields})
 
 
 @_CARDS.register_structure_hook

@@ -65,7 +65,7 @@ class IndexCard:
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class TrainingNeighbour:
     """A row and the cosine of its vector and the pair's."""
 
     row: TrainingRow
@@ -77,7 +77,7 @@ class Neighbours:
     """By label in the model's order, the nearest rows of that class, the nearest first; of ``searched`` rows among
     ``of`` training rows."""
 
-    by_label: Mapping[str, tuple[Neighbour, ...]]
+    by_label: Mapping[str, tuple[TrainingNeighbour, ...]]
     searched: int
     of: int
 
@@ -137,11 +137,11 @@ class Index:
 
     def nearest(self, vector: np.ndarray) -> Neighbours:
         """To a pair's vector ``[F]``."""
-        out: dict[str, tuple[Neighbour, ...]] = {}
+        out: dict[str, tuple[TrainingNeighbour, ...]] = {}
         for label, (places, finder) in self._by_label.items():
             distances, numbers = finder.kneighbors(vector[None])
             out[label] = tuple(
-                Neighbour(self.rows[places[number]], 1 - float(distance))
+                TrainingNeighbour(self.rows[places[number]], 1 - float(distance))
                 for distance, number in zip(distances[0], numbers[0], strict=True)
             )
         return Neighbours(out, len(self.rows), self.card.of)

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from core.card import Alignment, AlignmentScores, WordScores
+from core.card import AlignmentScores, CardAlignment, CardWordScores
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data.alignments import Alignments, read
 from core.errors import RunError
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     measure = alignment.chunk_scores if data.chunked else alignment.word_scores
     scores = measure(attended, thresholds)
     if args.card:
-        write(checkpoint, args, thresholds, cast(WordScores, scores))
+        write(checkpoint, args, thresholds, cast(CardWordScores, scores))
     head = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": data.name}
     record = {**head, "broken": list(data.problems), **scores}
     print(told(record, "\n".join(lines(checkpoint, data, scores)), args.json))
@@ -113,7 +113,7 @@ def head_scores(checkpoint: Checkpoint, data: Alignments) -> dict[str, float]:
     return scores
 
 
-def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: Alignment) -> list[str]:
+def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: CardAlignment) -> list[str]:
     """The heads and the figures of the best one, for people."""
     heads = stored["heads"]
     assert heads is not None, "they were measured"
@@ -137,14 +137,14 @@ def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:
     return {alignment.WORDS: stored["threshold"], **stored["both_ways"]}
 
 
-def _fixed(thresholds: Mapping[str, float], fixed_on: str, results: dict[str, AlignmentScores]) -> Alignment:
+def _fixed(thresholds: Mapping[str, float], fixed_on: str, results: dict[str, AlignmentScores]) -> CardAlignment:
     """What a card holds of thresholds by the way to make links."""
     both_ways = {way: threshold for way, threshold in thresholds.items() if way != alignment.WORDS}
     return {"threshold": thresholds[alignment.WORDS], "both_ways": both_ways, "fixed_on": fixed_on, "results": results}
 
 
 def write(
-    checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: WordScores
+    checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: CardWordScores
 ) -> None:
     """Put the figures into the card; a threshold that is fixed anew drops those that came from the one before."""
     typed = {"fix_threshold": args.fix_threshold, "card": args.card}
@@ -168,7 +168,7 @@ def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list
             for kind, row in kinds.items()
         ]
         return [*out, text(rows)]
-    out.append(text(alignment_table.table({data.name: cast(WordScores, scores)})))
+    out.append(text(alignment_table.table({data.name: cast(CardWordScores, scores)})))
     if scores["both_ways"]:
         ways = (f"{way}, above {row['threshold']:.2f}" for way, row in scores["both_ways"].items())
         out.append(f"Links by both directions: {'; '.join(ways)}.")

@@ -17,7 +17,7 @@ import torch
 from core.card import ranked_by
 from core.checkpoint import load_named, read_card
 from core.errors import RunError
-from core.external.folder import is_guest
+from core.external.folder import is_external
 from core.external.names import is_function
 from core.external.settings import add_settings
 from core.files import json_text, write_whole
@@ -56,7 +56,7 @@ def add_to_card(folder: Path, **fields: object) -> None:
     FileError where the operating system refuses, and RunError for a function, which has no folder."""
     if is_function(folder):
         raise RunError(f"{folder} is a function without a folder to write into: leave --card out")
-    if is_guest(folder):
+    if is_external(folder):
         add_settings(folder, **fields)
         return
     card = {**read_card(folder), **fields}

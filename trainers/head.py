@@ -21,8 +21,8 @@ from core.data import Dataset, read
 from core.errors import RunError
 from core.evaluation.predict import check_texts, read_rows
 from core.external.bi_encoder import Apart, BiEncoder, pair_features
+from core.external.checkpoint import ExternalCheckpoint
 from core.external.folder import HEAD
-from core.external.guest import Guest
 from core.external.settings import TASKS, add_settings, task_of
 from core.files import whole_file
 from core.wording import percent
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read both texts of each row, fit, score and write. Raises RunError for another model than a bi-encoder."""
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
-    if not isinstance(checkpoint, Guest) or not isinstance(checkpoint.model, BiEncoder):
+    if not isinstance(checkpoint, ExternalCheckpoint) or not isinstance(checkpoint.model, BiEncoder):
         raise RunError(f"{checkpoint.name} is not an external bi-encoder: choose one, with vectors to classify")
     named = mapped(args.counts_as)
     if any(len(names) != 1 for names in named.values()):
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 @torch.inference_mode()
-def vectors(checkpoint: Guest, data: Dataset) -> torch.Tensor:
+def vectors(checkpoint: ExternalCheckpoint, data: Dataset) -> torch.Tensor:
     """(u, v, |u - v|) of each row, ``[N, 3 E]``."""
     readings = list(read_rows(checkpoint, data))
     out: torch.Tensor | None = None

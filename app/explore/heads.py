@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.model_choice import Card, is_guest, shows
+from app.model_choice import Card, is_external, shows
 from app.models.card import measured_head
 from app.page_state.explore import ExploreState
 from app.panels import Drawing, DrawnPanel
@@ -33,7 +33,7 @@ def measured(page: ExploreState, checkpoint: Checkpoint) -> bool:
 
 def problems(page: ExploreState, checkpoint: Checkpoint) -> list[str]:
     """One sentence for each choice that a transformer does not have, and for a head that a model does not."""
-    out, elsewhere = [_problem(page, checkpoint)], is_guest(checkpoint.card)
+    out, elsewhere = [_problem(page, checkpoint)], is_external(checkpoint.card)
     if elsewhere and page.show == "score":
         out.append("The link asks for raw scores, which an external model does not have: weights are shown.")
     if elsewhere and page.temperature != 1:

@@ -21,7 +21,7 @@ from core.evidence.attention_heads import AttentionHeads
 from core.evidence.edges import edge_words
 from core.evidence.record import matrix, the
 from core.external.card import BI_ENCODER
-from core.external.guest import Guest
+from core.external.checkpoint import ExternalCheckpoint
 from core.json_types import JsonMapping
 from core.models.base import AttentionLinks
 from core.spreadsheet import csv_text
@@ -144,7 +144,7 @@ def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[Tried]) -
 def _why_not_attention(checkpoint: Checkpoint) -> str:
     """Why attention cannot be changed by hand, of a model that has some."""
     records = records_of(checkpoint.card)
-    if not isinstance(checkpoint, Guest) or AttentionMap not in records:
+    if not isinstance(checkpoint, ExternalCheckpoint) or AttentionMap not in records:
         return ""
     if AttentionHeads in records:
         return CANNOT_BE_SET

@@ -55,7 +55,7 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     loaded = f", {megabytes(numbers * _FLOAT)} in memory" if numbers else ""
     lines += [("Size", f"{megabytes(of)} on disk{loaded}")] if of else []
     lines += [("Memory", alone)] if (alone := stays_alone(numbers * _FLOAT or of)) else []
-    files = ", ".join(path.name for path in guests.guest_files(folder) if path.is_file())
+    files = ", ".join(path.name for path in guests.external_files(folder) if path.is_file())
     return [*lines, ("Files", files)] if files else lines
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, kind_of
-from app.model_choice import Card, is_guest, megabytes
+from app.model_choice import Card, is_external, megabytes
 from app.models import card as lines
 from app.models import guest
 from core.checkpoint import CheckpointError, in_memory, load_named
@@ -55,10 +55,10 @@ def row(name: str, card: Card, folder: Path) -> ModelRow:
         {
             "title": Cell(title, title.lower(), name),
             "task": _task(card),
-            "data": Cell("elsewhere", "elsewhere") if is_guest(card) else Cell(data or "–", data.lower()),
+            "data": Cell("elsewhere", "elsewhere") if is_external(card) else Cell(data or "–", data.lower()),
             "score": _measured(_held_out(card, folder)),
             "paper": _measured(lines.papers_result(card)),
-            "size": _size_of_guest(folder) if is_guest(card) else _size(card),
+            "size": _size_of_external(folder) if is_external(card) else _size(card),
             "time": Cell(_milliseconds(time) if known else "–" if _waits(name, card) else "…", time),
         },
     )
@@ -70,7 +70,7 @@ def _task(card: Card) -> Cell:
     return Cell(str(card["task"]), str(card["task"]))
 
 
-def _size_of_guest(folder: Path) -> Cell:
+def _size_of_external(folder: Path) -> Cell:
     numbers, size = guest.parameters(folder), guest.weights(folder)
     note = f"{megabytes(size)} on disk" if size else ""
     return Cell(lines.count(numbers) if numbers else "–", numbers or None, note)
@@ -125,7 +125,7 @@ def unmeasured(cards: Mapping[str, Card]) -> list[str]:
 
 def _waits(name: str, card: Card) -> bool:
     """Whether a model is not loaded for being timed: an external model may be of any size."""
-    return is_guest(card) and not in_memory(name)
+    return is_external(card) and not in_memory(name)
 
 
 def measure(name: str, card: Card) -> None:

@@ -14,12 +14,12 @@ from markupsafe import Markup
 
 from app import components, page_style
 from app.components import Frame
-from app.model_choice import Card, Listed, explains_texts, is_guest, offered, reads_pairs, shows
+from app.model_choice import Card, Listed, explains_texts, is_external, offered, reads_pairs, shows
 from app.models import card as lines
 from app.models import guest, table
 from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
-from core.card import Alignment
+from core.card import CardAlignment
 from core.checkpoint import available
 from core.evaluation import alignment_table, faithfulness_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
@@ -160,7 +160,7 @@ def _picked() -> None:
 def _card(name: str, card: Card, folder: Path) -> None:
     left, right = st.container(key="side by side, card").columns([1.25, 1], gap="large")
     missing: tuple[str, ...] = ()
-    if is_guest(card):
+    if is_external(card):
         facts, command = guest.facts(card, folder), Markup()
     else:
         facts = [*lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")]
@@ -205,7 +205,7 @@ def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
     return "Cross-validation" if isinstance(sweep, sweeps.Sweep) and sweep.folds and not sweep.varied else name
 
 
-def _alignment(stored: Alignment) -> None:
+def _alignment(stored: CardAlignment) -> None:
     """How well attention agrees with people's word alignments."""
     caption = alignment_table.CAPTION.format(fixed_on=stored["fixed_on"])
     results = stored["results"]

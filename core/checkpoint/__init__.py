@@ -14,8 +14,8 @@ from core.checkpoint.files import save as save
 from core.checkpoint.memory import is_loaded, loaded
 from core.errors import CheckpointError as CheckpointError
 from core.evidence import Record
-from core.external.folder import has, is_guest
-from core.external.names import check_local, guests
+from core.external.folder import has, is_external
+from core.external.names import check_local, listed
 from core.models import ConfigError, spec_of
 
 PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
@@ -32,7 +32,7 @@ def available() -> dict[str, Path]:
     own = os.environ.get("PAIRLENS_CHECKPOINTS")
     for folder in _children(Path(own)) if own else []:
         folders[f"own/{folder.name}" if folder.name in folders else folder.name] = folder
-    return folders | {name: Path(name) for name in guests()}
+    return folders | {name: Path(name) for name in listed()}
 
 
 def _children(parent: Path) -> list[Path]:
@@ -51,7 +51,7 @@ def _holds_card(folder: Path) -> bool:
         return False
     except OSError:
         return True
-    return has(folder, "card.json") or is_guest(folder)
+    return has(folder, "card.json") or is_external(folder)
 
 
 def open_checkpoint(name: str, class_names: Sequence[str] = ()) -> Checkpoint:
@@ -97,7 +97,7 @@ def in_memory(name: str) -> bool:
 def records_of(card: Card) -> tuple[type[Record], ...]:
     """The types of record in a checkpoint's explanations, by its card alone; none for an unknown architecture."""
     if "guest" in card:
-        import core.external.guest  # noqa: F401  registers what a guest can be
+        import core.external.checkpoint  # noqa: F401  registers what a guest can be
     try:
         return spec_of(card["architecture"]).model.shows(card["config"])
     except ConfigError:

@@ -21,8 +21,8 @@ from core.card import LARGEST, REQUIRED, Card, problems
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.errors import CheckpointError as CheckpointError
 from core.errors import said
-from core.external.card import guest_card, guest_files
-from core.external.folder import is_guest
+from core.external.card import external_card, external_files
+from core.external.folder import is_external
 from core.external.names import called, check_local, is_function
 from core.files import json_text, read_json, whole_folder
 from core.json_types import JsonMapping, JsonObject
@@ -103,8 +103,8 @@ def _read_card(folder: Path) -> Card:
         from core.external.functions import card_of, made
 
         return card_of(made(str(folder)), str(folder))
-    if is_guest(folder):
-        return guest_card(folder)
+    if is_external(folder):
+        return external_card(folder)
     check_local(folder)
     file = folder / "card.json"
     try:
@@ -151,21 +151,21 @@ def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
     Raises CheckpointError with one sentence that says what is wrong and what to do.
     """
     folder = Path(folder)
-    if class_names and (is_function(folder) or (folder.is_dir() and not is_guest(folder))):
+    if class_names and (is_function(folder) or (folder.is_dir() and not is_external(folder))):
         raise CheckpointError(f"{called(folder)} has names of its own for its classes: leave --class-names out")
     if is_function(folder):
+        from core.external.checkpoint import function_checkpoint
         from core.external.functions import made
-        from core.external.guest import guest_of
 
-        return guest_of(made(str(folder)), str(folder), files_state(folder))
+        return function_checkpoint(made(str(folder)), str(folder), files_state(folder))
     check_local(folder)
     if not folder.is_dir():
         raise CheckpointError(f"there is no checkpoint folder {folder.name}: see `python -m core models` for the names")
     state, card = files_state(folder), read_card(folder)
-    if is_guest(folder):
-        from core.external.guest import load_guest  # the rest of this module is what it is made of
+    if is_external(folder):
+        from core.external.checkpoint import load_external  # the rest of this module is what it is made of
 
-        return load_guest(folder, state, class_names=class_names)
+        return load_external(folder, state, class_names=class_names)
     try:
         model = load_model(folder / "weights.safetensors", card["architecture"], card["config"], card["sha256"])
         if model.config.classes != len(card["labels"]):
@@ -204,7 +204,7 @@ def _table(folder: Path, card: Card) -> WordTable:
 def files_state(folder: Path) -> FilesState:
     """What changes with the files that make a checkpoint: inode, size and times of each, None for one that is not
     there."""
-    own = guest_files(folder) if is_guest(folder) else [folder / name for name in _FILES]
+    own = external_files(folder) if is_external(folder) else [folder / name for name in _FILES]
     return tuple(_file_state(file) for file in (*own, DEFAULT_FOLDER / "words.safetensors"))
 
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from core.data.dataset import Example, other_columns
-from core.data.layouts import LAYOUTS, SNLI, Layout, drops_a_text, fitting, is_sentence, no_label, row_of
+from core.data.layouts import LAYOUTS, SNLI, ColumnLayout, drops_a_text, fitting, is_sentence, no_label, row_of
 from core.data.lines import Line, objects
 from core.data.reader import RowReader, layouts
 from core.json_types import JsonObject
 
 PAIRS, DOCUMENTS, NEWSGROUPS = "pair jsonl", "document jsonl", "20 Newsgroups jsonl"
-_LIST = Layout(PAIRS, (("first", "second"),))
+_LIST = ColumnLayout(PAIRS, (("first", "second"),))
 
 
 @layouts(SNLI.name, DOCUMENTS, NEWSGROUPS, PAIRS)
@@ -31,7 +31,7 @@ def recognise(head: list[Line]) -> RowReader | None:
     return RowReader(layout.name, row, objects, task=layout.task, no_label=missing)
 
 
-def _document(records: Sequence[JsonObject]) -> tuple[Layout, dict[str, str]] | None:
+def _document(records: Sequence[JsonObject]) -> tuple[ColumnLayout, dict[str, str]] | None:
     """The keys of documents, from the object that has most of them; None where objects have two texts."""
     layout, keys = None, dict[str, str]()
     for record in records:
@@ -48,13 +48,13 @@ def _document(records: Sequence[JsonObject]) -> tuple[Layout, dict[str, str]] | 
     return replace(layout, name=DOCUMENTS), keys
 
 
-def _drops_a_text(layout: Layout, keys: Mapping[str, str], record: JsonObject) -> bool:
+def _drops_a_text(layout: ColumnLayout, keys: Mapping[str, str], record: JsonObject) -> bool:
     names = [*record]
     places = {part: names.index(key) for part, key in keys.items() if key in names}
     return drops_a_text(layout, places, names, [[*record.values()]])
 
 
-def _pair(record: JsonObject) -> tuple[Layout, dict[str, str]] | None:
+def _pair(record: JsonObject) -> tuple[ColumnLayout, dict[str, str]] | None:
     """The keys of an object, or dotted names of what is nested in it, that hold the parts of a pair."""
     flat = dict(nested(record))
     inner = [name for name in flat if not name.endswith((".1", ".2"))]
@@ -71,7 +71,7 @@ def _pair(record: JsonObject) -> tuple[Layout, dict[str, str]] | None:
     return _in_a_list(flat)
 
 
-def _in_a_list(flat: Mapping[str, object]) -> tuple[Layout, dict[str, str]] | None:
+def _in_a_list(flat: Mapping[str, object]) -> tuple[ColumnLayout, dict[str, str]] | None:
     """A pair as a list of two texts, such as ``set`` of sentence-transformers: the only texts of the object."""
     lists = [name.removesuffix(".1") for name in flat if name.endswith(".1") and f"{name[:-2]}.2" in flat]
     texts = {f"{name}.{place}" for name in lists for place in (1, 2)}
@@ -83,7 +83,9 @@ def _in_a_list(flat: Mapping[str, object]) -> tuple[Layout, dict[str, str]] | No
     return layout, {part: keys[at] for part, at in places.items()}
 
 
-def json_row(layout: Layout, keys: Mapping[str, str], number: int, record: JsonObject, joined: bool = False) -> Example:
+def json_row(
+    layout: ColumnLayout, keys: Mapping[str, str], number: int, record: JsonObject, joined: bool = False
+) -> Example:
     """The row of an object whose ``keys``, perhaps dotted, hold a layout's parts. Raises ValueError for a broken row.
 
     ``joined``: what is no text becomes one (lists with spaces between their parts) instead of breaking the row.
@@ -104,7 +106,7 @@ def json_row(layout: Layout, keys: Mapping[str, str], number: int, record: JsonO
     return row_of(layout, {part: _text(value, joined) for part, value in values.items()}, others, number)
 
 
-def _repeats(layout: Layout, name: str) -> bool:
+def _repeats(layout: ColumnLayout, name: str) -> bool:
     """Whether this is one of SNLI's parses, which repeat both sentences twice: a gigabyte of its training file."""
     return layout is SNLI and name.startswith("sentence") and name.endswith("_parse")
 

@@ -57,7 +57,7 @@ def is_known(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """Which columns hold the parts of a row, by their names (:func:`plain`); the first name that is there counts."""
 
     name: str
@@ -99,29 +99,29 @@ def found(names: Sequence[str], **wanted: Sequence[str]) -> dict[str, int]:
     return {part: names.index(name) for part, name in spelled if name is not None}
 
 
-SNLI = Layout("SNLI jsonl", (("sentence1", "sentence2"),), ("goldlabel",), ("pairid",), task=ENTAILMENT,
+SNLI = ColumnLayout("SNLI jsonl", (("sentence1", "sentence2"),), ("goldlabel",), ("pairid",), task=ENTAILMENT,
               needed=("label",))  # fmt: skip
 LAYOUTS = (
-    Layout("SICK TSV", (("sentencea", "sentenceb"),), ("entailmentjudgment", "entailmentlabel"), task=ENTAILMENT,
+    ColumnLayout("SICK TSV", (("sentencea", "sentenceb"),), ("entailmentjudgment", "entailmentlabel"), task=ENTAILMENT,
            needed=("label",)),
-    Layout("WikiQA TSV", (("question", "sentence"),), ("label",), ("sentenceid",), ("questionid",), task=ANSWERS,
+    ColumnLayout("WikiQA TSV", (("question", "sentence"),), ("label",), ("sentenceid",), ("questionid",), task=ANSWERS,
            needed=("group",)),
-    Layout("TrecQA CSV", (("qtext", "atext"),), ("label",), group=("qtext",), task=ANSWERS),
-    Layout("MSRP TSV", (("1string", "2string"),), ("quality",), task=PARAPHRASE),
-    Layout("question-answer table", (("question", "answer"),), ("label",), ("id",), ("questionid", "question"),
+    ColumnLayout("TrecQA CSV", (("qtext", "atext"),), ("label",), group=("qtext",), task=ANSWERS),
+    ColumnLayout("MSRP TSV", (("1string", "2string"),), ("quality",), task=PARAPHRASE),
+    ColumnLayout("question-answer table", (("question", "answer"),), ("label",), ("id",), ("questionid", "question"),
            task=ANSWERS, needed=("label",)),
-    Layout("sentence-pair table", tuple(pair for pair in PAIRS if pair[1] in ("hypothesis", "hyp", "h")),
+    ColumnLayout("sentence-pair table", tuple(pair for pair in PAIRS if pair[1] in ("hypothesis", "hyp", "h")),
            task=ENTAILMENT),
-    Layout("sentence-pair table", (("question1", "question2"), ("question", "question2"), ("q1", "q2")),
+    ColumnLayout("sentence-pair table", (("question1", "question2"), ("question", "question2"), ("q1", "q2")),
            task=PARAPHRASE),
-    Layout("sentence-pair table", PAIRS),
-    Layout("document table", tuple((text,) for text in TEXTS), CLASSES, ("id",), title=("title",)),
+    ColumnLayout("sentence-pair table", PAIRS),
+    ColumnLayout("document table", tuple((text,) for text in TEXTS), CLASSES, ("id",), title=("title",)),
 )  # fmt: skip
 """Layouts of files that name their columns, in the order in which they are tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Headerless(Layout):
+class Headerless(ColumnLayout):
     """Rows without named columns, recognised by the labels of the first lines."""
 
     columns: tuple[str, ...]
@@ -164,7 +164,9 @@ Sentiment Treebank; Wang et al.'s (2017) layout of Quora; SciTail's ``tsv_format
 sentence selection. None has a mark for a missing label, and only the first quotes its cells."""
 
 
-def fitting(names: Sequence[str], layouts: Iterable[Layout] = LAYOUTS) -> tuple[Layout, dict[str, int]] | None:
+def fitting(
+    names: Sequence[str], layouts: Iterable[ColumnLayout] = LAYOUTS
+) -> tuple[ColumnLayout, dict[str, int]] | None:
     """The layout that columns with these names belong to, and the places of its parts among them."""
     compared = [plain(name) for name in names]
     matches = ((layout, layout.places(compared)) for layout in layouts)
@@ -172,7 +174,7 @@ def fitting(names: Sequence[str], layouts: Iterable[Layout] = LAYOUTS) -> tuple[
 
 
 def drops_a_text(
-    layout: Layout, places: Mapping[str, int], names: Sequence[str], rows: Sequence[Sequence[object]]
+    layout: ColumnLayout, places: Mapping[str, int], names: Sequence[str], rows: Sequence[Sequence[object]]
 ) -> bool:
     """Whether rows read as documents have sentences under another name too; then the user has to pick the columns."""
     others = {at for at, name in enumerate(names) if at not in places.values() and not plain(name).startswith(ABOUT)}
@@ -196,7 +198,7 @@ def no_label(names: Sequence[str]) -> str:
     )
 
 
-def row_of(layout: Layout, fields: Mapping[str, str], others: Mapping[str, str], number: int) -> Example:
+def row_of(layout: ColumnLayout, fields: Mapping[str, str], others: Mapping[str, str], number: int) -> Example:
     """The row of a layout's ``fields``, by part, and its other columns. Raises ValueError for a broken row."""
     key, label = fields.get("id") or f"line {number}", fields.get("label", "").strip()
     if layout.of_pairs:

@@ -16,13 +16,13 @@ from dataclasses import asdict, dataclass, replace
 
 from core.data.dataset import DataError
 from core.data.json_rows import json_row, nested, value_at
-from core.data.layouts import Layout, is_known, is_sentence, plain
+from core.data.layouts import ColumnLayout, is_known, is_sentence, plain
 from core.data.lines import Line, objects
 from core.data.reader import RowReader
 from core.data.table import guessed, reader_of
 
 NAME = "picked columns"
-_PAIR, _TEXT = Layout(NAME, (("first", "second"),)), Layout(NAME, (("first",),))
+_PAIR, _TEXT = ColumnLayout(NAME, (("first", "second"),)), ColumnLayout(NAME, (("first",),))
 _NO_LABEL = "no column is picked as the label; add it, as in --columns premise=…,hypothesis=…,label=NAME"
 _SHOWN = 20
 """Names of columns in a message."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from core.data.dataset import Example, Problem, other_columns
 from core.data.delimited import DELIMITERS, MAX_DOCUMENT_LINES, MAX_QUOTED_LINES, Form
-from core.data.layouts import HEADERLESS, LAYOUTS, Layout, drops_a_text, fitting, no_label, row_of
+from core.data.layouts import HEADERLESS, LAYOUTS, ColumnLayout, drops_a_text, fitting, no_label, row_of
 from core.data.lines import Line
 from core.data.reader import RowReader, layouts
 
 
 @dataclass(frozen=True)
-class Table:
+class DataTable:
     """How a file's lines become cells under names."""
 
     form: Form
@@ -28,7 +28,7 @@ class Table:
     """The fewest cells of a row where rows may differ; None: each has as many as there are names."""
 
     @classmethod
-    def of(cls, head: Sequence[Line], delimiter: str, header: bool = True) -> Table:
+    def of(cls, head: Sequence[Line], delimiter: str, header: bool = True) -> DataTable:
         """The table that begins with these lines; columns without a name are called by their numbers."""
         form = Form.of(head, delimiter)
         cells, taken = form.first(head)
@@ -60,11 +60,11 @@ def _unique(names: Iterable[str]) -> list[str]:
     return [*out]
 
 
-def guessed(head: Sequence[Line], header: bool = True) -> Table:
+def guessed(head: Sequence[Line], header: bool = True) -> DataTable:
     """The table by the delimiter that divides most of these lines into as many cells as the first."""
-    tables = [Table.of(head, delimiter, header) for delimiter in DELIMITERS]
+    tables = [DataTable.of(head, delimiter, header) for delimiter in DELIMITERS]
 
-    def even(table: Table) -> tuple[int, int]:
+    def even(table: DataTable) -> tuple[int, int]:
         width = len(table.names)
         return sum(len(table.form.split(text)) == width for _, text in head) * (width > 1), width
 
@@ -75,7 +75,7 @@ def guessed(head: Sequence[Line], header: bool = True) -> Table:
 def with_header(head: list[Line]) -> RowReader | None:
     """The first line is a header that one of the layouts knows (a label column may be missing)."""
     for delimiter in DELIMITERS:
-        table = Table.of(head, delimiter)
+        table = DataTable.of(head, delimiter)
         matched = fitting(table.names)
         # One known name alone may be a word of a sentence.
         if matched and len(matched[1]) > 1:
@@ -88,7 +88,7 @@ def with_header(head: list[Line]) -> RowReader | None:
 def without_header(head: list[Line]) -> RowReader | None:
     """Most of the first lines have a layout's cells, with one of its labels in place."""
     for layout in HEADERLESS:
-        table = Table(Form(layout.delimiter, True if layout.delimiter == "," else None), layout.columns)
+        table = DataTable(Form(layout.delimiter, True if layout.delimiter == "," else None), layout.columns)
         broken: list[Problem] = []
         rows = [cells for _, cells in table.records(head[: layout.head], broken, MAX_DOCUMENT_LINES)]
         if 2 * sum(map(layout.fits, rows)) > len(rows) + len(broken):
@@ -96,7 +96,7 @@ def without_header(head: list[Line]) -> RowReader | None:
     return None
 
 
-def reader_of(layout: Layout, places: Mapping[str, int], table: Table) -> RowReader:
+def reader_of(layout: ColumnLayout, places: Mapping[str, int], table: DataTable) -> RowReader:
     """Reads the rows of a table whose columns hold a layout's parts at these places."""
     longest = MAX_QUOTED_LINES if layout.of_pairs else MAX_DOCUMENT_LINES
     return RowReader(
@@ -108,7 +108,9 @@ def reader_of(layout: Layout, places: Mapping[str, int], table: Table) -> RowRea
     )
 
 
-def _row(layout: Layout, names: Sequence[str], places: Mapping[str, int], number: int, cells: Sequence[str]) -> Example:
+def _row(
+    layout: ColumnLayout, names: Sequence[str], places: Mapping[str, int], number: int, cells: Sequence[str]
+) -> Example:
     names = [*names, *map(str, range(len(names) + 1, len(cells) + 1))]
     others = other_columns(zip(names, cells, strict=False), {names[at] for at in places.values()})
     return row_of(layout, {part: cells[at] for part, at in places.items()}, others, number)

@@ -25,7 +25,7 @@ from core.effects.other_attention import fits, maps_of, maps_of_another, no_such
 from core.evidence import Explanation
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain, explained, kept, said_at, word_maps
-from core.external.guest import Guest
+from core.external.checkpoint import ExternalCheckpoint
 from core.layers.attention import Override, as_override
 from core.models.base import AttentionLinks
 from core.wording import percent
@@ -289,7 +289,7 @@ def explain_under(
     if not edits:
         return own
 
-    if isinstance(checkpoint, Guest):
+    if isinstance(checkpoint, ExternalCheckpoint):
         transformer = AttentionHeads in records_of(checkpoint.card)
         only = "a transformer’s weights cannot be set, only cut: look at what each link does instead"
         raise EditError(only if transformer else f"the attention of {checkpoint.name} cannot be changed: undo it")

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from core.checkpoint import Checkpoint
-from core.external.guest import Guest
+from core.external.checkpoint import ExternalCheckpoint
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -26,7 +26,7 @@ ROWS = 64
 
 def can_nudge(checkpoint: Checkpoint) -> bool:
     """Whether a model reads words by vectors that can be moved: an external model reads pieces of them."""
-    return checkpoint.model.differentiable and not isinstance(checkpoint, Guest)
+    return checkpoint.model.differentiable and not isinstance(checkpoint, ExternalCheckpoint)
 
 
 def nudged(

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from core.card import LinkScores, ThresholdScores, WordScores
+from core.card import CardWordScores, LinkScores, ThresholdScores
 from core.checkpoint import Checkpoint
 from core.data import DataError
 from core.data.alignments import AlignedPair, Link
@@ -209,7 +209,7 @@ def fix_thresholds(attended: Sequence[Attended]) -> dict[str, float]:
     return {way: best_threshold(links, pairs) for way, links in by_way(attended).items()}
 
 
-def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> WordScores:
+def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> CardWordScores:
     """Agreement with people's word alignments.
 
     ``both_ways``: the same of links by both directions, None for a model whose words look one way alone.

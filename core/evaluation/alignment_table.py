@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.card import Alignment, LinkScores, WordScores
+from core.card import CardAlignment, CardWordScores, LinkScores
 from core.external.heads import title_of
 
 CAPTION = (
@@ -19,7 +19,7 @@ CAPTION = (
 _HEAD = ("set", "links", "F1", "precision", "recall", "AER", "content words on function words", "entropy")
 
 
-def table(results: Mapping[str, WordScores]) -> list[dict[str, str]]:
+def table(results: Mapping[str, CardWordScores]) -> list[dict[str, str]]:
     """Rows of the ``results`` of a card's ``alignment``: for each set the target's words, links by both directions
     where there are any, and identical words."""
     rows = []
@@ -36,7 +36,7 @@ def table(results: Mapping[str, WordScores]) -> list[dict[str, str]]:
     return rows
 
 
-def in_one_line(stored: Alignment) -> str:
+def in_one_line(stored: CardAlignment) -> str:
     """The figure of the set that the threshold of a card's ``alignment`` was fixed on; of a transformer's head, which
     was chosen there, that of the next set where there is one."""
     name = stored["fixed_on"]

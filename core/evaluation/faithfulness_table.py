@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from core.card import Faithfulness, Interval
+from core.card import CardFaithfulness, Interval
 from core.wording import counted, percent
 
 CAPTION = (
@@ -23,7 +23,7 @@ MOVED = (
 RANDOM = "random"
 MEASURES = ("comprehensiveness", "sufficiency")
 
-Stored = Mapping[str, Faithfulness]
+Stored = Mapping[str, CardFaithfulness]
 """What a card's ``faithfulness`` holds, by the name of the set."""
 
 
@@ -76,7 +76,7 @@ def of_attention(measured: Mapping[str, Stored]) -> list[dict[str, str]]:
     ]
 
 
-def _each(measured: Mapping[str, Stored]) -> Iterator[tuple[dict[str, str], Faithfulness]]:
+def _each(measured: Mapping[str, Stored]) -> Iterator[tuple[dict[str, str], CardFaithfulness]]:
     """Each checkpoint and set, as a table begins its rows, with its figures."""
     for name, stored in measured.items():
         for data, figures in stored.items():
@@ -99,7 +99,7 @@ def _named(way: str) -> str:
     return "random orders" if way == RANDOM else way.replace("-", " ")
 
 
-def _sentence(name: str, figures: Faithfulness) -> str:
+def _sentence(name: str, figures: CardFaithfulness) -> str:
     parts = [f"{name}, {counted(figures['rows'], 'row')}"]
     if figures["permutations"] is not None:
         parts.append(f"permuted {interval(figures['permutations'])}")

@@ -16,7 +16,7 @@ from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
 from core.data import DataError, Dataset
 from core.evaluation.encoding import Encoded, Vocabulary, encode, encode_readings, plan, vectors_of
-from core.external.guest import Guest
+from core.external.checkpoint import ExternalCheckpoint
 from core.models.base import Intervention, Output
 from core.reading.reader import Reading, WordReader
 from core.reading.word_table import default_table
@@ -100,7 +100,7 @@ class Prepared:
 
 def prepare(checkpoint: Checkpoint, readings: Iterable[Reading]) -> Prepared:
     """What :func:`logits` needs of readings of this checkpoint: all that needs no forward pass."""
-    if isinstance(checkpoint, Guest):
+    if isinstance(checkpoint, ExternalCheckpoint):
         return Prepared(checkpoint, None, (), list(readings))
     vocabulary = Vocabulary()
     return Prepared(checkpoint, encode_readings(readings, vocabulary), list(vocabulary.ids))
@@ -149,10 +149,13 @@ def logits(
     """
     checkpoint, device = ready.checkpoint, torch.device(device)
     model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
-    if isinstance(checkpoint, Guest):
-        count, answers = len(ready.readings), _of_guest(checkpoint, model, ready.readings, device, share, intervention)
+    if isinstance(checkpoint, ExternalCheckpoint):
+        count, answers = (
+            len(ready.readings),
+            _of_external(checkpoint, model, ready.readings, device, share, intervention),
+        )
     else:
-        assert ready.data is not None, "only a guest has none"
+        assert ready.data is not None, "only an external model has none"
         count = len(ready.data)
         answers = outputs(model, ready.data.to(device), ready.vectors.to(device), share, intervention)
     out, done = torch.zeros(count, len(checkpoint.labels)), 0
@@ -164,8 +167,8 @@ def logits(
     return out
 
 
-def _of_guest(
-    guest: Guest,
+def _of_external(
+    checkpoint: ExternalCheckpoint,
     model: Any,
     readings: Sequence[Reading],
     device: torch.device,
@@ -175,8 +178,8 @@ def _of_guest(
     """As :func:`outputs`, of an external model, which makes pieces of texts by itself."""
     # Several processes cut the rows alike, however fast each of them is.
     alone = device.type == "cpu" and share.step in (None, 1)
-    most = min(BATCH, guest.rows_a_call) if alone else BATCH
-    for rows, pieces in list(guest.batches(readings, most))[share]:
+    most = min(BATCH, checkpoint.rows_a_call) if alone else BATCH
+    for rows, pieces in list(checkpoint.batches(readings, most))[share]:
         with torch.inference_mode():
             output = model.under(pieces.to(device), intervention or Intervention())
         yield rows, output

@@ -42,7 +42,7 @@ def is_ctrl_c(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
 
 
-class GuestBatch(Protocol):
+class ExternalBatch(Protocol):
     """B pairs as an external model is called with them."""
 
     def __len__(self) -> int: ...
@@ -51,11 +51,11 @@ class GuestBatch(Protocol):
         """The same on another device."""
 
 
-B = TypeVar("B", bound=GuestBatch)
-B_co = TypeVar("B_co", bound=GuestBatch, covariant=True)
+B = TypeVar("B", bound=ExternalBatch)
+B_co = TypeVar("B_co", bound=ExternalBatch, covariant=True)
 
 
-class GuestReader(Generic[B_co]):
+class ExternalReader(Generic[B_co]):
     """Splits texts into our words, and makes of readings what an external model is called with."""
 
     most_words = MAX_TOKENS
@@ -84,7 +84,7 @@ class GuestReader(Generic[B_co]):
         return list(sides)
 
 
-class GuestModel(PairModel, Generic[B]):
+class ExternalModel(PairModel, Generic[B]):
     """A model that runs its own code: its attention cannot be set, nor cut unless a subclass allows it."""
 
     projection = None

@@ -15,7 +15,7 @@ from core.errors import CheckpointError
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
 from core.evidence.record import matrix
-from core.external.base import GuestModel, GuestReader
+from core.external.base import ExternalModel, ExternalReader
 from core.external.folder import HEAD, contents
 from core.external.names import called
 from core.external.pieces import Pieces, SplitsIntoPieces
@@ -43,7 +43,7 @@ class Apart:
         return Apart(self.first.to(device), self.second.to(device))
 
 
-class TowerReader(SplitsIntoPieces, GuestReader[Apart]):
+class TowerReader(SplitsIntoPieces, ExternalReader[Apart]):
     """Splits texts into our words, and each by itself into pieces."""
 
     def batch_of(self, readings: Sequence[Reading]) -> Apart:
@@ -77,7 +77,7 @@ class BiEncoderTrace:
 
 
 @register("bi-encoder", title="Bi-encoder", paper="Reimers & Gurevych 2019", section="3", among=EXTERNAL)
-class BiEncoder(GuestModel[Apart]):
+class BiEncoder(ExternalModel[Apart]):
     """A transformer that reads each text by itself: the cosine of both vectors, or a classifier of (u, v, |u - v|),
     judges the pair.
 

@@ -29,7 +29,7 @@ from core.external.kinds import activation_of, check_kind
 from core.external.names import called
 from core.external.settings import (
     TASKS,
-    GuestSettings,
+    ExternalSettings,
     add_settings,
     check,
     checked_settings,
@@ -49,16 +49,16 @@ MOST_CLASSES = 1000
 """More than any classifier of pairs has."""
 
 
-def guest_card(folder: Path) -> Card:
+def external_card(folder: Path) -> Card:
     """The card of a folder in Hugging Face's format, read again when one of its files has changed. Raises
     CheckpointError with what is wrong in one sentence."""
-    card = _card(folder, tuple(map(_stamp, guest_files(folder))))
+    card = _card(folder, tuple(map(_stamp, external_files(folder))))
     if isinstance(card, str):
         raise CheckpointError(card)
     return card.copy()
 
 
-def guest_files(folder: Path) -> list[Path]:
+def external_files(folder: Path) -> list[Path]:
     """The files that make a guest; ``pairlens.json`` and the trained classifier are among them where they are not
     there yet."""
     return [*dict.fromkeys([folder / HEAD, folder / SETTINGS, *parts_of(folder)])]
@@ -159,7 +159,7 @@ def _score(labels: Sequence[str]) -> tuple[str, ...]:
     return ("score",) if labels[0].startswith("LABEL_") else tuple(labels)
 
 
-def _of_cross(folder: Path, config: JsonMapping, settings: GuestSettings) -> JsonObject:
+def _of_cross(folder: Path, config: JsonMapping, settings: ExternalSettings) -> JsonObject:
     layers, heads = sizes_of(config)
     for what, count in (("layers", layers), ("heads", heads)):
         if type(count) is not int or not 0 <= count < 10_000:
@@ -171,7 +171,7 @@ def _of_cross(folder: Path, config: JsonMapping, settings: GuestSettings) -> Jso
     return {**sizes, **_agreement(settings.alignment)}
 
 
-def _of_pair(folder: Path, settings: GuestSettings) -> JsonObject:
+def _of_pair(folder: Path, settings: ExternalSettings) -> JsonObject:
     trained = has(folder, HEAD)
     unit = SIMILARITIES[similarity_of(folder)][0]
     fitted = {"threshold": settings.threshold, "scale": settings.scale, "trained": trained}

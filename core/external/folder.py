@@ -58,7 +58,7 @@ def names_in(folder: Path) -> list[str]:
         return sorted(entry.name for entry, _ in zip(entries, range(MOST_FILES), strict=False))
 
 
-def is_guest(folder: Path) -> bool:
+def is_external(folder: Path) -> bool:
     """Whether a folder looks like a model of another library: by names alone, so that one that cannot be used is
     listed with what is wrong."""
     if has(folder, "card.json"):

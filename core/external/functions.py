@@ -24,7 +24,7 @@ from core.card import Card, RoleNames, problems
 from core.errors import CheckpointError, said
 from core.evidence import BOTH, AttentionMap
 from core.evidence.record import Record, matrix
-from core.external.base import GuestModel, GuestReader, blaming, is_ctrl_c, spelt
+from core.external.base import ExternalModel, ExternalReader, blaming, is_ctrl_c, spelt
 from core.external.names import VARIABLE
 from core.external.settings import TASKS, task_of
 from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, Settings, Wanted, register
@@ -115,7 +115,7 @@ def _card(function: PairFunction, name: str) -> Card:
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextPairs:
     """B pairs as a function gets them, and the words of each, as they stand there."""
 
     pairs: tuple[tuple[str, str], ...]
@@ -124,19 +124,19 @@ class Texts:
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def to(self, device: torch.device | str) -> Texts:
+    def to(self, device: torch.device | str) -> TextPairs:
         """The same: texts are on no device."""
         return self
 
 
-class TextReader(GuestReader[Texts]):
+class TextReader(ExternalReader[TextPairs]):
     """Splits texts into our words, and gives a function the texts."""
 
-    def batch_of(self, readings: Sequence[Reading]) -> Texts:
+    def batch_of(self, readings: Sequence[Reading]) -> TextPairs:
         """The readings' texts, changed words among them."""
         sides = [(reading.first, reading.second) for reading in readings]
         pairs = tuple((spelt(first)[0], spelt(second)[0]) for first, second in sides)
-        return Texts(pairs, tuple((_words(first), _words(second)) for first, second in sides))
+        return TextPairs(pairs, tuple((_words(first), _words(second)) for first, second in sides))
 
 
 def _words(side: ReadText) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ class FunctionConfig(ModelConfig):
 
 
 @register(ARCHITECTURE, title="Function", paper="", section="", among=EXTERNAL)
-class FunctionModel(GuestModel[Texts]):
+class FunctionModel(ExternalModel[TextPairs]):
     """A Python function of pairs: it says how probable each class is, and perhaps where words look.
 
     It is called by one thread at a time, because it may not be thread-safe.
@@ -172,7 +172,7 @@ class FunctionModel(GuestModel[Texts]):
     def __deepcopy__(self, memo: dict[int, object]) -> FunctionModel:
         return self  # it is on no device
 
-    def answer(self, batch: Texts) -> Output:
+    def answer(self, batch: TextPairs) -> Output:
         """The logits are log p. Raises PairError where the function raises, or returns something other than
         probabilities."""
         shape = len(batch), self.config.classes

@@ -13,7 +13,7 @@ from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.record import matrix
 from core.external.attention import Attention, Knockout, Stacks
-from core.external.base import GuestModel, blaming
+from core.external.base import ExternalModel, blaming
 from core.external.between import Between, between, chosen_attention
 from core.external.heads import DECODER, MEAN, stack_of, title_of
 from core.external.pieces import Pieces
@@ -24,7 +24,7 @@ from core.reading.reader import Reading
 
 
 @dataclass(frozen=True)
-class GuestConfig(ModelConfig):
+class CrossEncoderConfig(ModelConfig):
     """``layers`` and ``heads`` of the transformer; ``head``: whose attention is shown first; ``measured``: the head
     that agrees best with people's word alignments, its ``f1`` and what the best of as many random maps reaches."""
 
@@ -44,7 +44,7 @@ class GuestConfig(ModelConfig):
 
 
 @dataclass(frozen=True)
-class GuestTrace:
+class CrossEncoderTrace:
     """What one call computed: attention ``[B, heads, P, P]`` of each layer, by stack, where it was asked for, over
     these pieces, and whose attention is the evidence."""
 
@@ -61,7 +61,7 @@ class GuestTrace:
 @register(
     "cross-encoder", title="Cross-encoder", paper="Vaswani et al. 2017, Devlin et al. 2019", section="3", among=EXTERNAL
 )
-class CrossEncoder(GuestModel[Pieces]):
+class CrossEncoder(ExternalModel[Pieces]):
     """A transformer that reads both texts at once and classifies the pair, loaded with Hugging Face's library.
 
     ``body`` is what ``AutoModelForSequenceClassification`` made, with eager attention.
@@ -70,7 +70,9 @@ class CrossEncoder(GuestModel[Pieces]):
     records = (AttentionMap, AttentionHeads)
     refusal = "a transformer's weights cannot be set: cut its links instead"
 
-    def __init__(self, config: GuestConfig, body: torch.nn.Module, stacks: Stacks, name: str = GuestModel.name) -> None:
+    def __init__(
+        self, config: CrossEncoderConfig, body: torch.nn.Module, stacks: Stacks, name: str = ExternalModel.name
+    ) -> None:
         super().__init__(config)
         self.body, self.stacks, self.name = body, stacks, name
         self.together = True
@@ -95,14 +97,14 @@ class CrossEncoder(GuestModel[Pieces]):
             cuts = [None if knockout is None else knockout.row(number) for number in range(len(pieces))]
             rows = [self._call(pieces.row(number), None, cut) for number, cut in enumerate(cuts)]
             logits = torch.cat([row.logits for row in rows])
-            return Output(logits, logits, GuestTrace({}, pieces, shown))
+            return Output(logits, logits, CrossEncoderTrace({}, pieces, shown))
         seen, names = head is not None, self.stacks.names
         with Attention(pieces.real.shape[1], knockout, seen=seen, names=names) as attention:
             logits = self.body(**pieces.inputs, attention_mask=pieces.real.long()).logits
-        return Output(logits, logits, GuestTrace(attention.seen_in, pieces, shown))
+        return Output(logits, logits, CrossEncoderTrace(attention.seen_in, pieces, shown))
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
-        trace: GuestTrace = output.trace
+        trace: CrossEncoderTrace = output.trace
         if not trace.layers:
             return
         roles = reading.first.role, reading.second.role

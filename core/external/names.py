@@ -16,7 +16,7 @@ INSTALL = "install them with `make guests`, or `pip install -r requirements-gues
 
 def functions() -> tuple[str, ...]:
     """The names in ``PAIRLENS_GUESTS`` that stand for functions, each ``module:factory``."""
-    return tuple(name for name in guests() if not name.startswith(HUB))
+    return tuple(name for name in listed() if not name.startswith(HUB))
 
 
 def check_local(name: str | Path) -> None:
@@ -44,7 +44,7 @@ def is_function(folder: Path) -> bool:
     return str(folder) in functions()
 
 
-def guests() -> list[str]:
+def listed() -> list[str]:
     """All names in ``PAIRLENS_GUESTS``."""
     names = (name.strip() for name in os.environ.get(VARIABLE, "").split(","))
     return [name for name in dict.fromkeys(names) if name]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from core.external.base import GuestReader, Span, blaming, spelt
+from core.external.base import ExternalReader, Span, blaming, spelt
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.scripts import inner_ends, without_spaces
 from core.reading.tokens import MAX_TOKENS, Token, normalise, tokenize
@@ -194,7 +194,7 @@ class SplitsIntoPieces:
         return encoded, owners
 
 
-class PieceReader(SplitsIntoPieces, GuestReader[Pieces]):
+class PieceReader(SplitsIntoPieces, ExternalReader[Pieces]):
     """Splits texts into our words, and both texts of a pair together into pieces."""
 
     most_words = 2 * MAX_TOKENS

@@ -53,7 +53,7 @@ class MeasuredFigures:
 
 
 @dataclass(frozen=True)
-class GuestSettings(MeasuredFigures):
+class ExternalSettings(MeasuredFigures):
     """What ``pairlens.json`` may say."""
 
     title: str = ""
@@ -80,20 +80,20 @@ class GuestSettings(MeasuredFigures):
         return {name: value for name, value in values.items() if value}
 
 
-def settings_of(folder: Path) -> GuestSettings:
+def settings_of(folder: Path) -> ExternalSettings:
     """What is said of a model. Raises CheckpointError for a file that cannot be used."""
     return checked_settings(folder, _values(folder))
 
 
-def checked_settings(folder: Path, values: object) -> GuestSettings:
+def checked_settings(folder: Path, values: object) -> ExternalSettings:
     """The same of these values."""
     try:
-        return checked(values if isinstance(values, dict) else {"": values}, GuestSettings)
+        return checked(values if isinstance(values, dict) else {"": values}, ExternalSettings)
     except ValueError as error:
         raise CheckpointError(f"{called(folder)}/{SETTINGS} cannot be used ({error}): mend or remove it") from error
 
 
-def check(folder: Path, settings: GuestSettings, labels: Sequence[str]) -> None:
+def check(folder: Path, settings: ExternalSettings, labels: Sequence[str]) -> None:
     """Raises CheckpointError for settings that do not fit the model with these classes."""
     problem = ""
     if settings.labels and len(settings.labels) != len(labels):

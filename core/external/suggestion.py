@@ -16,7 +16,7 @@ import scipy.optimize
 import torch
 
 from core.checkpoint.files import files_state
-from core.external.guest import load_guest
+from core.external.checkpoint import load_external
 
 PAIRS = Path(__file__).with_name("plain_pairs.tsv")
 NOT_ENTAILED = "not_entailment"
@@ -70,14 +70,14 @@ def suggestion(folder: Path, progress: Callable[[int, int], object] = lambda don
     """For a model whose classes are only numbered: the task, labels and order of texts by which it gets most plain
     pairs right; None where no task has as many classes. Loads the model. ``progress`` is called with the ways to read
     its classes that were tried, and how many there are. Raises CheckpointError as loading does."""
-    guest = load_guest(folder, files_state(folder), numbered=True)
-    classes = len(guest.labels)
+    loaded = load_external(folder, files_state(folder), numbered=True)
+    classes = len(loaded.labels)
 
     @torch.inference_mode()
     def ask(pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         logits = torch.zeros(len(pairs), classes)
-        for rows, pieces in guest.batches([guest.read(*pair) for pair in pairs]):
-            logits[rows] = guest.model(pieces).logits.float()
+        for rows, pieces in loaded.batches([loaded.read(*pair) for pair in pairs]):
+            logits[rows] = loaded.model(pieces).logits.float()
         return torch.log_softmax(logits.double(), 1).numpy()
 
     ways = [(task, turned) for task in LABELS if usual_labels(task, classes) for turned in (False, True)]

@@ -8,7 +8,7 @@ import pytest
 
 from core.checkpoint import load_named
 from core.errors import RunError
-from trainers.bench.app import Phase, Verdict, Visitor, pairs, phase
+from trainers.bench.app import Phase, TimedVerdict, Visitor, pairs, phase
 
 
 def run(coroutine):
@@ -33,7 +33,7 @@ def port(address):
 
 def test_a_wrong_answer_is_an_error(checkpoints):
     own = Phase(1)
-    own.check(load_named("test-light"), [Verdict("a dog", "a cat", (0.2, 0.3, 0.5), 0.1)])
+    own.check(load_named("test-light"), [TimedVerdict("a dog", "a cat", (0.2, 0.3, 0.5), 0.1)])
     assert len(own.errors) == 1 and "instead of" in own.errors[0]
 
 

@@ -25,7 +25,7 @@ from core.explain import explain
 from core.external.attention import Attention, Knockout
 from core.external.base import spelt
 from core.external.between import rollout
-from core.external.card import answer, guest_card
+from core.external.card import answer, external_card
 from core.external.heads import HeadError
 from core.external.pieces import NO_WORD, words_of_pieces
 from core.models.base import Intervention
@@ -276,13 +276,13 @@ def test_a_folder_among_a_persons_own(folders, tmp_path, monkeypatch):
 
 def test_numbered_classes_are_asked_about(tmp_path):
     folder = make(tmp_path / "numbered", id2label={0: "LABEL_0", 1: "LABEL_1"}, label2id={"LABEL_0": 0, "LABEL_1": 1})
-    assert guest_card(folder)["asked"]
+    assert external_card(folder)["asked"]
     with pytest.raises(CheckpointError, match=r"only numbered.*page Models"):
         load(folder)
     with pytest.raises(CheckpointError, match="3 labels for 2 classes"):
         answer(folder, "entailment", ("a", "b", "c"))
     answer(folder, "paraphrase", ("not paraphrase", "paraphrase"))
-    assert not guest_card(folder)["asked"]
+    assert not external_card(folder)["asked"]
     guest = load(folder)
     assert guest.labels == ("not paraphrase", "paraphrase") and guest.roles["first"] == "question 1"
 

@@ -23,8 +23,8 @@ from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import classify, predict
 from core.evidence import AttentionMap, Explanation
 from core.explain import explain
+from core.external.checkpoint import function_checkpoint
 from core.external.functions import made
-from core.external.guest import guest_of
 from core.models.base import Intervention
 from core.reading.reader import PairError
 from tests.guests import make
@@ -172,12 +172,12 @@ def test_effects_and_files_ask_it_with_the_texts_as_edits_leave_them(tmp_path):
 
 def test_an_object_of_a_notebook_needs_no_variable():
     function = type(made(named("overlap")))()
-    guests = [guest_of(function, "overlap") for _ in range(2)]
+    guests = [function_checkpoint(function, "overlap") for _ in range(2)]
     assert guests[0].state != guests[1].state and guests[0].seconds > 0
     assert explain(guests[0], *PAIR).probabilities == explain(load_named(named("overlap")), *PAIR).probabilities
     function.labels = ("only", "only")
     with pytest.raises(CheckpointError, match=r"labels must be different names.*mend the function"):
-        guest_of(function)
+        function_checkpoint(function)
 
 
 def test_calls_follow_one_another():

@@ -21,7 +21,7 @@ from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
 from core.external.between import rollout
-from core.external.card import guest_card
+from core.external.card import external_card
 from core.external.heads import HeadError, parse_head, sizes_of, title_of
 from core.external.pieces import NO_WORD
 from core.models.base import Intervention
@@ -239,6 +239,6 @@ def test_a_text_with_the_signs_of_a_tokeniser_is_answered_or_refused_in_one_sent
 @pytest.mark.parametrize("architecture", ["distilbert", "t5", "bart", "gpt2", "xlm", "bert"])
 def test_a_card_states_the_layers_and_heads_that_the_model_has(folder_of, architecture):
     """Before it is loaded: configurations call them by many names."""
-    config, loaded = guest_card(folder_of(architecture))["config"], load(folder_of(architecture)).card["config"]
+    config, loaded = external_card(folder_of(architecture))["config"], load(folder_of(architecture)).card["config"]
     assert (config["layers"], config["heads"]) == (loaded["layers"], loaded["heads"]) == (3, 4)
     assert sizes_of({"block_sizes": [1, 1]}) == (0, 0)

@@ -25,7 +25,7 @@ from trainers import bench, loop, set_up
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.bench import models
-from trainers.bench.models import Row
+from trainers.bench.models import Measurement
 from trainers.commands import MOVED
 from trainers.paper.__main__ import main as paper
 
@@ -240,10 +240,10 @@ def test_bench_counts_the_work_of_the_equations(name: str, tmp_path: Path) -> No
 
 
 def test_bench_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def missing(quick: bool) -> list[Row]:
+    def missing(quick: bool) -> list[Measurement]:
         raise models.Unmeasured("no browser")
 
-    rows = [Row("fast", 3.0, "ms", 5), Row("slow", 7.0, "ms", 5), Row("seen", 7.0, "ms", None)]
+    rows = [Measurement("fast", 3.0, "ms", 5), Measurement("slow", 7.0, "ms", 5), Measurement("seen", 7.0, "ms", None)]
     monkeypatch.setitem(bench.MEASUREMENTS, "explain", lambda quick: rows)
     monkeypatch.setitem(bench.MEASUREMENTS, "verdict", missing)
     out = tmp_path / "b.json"
@@ -259,10 +259,10 @@ def test_bench_keeps_the_other_measurements_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, value in (("explain", 1.0), ("desk", 2.0)):
-        monkeypatch.setitem(bench.MEASUREMENTS, name, lambda quick, value=value: [Row("time", value, "ms", 5)])
+        monkeypatch.setitem(bench.MEASUREMENTS, name, lambda quick, value=value: [Measurement("time", value, "ms", 5)])
     out = tmp_path / "b.json"
     assert main(["bench", "explain", "desk", "--json", str(out)]) == 0
-    monkeypatch.setitem(bench.MEASUREMENTS, "explain", lambda quick: [Row("time", 3.0, "ms", 5)])
+    monkeypatch.setitem(bench.MEASUREMENTS, "explain", lambda quick: [Measurement("time", 3.0, "ms", 5)])
     assert main(["bench", "explain", "--json", str(out)]) == 0
     values = [
         {name: row["value"] for name, (row,) in run["benchmarks"].items()}

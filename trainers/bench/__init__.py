@@ -34,11 +34,11 @@ from core.errors import RunError
 from core.files import check_writable, json_text, write_whole
 from core.json_types import JsonObject
 from trainers.bench import app, models
-from trainers.bench.models import Row, Unmeasured
+from trainers.bench.models import Measurement, Unmeasured
 from trainers.card import device_name
 from trainers.tables import text
 
-MEASUREMENTS: dict[str, Callable[[bool], Sequence[Row]]] = {
+MEASUREMENTS: dict[str, Callable[[bool], Sequence[Measurement]]] = {
     "explain": models.explanations,
     "verdict": app.verdict,
     "effects": models.effects,
@@ -93,11 +93,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _measured(name: str, quick: bool) -> Sequence[Row]:
+def _measured(name: str, quick: bool) -> Sequence[Measurement]:
     try:
         return MEASUREMENTS[name](quick)
     except Unmeasured as error:
-        return [Row(name, None, "", None, note=str(error))]
+        return [Measurement(name, None, "", None, note=str(error))]
 
 
 def stored_runs(path: Path) -> list[JsonObject]:
@@ -112,6 +112,6 @@ def stored_runs(path: Path) -> list[JsonObject]:
         raise RunError(f"{path.parent.name}/{path.name} is not a readable JSON of speeds: make it again") from None
 
 
-def row_of(stored: JsonObject) -> Row:
+def row_of(stored: JsonObject) -> Measurement:
     """A row as the file holds it."""
-    return Row(**{key: value for key, value in stored.items() if key != "met"})
+    return Measurement(**{key: value for key, value in stored.items() if key != "met"})

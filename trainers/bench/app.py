@@ -40,7 +40,7 @@ from core.errors import RunError
 from core.explain import explain
 from core.json_types import JsonObject
 from core.wording import counted
-from trainers.bench.models import Row, Unmeasured, medians, pairs_file, word_pair
+from trainers.bench.models import Measurement, Unmeasured, medians, pairs_file, word_pair
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -64,7 +64,7 @@ DESK_ROWS = 10_000
 FILTERS = ("not right", 'gold = "neutral"', "p > 60%", 'second contains "the"', "right and p > 60%")
 
 
-def first_page(quick: bool) -> list[Row]:
+def first_page(quick: bool) -> list[Measurement]:
     """A new server's first page, from its start on, and a second visitor's pages, by those of an empty one."""
     times: dict[tuple[bool, str], list[float]] = defaultdict(list)
     signs = {page: sign for page, (_, _, sign) in PAGES.items()}
@@ -78,9 +78,9 @@ def first_page(quick: bool) -> list[Row]:
                         if not page:
                             times[script is APP, "first"].append(visits[0] + at.seconds)
 
-    def row(name: str, bar: float, page: str, other: str) -> Row:
+    def row(name: str, bar: float, page: str, other: str) -> Measurement:
         own, empty = (statistics.median(times[key]) for key in ((True, page), (False, other)))
-        return Row(f"app: {name}", own / empty, "x", bar, note=f"{own:.2f} s; the empty page {empty:.2f} s")
+        return Measurement(f"app: {name}", own / empty, "x", bar, note=f"{own:.2f} s; the empty page {empty:.2f} s")
 
     rows = [row(f"{name}, a second visitor", bar, page, "") for page, (name, bar, _) in PAGES.items()]
     return [row("first page of a new server", 2.2, "first", "first"), *rows]
@@ -98,7 +98,7 @@ def _visit(browser: Browser, address: str, sign: str) -> float:
     return seconds
 
 
-def verdict(quick: bool) -> list[Row]:
+def verdict(quick: bool) -> list[Measurement]:
     """A typed pair's verdict on Explore, beyond an empty Streamlit rerun, by its explanation alone."""
     words = ("sheep", "horses", "trees", "cars", "clouds", "boats", "birds", "chairs")
     texts = [f"A man is near the {word}" for word in words[: 4 if quick else None]]
@@ -111,10 +111,10 @@ def verdict(quick: bool) -> list[Row]:
     pair = word_pair(load_named(MODEL), 8, 20)
     (alone,) = medians([lambda: explain(load_named(MODEL), *pair)], 20)
     note = f"{taken:.0f} ms; an empty run {rerun:.0f} ms, the explanation {alone:.0f} ms"
-    return [Row("app: a verdict after Enter, beyond an empty run", (taken - rerun) / alone, "x", 3, note=note)]
+    return [Measurement("app: a verdict after Enter, beyond an empty run", (taken - rerun) / alone, "x", 3, note=note)]
 
 
-def desk(quick: bool) -> list[Row]:
+def desk(quick: bool) -> list[Measurement]:
     """The Error desk's answer to a filter; the bar is three empty Streamlit reruns and 200 ms."""
     with tempfile.TemporaryDirectory() as folder, chromium() as browser, empty_page() as empty:
         dataset = read(pairs_file(Path(folder, "pairs.jsonl"), DESK_ROWS))
@@ -130,7 +130,7 @@ def desk(quick: bool) -> list[Row]:
             rows.first.wait_for(timeout=120_000)
             taken = statistics.median(_answer(page, "Filter", text, rows) for text in FILTERS[: 2 if quick else None])
     name, bar = f"error desk: a filter of {DESK_ROWS:,} rows", round(3 * rerun + 200)
-    return [Row(name, taken, "ms", bar, note=f"an empty rerun {rerun:.0f} ms")]
+    return [Measurement(name, taken, "ms", bar, note=f"an empty rerun {rerun:.0f} ms")]
 
 
 def _reruns(browser: Browser, empty: Server) -> float:
@@ -220,7 +220,7 @@ _BOX = re.compile(r" (first|second)( \d+)?$")  # how the identifier of a sentenc
 _PAIR, _REST = "pairlens", "pairlens_address"  # components by which both parts of the page are known
 
 
-class Verdict(NamedTuple):
+class TimedVerdict(NamedTuple):
     """What the page drew of a pair: the probabilities of the classes in their order, and seconds since it was asked."""
 
     first: str
@@ -263,12 +263,12 @@ class Visitor:
     ) -> None:
         await self._socket.close()
 
-    async def open(self, **link: str) -> Verdict:
+    async def open(self, **link: str) -> TimedVerdict:
         """Open Explore at an address with these parameters, of which ``first`` and ``second`` are needed."""
         self._query, self._texts = urlencode(link), {}
         return await self._answer(link["first"], link["second"], "")
 
-    async def type(self, side: str, text: str) -> Verdict:
+    async def type(self, side: str, text: str) -> TimedVerdict:
         """Type another ``first`` or ``second`` sentence and press Enter; with the verdict on screen the browser has the
         rest of the page drawn."""
         self._texts[self._boxes[side]] = text
@@ -277,7 +277,7 @@ class Visitor:
         await self._answer(verdict.first, verdict.second, self._parts[_REST], verdict)
         return verdict
 
-    async def _answer(self, first: str, second: str, part: str, verdict: Verdict | None = None) -> Verdict:
+    async def _answer(self, first: str, second: str, part: str, verdict: TimedVerdict | None = None) -> TimedVerdict:
         """Let a part of the page run, or all of it (empty), until its last message. The verdict's time is that of its
         own message; ``verdict``: the one that is there already."""
         started = time.perf_counter()
@@ -296,7 +296,7 @@ class Visitor:
                         drawn = self._read(message)
                         if drawn is not None and (drawn["link"]["first"], drawn["link"]["second"]) == (first, second):
                             shares = tuple(one["p"] for one in drawn["verdict"]["classes"])
-                            verdict = verdict or Verdict(first, second, shares, time.perf_counter() - started)
+                            verdict = verdict or TimedVerdict(first, second, shares, time.perf_counter() - started)
                             self._shown = {"first": first, "second": second}
                     elif kind == "script_finished" and verdict is not None:
                         self._known = known if part else new
@@ -366,7 +366,7 @@ class Phase:
     memory: int = 0
     apart: float = 0.0
 
-    def check(self, checkpoint: Checkpoint, answers: Sequence[Verdict]) -> None:
+    def check(self, checkpoint: Checkpoint, answers: Sequence[TimedVerdict]) -> None:
         """Take the times of these answers, and say which are not what the checkpoint gives of the same pair alone."""
         for answer in answers:
             self.seconds.append(answer.seconds)
@@ -376,11 +376,11 @@ class Phase:
             if apart > CLOSE:
                 self.errors.append(f"{answer.first!r}, {answer.second!r}: {answer.probabilities} instead of {serial}")
 
-    def row(self) -> Row:
+    def row(self) -> Measurement:
         """The time within which 95 % were answered."""
         median, most = np.percentile(self.seconds, [50, 95]) if self.seconds else (np.nan, np.nan)
         name, bar = f"load: p95 of a verdict, {counted(self.sessions, 'session')}", 1.5 if self.sessions == 20 else None
-        return Row(name, float(most), "s", bar, note=f"p50 {median:.2f} s")
+        return Measurement(name, float(most), "s", bar, note=f"p50 {median:.2f} s")
 
 
 def pairs() -> Iterator[tuple[str, str]]:
@@ -401,7 +401,7 @@ async def phase(
 ) -> Phase:
     """So many visitors each type ``rounds`` pairs of their own, a sentence every so many seconds (0: without a pause),
     each beginning at another moment. ``process``: the server's, whose memory is measured."""
-    own, answers = Phase(sessions), list[Verdict]()
+    own, answers = Phase(sessions), list[TimedVerdict]()
     ready, begin, leave = asyncio.Semaphore(0), asyncio.Event(), asyncio.Event()
 
     async def visit(number: int) -> None:
@@ -434,7 +434,7 @@ async def phase(
     return own
 
 
-def load(quick: bool) -> list[Row]:
+def load(quick: bool) -> list[Measurement]:
     """Visitors of a server of its own, with an empty desk: 1, 20, 50 and 100 of them."""
     sizes, rounds, texts = (SESSIONS[:2], 1, pairs()) if quick else (SESSIONS, ROUNDS, pairs())
     with tempfile.TemporaryDirectory() as folder, server(PAIRLENS_DESK=folder, PAIRLENS_DB="") as own:
@@ -444,6 +444,6 @@ def load(quick: bool) -> list[Row]:
     note = f"of all phases; answers differ from serial ones by {apart:.1g} at most"
     return [
         *(each.row() for each in phases),
-        Row(f"load: errors at {sizes[-1]} sessions", errors, "errors", 0, note=note),
-        Row("load: memory of the server", max(each.memory for each in phases) / 1e9, "GB", 1.2),
+        Measurement(f"load: errors at {sizes[-1]} sessions", errors, "errors", 0, note=note),
+        Measurement("load: memory of the server", max(each.memory for each in phases) / 1e9, "GB", 1.2),
     ]

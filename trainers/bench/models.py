@@ -46,7 +46,7 @@ class Unmeasured(Exception):
 
 
 @dataclass(frozen=True)
-class Row:
+class Measurement:
     """One measured value against its bar."""
 
     name: str
@@ -87,11 +87,11 @@ def medians(forms: Sequence[Callable[[], object]], repeats: int) -> list[float]:
     return [statistics.median(taken) for taken in times]
 
 
-def by_product(name: str, bar: float, compute: Callable[[], object], repeats: int) -> Row:
+def by_product(name: str, bar: float, compute: Callable[[], object], repeats: int) -> Measurement:
     """The time of a computation as a multiple of that of a 1024³ float32 product."""
     a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
     ours, product = medians((compute, lambda: torch.mm(a, b)), repeats)
-    return Row(name, ours / product, "x", bar, note=f"{ours:.1f} and {product:.1f} ms, medians of {repeats}")
+    return Measurement(name, ours / product, "x", bar, note=f"{ours:.1f} and {product:.1f} ms, medians of {repeats}")
 
 
 EXPLAINED = ("nli-two-sided", "nli-attconv-light", "nli-attconv-advanced", "nli-esim", "nli-abcnn", "fever-attconv")
@@ -100,7 +100,7 @@ PHRASES = "te-phrases-kmin"
 EFFECTS = "nli-two-sided"
 
 
-def explanations(quick: bool) -> list[Row]:
+def explanations(quick: bool) -> list[Measurement]:
     """A pair of 30 + 30 words explained with all records."""
     rows = []
     for model in (*EXPLAINED, PHRASES):
@@ -110,7 +110,7 @@ def explanations(quick: bool) -> list[Row]:
     return rows
 
 
-def effects(quick: bool) -> list[Row]:
+def effects(quick: bool) -> list[Measurement]:
     """The words of a pair dropped, and taken away in four ways; the links of its maps."""
     checkpoint = load_named(EFFECTS)
     pair, long_pair = word_pair(checkpoint, 20, 12), word_pair(checkpoint, 40, 40)
@@ -150,7 +150,7 @@ SHARES = {"nli-attconv-light": 60, "nli-two-sided": 67}
 """Bars, in per cent; the other models have none."""
 
 
-def training(quick: bool) -> list[Row]:
+def training(quick: bool) -> list[Measurement]:
     """FLOP rate of a training step of every recipe for entailment whose checkpoint is shipped, as a share of the rate
     of a 1024³ float32 product.
 
@@ -163,7 +163,7 @@ def training(quick: bool) -> list[Row]:
     return [_share(name, words, data) for name in shipped if name.startswith("nli-")]
 
 
-def _share(name: str, words: WordTable, data: TrainingData) -> Row:
+def _share(name: str, words: WordTable, data: TrainingData) -> Measurement:
     recipe = recipes.load(name, [f"batch_size={BATCH}", "init=''", "init_classifier=false"])
     with tempfile.TemporaryDirectory() as folder:
         run = loop.ready(recipe, data, words, set_up.Options(Path(folder), device="cpu", precision="32"))
@@ -184,7 +184,7 @@ def _share(name: str, words: WordTable, data: TrainingData) -> Row:
     rate, product = sum(work(run, rows) for rows, _ in steps) / seconds, statistics.median(products)
     note = f"{rate / 1e9:.0f} of {product / 1e9:.0f} GFLOP/s, {BATCH * len(steps) / seconds:,.0f} pairs/s"
     what = f"training {name}, batch {BATCH}, of a 1024³ product"
-    return Row(what, 100 * rate / product, "%", SHARES.get(name), False, note)
+    return Measurement(what, 100 * rate / product, "%", SHARES.get(name), False, note)
 
 
 def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
@@ -239,7 +239,7 @@ sys.exit(status)
 """Not ru_maxrss, which begins with what the process that started this one took."""
 
 
-def streaming(quick: bool) -> list[Row]:
+def streaming(quick: bool) -> list[Measurement]:
     """Memory of `predict` for ``FEW`` and ``MANY`` rows, each in a process of its own; the time of ``MANY`` from the
     first row read to the last part written by that of the forward passes alone; and a Ray cluster of two workers by one
     of one, once both have predicted ``SOME`` rows. All with one thread for the passes."""
@@ -250,9 +250,9 @@ def streaming(quick: bool) -> list[Row]:
             few, some, many = (pairs_file(Path(name, f"{count}.jsonl"), count) for count in (FEW, SOME, rows))
             small, large = _megabytes(few), _megabytes(many)
             return [
-                Row(f"predict, memory for {FEW:,} rows", small, "MB", 650),
-                Row(f"predict, memory for {rows:,} rows", large, "MB", 650),
-                Row("the same, more than for the few", large - small, "MB", 50),
+                Measurement(f"predict, memory for {FEW:,} rows", small, "MB", 650),
+                Measurement(f"predict, memory for {rows:,} rows", large, "MB", 650),
+                Measurement("the same, more than for the few", large - small, "MB", 50),
                 _by_passes(many, rows),
                 _by_workers(some, many, rows),
             ]
@@ -269,7 +269,7 @@ def _megabytes(file: Path) -> float:
     return float(done.stdout.split()[-1])
 
 
-def _by_passes(file: Path, rows: int) -> Row:
+def _by_passes(file: Path, rows: int) -> Measurement:
     checkpoint, alone = load_named(STREAMED), 0.0
     for part in parts(Stream(file, labelled=False)):
         ready = prepare_rows(checkpoint, part.dataset)
@@ -279,15 +279,15 @@ def _by_passes(file: Path, rows: int) -> Row:
         alone += time.perf_counter() - started
     whole = _seconds(file)
     note = f"{rows / whole:,.0f} rows/s; forward passes alone {rows / alone:,.0f}"
-    return Row(f"predict {rows:,} rows, time by forward passes", whole / alone, "x", 1.3, note=note)
+    return Measurement(f"predict {rows:,} rows, time by forward passes", whole / alone, "x", 1.3, note=note)
 
 
-def _by_workers(some: Path, many: Path, rows: int) -> Row:
+def _by_workers(some: Path, many: Path, rows: int) -> Measurement:
     name, bar = "predict --ray, two workers by one", 1.7
     if importlib.util.find_spec("ray") is None:
-        return Row(name, None, "x", bar, False, "Ray is not installed: make cluster")
+        return Measurement(name, None, "x", bar, False, "Ray is not installed: make cluster")
     one, two = (_in_cluster(workers, some, many) for workers in (1, 2))
-    return Row(name, one / two, "x", bar, False, f"{rows / two:,.0f} rows/s; one {rows / one:,.0f}")
+    return Measurement(name, one / two, "x", bar, False, f"{rows / two:,.0f} rows/s; one {rows / one:,.0f}")
 
 
 def _in_cluster(workers: int, some: Path, many: Path) -> float:

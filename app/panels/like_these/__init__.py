@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from app.page_state.codec import fits_a_link
 from app.panels.panel import Panel, significant
-from core.neighbours import Neighbour, Neighbours
+from core.neighbours import Neighbours, TrainingNeighbour
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def like_these(found: Neighbours, model: str, labels: Sequence[str], names: Sequ
     return LikeThese(classes, found.searched, found.of)
 
 
-def _row(one: Neighbour, model: str) -> LikeRow:
+def _row(one: TrainingNeighbour, model: str) -> LikeRow:
     pair = {"model": model, "first": one.row.first, "second": one.row.second}
     link = f"?{urlencode(pair, errors='replace')}" if fits_a_link(pair) else ""
     (cosine,) = significant((one.cosine,), 4)

@@ -21,7 +21,7 @@ LONGEST = 7
 POOLINGS = ("kmin", "kmax", "full")
 
 TIE_DECIMALS = 5
-"""Alignment scores that agree in so many decimals are equal: those of one phrase that occurs twice differ in their last
+"""Scores that agree in this many decimals are equal: those of a phrase that occurs twice differ in their last
 bits, by the order in which a processor adds."""
 
 
@@ -113,14 +113,14 @@ def into_slots(scores: Tensor, rows: int, columns: int, longest: int) -> Tensor:
     return out
 
 
-class Alignment(NamedTuple):
+class BestPartners(NamedTuple):
     """Each phrase's best partner: ``score [B, P]`` (a_i of equation 5, -inf in empty slots), its slot ``partner``."""
 
     score: Tensor
     partner: Tensor
 
 
-def best(scores: Tensor, mask: Tensor, others: Tensor) -> Alignment:
+def best(scores: Tensor, mask: Tensor, others: Tensor) -> BestPartners:
     """Row-wise max of A over the other sentence's phrases: ``[B, P, Q]``, masks ``[B, P]`` and ``[B, Q]``.
 
     Of partners with equal scores the earliest is returned.
@@ -128,10 +128,10 @@ def best(scores: Tensor, mask: Tensor, others: Tensor) -> Alignment:
     rounded = scores.round(decimals=TIE_DECIMALS).masked_fill(~others[:, None], float("-inf"))
     largest = rounded.amax(dim=2, keepdim=True)  # [Yin17 eq. 5]
     partner = (rounded == largest).to(torch.uint8).argmax(dim=2)
-    return Alignment(scores.gather(2, partner[..., None])[..., 0].masked_fill(~mask, float("-inf")), partner)
+    return BestPartners(scores.gather(2, partner[..., None])[..., 0].masked_fill(~mask, float("-inf")), partner)
 
 
-class Selection(NamedTuple):
+class KeptPhrases(NamedTuple):
     """The phrases that pooling keeps, in the order of the text: ``slots [B, n]`` and which of them are real ``mask``.
 
     A sentence with fewer phrases than k keeps all it has; the slots left over are masked zeros at the end.
@@ -142,7 +142,7 @@ class Selection(NamedTuple):
 
 
 @torch.no_grad()
-def keep(score: Tensor, mask: Tensor, pooling: str, k: int) -> Selection:
+def keep(score: Tensor, mask: Tensor, pooling: str, k: int) -> KeptPhrases:
     """Choose among phrases ``[B, P]`` by their best alignment (section 3.3): ``kmin`` keeps the k worst aligned,
     ``kmax`` the k best, ``full`` all. Of equal scores (to five decimals) the earlier phrase counts first."""
     count, slots = mask.shape
@@ -160,7 +160,7 @@ def keep(score: Tensor, mask: Tensor, pooling: str, k: int) -> Selection:
         order = ranks.masked_fill(~mask.gather(1, ranks), slots)
     order = order.sort(dim=1).values[:, :width]
     real = order < slots
-    return Selection(order.masked_fill(~real, 0), real)
+    return KeptPhrases(order.masked_fill(~real, 0), real)
 
 
 def diversity(weight: Tensor) -> Tensor:

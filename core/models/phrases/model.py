@@ -33,8 +33,8 @@ from core.models.features import PairFeatures, extra_setting
 from core.models.phrases.alignment import (
     LONGEST,
     POOLINGS,
+    KeptPhrases,
     PhraseGRU,
-    Selection,
     alignment,
     best,
     diversity,
@@ -92,7 +92,7 @@ class PhraseConfig(ProjectedConfig):
 
 
 @dataclass(frozen=True)
-class Phrases:
+class PhraseSlots:
     """The phrases of one sentence in P slots, see alignment.py."""
 
     states: Tensor
@@ -103,15 +103,15 @@ class Phrases:
     """a, [B, P]."""
     partner: Tensor
     """The slot of each one's best partner in the other sentence, [B, P]."""
-    selection: Selection
+    selection: KeptPhrases
 
 
 @dataclass(frozen=True)
 class PhraseTrace:
     """What a forward pass computed: P slots of the first sentence (s_1), Q of the second (s_2)."""
 
-    first: Phrases
-    second: Phrases
+    first: PhraseSlots
+    second: PhraseSlots
     sums: Tensor
     """Sums of the words of s_1 and of s_2, [B, 2, D]."""
     scores: Tensor
@@ -157,10 +157,10 @@ class PhraseMatcher(PairFeatures):
                 raise ValueError(f"an override of the alignment must be {expected}, got {list(override.shape)}")
             scores = override.float()
 
-        def matched(states: Tensor, mask: Tensor, scores: Tensor, others: Tensor) -> Phrases:
+        def matched(states: Tensor, mask: Tensor, scores: Tensor, others: Tensor) -> PhraseSlots:
             """One sentence's phrases, rows of the scores, with their best partners and what pooling keeps."""
             partners = best(scores, mask, others)
-            return Phrases(states, mask, *partners, keep(partners.score, mask, config.pooling, config.k))
+            return PhraseSlots(states, mask, *partners, keep(partners.score, mask, config.pooling, config.k))
 
         s_1 = matched(first, first_mask, scores.mT, second_mask)
         s_2 = matched(second, second_mask, scores, first_mask)
@@ -207,7 +207,7 @@ class PhraseMatcher(PairFeatures):
             trained_so = (pooling, k) == trained
             choices.append(PhraseChoice(pooling, k, (kept[0], kept[1]), tuple(probabilities), trained_so))
 
-        def side(role: str, phrases: Phrases, other: list[int]) -> PhraseSide:
+        def side(role: str, phrases: PhraseSlots, other: list[int]) -> PhraseSide:
             columns = (values[0].tolist() for values in (phrases.mask, phrases.partner, phrases.score))
             records = (
                 PhraseRecord(span(slot, config.longest), other[partner], score)
@@ -224,7 +224,7 @@ class PhraseMatcher(PairFeatures):
 
     @recurrent
     def read(
-        self, first: Tensor, first_selection: Selection, second: Tensor, second_selection: Selection
+        self, first: Tensor, first_selection: KeptPhrases, second: Tensor, second_selection: KeptPhrases
     ) -> tuple[Tensor, Tensor, Tensor]:
         """GRU 2 over the kept phrases: last states s_1, s_2 and s_p, each ``[B, h]``.
 
@@ -284,7 +284,7 @@ class PhraseMatcher(PairFeatures):
         return torch.stack([diversity(gate) for weight in stacked for gate in weight.chunk(3)]).mean()
 
 
-def _selected(states: Tensor, selection: Selection) -> Tensor:
+def _selected(states: Tensor, selection: KeptPhrases) -> Tensor:
     selected = states.gather(1, selection.slots[..., None].expand(-1, -1, states.shape[2]))
     return selected.masked_fill(~selection.mask[..., None], 0.0)
 
@@ -294,7 +294,7 @@ def _distance(a: Tensor, b: Tensor) -> Tensor:
     return (a - b).square().sum(1).clamp_min(1e-12).sqrt()
 
 
-def _stack(selections: list[Selection]) -> Selection:
+def _stack(selections: list[KeptPhrases]) -> KeptPhrases:
     width = max(k.slots.shape[1] for k in selections)
     slots = torch.cat([F.pad(k.slots, (0, width - k.slots.shape[1])) for k in selections])
-    return Selection(slots, torch.cat([F.pad(k.mask, (0, width - k.mask.shape[1])) for k in selections]))
+    return KeptPhrases(slots, torch.cat([F.pad(k.mask, (0, width - k.mask.shape[1])) for k in selections]))

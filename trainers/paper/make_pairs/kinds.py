@@ -18,7 +18,7 @@ from trainers.paper.make_pairs.premises import (
     NUMBERS,
     Clause,
     Order,
-    Sentence,
+    Premise,
     clashes,
     clause,
     negated,
@@ -51,10 +51,10 @@ WANTED = {
 """Pairs wanted by what is exchanged in the premise: of each kind (what differs between the sentences) and label."""
 
 
-class Frame(NamedTuple):
+class Variants(NamedTuple):
     """A sentence with its whole order, shorter ones that follow from it, and its clause."""
 
-    sentence: Sentence
+    sentence: Premise
     whole: Order
     shorter: Sequence[Order]
     parts: Clause
@@ -91,14 +91,14 @@ class Maker:
             self.counts[source, kind, label] += 1
             self.pairs.append((kind, label, premise, hypothesis))
 
-    def take(self, sentence: Sentence) -> None:
+    def take(self, sentence: Premise) -> None:
         """Make pairs of all kinds from one premise; none where its clause cannot be told."""
         parts = clause(sentence, self.lists)
         if parts is None:
             return
         whole = tuple(range(len(sentence.words)))
         orders = (shortened(sentence, parts, end, plain, self.lists) for end in parts.cuts for plain in (False, True))
-        frame = Frame(sentence, whole, [*dict.fromkeys(order for order in orders if order != whole)], parts)
+        frame = Variants(sentence, whole, [*dict.fromkeys(order for order in orders if order != whole)], parts)
         slots = [slot for slot in self.finder.of(sentence, parts.auxiliary + 1) if self.wants(slot.kind)]
         for slot in self.random.sample(slots, min(2, len(slots))):
             self.contrast(frame, slot)
@@ -115,7 +115,7 @@ class Maker:
         self.used[word] += 1
         return word
 
-    def contrast(self, frame: Frame, slot: Slot) -> None:
+    def contrast(self, frame: Variants, slot: Slot) -> None:
         """The pairs of a place: words that exclude each other, or mean the same; one word in both and less said; wider
         words."""
         base, same = slot.word, slot.kind == "synonym"
@@ -148,7 +148,7 @@ class Maker:
         self.less_and_more(slot.kind, frame, slot.change(word), short)
         self.wider(frame, slot, word, short)
 
-    def less_and_more(self, source: str, frame: Frame, change: dict[int, str], short: Order) -> None:
+    def less_and_more(self, source: str, frame: Variants, change: dict[int, str], short: Order) -> None:
         """A word on both sides: the shorter sentence follows from the longer one, and leaves that open."""
         pair = write(frame.sentence, frame.whole, change), write(frame.sentence, short, change)
         if short == frame.whole:
@@ -158,7 +158,7 @@ class Maker:
         else:
             self.emit(source, "added", NEUTRAL, *reversed(pair))
 
-    def wider(self, frame: Frame, slot: Slot, word: str, short: Order) -> None:
+    def wider(self, frame: Variants, slot: Slot, word: str, short: Order) -> None:
         """A word and one that holds of whatever it holds of: entailment, and the other way round neutral."""
         before = frame.sentence.lower(slot.at - 1)
         determined = before in ARTICLES | NUMBERS | {"some"} or before in self.lists.adjectives
@@ -178,7 +178,7 @@ class Maker:
         elif draw < 0.8:
             self.less_and_more(slot.kind, frame, changes[0], short)
 
-    def negation(self, frame: Frame) -> None:
+    def negation(self, frame: Variants) -> None:
         """Pairs with "not" or "nobody" on one side, or on both."""
         sentence, parts = frame.sentence, frame.parts
         nobody = self.random.random() < 0.25 and sentence.lower(parts.head) in self.lists.people

@@ -59,7 +59,7 @@ Order = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Premise:
     """A premise as words and signs, without its final full stop."""
 
     words: tuple[str, ...]
@@ -69,16 +69,16 @@ class Sentence:
         return self.words[at].lower() if 0 <= at < len(self.words) else ""
 
 
-def read(text: str) -> Sentence | None:
+def read(text: str) -> Premise | None:
     """A premise as a sentence, or None for one with signs that no plain sentence has."""
     text = text.strip().rstrip(". ")
     if not re.fullmatch(r"[A-Za-z0-9 ,'-]+", text) or "--" in text or " '" in text:
         return None
     words = tuple(re.findall(r"[A-Za-z0-9'-]+|,", text))
-    return Sentence(words) if 3 <= len(words) <= 22 else None
+    return Premise(words) if 3 <= len(words) <= 22 else None
 
 
-def write(sentence: Sentence, order: Order, changes: Mapping[int, str] | None = None) -> str:
+def write(sentence: Premise, order: Order, changes: Mapping[int, str] | None = None) -> str:
     """The text of an order, with some positions' words exchanged, "a" and "an" mended, and a full stop."""
     words = [(changes or {}).get(x, sentence.words[x]) if isinstance(x, int) else x for x in order]
     words = " ".join(word for word in words if word).split(" ")
@@ -92,7 +92,7 @@ def write(sentence: Sentence, order: Order, changes: Mapping[int, str] | None = 
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def nouns(sentence: Sentence, lists: WordLists) -> list[tuple[int, Noun]]:
+def nouns(sentence: Premise, lists: WordLists) -> list[tuple[int, Noun]]:
     """The nouns of a sentence that are heads of their phrases and stand once in it: position and what stands there."""
     out = []
     for at in range(len(sentence.words)):
@@ -102,7 +102,7 @@ def nouns(sentence: Sentence, lists: WordLists) -> list[tuple[int, Noun]]:
     return out
 
 
-def _is_head(sentence: Sentence, at: int, noun: Noun, lists: WordLists) -> bool:
+def _is_head(sentence: Premise, at: int, noun: Noun, lists: WordLists) -> bool:
     after = sentence.lower(at + 1)
     if after == "of" or not (after in CLOSED or after in ("", ",") or _participle(after)):
         return False
@@ -125,7 +125,7 @@ def _participle(word: str) -> bool:
     return word.endswith("ing") and len(word) > 5 and word not in ("something", "evening", "morning", "clothing")
 
 
-def clause(sentence: Sentence, lists: WordLists) -> Clause | None:
+def clause(sentence: Premise, lists: WordLists) -> Clause | None:
     """Subject, verb and rest, where the sentence is plain enough to be sure of them: a determiner, adjectives, a noun,
     and behind it "is" or "are" with a form in -ing. None too where less said would not follow."""
     head = 1
@@ -145,7 +145,7 @@ def clause(sentence: Sentence, lists: WordLists) -> Clause | None:
     return Clause(head, head + 1, (*cuts, end))
 
 
-def _may_end(sentence: Sentence, verb: int, cut: int, lists: WordLists) -> bool:
+def _may_end(sentence: Premise, verb: int, cut: int, lists: WordLists) -> bool:
     """Whether the sentence may end before position ``cut``."""
     after, last = sentence.lower(cut), sentence.lower(cut - 1)
     astray = (
@@ -159,7 +159,7 @@ def _may_end(sentence: Sentence, verb: int, cut: int, lists: WordLists) -> bool:
     return not dangling and (not last.endswith(("ed", "ly")) or last in ("bed", "sled"))
 
 
-def shortened(sentence: Sentence, parts: Clause, end: int, plain: bool, lists: WordLists) -> Order:
+def shortened(sentence: Premise, parts: Clause, end: int, plain: bool, lists: WordLists) -> Order:
     """The sentence up to ``end``; ``plain``: without the subject's adjectives too."""
     adjectives = range(parts.head) if plain else ()
     return tuple(at for at in range(end) if at not in adjectives or sentence.lower(at) not in lists.adjectives)

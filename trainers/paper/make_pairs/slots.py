@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.linguistics.word_lists import PLURAL, Noun, WordLists
-from trainers.paper.make_pairs.premises import ARTICLES, CLOSED, NUMBERS, OLD, PREPOSITIONS, YOUNG, Sentence, nouns
+from trainers.paper.make_pairs.premises import ARTICLES, CLOSED, NUMBERS, OLD, PREPOSITIONS, YOUNG, Premise, nouns
 
 PERSONS = {"people", "occupation", "performer", "athlete"}
 PERSONAL = {"people", "couple", "male", "female", "worker", "workers", "asian", "african", "american"}
@@ -66,7 +66,7 @@ class Slots:
     def __init__(self, lists: WordLists) -> None:
         self.lists = lists
 
-    def of(self, sentence: Sentence, verb: int) -> list[Slot]:
+    def of(self, sentence: Premise, verb: int) -> list[Slot]:
         """All places of a sentence, by position; ``verb``: the position of its main verb, -1 for unknown."""
         heads = [(at, noun) for at, noun in nouns(sentence, self.lists) if noun.group != "drink"]  # "in the water"
         out = [self.noun(at, noun) for at, noun in heads]
@@ -75,7 +75,7 @@ class Slots:
         out += [*self.preposition(sentence), *self.synonyms(sentence, heads, verb)]
         return sorted(out, key=lambda slot: (slot.at, slot.kind))
 
-    def synonyms(self, sentence: Sentence, heads: Sequence[tuple[int, Noun]], verb: int) -> list[Slot]:
+    def synonyms(self, sentence: Premise, heads: Sequence[tuple[int, Noun]], verb: int) -> list[Slot]:
         """Nouns, adjectives and the verb that have a synonym, which is written where the word may have any number."""
         out = [
             Slot("synonym", at, noun.base, (), lambda w: self.lists.others_of("synonyms", w),
@@ -102,7 +102,7 @@ class Slots:
             lambda word: self.lists.form(word, noun.number),
         )
 
-    def colour(self, sentence: Sentence, at: int) -> list[Slot]:
+    def colour(self, sentence: Premise, at: int) -> list[Slot]:
         """A colour, but for that of people, animals and hair."""
         word, after = sentence.words[at], sentence.lower(at + 1)
         groups = {noun.group for noun in self.lists.forms.get(after, [])}
@@ -116,7 +116,7 @@ class Slots:
             else [one_of("colour", at, word, self.lists["colours"])]
         )
 
-    def number(self, sentence: Sentence, at: int) -> list[Slot]:
+    def number(self, sentence: Premise, at: int) -> list[Slot]:
         """A number before a plural, where it is the sentence's only one."""
         words: list[str] = self.lists["numbers"]
         if sentence.lower(at) not in words or sum(word.lower() in {*words, "one"} for word in sentence.words) > 1:
@@ -133,7 +133,7 @@ class Slots:
         above = {word: ("some", "several") if words.index(word) > 2 else ("some",) for word in words}
         return [one_of("number", at, sentence.lower(at), words, lambda word: above.get(word, ()))]
 
-    def adjective(self, sentence: Sentence, at: int) -> list[Slot]:
+    def adjective(self, sentence: Premise, at: int) -> list[Slot]:
         """An adjective with each of its antonyms that can be said of its noun: a child is not old, nobody is new."""
         word, after = sentence.words[at], sentence.lower(at + 1)
         nouns = self.lists.forms.get(after, [])
@@ -151,7 +151,7 @@ class Slots:
             if said_of({word, other}, person, child)
         ]
 
-    def preposition(self, sentence: Sentence) -> list[Slot]:
+    def preposition(self, sentence: Premise) -> list[Slot]:
         """Prepositions and adverbs of place with their opposites."""
         out, lower = [], [word.lower() for word in sentence.words]
         for at, one in itertools.product(range(2, len(lower)), self.lists.others("preposition antonyms")):
@@ -164,7 +164,7 @@ class Slots:
         return out
 
 
-def _before_noun(sentence: Sentence, at: int) -> bool:
+def _before_noun(sentence: Premise, at: int) -> bool:
     """Whether the word at a position belongs to the word after it alone."""
     after = sentence.lower(at + 1)
     return (

@@ -15,14 +15,14 @@ from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.errors import CheckpointError, UnnamedClassesError, UserError, said
 from core.evidence import Sentence
 from core.external.attention import Stacks, stacks_of
-from core.external.base import GuestBatch, GuestReader
+from core.external.base import ExternalBatch, ExternalReader
 from core.external.between import chosen_attention
 from core.external.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
-from core.external.card import BI_ENCODER, guest_card, named
+from core.external.card import BI_ENCODER, external_card, named
 from core.external.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
 from core.external.heads import HeadError, stack_of
 from core.external.loading import body_of, check_vocabulary, longest_of, names_of, tokenizer_of
-from core.external.model import CrossEncoder, GuestConfig
+from core.external.model import CrossEncoder, CrossEncoderConfig
 from core.external.names import called
 from core.external.pieces import PieceReader
 from core.external.settings import SETTINGS
@@ -51,17 +51,17 @@ PARTS_OF_BATCH = 4_000
 
 
 @dataclass(frozen=True)
-class Guest(Checkpoint):
+class ExternalCheckpoint(Checkpoint):
     """An external model ready to use. ``words`` is the shared word table, which replacements are drawn from.
 
     ``seconds``: of one pass over a pair of usual length, measured when it was loaded.
     """
 
-    own_reader: GuestReader[GuestBatch]
+    own_reader: ExternalReader[ExternalBatch]
     seconds: float = 0.0  # type: ignore[misc]
 
     @property
-    def reader(self) -> GuestReader[GuestBatch]:  # type: ignore[override]
+    def reader(self) -> ExternalReader[ExternalBatch]:  # type: ignore[override]
         return self.own_reader
 
     def reading(self, sides: Sequence[ReadText], extra: Sequence[float] | None = None) -> Reading:
@@ -80,7 +80,7 @@ class Guest(Checkpoint):
         """Rows that this machine's processor computes in about :data:`SECONDS_A_CALL`."""
         return max(4, int(SECONDS_A_CALL / self.seconds)) if self.seconds else 256
 
-    def batches(self, readings: Sequence[Reading], most: int = 256) -> Iterator[tuple[torch.Tensor, GuestBatch]]:
+    def batches(self, readings: Sequence[Reading], most: int = 256) -> Iterator[tuple[torch.Tensor, ExternalBatch]]:
         """The readings as the model is called with them, in batches of like length and of at most so many rows, each
         with the numbers of its rows."""
         lengths = [sum(len(side.text) for side in reading.texts()) for reading in readings]
@@ -94,11 +94,13 @@ class Guest(Checkpoint):
             start += len(rows)
 
 
-def load_guest(folder: Path, state: FilesState, *, numbered: bool = False, class_names: Sequence[str] = ()) -> Guest:
+def load_external(
+    folder: Path, state: FilesState, *, numbered: bool = False, class_names: Sequence[str] = ()
+) -> ExternalCheckpoint:
     """A folder in Hugging Face's format as a checkpoint, one whose classes are only ``numbered`` where that is asked
     for, or with these ``class_names``. Raises CheckpointError with one sentence that says what is wrong and what to
     do."""
-    card = named(guest_card(folder), class_names) if class_names else guest_card(folder)
+    card = named(external_card(folder), class_names) if class_names else external_card(folder)
     if card.get("asked") and not numbered:
         names = ", ".join(card["labels"])
         only_numbers = all(label.startswith("LABEL_") for label in card["labels"])
@@ -114,23 +116,23 @@ def load_guest(folder: Path, state: FilesState, *, numbered: bool = False, class
     except UserError:
         raise
     except Exception as error:  # whatever a stranger's files make a library raise
-        raise CheckpointError(f"{called(folder)} cannot be loaded ({said(error)}): copy the model again") from error
+        raise CheckpointError(f"{called(folder)} cannot be external ({said(error)}): copy the model again") from error
 
 
-def _of_cross(folder: Path, state: FilesState, card: Card) -> Guest:
+def _of_cross(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint:
     tokenizer, body = tokenizer_of(folder), body_of(folder)
     check_vocabulary(folder, tokenizer, body)
     second_first = bool(card.get("second_first"))
     reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
-    config = checked(card["config"], GuestConfig)
+    config = checked(card["config"], CrossEncoderConfig)
     model = CrossEncoder(config, body, _stacks(reader, body), card["name"]).eval()
-    guest = _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
-    model.together = _answers_together(guest)
-    model.differentiable = _has_gradients(guest, model, reader)
-    return _counted(guest, model, reader)
+    external = _tried(ExternalCheckpoint(card["name"], folder, model, card, default_table(), state, reader))
+    model.together = _answers_together(external)
+    model.differentiable = _has_gradients(external, model, reader)
+    return _counted(external, model, reader)
 
 
-def _of_pair(folder: Path, state: FilesState, card: Card) -> Guest:
+def _of_pair(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint:
     tower = tower_of(folder)
     check_vocabulary(folder, tower.tokenizer, tower.body)
     reader = TowerReader(
@@ -138,16 +140,16 @@ def _of_pair(folder: Path, state: FilesState, card: Card) -> Guest:
     )
     model = BiEncoder(checked(card["config"], BiEncoderConfig), tower, head_of(folder, card)).eval()
     model.name = card["name"]
-    guest = _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
-    tower.together = _answers_together(guest)
-    return guest
+    external = _tried(ExternalCheckpoint(card["name"], folder, model, card, default_table(), state, reader))
+    tower.together = _answers_together(external)
+    return external
 
 
 @torch.inference_mode()
-def _counted(guest: Guest, model: CrossEncoder, reader: PieceReader) -> Guest:
-    """The guest with the layers and heads that one pass used: configurations name them in many ways. Raises
+def _counted(external: ExternalCheckpoint, model: CrossEncoder, reader: PieceReader) -> ExternalCheckpoint:
+    """The checkpoint with the layers and heads that one pass used: configurations name them in many ways. Raises
     CheckpointError for a head that it does not have."""
-    seen_in = model.under(reader.batch(guest.read(*TYPICAL)), Intervention(head="")).trace.seen_in
+    seen_in = model.under(reader.batch(external.read(*TYPICAL)), Intervention(head="")).trace.seen_in
     sizes = {stack: [len(layers), layers[0].shape[1]] for stack, layers in seen_in.items()}
     layers, heads = sizes.pop("", [0, 0])
     model.config = replace(model.config, layers=layers, heads=heads)
@@ -155,9 +157,9 @@ def _counted(guest: Guest, model: CrossEncoder, reader: PieceReader) -> Guest:
         try:
             chosen_attention(seen_in.get(stack_of(model.config.head), ()), model.config.head)
         except HeadError as error:
-            raise CheckpointError(f"{SETTINGS} of {guest.name}: {error}") from error
+            raise CheckpointError(f"{SETTINGS} of {external.name}: {error}") from error
     seen = {"layers": layers, "heads": heads, "stacks": sizes}
-    return replace(guest, card={**guest.card, "config": {**guest.card["config"], **seen}})
+    return replace(external, card={**external.card, "config": {**external.card["config"], **seen}})
 
 
 @torch.inference_mode()
@@ -169,22 +171,22 @@ def _stacks(reader: PieceReader, body: torch.nn.Module) -> Stacks:
 
 
 @torch.inference_mode()
-def _answers_together(guest: Guest) -> bool:
+def _answers_together(external: ExternalCheckpoint) -> bool:
     """Whether pairs of unlike length have the same logits in one batch as each alone: some models see the pads, or
     refuse several rows."""
-    readings = [guest.read(*pair) for pair in (TYPICAL, *OTHERS)]
-    alone = torch.cat([guest.model(guest.reader.batch(reading)).logits for reading in readings])
+    readings = [external.read(*pair) for pair in (TYPICAL, *OTHERS)]
+    alone = torch.cat([external.model(external.reader.batch(reading)).logits for reading in readings])
     try:
         # Not by the model's own door, which would log that it refuses.
-        together = guest.model.answer(guest.reader.batch_of(readings)).logits  # type: ignore[operator]
+        together = external.model.answer(external.reader.batch_of(readings)).logits  # type: ignore[operator]
     except Exception:
         return False
     return torch.allclose(together, alone, atol=SAME, rtol=0)
 
 
-def _has_gradients(guest: Guest, model: CrossEncoder, reader: PieceReader) -> bool:
+def _has_gradients(external: ExternalCheckpoint, model: CrossEncoder, reader: PieceReader) -> bool:
     """Whether a transformer answers the same when it is given its pieces' vectors, and has a gradient in them."""
-    pieces = reader.batch(guest.read(*OTHERS[0]))
+    pieces = reader.batch(external.read(*OTHERS[0]))
     try:
         vectors, log_p = model.by_vectors(pieces, 0)
         with torch.enable_grad():
@@ -196,37 +198,37 @@ def _has_gradients(guest: Guest, model: CrossEncoder, reader: PieceReader) -> bo
     return bool(slope.isfinite().all()) and torch.allclose(given, own, atol=1e-4)
 
 
-def guest_of(function: PairFunction, name: str = "function", state: FilesState = ()) -> Guest:
+def function_checkpoint(function: PairFunction, name: str = "function", state: FilesState = ()) -> ExternalCheckpoint:
     """An object with ``labels`` and ``probabilities``, as a notebook has it or ``PAIRLENS_GUESTS`` names it, as a
     checkpoint. ``state``: what tells it from others of its name, unless it is one of its own. Raises CheckpointError as
-    :func:`load_guest` does."""
+    :func:`load_external` does."""
     card = card_of(function, name)
     model = FunctionModel(checked(card["config"], FunctionConfig), name, function).eval()
     own = state or ((next(_NUMBERS),),)
-    return _tried(Guest(name, Path(name), model, card, default_table(), own, TextReader()))
+    return _tried(ExternalCheckpoint(name, Path(name), model, card, default_table(), own, TextReader()))
 
 
 _NUMBERS = itertools.count()
 """They tell functions of one name apart where their answers are cached."""
 
 
-def _tried(guest: Guest) -> Guest:
-    """The guest with the time of a pass, after a first pass has shown that it answers as its card says."""
-    batch = guest.reader.batch(guest.read(*TYPICAL))
+def _tried(external: ExternalCheckpoint) -> ExternalCheckpoint:
+    """The checkpoint with the time of a pass, after a first pass has shown that it answers as its card says."""
+    batch = external.reader.batch(external.read(*TYPICAL))
     with torch.inference_mode():
         start = time.perf_counter()
         try:
-            logits = guest.model(batch).logits
+            logits = external.model(batch).logits
         except PairError as error:
             raise CheckpointError(str(error)) from error
-        if tuple(logits.shape) != (1, len(guest.labels)):
+        if tuple(logits.shape) != (1, len(external.labels)):
             raise CheckpointError(
-                f"{guest.name} answers with {logits.shape[-1]} numbers for {len(guest.labels)} classes: mend the "
+                f"{external.name} answers with {logits.shape[-1]} numbers for {len(external.labels)} classes: mend the "
                 "id2label of its config.json"
             )
         passes = [time.perf_counter() - start]
         while len(passes) < 3 and sum(passes) < LONGEST_TRIAL:
             start = time.perf_counter()
-            guest.model(batch)
+            external.model(batch)
             passes.append(time.perf_counter() - start)
-    return replace(guest, seconds=min(passes))
+    return replace(external, seconds=min(passes))
