@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from app.api.door import Refused
 from app.api.executor import sentence
-from app.model_choice import Listed, is_guest, offered
+from app.model_choice import Listed, is_external, offered
 from app.palette import class_colours
 from core.card import ranked_by
 from core.checkpoint import Checkpoint, CheckpointError, available, in_memory, load_named, records_of
@@ -197,7 +197,7 @@ def _model(name: str, listed: Listed) -> JsonObject:
             {"label": label, "name": name, "light": light, "dark": dark} for label, name, (light, dark) in classes
         ],
         "records": [record.kind for record in records_of(card)],
-        "external": is_guest(card),
+        "external": is_external(card),
         "ranks": ranked_by(card) is not None,
         "map": (listed.folder / "map" / "map.json").is_file(),
         "seconds": _seconds(name),
