@@ -68,7 +68,7 @@ def _write() -> None:
 
 def line() -> JsonObject:
     """What a line holds."""
-    from core.desk.queue import QUEUE
+    from core.desk.jobs import QUEUE
     from core.explain import EXPLANATIONS
 
     count, seconds = EXPLANATIONS.take()

@@ -172,42 +172,50 @@ def _result(ray: Any, item: T, reference: Any) -> tuple[T, Any]:
 
 
 Texts = Sequence[tuple[str, str]]
-"""The first and second text of a part's rows, which is all that models read of them."""
-Known = Sequence[tuple[str, str]]
+"""The first and second text of a part's rows, which is all that models read."""
+CheckpointIds = Sequence[tuple[str, str]]
 """Checkpoints by folder and checksum of their weights."""
 
 
+def ids_of(checkpoints: Sequence[Checkpoint]) -> CheckpointIds:
+    """The folders and checksums by which a cluster finds these checkpoints."""
+    return [(str(checkpoint.folder.resolve()), str(checkpoint.card["sha256"])) for checkpoint in checkpoints]
+
+
 def predicted_by(
-    ray: Any, some: Iterable[Part], checkpoints: Sequence[Checkpoint], progress: Callable[[int], object]
+    ray: Any, parts: Iterable[Part], checkpoints: Sequence[Checkpoint], progress: Callable[[int], object]
 ) -> Iterator[Predicted]:
-    """:func:`core.evaluation.parts.predicted` with the parts computed in the cluster, one a processor at a time; this
-    process reads rows and writes what comes back."""
-    under_way: deque[Part] = deque()
+    """:func:`core.evaluation.parts.predicted` with one part per processor of the cluster; this process reads rows and
+    writes the answers."""
+    sent: deque[Part] = deque()
 
     def texts() -> Iterator[Texts]:
-        for part in some:
+        for part in parts:
             for checkpoint in checkpoints:
                 check_texts(checkpoint, part.dataset)
-            under_way.append(part)
-            yield [(row.first, row.second) for row in part.dataset.rows]
+            sent.append(part)
+            yield _texts(part)
 
-    known = [(str(checkpoint.folder.resolve()), str(checkpoint.card["sha256"])) for checkpoint in checkpoints]
-    for answers in logits_by(ray, texts(), known):
-        part = under_way.popleft()
+    for answers in logits_by(ray, texts(), ids_of(checkpoints)):
+        part = sent.popleft()
         progress(len(part.dataset.rows))
         yield Predicted(part, chances(checkpoints, map(torch.tensor, answers)))
 
 
-def logits_by(ray: Any, some: Iterable[Texts], checkpoints: Known) -> Iterator[list[np.ndarray]]:
+def _texts(part: Part) -> Texts:
+    return [(row.first, row.second) for row in part.dataset.rows]
+
+
+def logits_by(ray: Any, parts: Iterable[Texts], checkpoints: CheckpointIds) -> Iterator[list[np.ndarray]]:
     """The logits ``[N, C]`` of each checkpoint for the rows of each part, in order."""
     processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
-    asked = ((texts, checkpoints) for texts in some)
-    return (answers for _, answers in each(ray, logits_of_part, asked, ahead=2 * processors + 1))
+    questions = ((texts, checkpoints) for texts in parts)
+    return (answers for _, answers in each(ray, logits_of_part, questions, ahead=2 * processors + 1))
 
 
-def logits_of_part(asked: tuple[Texts, Known]) -> list[np.ndarray]:
-    """What a task does. Raises RunError where this machine has another checkpoint in a folder."""
-    texts, checkpoints = asked
+def logits_of_part(question: tuple[Texts, CheckpointIds]) -> list[np.ndarray]:
+    """The task of a worker. Raises RunError where this machine has another checkpoint in a folder."""
+    texts, checkpoints = question
     rows = tuple(Example(str(number), *pair, None) for number, pair in enumerate(texts))
     return [_logits(folder, sha256, Dataset("", "", rows)) for folder, sha256 in checkpoints]
 
@@ -221,41 +229,49 @@ def _logits(folder: str, sha256: str, dataset: Dataset) -> np.ndarray:
     return answer
 
 
-_LOOK = 0.2
-"""Seconds until the one who waits is asked again whether it still wants the answers."""
+_POLL = 0.2
+"""Seconds between two calls of ``still_wanted``."""
 
 
-def logits_there(
-    address: str, parts: Sequence[Texts], folder: str, sha256: str, still_wanted: Callable[[], None]
-) -> Generator[np.ndarray, None, None]:
-    """The logits ``[N, C]`` of a checkpoint, by folder and checksum, for the texts of each part, in order. What
-    ``still_wanted``, which is called now and then, raises ends the work. Raises RunError where no cluster is at the
-    address, which is told within ten seconds, or where it failed."""
+def predicted_there(
+    address: str,
+    parts: Iterable[Part],
+    checkpoint: Checkpoint,
+    still_wanted: Callable[[], None],
+    progress: Callable[[int], object] = lambda rows: None,
+) -> Generator[Predicted, None, None]:
+    """:func:`predicted_by` for the desk, in a process of its own. What ``still_wanted``, which is called now and then,
+    raises ends the work. Raises RunError where there is no cluster at the address, within ten seconds, or where it
+    failed."""
     check_address(address, DESK_SETTING)
-    own, other = Pipe()
-    command = [sys.executable, "-c", f"from core import cluster; cluster.answer({other.fileno()})"]
+    listed, (folder, sha256) = [*parts], ids_of([checkpoint])[0]
+    if not listed:
+        return
+    here, there = Pipe()
+    command = [sys.executable, "-c", f"from core import cluster; cluster.answer({there.fileno()})"]
     root = Path(__file__).resolve().parents[1]
-    child = subprocess.Popen(command, pass_fds=[other.fileno()], cwd=root, stdin=subprocess.DEVNULL)
-    other.close()
+    child = subprocess.Popen(command, pass_fds=[there.fileno()], cwd=root, stdin=subprocess.DEVNULL)
+    there.close()
     try:
-        own.send((address, parts, folder, sha256, PATIENCE))
-        for _ in parts:
-            while not own.poll(_LOOK):
+        here.send((address, [_texts(part) for part in listed], folder, sha256, PATIENCE))
+        for part in listed:
+            while not here.poll(_POLL):
                 still_wanted()
-            answer = own.recv()
+            answer = here.recv()
             if isinstance(answer, str):
                 raise RunError(answer)
-            yield answer
+            progress(len(part.dataset.rows))
+            yield Predicted(part, chances([checkpoint], [torch.from_numpy(answer)]))
     except (EOFError, ConnectionError):
-        raise RunError("the process that asked the cluster was ended: begin the prediction again") from None
+        raise RunError("the process that asked the cluster was killed: start the prediction again") from None
     finally:
         child.terminate()
         child.wait()
-        own.close()
+        here.close()
 
 
 def answer(descriptor: int) -> None:
-    """Be that process: the logits of each part go out as they come, or one sentence of what failed."""
+    """Run that process: send the logits of each part as they come, or one sentence about what failed."""
     global PATIENCE
     connection = Connection(descriptor)
     address, parts, folder, sha256, PATIENCE = connection.recv()
@@ -266,4 +282,4 @@ def answer(descriptor: int) -> None:
     except UserError as error:
         connection.send(str(error))
     except Exception as error:  # whatever Ray raises
-        connection.send(f"the cluster failed ({type(error).__name__}): begin the prediction again")
+        connection.send(f"the cluster failed ({type(error).__name__}): start the prediction again")

@@ -43,7 +43,7 @@ from core.progress import bar
 from core.wording import counted, with_label
 from trainers.card import add_to_card
 from trainers.options import add_options, check_labels, columns, mapped, mismatch, pick_device, scales_of
-from trainers.prediction_files import Output, one_file
+from trainers.prediction_files import RowFile, row_file
 from trainers.tables import text, told
 from trainers.tally import Graded, Rankings, Verdicts, graded
 
@@ -79,13 +79,13 @@ def run(args: argparse.Namespace) -> int:
     first = next(some)
     tallies = [tally_of(*pair, first.dataset, args) for pair in zip(checkpoints, scales, strict=True)]
     checked = (_checked(part, checkpoints, tallies, some) for part in itertools.chain([first], some))
-    output = one_file(args.out, checkpoints, "csv") if args.out else nullcontext(Output())
+    output = row_file(args.out, checkpoints[0].labels) if args.out else nullcontext(RowFile())
     device = pick_device(args.device)
     with output as file, bar(known[1] if known else None) as shown:
         for part in predicted(checked, checkpoints, device, shown.update):
             for tally, probabilities in zip(tallies, part.probabilities, strict=True):
                 tally.add(part.part.dataset, probabilities)
-            file.add(part)
+            file.add(part.part.number, part.part.dataset, part.probabilities)
     scores = score(checkpoints, stream, tallies)
     if args.card:
         before = read_card(checkpoints[0].folder).get("results") or {}

@@ -1,25 +1,25 @@
-"""Write what checkpoints predict for every row of data files: as CSV, as JSON lines, or as a run of the error desk.
+"""Write the predictions of checkpoints for every row of data files: as a run for the error desk, CSV, or JSON lines.
 
+    python -m trainers predict nli-attconv-light nli-two-sided FILE --out run/
+    python -m trainers predict nli-attconv-light FOLDER --out run/ --ray auto
     python -m trainers predict nli-attconv-light FILE --out predictions.csv
     python -m trainers predict nli-attconv-light FILE --out predictions.jsonl
-    python -m trainers predict nli-attconv-light nli-two-sided FILE --out run.parquet
-    python -m trainers predict nli-attconv-light FOLDER --out DIR/
-    python -m trainers predict nli-attconv-light FOLDER --out DIR/ --ray auto
-    torchrun --nproc-per-node 2 -m trainers predict nli-attconv-light FILE --out run.parquet
+    torchrun --nproc-per-node 2 -m trainers predict nli-attconv-light FILE --out run/
 
-FILE is a data file, a folder of them or a pattern in quotes ("shards/*.jsonl.zst"), all of one layout; gzip, zstd and
-Parquet are unpacked. Rows are read, predicted and written in parts of 2,048 (fewer where texts are long), so that a
-million takes no more memory than a thousand; only FEVER's rows, which depend on each other, are read at once.
+FILE is a data file, a folder of them or a pattern in quotes ("shards/*.jsonl.zst"), all in one layout, perhaps gzip,
+zstd or Parquet. Rows are read, predicted and written in parts of 2,048 (fewer where texts are long), so memory does not
+grow with the number of rows. Labels may be missing.
 
-Labels may be missing from the file. Every record of a CSV or JSON file: id, first, second, label, predicted and p_CLASS
-for each class. CSV gives texts back byte for byte: quoted where commas, quotes or line ends ask for it, but without the
-apostrophe that keeps a spreadsheet from running them as formulas, which "Rows (CSV)" of the page Error desk has. A run,
-of one to four checkpoints, also holds the file's other columns; the page Error desk opens it. DIR/ (it ends in a slash,
-or is there already) gets a file for each part, a run in parts where --format is parquet; the same command, begun again
-after it was stopped, writes the parts that are missing, and the result is byte for byte that of an unbroken run on one
-kind of processor with as many threads (elsewhere the last digits of a probability may be others).
-Several processes of torchrun, on one machine or more, share the parts and write the same files; so do the machines of a
-Ray cluster (docs/cluster.md), of which one may be lost on the way.
+A run is a folder: data.parquet with the texts, labels and the file's other columns, and one Parquet file of
+probabilities for each checkpoint. The page Error desk opens it from the folder of data sets, or as an upload when it is
+packed as .zip. The same command resumes a run that was stopped; another checkpoint for the same data is added to it.
+The result does not depend on interruptions: it is the same to the byte on one kind of processor with as many threads.
+Several processes of torchrun, on one or more machines, share the work; so do the machines of a Ray cluster
+(docs/cluster.md), which may lose one of them on the way.
+
+Each record of CSV and JSON lines: id, first, second, label, predicted and p_CLASS for each class. CSV reproduces texts
+byte for byte, quoted where commas, quotes or line ends require it, but without the apostrophe that keeps a spreadsheet
+from running them as formulas, which "Rows (CSV)" on the page Error desk adds.
 """
 
 from __future__ import annotations
@@ -27,29 +27,33 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import torch
 
 from core.checkpoint import Checkpoint, open_checkpoints
 from core.cluster import cluster, predicted_by
 from core.command_line import add_class_names
-from core.data import Stream
-from core.data.labels import Scale, question
+from core.data import Dataset, Stream
+from core.data.labels import CountsAs, Scale, question
 from core.data.stream import survey
+from core.desk import run_folder
+from core.desk.prediction import Compute, header_of_stream, predict_parts
+from core.desk.run import MOST_MODELS, RunHeader, RunModel
 from core.errors import RunError
-from core.evaluation.parts import Part, agreed, parts, predicted, rank_of
+from core.evaluation.parts import agreed, parts, predicted, rank_of
 from core.files import check_writable
 from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted
 from trainers.options import add_options, add_ray, columns, mapped, mismatch, pick_device, scales_of
-from trainers.prediction_files import FORMATS, Output, folder_of_parts, one_file
+from trainers.prediction_files import FORMATS, RowFile, row_file
 
-MOST = 4
-"""Checkpoints of one run."""
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,54 +62,97 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "checkpoints",
         metavar="CHECKPOINT",
         nargs="+",
-        help="a shipped name or a checkpoint folder; of a run up to four",
+        help="a shipped name or a checkpoint folder; for a run up to four",
     )
     parser.add_argument(
         "file", metavar="FILE", type=Path, help="a data file, a folder or a pattern of them, with or without labels"
     )
-    parser.add_argument(
-        "--out", required=True, metavar="OUT", help="a file ending in .csv, .jsonl or .parquet, or a folder of parts/"
-    )
+    parser.add_argument("--out", required=True, metavar="OUT", help="the folder/ of a run, or a .csv or .jsonl file")
     add_class_names(parser)
     add_ray(parser, "predict")
-    parser.add_argument("--format", choices=FORMATS, help="of the parts in a folder (default: parquet)")
     add_options(parser, "--device", "--label", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
     """Classify and write."""
     hand_back_large_blocks()
-    out, into_folder = Path(args.out), args.out.endswith(("/", os.sep))
-    format = _format(args, out, into_folder)
-    check_writable(out, "--out", folder=into_folder)
-    checkpoints = open_checkpoints(args.checkpoints, args.class_names)
+    out = Path(args.out)
+    into_run = args.out.endswith(("/", os.sep)) or out.suffix not in FORMATS
+    if into_run and out.suffix and not args.out.endswith(("/", os.sep)) and not out.is_dir():
+        raise RunError(f"--out must end in .csv or .jsonl, or in / for the folder of a run, got {args.out}")
+    if not into_run and len(args.checkpoints) > 1:
+        raise RunError(f"{out.name} can hold the predictions of one checkpoint; a run (--out run/) holds several")
+    check_writable(out, "--out", folder=into_run)
+    checkpoints = open_checkpoints(list(dict.fromkeys(args.checkpoints)), args.class_names)
+    if len(checkpoints) > MOST_MODELS:
+        raise RunError(f"predict with up to {MOST_MODELS} checkpoints at a time, got {len(checkpoints)}")
     counts_as = mapped(args.counts_as)
     scales = scales_of(checkpoints, counts_as)
     picked = columns(args.columns)
     stream = Stream(args.file, labelled=False, mapped=counts_as, columns=picked)
     known = survey(args.file, picked)
-    if into_folder and known is None:
-        raise RunError(f"{args.file} is a pipe, which can be read only once; give a file, or a file as --out")
-    if rank_of():
-        output: AbstractContextManager[Output] = nullcontext(Output())
-    elif into_folder:
-        assert known is not None, "pipes are refused"
-        output = folder_of_parts(out, checkpoints, args.file, known[0], format, args.counts_as, counts_as)
-    else:
-        output = one_file(out, checkpoints, format, counts_as)
-    _write(stream, checkpoints, args, output, known[1] if known else None)
+    with ExitStack() as stack, bar(known[1] if known else None) as shown:
+        compute = _compute(args, checkpoints, shown, stack)
+        if into_run:
+            _write_run(stream, checkpoints, known[0] if known else "", out, counts_as, compute, shown)
+        else:
+            rows = stack.enter_context(row_file(out, checkpoints[0].labels)) if not rank_of() else RowFile()
+            predict_parts(parts(stream), compute, rows.add)
     if rank_of() == 0:
         for checkpoint, scale in zip(checkpoints, scales, strict=True):
             _tell_labels(checkpoint, scale, stream)
         print(f"{stream.summary()}; {counted(stream.rows, 'prediction')} written to {args.out}", file=sys.stderr)
     if torch.distributed.is_initialized():
-        torch.distributed.barrier()  # a process that ends while another still talks to it takes that one down
+        torch.distributed.barrier()  # the end of a process takes down another that still talks to it
         torch.distributed.destroy_process_group()
     return 0
 
 
+def _compute(
+    args: argparse.Namespace, checkpoints: Sequence[Checkpoint], shown: tqdm[NoReturn], stack: ExitStack
+) -> Compute:
+    """How parts are predicted: in the cluster, or on the device."""
+    if args.ray:
+        return lambda some: predicted_by(stack.enter_context(cluster(args.ray)), some, checkpoints, shown.update)
+    device = pick_device(args.device)
+    return lambda some: predicted(some, checkpoints, device, shown.update)
+
+
+def _write_run(
+    stream: Stream,
+    checkpoints: Sequence[Checkpoint],
+    sha256: str,
+    folder: Path,
+    counts_as: CountsAs,
+    compute: Compute,
+    shown: tqdm[NoReturn],
+) -> None:
+    """Predict the stream, whose bytes have this checksum unless it is a pipe, into the folder of a run."""
+
+    def skip(number: int, dataset: Dataset) -> None:
+        if unfinished is not None:
+            unfinished.skip(number, dataset)
+        if shown.total is not None:
+            shown.total -= len(dataset.rows)
+
+    models = tuple(RunModel.named(checkpoint, counts_as) for checkpoint in checkpoints)
+    header = RunHeader(run_folder.VERSION, stream.name, "", sha256, 0, (), models)
+    with ExitStack() as stack:
+        unfinished = None
+        if not rank_of():  # the first of the processes that torchrun started writes
+            unfinished = stack.enter_context(run_folder.unfinished(folder, header, sorted(counts_as)))
+        for name in unfinished.cut_off if unfinished else ():
+            print(f"{name} was cut off: its rows are predicted again", file=sys.stderr)
+        add = unfinished.add if unfinished else RowFile().add
+        count = predict_parts(parts(stream), compute, add, agreed(unfinished.finished if unfinished else {}), skip)
+        if sha256 not in ("", stream.sha256):
+            raise RunError(f"{stream.path} changed while it was read: predict it into another folder")
+        if unfinished is not None:
+            unfinished.finish(header_of_stream(stream), count)
+
+
 def _tell_labels(checkpoint: Checkpoint, scale: Scale, stream: Stream) -> None:
-    """What keeps the predictions from being scored, on standard error."""
+    """Say on standard error why the desk cannot score the predictions."""
     unknown = scale.unknown(sorted(stream.labels))
     if unknown and len(checkpoint.labels) > 1:
         asked = question(stream.name, sorted(stream.labels), unknown, checkpoint.name, checkpoint.labels)
@@ -113,50 +160,3 @@ def _tell_labels(checkpoint: Checkpoint, scale: Scale, stream: Stream) -> None:
     warning = mismatch(stream.name, stream.labels, stream.task, checkpoint)
     if warning:
         print(f"warning: {warning}", file=sys.stderr)
-
-
-def _format(args: argparse.Namespace, out: Path, into_folder: bool) -> str:
-    """The format of what is written. Raises RunError for options that do not go together."""
-    format = (args.format or "parquet") if into_folder else out.suffix[1:]
-    if format not in FORMATS or (args.format and not into_folder):
-        raise RunError(
-            f"--out must end in .csv, .jsonl or .parquet, or in / for a folder of parts with --format, got {args.out}"
-        )
-    most = MOST if format == "parquet" else 1
-    if len(args.checkpoints) > most:
-        raise RunError(
-            f"{out.name} can hold the predictions of {most} checkpoint{'s' * (most > 1)}, got "
-            f"{len(args.checkpoints)}; a run (--out run.parquet) holds those of up to {MOST}"
-        )
-    return format
-
-
-def _write(
-    stream: Stream,
-    checkpoints: Sequence[Checkpoint],
-    args: argparse.Namespace,
-    output: AbstractContextManager[Output],
-    rows: int | None,
-) -> None:
-    """All parts of the stream into the output, those left out that are there."""
-    device, seen = pick_device(args.device), 0
-
-    def missing(there: Mapping[int, int]) -> Iterator[Part]:
-        nonlocal seen
-        for part in parts(stream):
-            seen, rows = part.number + 1, len(part.dataset.rows)
-            if there.get(part.number) != rows:
-                yield part
-            elif shown.total is not None:
-                shown.total -= rows
-
-    with ExitStack() as stack, output as file, bar(rows) as shown:
-        some = missing(agreed(file.there))
-        if args.ray:
-            ray = stack.enter_context(cluster(args.ray))
-            done = predicted_by(ray, some, checkpoints, shown.update)
-        else:
-            done = predicted(some, checkpoints, device, shown.update)
-        for part in done:
-            file.add(part)
-        file.finish(stream, seen)

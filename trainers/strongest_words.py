@@ -2,10 +2,10 @@
 such word are wrong, as “Strongest words” on the page Error desk does.
 
     python -m trainers strongest-words nli-two-sided FILE --rows 500
-    python -m trainers strongest-words nli-two-sided run.parquet --json
+    python -m trainers strongest-words nli-two-sided run/ --json
     python -m trainers strongest-words nli-esim FILE --rows 100 --method taken-away
 
-FILE is a data file with labels, or a run of this checkpoint (`python -m trainers predict … --out run.parquet`). Words
+FILE is a data file with labels, or a run of this checkpoint (`python -m trainers predict … --out run/`). Words
 that decide many wrong rows are perhaps shortcuts (Poliak et al. 2018; Gururangan et al. 2018).
 """
 
@@ -20,7 +20,9 @@ import torch
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Picked, read
 from core.data.labels import CountsAs, own
-from core.desk.run import Predictions, Run, is_run, load
+from core.desk.earlier_runs import as_folder, is_any_run
+from core.desk.run import Predictions, Run
+from core.desk.run_folder import load
 from core.desk.strongest_words import AT_ONCE, SAMPLE, StrongestWord, WordScores, drawn, scored, strongest_words
 from core.effects import METHODS
 from core.effects.words import DROPPED
@@ -35,7 +37,7 @@ from trainers.tables import told
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers strongest-words`."""
     add_options(parser, "checkpoint")
-    parser.add_argument("file", metavar="FILE", type=Path, help="a data file with labels, or a run (.parquet)")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a data file with labels, or the folder of a run")
     parser.add_argument("--rows", type=int, default=SAMPLE, help="a sample of so many (default: %(default)s; 0: all)")
     parser.add_argument("--method", choices=tuple(METHODS), default=DROPPED, help="of effects (default: %(default)s)")
     parser.add_argument("--most", type=int, default=20, help="words that are printed (default: %(default)s)")
@@ -73,8 +75,10 @@ def run(args: argparse.Namespace) -> int:
 def run_of(checkpoint: Checkpoint, file: Path, rows: int, counts_as: CountsAs, picked: Picked | None = None) -> Run:
     """The run of a file, or what the checkpoint says of a sample of a data file; ``counts_as``: what labels stand for,
     besides what a run says."""
-    if picked is None and is_run(file):
-        run = load(file)
+    if picked is None and is_any_run(file):
+        with as_folder(file) as folder:
+            run = load(folder)
+            run = replace(run, dataset=replace(run.dataset, rows=tuple(run.dataset.rows)), folder=None)
         own_classes = [own(counts_as, model.labels) for model in run.models]
         models = zip(run.models, own_classes, strict=True)
         return run.with_models(tuple(replace(model, counts_as=model.counts_as | more) for model, more in models))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -23,13 +24,13 @@ from core.data.labels import ANSWERS, CountsAs, Scale, mismatch, proposed, task_
 from core.data.lines import LARGEST
 from core.data.picked import Seen
 from core.data.stream import seen_in
-from core.desk import parts, store
+from core.desk import store
+from core.desk.earlier_runs import is_any_run
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
-from core.desk.jobs import Job
+from core.desk.jobs import QUEUE, Job
 from core.desk.prediction import PredictionJob
-from core.desk.queue import QUEUE
-from core.desk.run import MOST_MODELS, Run, fitting, is_run, load
-from core.errors import UserError
+from core.desk.run import MOST_MODELS, RunHeader, fitting
+from core.errors import DeskError, UserError
 
 _UNPACKED = 10
 """How many times its own limit an upload may grow when it is unpacked."""
@@ -97,13 +98,8 @@ def new_run() -> None:
         jobs.draw(job)
     _finish()
     dataset = _file()
-    if isinstance(dataset, Run):
-        try:
-            store.keep(dataset)
-        except UserError as error:
-            page_style.notice([f"{error}."])
-            return
-        _open(dataset.dataset.sha256, (model.sha256 for model in dataset.models))
+    if isinstance(dataset, RunHeader):
+        _open(dataset.sha256, (model.sha256 for model in dataset.models))
         st.rerun()
     elif dataset is not None:
         _models(dataset)
@@ -122,15 +118,16 @@ def _finish() -> None:
         st.rerun()
 
 
-def _file() -> Dataset | Run | None:
-    """The data set that a person uploads or picks, read; None before they did, or where it cannot be read."""
+def _file() -> Dataset | RunHeader | None:
+    """The uploaded or chosen data set, or the run that was copied to the desk; None where there is none or it cannot be
+    read."""
     limit, names = int(st.get_option("server.maxUploadSize")), data_files()
     uploaded = st.file_uploader(
         f"Upload a file (up to {limit} MB)",
-        [suffix[1:] for suffix in (*SUFFIXES, ".xls")],  # the last gets a sentence of what to do
+        [suffix[1:] for suffix in (*SUFFIXES, ".zip", ".xls")],  # the last gets a sentence of what to do
         key="desk upload",
         help="SNLI, MultiNLI, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, TaxiNLI, documents, or CSV, TSV, JSON, XML, "
-        "Parquet or an Excel workbook; or a run that `python -m trainers predict … --out run.parquet` wrote.",
+        "Parquet or an Excel workbook; or a run that `python -m trainers predict … --out run/` wrote, packed as .zip.",
         max_upload_size=limit,
     )
     name = None
@@ -161,7 +158,7 @@ def _as_file(name: str, data: bytes) -> Iterator[Path]:
         yield path
 
 
-def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest: int) -> Dataset | Run | None:
+def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest: int) -> Dataset | RunHeader | None:
     """The file by the layout that is recognised, or by columns that a person picks; it may unpack to ``largest``
     bytes."""
 
@@ -170,7 +167,7 @@ def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest:
             return read(path)
 
     known = once("desk file", token, lambda: reading(lambda path: _recognised(path, largest)))
-    if isinstance(known, Run):
+    if isinstance(known, RunHeader):
         return known
     if isinstance(known, Dataset):
         page_style.note(known.summary())
@@ -226,13 +223,14 @@ def _has_header(seen: Seen, token: str) -> bool | None:
     return None if answer is None else answer == _HEADER
 
 
-def _recognised(path: Path, largest: int) -> Dataset | Run | Seen:
-    """The data set or run, or what is seen of columns to pick from. Raises DataError where there are none, and for a
-    file that cannot be read or unpacks to more than ``largest`` bytes."""
-    if path.is_dir():
-        return parts.load(path, largest)
-    if is_run(path):
-        return load(path, largest)
+def _recognised(path: Path, largest: int) -> Dataset | RunHeader | Seen:
+    """The data set, the run after it was copied to the desk, or the columns to pick from. Raises DataError where there
+    are none, and for a file that cannot be read or unpacks to more than ``largest`` bytes."""
+    if path.suffix == ".zip":
+        with _unpacked(path, largest) as folder:
+            return store.adopt(folder, largest)
+    if is_any_run(path):
+        return store.adopt(path, largest)
     try:
         return _read_by(path, largest)
     except UnknownLayoutError:
@@ -240,6 +238,24 @@ def _recognised(path: Path, largest: int) -> Dataset | Run | Seen:
         if len(seen.names) < 2 and seen.first:  # text without columns
             raise
         return seen
+
+
+@contextmanager
+def _unpacked(path: Path, largest: int) -> Iterator[Path]:
+    """The files of a packed run, which may lie in a folder, as a folder of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with zipfile.ZipFile(path) as packed:
+                if sum(entry.file_size for entry in packed.infolist()) > largest:
+                    raise DeskError(f"{path.name} unpacks to more than {largest / 1e6:,.0f} MB: upload a smaller run")
+                for entry in packed.infolist():
+                    if not entry.is_dir():
+                        (Path(folder) / Path(entry.filename).name).write_bytes(packed.read(entry))
+        except DeskError:
+            raise
+        except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError):
+            raise DeskError(f"{path.name} is not a readable .zip: pack the folder of a run") from None
+        yield Path(folder)
 
 
 def _read_by(path: Path, largest: int, picked: Picked | None = None) -> Dataset:

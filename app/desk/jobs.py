@@ -7,9 +7,7 @@ from typing import TypeVar
 import streamlit as st
 
 from app import page_style
-from core.desk import job_notes
-from core.desk.jobs import Job
-from core.desk.queue import QUEUE
+from core.desk.jobs import QUEUE, Job, dismiss, stopped
 from core.wording import counted
 
 J = TypeVar("J", bound=Job)
@@ -45,7 +43,7 @@ def draw(job: Job) -> None:
 def _how_far(job: Job) -> str:
     place = QUEUE.place(job)
     if place:
-        return f"{counted(job.rows, 'row')}, number {place} in the queue"
+        return f"{counted(job.rows, 'row')}, queued (position {place})"
     line = f"{job.done:,} of {counted(job.rows, 'row')}"
     if job.speed and job.left is not None:
         return f"{line}, {counted(round(job.speed), 'row')} a second, {job.left:,.0f} s left"
@@ -53,14 +51,14 @@ def _how_far(job: Job) -> str:
 
 
 def draw_stopped() -> None:
-    """What servers that were stopped have not done, until somebody puts it away."""
-    for job in job_notes.stopped():
+    """Jobs that were lost with their server, until they are dismissed."""
+    for job in stopped():
         left, right = st.columns([5, 1], vertical_alignment="center")
         with left:
             page_style.notice(
                 [
-                    f"{job.what} ({counted(job.rows, 'row')}) stopped when its server did. What it had finished is "
-                    "kept: begin it again, and it goes on from there."
+                    f"{job.what} ({counted(job.rows, 'row')}) stopped with its server. Completed work was saved; "
+                    "restart it to resume."
                 ]
             )
-        right.button("Put away", key=f"stopped {job.name}", on_click=job_notes.put_away, args=(job.name,))
+        right.button("Dismiss", key=f"stopped {job.name}", on_click=dismiss, args=(job.name,))

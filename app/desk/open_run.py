@@ -63,7 +63,7 @@ class OpenRun:
 def open_run() -> OpenRun:
     """What the page's state names. Raises DeskError where it is not there."""
     state = PAGE.state
-    engine, written = database(), store.written(state.file or "", state.models)
+    engine, written = database(), store.written(state.file or "")
     annotations, words = Annotations(engine), StrongestWords(engine)
     run, plain = _run(state.file or "", state.models, written)
     written_since = annotations.version(), words.count(run.dataset.sha256)
@@ -81,7 +81,7 @@ def open_run() -> OpenRun:
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)
-def _run(file: str, models: tuple[str, ...], written: tuple[str, ...]) -> tuple[Run, dict[str, RunColumn]]:
+def _run(file: str, models: tuple[str, ...], written: str) -> tuple[Run, dict[str, RunColumn]]:
     run = store.open_run(file, models)
     return run, columns(run)
 

@@ -14,7 +14,7 @@ from app.page_state.widgets import segments
 from app.pair_form import once
 from core.checkpoint import available, read_card
 from core.desk import figures
-from core.desk.queue import QUEUE
+from core.desk.jobs import QUEUE
 from core.desk.strongest_words import SAID, SAMPLE, StrongestWordsJob, WordScores, scored
 from core.effects.words import TAKEN_AWAY, usual_drawing
 from core.wording import counted

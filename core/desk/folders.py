@@ -1,4 +1,4 @@
-"""Where the desk keeps what is its own, and the folder that data files may come from."""
+"""The desk's own folder and that of its runs, and the folder from which data files can be chosen."""
 
 from __future__ import annotations
 
@@ -11,14 +11,31 @@ from core.files import users_folder
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".xlsx", ".xml", ".gz", ".zst", ".parquet")
 """Endings of the files that are offered."""
 MOST_FILES = 1000
-NOTE = "_run.json"
-"""In a folder of parts of a run, what they are parts of (:mod:`core.desk.parts`)."""
+FACTS = "run.json"
+"""The facts about a run, in its folder (:mod:`core.desk.run_folder`)."""
+EARLIER_NOTE = "_run.json"
+"""The facts about an earlier run in parts (:mod:`core.desk.earlier_runs`)."""
+RUNS_SETTING = "PAIRLENS_RUNS"
 
 
 def desk_folder() -> Path:
-    """Where the desk keeps runs and its database: ``PAIRLENS_DESK``, else pairlens in the user's data folder (XDG)."""
+    """Where the desk keeps its database: ``PAIRLENS_DESK``, else pairlens in the user's data folder (XDG)."""
     own = os.environ.get("PAIRLENS_DESK")
     return Path(own) if own else users_folder("XDG_DATA_HOME", ".local/share")
+
+
+def shared_folder() -> Path:
+    """Where the desk keeps runs and notes of jobs: the folder that ``PAIRLENS_RUNS`` names, which servers may share,
+    else the desk's own. Raises DeskError for the address of a bucket, which may hold a password and is not repeated."""
+    place = os.environ.get(RUNS_SETTING)
+    if not place:
+        return desk_folder()
+    protocol, sign, path = place.partition("://")
+    if sign and protocol not in ("file", "local"):
+        raise DeskError(
+            f"{RUNS_SETTING} is not a folder: copy the runs from the bucket into one first (docs/server.md)"
+        )
+    return Path(path if sign else place)
 
 
 def datasets_folder() -> Path | None:
@@ -28,40 +45,39 @@ def datasets_folder() -> Path | None:
 
 
 def data_files() -> list[str]:
-    """Files under that folder, and folders of parts of a run, as paths below it; at most ``MOST_FILES``, and none that
-    a link leads to outside."""
+    """Data files and folders of runs under that folder, as paths below it; at most ``MOST_FILES``, and none that a link
+    leads to outside."""
     folder = datasets_folder()
     if folder is None or not folder.is_dir():
         return []
     names = []
-    for place, folders, files in os.walk(folder):
-        folders.sort()
-        in_parts = [name for name in folders if is_folder_of_parts(Path(place) / name)]
-        folders[:] = [name for name in folders if name not in in_parts]
-        for name in sorted([*files, *in_parts]):
-            path = Path(place) / name
-            if (name in in_parts or name.endswith(SUFFIXES)) and path.resolve().is_relative_to(folder.resolve()):
+    for parent, folders, files in os.walk(folder):
+        runs = [name for name in sorted(folders) if is_folder_of_run(Path(parent) / name)]
+        folders[:] = [name for name in sorted(folders) if name not in runs]
+        for name in sorted([*files, *runs]):
+            path = Path(parent) / name
+            if (name in runs or name.endswith(SUFFIXES)) and path.resolve().is_relative_to(folder.resolve()):
                 names.append(path.relative_to(folder).as_posix())
             if len(names) == MOST_FILES:
                 return names
     return names
 
 
-def is_folder_of_parts(path: Path) -> bool:
-    """Whether a folder holds parts of a run."""
-    return (path / NOTE).is_file()
+def is_folder_of_run(path: Path) -> bool:
+    """Whether a folder holds a run, perhaps an earlier one in parts."""
+    return (path / FACTS).is_file() or (path / EARLIER_NOTE).is_file()
 
 
 def data_file(name: str) -> Path:
-    """A file of that folder, or a folder of parts in it. Raises DeskError for one outside, or that is not there."""
+    """A data file, or the folder of a run, in that folder. Raises DeskError for one outside, or that does not exist."""
     folder = datasets_folder()
     if folder is None:
-        raise DeskError("no folder of data sets is named: set PAIRLENS_DATASETS, or upload the file")
+        raise DeskError("there is no folder of data sets: set PAIRLENS_DATASETS, or upload the file")
     path = (folder / name.replace("\0", "")).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise DeskError(f"{name[:80]!r} lies outside the folder of data sets: choose a file from the list")
     if path.is_dir() and any(not child.resolve().is_relative_to(folder.resolve()) for child in path.iterdir()):
         raise DeskError(f"a link in {name[:80]!r} leads outside the folder of data sets: choose a file from the list")
-    if not path.is_file() and not is_folder_of_parts(path):
+    if not path.is_file() and not is_folder_of_run(path):
         raise DeskError(f"there is no file {name[:80]!r} in the folder of data sets: choose one from the list")
     return path

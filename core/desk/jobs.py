@@ -1,102 +1,80 @@
-"""Work that goes on in the background while people look at the desk, with progress and cancel."""
+"""Background jobs of a server, with progress and cancel: they are queued, and ``PAIRLENS_JOBS`` of them run at once.
+
+Each job has a note in the folder of runs, in a file that its process locks. The system releases the lock however the
+process ends, so a note without one is a job that was lost with its server, and people are told.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import threading
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from core.errors import UserError
+from filelock import FileLock, Timeout
+
+from core.desk.folders import shared_folder
+from core.errors import DeskError, UserError
+from core.files import json_text, make_folder, read_json, write_whole
 
 _LOG = logging.getLogger(__name__)
+MOST_WAITING = 50
+"""Jobs that may be queued at one time."""
 
 
 class Cancelled(Exception):
-    """A person stopped the job."""
+    """Somebody cancelled the job."""
 
 
 @dataclass(eq=False)
 class Job:
-    """Something done to many rows in a thread of its own. A subclass has ``name`` (what the rows are of), ``what`` is
-    done to them, ``rows`` and :meth:`work`, which keeps what it has done as it goes, so that a cancelled or killed job
-    loses little."""
+    """Work on many rows in a thread. :meth:`work` stores results as it goes, so that a cancelled or killed job loses
+    little."""
 
     done: int = field(default=0, init=False)
-    """Rows that are done."""
+    """Rows that are finished."""
     problem: str = field(default="", init=False)
-    """One sentence where it could not go on."""
+    """One sentence about why it failed."""
     cancelled: bool = field(default=False, init=False)
     started: bool = field(default=False, init=False)
-    """False while it waits for its turn."""
-    _over: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
+    """False while it is queued."""
+    _ended: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
     _began: float = field(default=0.0, init=False)
-    _before: int = field(default=0, init=False)
+    _done_before: int = field(default=0, init=False)
 
     @property
     def name(self) -> str:
-        """Of the file whose rows these are."""
+        """The name of the data file."""
         raise NotImplementedError
 
     @property
     def what(self) -> str:
-        """What is done to them, as a sentence begins: “The prediction of …”."""
+        """The work as the beginning of a sentence: “The prediction of …”."""
         raise NotImplementedError
 
     @property
     def rows(self) -> int:
-        """How many there are to do."""
+        """Rows to process."""
         raise NotImplementedError
 
     @property
     def finished(self) -> bool:
-        """Whether it has ended, however it did."""
-        return self._over.is_set()
+        """Whether it has ended in whatever way."""
+        return self._ended.is_set()
 
     def work(self) -> None:
-        """All of it. It calls :meth:`begin` when its first rows begin and :meth:`progress` as they are done."""
+        """Do it. Calls :meth:`begin` before the first rows and :meth:`progress` after each batch."""
         raise NotImplementedError
 
-    def start(self, ended: Callable[[Job], None] = lambda job: None) -> None:
-        """Begin in the background; ``ended`` is called with it afterwards."""
-        self.started = True
-        threading.Thread(target=self._run, args=(ended,), name=type(self).__name__, daemon=True).start()
-
-    def cancel(self) -> None:
-        """Stop after the batch that is being computed."""
-        self.cancelled = True
-
-    def end(self) -> None:
-        """It is over, whether or not it had begun."""
-        self._over.set()
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Whether it has ended, at the latest after so many seconds."""
-        return self._over.wait(seconds)
-
-    def begin(self) -> None:
-        """Speed is measured from now on."""
-        self._began, self._before = time.perf_counter(), self.done
-
-    def progress(self, done: int) -> None:
-        """So many rows are done. Raises :class:`Cancelled` where a person stopped the job."""
-        self.done = done
-        if self.cancelled:
-            raise Cancelled
-
-    @property
-    def speed(self) -> float | None:
-        """Rows a second since the first batch began; None before one is done."""
-        passed = time.perf_counter() - self._began
-        return (self.done - self._before) / passed if self.done > self._before and passed > 0 else None
-
-    @property
-    def left(self) -> float | None:
-        """Seconds until it is done, if it goes on as it did; None while that is unknown."""
-        return (self.rows - self.done) / self.speed if self.speed else None
-
-    def _run(self, ended: Callable[[Job], None]) -> None:
+    def run(self) -> None:
+        """Do it in this thread, and keep what went wrong as ``problem``."""
         try:
             self.work()
         except Cancelled:
@@ -106,6 +84,191 @@ class Job:
         except (Exception, SystemExit) as error:
             _LOG.exception("A job of the desk failed")
             self.problem = f"This failed ({error or type(error).__name__}): try another file or checkpoint."
-        finally:
-            ended(self)
-            self.end()
+
+    def cancel(self) -> None:
+        """Stop after the current batch."""
+        self.cancelled = True
+
+    def end(self) -> None:
+        """Mark it as ended."""
+        self._ended.set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until it has ended, at most that long; returns whether it has."""
+        return self._ended.wait(seconds)
+
+    def begin(self) -> None:
+        """Measure the speed from now on."""
+        self._began, self._done_before = time.perf_counter(), self.done
+
+    def progress(self, done: int) -> None:
+        """Set the number of finished rows. Raises :class:`Cancelled` after :meth:`cancel`, and when the server ends."""
+        self.done = done
+        if self.cancelled or _server_ends():
+            raise Cancelled
+
+    @property
+    def speed(self) -> float | None:
+        """Rows per second since :meth:`begin`; None before the first batch."""
+        passed = time.perf_counter() - self._began
+        new = self.done - self._done_before
+        return new / passed if new > 0 and passed > 0 else None
+
+    @property
+    def left(self) -> float | None:
+        """Estimated seconds until it is done; None while that is unknown."""
+        return (self.rows - self.done) / self.speed if self.speed else None
+
+
+def most_running() -> int:
+    """How many jobs run at once: ``PAIRLENS_JOBS``, by default 1. Raises DeskError where that is not a number."""
+    text = os.environ.get("PAIRLENS_JOBS") or "1"
+    if text.isascii() and text.isdigit() and 1 <= int(text[:4]) <= 999:
+        return int(text[:4])
+    raise DeskError(f"PAIRLENS_JOBS must be a number of jobs from 1 to 999, got {text[:40]!r}")
+
+
+def _server_ends() -> bool:
+    """Whether this process only waits for the threads of its jobs."""
+    return not threading.main_thread().is_alive()
+
+
+class JobQueue:
+    """The unfinished jobs of this server."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._most_running = 1
+        self._threads: ThreadPoolExecutor | None = None
+        self._notes: dict[Job, JobNote] = {}
+        """Running jobs, then queued ones, in the order they came."""
+
+    def add(self, job: Job) -> None:
+        """Queue a job. Raises DeskError where too many are queued or ``PAIRLENS_JOBS`` is not a number, and UserError
+        where the folder of runs cannot be written."""
+        most = most_running()
+        job_note = JobNote(job.what, job.rows)
+        with self._lock:
+            if self._threads is None:
+                self._most_running, self._threads = most, ThreadPoolExecutor(most, "job")
+            crowded = len(self._queued()) >= MOST_WAITING
+            if not crowded:
+                self._notes[job] = job_note
+                self._threads.submit(self._run, job)
+        if crowded:
+            job_note.remove()
+            raise DeskError(f"{MOST_WAITING} jobs are already queued: cancel one, or come back when some are done")
+
+    def cancel(self, job: Job) -> None:
+        """Remove it from the queue, or stop it after the current batch."""
+        job.cancel()
+        with self._lock:
+            queued = not job.started
+            job.started = True  # no thread starts it any more
+        if queued:
+            self._remove(job)
+            job.end()
+
+    def jobs(self) -> Sequence[Job]:
+        """Running and queued jobs, in the order they came."""
+        with self._lock:
+            return tuple(self._notes)
+
+    def place(self, job: Job) -> int:
+        """Its position in the queue, 1 for the next; 0 for a job that is not queued."""
+        with self._lock:
+            return next((place for place, queued in enumerate(self._queued(), 1) if queued is job), 0)
+
+    def _queued(self) -> list[Job]:
+        return list(self._notes)[self._most_running :]
+
+    def _run(self, job: Job) -> None:
+        with self._lock:
+            cancelled = job.started
+            job.started = True
+        if not (cancelled or _server_ends()):
+            job.run()
+            self._remove(job)
+            job.end()
+
+    def _remove(self, job: Job) -> None:
+        """Forget a job that has ended. The note of one that ends with the server stays."""
+        with self._lock:
+            job_note = self._notes.pop(job, None)
+        if job_note is not None and not _server_ends():
+            job_note.remove()
+
+
+QUEUE = JobQueue()
+"""The queue of this process."""
+
+
+class JobNote:
+    """The note of a job: a description and its number of rows, until :meth:`remove`."""
+
+    def __init__(self, what: str, rows: int) -> None:
+        self._path = _notes_folder() / f"{uuid.uuid4().hex}.json"
+        make_folder(self._path.parent)
+        # Another thread than the one that acquires it may release it.
+        self._lock = FileLock(self._path.with_suffix(".lock"), thread_local=False)
+        self._lock.acquire()
+        write_whole(self._path, json_text({"what": what, "rows": rows}, indent=None))
+
+    def remove(self) -> None:
+        """Delete it: the job has ended."""
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
+            self._path.with_suffix(".lock").unlink(missing_ok=True)
+        self._lock.release()
+
+
+def _notes_folder() -> Path:
+    return shared_folder() / "jobs"
+
+
+@dataclass(frozen=True)
+class StoppedJob:
+    """A job that was lost with its server; ``name`` is that of its note."""
+
+    name: str
+    what: str
+    rows: int
+
+
+def stopped() -> list[StoppedJob]:
+    """Jobs whose process no longer exists, of all servers that share the folder of runs. Raises DeskError where
+    ``PAIRLENS_RUNS`` is not a folder."""
+    found = []
+    for path in sorted(_notes_folder().glob("*.json")):
+        # Another server may be deleting it right now.
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            with _abandoned(path) as free:
+                known = read_json(path) if free else None
+            if known:
+                found.append(StoppedJob(path.stem, str(known["what"]), int(known["rows"])))
+    return found
+
+
+def dismiss(name: str) -> None:
+    """Delete the note of a stopped job, once people have seen it."""
+    if name.isalnum():
+        with contextlib.suppress(OSError, UserError):
+            for suffix in (".json", ".lock"):
+                (_notes_folder() / f"{name}{suffix}").unlink(missing_ok=True)
+
+
+@contextmanager
+def _abandoned(path: Path) -> Iterator[bool]:
+    """Whether no running process holds this note; none can take it while the block lasts."""
+    lock = FileLock(path.with_suffix(".lock"))
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield path.exists()
+    finally:
+        if not path.exists():
+            path.with_suffix(".lock").unlink(missing_ok=True)
+        lock.release()

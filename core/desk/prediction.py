@@ -1,40 +1,74 @@
-"""Predicting a data set in the background, with progress and cancel."""
+"""Predicting a data file into the folder of a run: one pipeline for the command and for the desk's jobs."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 import torch
 
-from core.checkpoint import Checkpoint, load_named
-from core.cluster import DESK_SETTING, logits_there
-from core.data import Dataset
-from core.data.labels import CountsAs, own
-from core.desk import store
+from core.checkpoint import load_named
+from core.cluster import DESK_SETTING, predicted_there
+from core.data import Dataset, Stream
+from core.data.labels import CountsAs
+from core.desk import run_folder, store
 from core.desk.jobs import Job
-from core.desk.run import Predictions, Run
-from core.errors import DeskError
-from core.evaluation.parts import cut
-from core.evaluation.predict import Progress, check_texts, classify
+from core.desk.run import RunHeader, RunModel
+from core.evaluation.parts import Part, Predicted, cut, predicted
+from core.evaluation.predict import check_texts
+
+Compute = Callable[[Iterator[Part]], Iterable[Predicted]]
+"""Predicts parts, in order."""
+
+
+def predict_parts(
+    parts: Iterable[Part],
+    compute: Compute,
+    add: Callable[[int, Dataset, Sequence[np.ndarray]], None],
+    finished: Mapping[int, int] = MappingProxyType({}),
+    skip: Callable[[int, Dataset], object] = lambda number, rows: None,
+) -> int:
+    """Predict the parts and ``add`` each with its number and probabilities, but ``skip`` those that are ``finished``
+    (rows by number); returns how many parts there are."""
+    count = 0
+
+    def missing() -> Iterator[Part]:
+        nonlocal count
+        for part in parts:
+            count = part.number + 1
+            if finished.get(part.number) == len(part.dataset.rows):
+                skip(part.number, part.dataset)
+            else:
+                yield part
+
+    for done in compute(missing()):
+        add(done.part.number, done.part.dataset, done.probabilities)
+    return count
+
+
+def header_of_stream(stream: Stream) -> RunHeader:
+    """The facts of a run of a stream that was read to its end; its models are still to be named."""
+    facts = stream.name, stream.layout, stream.sha256, stream.dropped, stream.problems
+    return RunHeader(run_folder.VERSION, *facts, ())
 
 
 @dataclass(eq=False)
 class PredictionJob(Job):
-    """The checkpoints named ``models`` over a data set; each is stored as soon as it is done, so that what a cancelled
-    or killed prediction had finished is there. ``done`` counts the rows of all checkpoints together."""
+    """Predicts a data set with the checkpoints named ``models``, one after the other. Parts are stored as they are
+    predicted: a job that was cancelled or killed resumes where it stopped. ``done`` counts rows × checkpoints."""
 
     dataset: Dataset
     models: Sequence[str]
     counts_as: Mapping[str, CountsAs] = field(default_factory=dict)
-    """By the checkpoint's name, what labels of the file stand for."""
+    """For each checkpoint's name the classes that labels of the file count as."""
     checksums: list[str] = field(default_factory=list)
-    """Of the checkpoints that are done, in the order of ``models``."""
+    """Checksums of the finished checkpoints, in the order of ``models``."""
     replaced: list[str] = field(default_factory=list)
-    """Titles of checkpoints whose kept run could not be read, so that they predicted the file again."""
+    """Titles of checkpoints whose stored predictions could not be read, so that they predicted the file again."""
 
     @property
     def name(self) -> str:
@@ -46,58 +80,51 @@ class PredictionJob(Job):
 
     @property
     def rows(self) -> int:
-        """Rows to predict, once for each checkpoint."""
+        """Rows × checkpoints."""
         return len(self.dataset.rows) * len(self.models)
 
     def work(self) -> None:
-        for place, name in enumerate(self.models):
-            self._predict(place, name)
+        for name in self.models:
+            self._predict(name)
 
-    def _predict(self, place: int, name: str) -> None:
+    def _predict(self, name: str) -> None:
         checkpoint = load_named(name)
-        sha256 = str(checkpoint.card["sha256"])
         check_texts(checkpoint, self.dataset)
-        before = place * len(self.dataset.rows)
-        known = self._kept(checkpoint)
-        counts_as = self.counts_as.get(name, {})
-        if known is not None:
-            model = replace(known.models[0], counts_as=own(counts_as, checkpoint.labels))
-            if known.dataset != self.dataset or model.counts_as != known.models[0].counts_as or known.lost_labels:
-                store.keep(Run(self.dataset, (model,)))
-        else:
-            self.begin()
-            cluster, progress = os.environ.get(DESK_SETTING), lambda rows: self.progress(before + rows)
-            if cluster:
-                probabilities = self._by_cluster(cluster, checkpoint, progress)
-            else:
-                probabilities = classify(checkpoint, self.dataset, torch.device("cpu"), progress)
-            store.keep(Run(self.dataset, (Predictions.of(checkpoint, probabilities, counts_as),)))
+        model = RunModel.named(checkpoint, self.counts_as.get(name, {}))
+        header = replace(run_folder.header_of(self.dataset, [model]), texts=_checksum(self.dataset))
+        folder = store.folder_of(self.dataset.sha256)
+        known = run_folder.is_run(folder) and model.sha256 in {m.sha256 for m in run_folder.read_header(folder).models}
+        self.begin()
+        with run_folder.unfinished(folder, header) as run:
+            if known and not run.whole and header.texts == run_folder.read_header(folder).texts:
+                self.replaced.append(model.title)
+            parts = (
+                Part(number, replace(self.dataset, rows=rows)) for number, rows in enumerate(cut(self.dataset.rows))
+            )
+            before = self.done
+
+            def progress(rows: int) -> None:
+                self.progress(self.done + rows)
+
+            def skip(number: int, part: Dataset) -> None:
+                run.skip(number, part)
+                progress(len(part.rows))
+
+            def compute(some: Iterator[Part]) -> Iterable[Predicted]:
+                address = os.environ.get(DESK_SETTING)
+                if address:
+                    return predicted_there(address, some, checkpoint, lambda: self.progress(self.done), progress)
+                return predicted(some, [checkpoint], torch.device("cpu"), progress)
+
+            count = predict_parts(parts, compute, run.add, run.finished, skip)
+            run.finish(header, count)
         self.done = before + len(self.dataset.rows)
-        self.checksums.append(sha256)
+        self.checksums.append(model.sha256)
         store.put_first(self.dataset.sha256, self.checksums)
 
-    def _by_cluster(self, address: str, checkpoint: Checkpoint, progress: Progress) -> np.ndarray:
-        """The probabilities ``[N, C]`` as a Ray cluster computes them."""
-        parts = [[(row.first, row.second) for row in rows] for rows in cut(self.dataset.rows)]
-        folder, sha256 = str(checkpoint.folder.resolve()), str(checkpoint.card["sha256"])
-        out, done = list[torch.Tensor](), 0
-        asked = logits_there(address, parts, folder, sha256, lambda: progress(done))
-        with closing(asked) as answers:
-            for logits in answers:
-                out.append(torch.from_numpy(logits))
-                done += len(logits)
-                progress(done)
-        return checkpoint.model.chances(torch.cat(out)).numpy()
 
-    def _kept(self, checkpoint: Checkpoint) -> Run | None:
-        """The run of this checkpoint that is kept, of the same texts; None where there is none or a damaged one."""
-        sha256 = str(checkpoint.card["sha256"])
-        if not store.stored(self.dataset, sha256):
-            return None
-        try:
-            run = store.open_run(self.dataset.sha256, [sha256])
-        except DeskError:
-            self.replaced.append(str(checkpoint.card["title"]))
-            return None
-        texts = [[(row.first, row.second) for row in data.rows] for data in (run.dataset, self.dataset)]
-        return run if texts[0] == texts[1] else None
+def _checksum(dataset: Dataset) -> str:
+    digest = hashlib.sha256()
+    for row in dataset.rows:
+        digest.update(f"{row.first}\0{row.second}\0".encode())
+    return digest.hexdigest()

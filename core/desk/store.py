@@ -1,6 +1,4 @@
-"""Runs that are kept: a file for each checkpoint's part, by the checksums of data file and checkpoint, and beside them
-one that says in which order the checkpoints of a data file stand. They lie on a shelf (:mod:`core.desk.shelf`), which
-may be another folder's where a function takes one."""
+"""The runs that the desk keeps: one folder for each data file, named by the file's checksum."""
 
 from __future__ import annotations
 
@@ -11,148 +9,120 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.data import Dataset
-from core.desk.run import Run, RunHeader, load, read_header, save
-from core.desk.shelf import Kept, Shelf, of_desk
+from core.data.lines import LARGEST
+from core.desk import run_folder
+from core.desk.earlier_runs import copy_run, header_of
+from core.desk.folders import FACTS, shared_folder
+from core.desk.run import Run, RunHeader
 from core.errors import DeskError
-from core.files import json_text, parse_json
+from core.files import read_json
 
-_RUNS = "runs"
 DIGITS = 16
 """Hexadecimal digits of a checksum in a name."""
 
 
 def short(checksum: str) -> str:
-    """A checksum as names of runs and addresses have it."""
+    """A checksum as it appears in names of runs and in links."""
     return checksum[:DIGITS]
 
 
-def _part(file: str, checkpoint: str) -> str:
-    """The name of the run of a file's and a checkpoint's checksum. Raises DeskError for what is no checksum."""
-    for checksum in (file, checkpoint):
-        if not re.fullmatch(r"[0-9a-f]{16,64}", checksum):
-            raise DeskError(f"{checksum[:40]!r} is no checksum of a file or a checkpoint: choose a run from the list")
-    return f"{_RUNS}/{short(file)}-{short(checkpoint)}.parquet"
+def folder_of(file: str, desk: Path | None = None) -> Path:
+    """The folder for runs of the data file with this checksum, in the desk's folder or in another ``desk``. Raises
+    DeskError for anything but a checksum."""
+    if not re.fullmatch(r"[0-9a-f]{16,64}", file):
+        raise DeskError(f"{file[:40]!r} is not a checksum of a file: choose a run from the list")
+    return _runs(desk) / short(file)
 
 
-def _order_name(file: str) -> str:
-    return f"{_RUNS}/{short(file)}.json"
+def _runs(desk: Path | None = None) -> Path:
+    return (desk or shared_folder()) / "runs"
 
 
-def keep(run: Run, folder: Path | None = None) -> None:
-    """Store a run, each of its models by itself, on the desk's shelf or in another folder. Raises UserError where
-    that cannot be written."""
-    shelf = of_desk(folder)
-    for model in run.models:
-        with shelf.writing(_part(run.dataset.sha256, model.sha256)) as path:
-            save(run.with_models((model,)), path)
-    put_first(run.dataset.sha256, [model.sha256 for model in run.models], folder)
+def keep(run: Run, desk: Path | None = None) -> None:
+    """Store a run beside other models' predictions for the same file. Raises UserError where the folder cannot be
+    written."""
+    run_folder.save(run, folder_of(run.dataset.sha256, desk))
 
 
-def put_first(file: str, checkpoints: Sequence[str], folder: Path | None = None) -> None:
-    """Let these checkpoints, in this order, stand before all others of the file's: those of its last run. Raises
-    UserError where that cannot be written."""
-    shelf, first = of_desk(folder), [short(checkpoint) for checkpoint in checkpoints]
-    others = [checkpoint for checkpoint in _order(shelf, file) if checkpoint not in first]
-    with shelf.writing(_order_name(file)) as scratch:
-        scratch.write_text(json_text({"models": [*first, *others]}, indent=None), encoding="utf-8")
+def adopt(path: Path, largest: int = LARGEST) -> RunHeader:
+    """Copy a run of any shape from elsewhere into the desk's. Raises DeskError where it cannot be read, or where its
+    texts take more than ``largest`` bytes."""
+    header = header_of(path)
+    adopted, own = copy_run(path, folder_of(header.sha256), largest), {model.sha256 for model in header.models}
+    return replace(adopted, models=tuple(model for model in adopted.models if model.sha256 in own))
 
 
-def _order(shelf: Shelf, file: str, there: Sequence[Kept] | None = None) -> dict[str, int]:
-    """The places of a file's checkpoints (beginnings of their checksums) in its runs, from 0: A first. Parts that no
-    order names come last, as they were written. ``there``: what is known to lie beside them."""
-    if there is None:
-        there = shelf.listed(_RUNS, short(file))
-    named = [name for kept in there if kept.name == _order_name(file) for name in _named(shelf, kept)]
-    own = [kept for kept in there if kept.name.startswith(f"{_RUNS}/{short(file)}-") and _is_part(kept)]
-    parts = sorted(own, key=lambda part: part.changed)
-    names = dict.fromkeys([*named, *(Path(part.name).stem.partition("-")[2] for part in parts)])
-    return {name: place for place, name in enumerate(names)}
-
-
-def _is_part(kept: Kept) -> bool:
-    return kept.name.endswith(".parquet")
-
-
-@functools.lru_cache(maxsize=1000)
-def _named(shelf: Shelf, kept: Kept) -> tuple[str, ...]:
-    """What a file that says the order says; nothing where it cannot be read."""
-    try:
-        with shelf.opened(kept.name) as opened:
-            known = parse_json(opened.read().decode("utf-8"))
-        return tuple(name for name in known["models"] if isinstance(name, str))
-    except DeskError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError):
-        return ()
-
-
-def stored(dataset: Dataset, checkpoint_sha256: str) -> bool:
-    """Whether a run of this file by this checkpoint is kept."""
-    return of_desk().kept(_part(dataset.sha256, checkpoint_sha256)) is not None
+def put_first(file: str, checkpoints: Sequence[str]) -> None:
+    """Put the models with these checksums, in this order, before the file's others: those of its last run."""
+    folder = folder_of(file)
+    known = {model.sha256: model for model in run_folder.read_header(folder).models}
+    run_folder.reorder(folder, [known[checkpoint] for checkpoint in checkpoints])
 
 
 def open_run(file: str, checkpoints: Sequence[str]) -> Run:
-    """The kept run of these checksums, its models in this order. Labels of parts of version 1 may have different names:
-    those of the file's last run hold, in whatever order they are asked for. Raises DeskError where a part is not there,
-    or has other rows."""
-    if not checkpoints:
-        raise DeskError("a run needs a checkpoint: choose one to four")
-    shelf = of_desk()
-    parts = {short(checkpoint): _loaded(shelf, _part(file, checkpoint)) for checkpoint in checkpoints}
-    places = _order(shelf, file)
-    last = parts[min(parts, key=lambda checkpoint: places.get(checkpoint, len(places)))]
-    if any(len(part.dataset.rows) != len(last.dataset.rows) for part in parts.values()):
-        raise DeskError(f"the models read other rows of {last.dataset.name}: predict it again with all of them")
-    models = tuple(parts[short(checkpoint)].models[0] for checkpoint in checkpoints)
-    return replace(last, models=models, lost_labels=max(part.lost_labels for part in parts.values()))
+    """The predictions of these checkpoints for a file, in this order; both are named by their checksums. Raises
+    DeskError where they are not there."""
+    return run_folder.load(_existing(file), checkpoints)
 
 
-def _loaded(shelf: Shelf, name: str) -> Run:
-    try:
-        return load(shelf.path / name)
-    except FileNotFoundError:
-        raise _no_run() from None
+def _existing(file: str) -> Path:
+    folder = folder_of(file)
+    if not run_folder.is_run(folder):
+        _convert_earlier()
+    if not run_folder.is_run(folder):
+        raise DeskError("there is no such run: predict the file again")
+    return folder
 
 
-def _no_run() -> DeskError:
-    return DeskError("there is no such run: predict the file again")
-
-
-def written(file: str, checkpoints: Sequence[str]) -> tuple[str, ...]:
-    """Other texts whenever the kept runs of these checksums or their order were written; a run is written again when
-    its labels get other names. Raises DeskError where one is not there."""
-    shelf = of_desk()
-    parts = [shelf.kept(_part(file, checkpoint)) for checkpoint in checkpoints]
-    order = shelf.kept(_order_name(file))
-    if None in parts:
-        raise _no_run()
-    return (*(part.version for part in parts if part), order.version if order else "")
+def written(file: str) -> str:
+    """A text that changes whenever the runs of a file are written. Raises DeskError where there are none."""
+    state = (_existing(file) / FACTS).stat()
+    return f"{state.st_mtime_ns} {state.st_ino}"  # the inode too: two writes may fall into one tick of the clock
 
 
 def runs() -> list[RunHeader]:
-    """One of each data set's runs, those used last first, the models of one file together in the order of its runs.
-    Raises DeskError where a store cannot be used."""
-    shelf = of_desk()
-    there = shelf.listed(_RUNS)
-    by_file: dict[str, list[RunHeader]] = {}
-    for kept in sorted(filter(_is_part, there), key=lambda kept: -kept.changed):
+    """The runs of each data file, the last written first. Raises DeskError where ``PAIRLENS_RUNS`` is not a folder."""
+    _convert_earlier()
+    found = []
+    for facts in _runs().glob(f"*/{FACTS}"):
         with contextlib.suppress(DeskError, OSError):
-            header = _header(shelf, kept)
-            by_file.setdefault(header.sha256, []).append(header)
-    merged = []
-    for file, headers in by_file.items():
-        places = _order(shelf, file, there)
-        models = sorted(
-            (model for header in headers for model in header.models),
-            key=lambda model: places.get(short(model.sha256), len(places)),
-        )
-        merged.append(replace(headers[0], models=tuple(models)))
-    return merged
+            state = facts.stat()
+            header = _header(facts.parent, state.st_mtime_ns, state.st_ino)
+            if header.models:
+                found.append((state.st_mtime_ns, header))
+    return [header for _, header in sorted(found, key=lambda pair: -pair[0])]
 
 
 @functools.lru_cache(maxsize=1000)
-def _header(shelf: Shelf, kept: Kept) -> RunHeader:
-    """What a run said of itself in this version: a page asks with every answer."""
-    with shelf.opened(kept.name) as file:
-        return read_header(Path(kept.name), opened=file)
+def _header(folder: Path, changed: int, inode: int) -> RunHeader:
+    """The header in this version of its file: a page reads them with every answer."""
+    return run_folder.read_header(folder)
+
+
+def _convert_earlier() -> None:
+    """Turn the runs of earlier versions, which kept one file for each model, into folders; a file that cannot be read
+    stays as it is."""
+    by_time = sorted(_runs().glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
+    for file in dict.fromkeys(path.stem.partition("-")[0] for path in by_time):
+        paths = [path for path in by_time if path.stem.startswith(f"{file}-")]
+        tried = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths)
+        with contextlib.suppress(DeskError, OSError):
+            _convert(file, tried)
+
+
+@functools.lru_cache(maxsize=1000)
+def _convert(file: str, versions: tuple[tuple[Path, int, int], ...]) -> None:
+    """Convert these files, which are tried once in each of their versions. Rows are those of the last one; models stand
+    in the order that a file beside them says, then as they were predicted."""
+    folder, order = folder_of(file), _runs() / f"{file}.json"
+    names = list[str]()
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        names = [name for name in read_json(order)["models"] if isinstance(name, str)]
+    for path, *_ in versions:
+        with contextlib.suppress(DeskError):
+            copy_run(path, folder)
+            names.append(path.stem.partition("-")[2])
+            path.unlink()
+    known = {short(model.sha256): model for model in run_folder.read_header(folder).models}
+    run_folder.reorder(folder, [known[name] for name in dict.fromkeys(names) if name in known])
+    order.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import zipfile
 from dataclasses import replace
 
 import pyarrow as pa
@@ -13,15 +14,17 @@ from app.desk import choosing
 from core.card import Roles
 from core.checkpoint import available, read_card
 from core.data import DataError, read
-from core.desk import job_notes, store
-from core.desk.queue import JobQueue
-from core.desk.run import Run, load, save
+from core.desk import jobs as desk_jobs
+from core.desk import store
+from core.desk.jobs import JobQueue
+from core.desk.run import Run
+from core.desk.run_folder import load, model_file, save
+from core.errors import DeskError
 from tests.app.desk_page import button, figures, page, texts
 from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import open_view, sentences
-from tests.core.made_up_runs import ONE, made_up_run, predictions
+from tests.core.made_up_runs import ONE, made_up_run, predictions, save_earlier, save_in_parts
 from tests.core.test_job_queue import queue_of
-from tests.core.test_labels import as_version_1
 from trainers.__main__ import main
 
 pytestmark = pytest.mark.usefixtures("own_desk")
@@ -38,8 +41,18 @@ def test_an_upload_is_read_under_its_own_name_alone_and_bounded():
 
 
 def test_files_are_recognised_or_their_columns_are_asked_for(kept_run, tmp_path):
-    save(kept_run, tmp_path / "run.parquet")
-    assert choosing._recognised(tmp_path / "run.parquet", 10**6).models[1].model == "two"
+    save_earlier(kept_run, tmp_path / "run.parquet")
+    save(kept_run, tmp_path / "run")
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as packed:
+        for path in (tmp_path / "run").iterdir():
+            packed.write(path, f"run/{path.name}")
+    for name in ("run.parquet", "run", "run.zip"):
+        assert choosing._recognised(tmp_path / name, 10**6).models[1].model == "two"
+    with pytest.raises(DeskError, match="unpacks to more than"):
+        choosing._recognised(tmp_path / "run.zip", 1000)
+    (tmp_path / "bad.zip").write_bytes(b"PK")
+    with pytest.raises(DeskError, match="is not a readable"):
+        choosing._recognised(tmp_path / "bad.zip", 10**6)
     (tmp_path / "odd.csv").write_text("claim;proof\na;b\n")
     seen = choosing._recognised(tmp_path / "odd.csv", 10**6)
     assert (seen.names, seen.doubtful) == (("claim", "proof"), False)
@@ -66,8 +79,8 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     sha256 = [read_card(checkpoints / name)["sha256"] for name in ("test-light", "test-other")]
     assert [model.sha256 for model in known.models] == sha256
 
-    # One of its parts is cut off: the page says that it is predicted anew.
-    (part,) = (tmp_path / "desk/runs").glob(f"*-{sha256[0][:16]}.parquet")
+    # One of its files is cut off: the page says that it is predicted anew.
+    (part,) = (tmp_path / "desk/runs").glob(f"*/{model_file(sha256[0])}")
     part.write_bytes(part.read_bytes()[:-60])
     button(app, "New run").click().run()
     next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
@@ -112,45 +125,50 @@ def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
     app = open_view("error_desk")
     bars = [bar.proto.text.replace("\\", "") for bar in app.get("progress")]
     assert bars[0].startswith("The prediction of 0.csv: 0 of 3 rows")
-    assert bars[1:] == [f"The prediction of {n}.csv: 3 rows, number {n} in the queue" for n in (1, 2)]
+    assert bars[1:] == [f"The prediction of {n}.csv: 3 rows, queued (position {n})" for n in (1, 2)]
     [one for one in app.button if one.label == "Cancel"][1].click().run()
     assert not app.exception and jobs[1].finished and queue.jobs() == (jobs[0], jobs[2])
-    assert app.get("progress")[1].proto.text.endswith("number 1 in the queue")
+    assert "position 1" in app.get("progress")[1].proto.text
     for job in (jobs[0], jobs[2]):
         job.let_go.set()
         assert job.wait(600)
 
 
-def test_a_job_that_stopped_with_its_server_is_told_until_somebody_puts_it_away(monkeypatch):
-    note = job_notes.note("The prediction of <b>taxi.tsv</b> by test-light", 6)
+def test_a_job_that_stopped_with_its_server_is_told_until_it_is_dismissed(monkeypatch):
+    note = desk_jobs.JobNote("The prediction of <b>taxi.tsv</b> by test-light", 6)
     assert not any("stopped" in sentence for sentence in sentences(open_view("error_desk"))), "its server lives"
     note._lock.release()  # as the system does when the process ends
     app = open_view("error_desk")
-    told = "The prediction of &lt;b&gt;taxi.tsv&lt;/b&gt; by test-light (6 rows) stopped when its server did."
+    told = "The prediction of &lt;b&gt;taxi.tsv&lt;/b&gt; by test-light (6 rows) stopped with its server."
     assert any(told in sentence for sentence in sentences(app))
-    button(app, "Put away").click().run()
+    button(app, "Dismiss").click().run()
     assert not app.exception and not any("stopped" in sentence for sentence in sentences(app))
 
 
-def test_a_folder_of_parts_opens_as_one_run(tmp_path, monkeypatch, checkpoints):
+@pytest.mark.parametrize("shape", ["today", "parts"])
+def test_the_folder_of_a_run_is_opened(tmp_path, monkeypatch, checkpoints, shape):
     folder = tmp_path / "sets"
     folder.mkdir()
-    made_up_run(folder)
+    run = made_up_run(folder)
     monkeypatch.setenv("PAIRLENS_DATASETS", str(folder))
-    monkeypatch.setattr("core.evaluation.parts.ROWS", 4)
-    command = ["predict", str(checkpoints / "test-light"), str(folder / "taxi.tsv"), "--out", f"{folder}/in-parts/"]
-    assert main(command) == 0
+    if shape == "today":
+        command = ["predict", str(checkpoints / "test-light"), str(folder / "taxi.tsv"), "--out", f"{folder}/a-run/"]
+        assert main(command) == 0
+        broken = folder / "a-run/data.parquet"
+    else:
+        save_in_parts(run, folder / "a-run", 4)
+        broken = folder / "a-run/part-00001.parquet"
     app = open_view("error_desk")
     box = next(box for box in app.selectbox if box.label.startswith("or choose"))
-    assert box.options == ["in-parts", "taxi.tsv"] and len(list(folder.glob("in-parts/*.parquet"))) == 2
-    box.set_value("in-parts").run()
+    assert box.options == ["a-run", "taxi.tsv"]
+    box.set_value("a-run").run()
     assert not app.exception and "6 of 6 rows" in texts(app)
     (known,) = store.runs()
     assert (known.name, known.rows) == ("taxi.tsv", 6)
-    (folder / "in-parts/part-00001.parquet").unlink()
+    broken.unlink()
     button(app, "New run").click().run()
-    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("in-parts").run()
-    assert any("part-00001.parquet of in-parts is missing or cut off" in sentence for sentence in sentences(app))
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("a-run").run()
+    assert any("predict the file again" in sentence for sentence in sentences(app))
 
 
 def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_path, monkeypatch):
@@ -238,9 +256,9 @@ def test_classes_that_count_as_one_label_are_chosen_on_screen(tmp_path, monkeypa
     (known,) = store.runs()
     assert known.models[0].counts_as == {"non-entailment": ("neutral", "contradiction")}
     # The same file on the command line gives the same answer.
-    options = ["--label", "non-entailment=neutral,contradiction", "--out", str(tmp_path / "run.parquet")]
+    options = ["--label", "non-entailment=neutral,contradiction", "--out", str(tmp_path / "run")]
     assert main(["predict", str(checkpoints / "test-light"), str(tmp_path / "hans.txt"), *options]) == 0
-    run, kept = load(tmp_path / "run.parquet"), store.open_run(known.sha256, [known.models[0].sha256])
+    run, kept = load(tmp_path / "run"), store.open_run(known.sha256, [known.models[0].sha256])
     assert (run.right(0) == kept.right(0)).all() and (run.judged == kept.judged).all()
 
 
@@ -284,8 +302,8 @@ def test_a_run_of_an_earlier_version_asks_to_predict_again(kept_run, tmp_path):
     rows = (replace(kept_run.dataset.rows[0], label=None, label_text=""), *kept_run.dataset.rows[1:])
     store.keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows)))
     assert not any("predict the file again" in sentence for sentence in sentences(page(kept_run)))
-    for path in (tmp_path / "desk/runs").glob("*.parquet"):
-        as_version_1(path)
+    save_earlier(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows)), tmp_path / "old.parquet", version=1)
+    store.adopt(tmp_path / "old.parquet")
     told = [sentence for sentence in sentences(page(kept_run)) if "predict the file again" in sentence]
     assert told and "1 row without a label may have had one" in told[0]
 

@@ -119,6 +119,6 @@ def test_a_fault_while_the_desk_predicts_is_the_jobs_one_sentence(small_bart, tm
     monkeypatch.delenv("PAIRLENS_DB", raising=False)
     monkeypatch.setattr(small_bart.model.body, "forward", forward)
     job = PredictionJob(read(taxi(tmp_path)), ["small-bart"])
-    job._run(lambda job: None)
+    job.run()
     assert "mall-bart could not answer" in job.problem and job.problem.count(".") == 1 and "\n" not in job.problem
     assert any(record.exc_info and record.exc_info[1] is error for record in caplog.records)

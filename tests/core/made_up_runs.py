@@ -1,10 +1,16 @@
 """A made-up file in TaxiNLI's layout, and runs over it whose predictions are written by hand."""
 
+import json
+from dataclasses import asdict, replace
+
 import numpy as np
+import pyarrow.parquet as pq
 
 from core.card import Roles, ranked_by
 from core.data import read
+from core.desk.earlier_runs import KEY
 from core.desk.run import Predictions, Run
+from core.desk.run_folder import header_of, table_of
 
 HEAD = ["prem", "hyp", "label", "negation_logic", "general_q2", "pairID", "genre"]
 ROWS = [
@@ -39,3 +45,31 @@ def made_up_run(folder):
     one = [[0.8, 0.1, 0.1], [0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.9, 0.05, 0.05]]
     two = [[0.7, 0.2, 0.1], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1], [0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.4, 0.3, 0.3]]
     return Run(read(taxi(folder)), (predictions("one", one, ONE), predictions("two", two, TWO)))
+
+
+def save_earlier(run, path, **header):
+    """Write a run as versions until 2 did: one Parquet file, whose schema has the header."""
+    table = table_of(run.dataset, run.models, [model.probabilities for model in run.models])
+    facts = asdict(header_of(run.dataset, run.models)) | {"version": 2} | header
+    for name in ("rows", "texts", "lost_labels"):
+        facts.pop(name)
+    if facts["version"] == 1:
+        for model in facts["models"]:
+            model.pop("counts_as")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table.replace_schema_metadata({KEY: json.dumps(facts).encode()}), path, compression="zstd")
+
+
+def save_in_parts(run, folder, rows):
+    """Write a run as `trainers predict --out DIR/` did: files of so many rows, and a note."""
+    facts = {name: value for name, value in asdict(header_of(run.dataset, run.models)).items() if name != "problems"}
+    whole = {name: facts[name] for name in ("name", "sha256", "models")}
+    whole |= {"format": "parquet", "labels": [], "rows_a_part": rows, "version": 2}
+    starts = range(0, len(run.dataset.rows), rows)
+    for number, start in enumerate(starts):
+        some = slice(start, start + rows)
+        models = tuple(replace(model, probabilities=model.probabilities[some]) for model in run.models)
+        part = Run(replace(run.dataset, rows=run.dataset.rows[some]), models)
+        save_earlier(part, folder / f"part-{number:05}.parquet")
+    finished = {"parts": len(starts), "rows": facts["rows"], "layout": run.dataset.layout, "broken": 0, "problems": []}
+    (folder / "_run.json").write_text(json.dumps({"run": whole, "finished": finished}))

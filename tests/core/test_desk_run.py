@@ -14,11 +14,13 @@ from core.data.picked import Picked
 from core.data.stream import seen_in
 from core.desk import folders, store
 from core.desk.prediction import PredictionJob
-from core.desk.run import Run, fitting, load, read_header, save, to_table
-from core.errors import DeskError
+from core.desk.run import Run, fitting
+from core.desk.run_folder import DATA, header_of, load, model_file, read_header, save, table_of, unfinished
+from core.errors import DeskError, RunError
+from core.evaluation import parts
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import ONE, TWO, made_up_run, taxi
+from tests.core.made_up_runs import ONE, TWO, made_up_run, save_earlier, save_in_parts, taxi
 
 
 @pytest.fixture
@@ -33,23 +35,69 @@ def desk(tmp_path, monkeypatch):
     (tmp_path / "sets").mkdir()
 
 
-def test_a_run_comes_back_as_it_was_with_the_files_other_columns(run, tmp_path):
-    save(run, tmp_path / "run.parquet")
-    again = load(tmp_path / "run.parquet")
-    assert again.dataset == run.dataset
-    assert again.dataset.rows[0].columns == {"negation_logic": "0", "general_q2": "-", "genre": "fiction"}
+def same(again, run):
+    """A run that was read has the rows and the predictions of the one that was written."""
+    assert again.dataset == run.dataset and tuple(again.dataset.rows) == run.dataset.rows
+    assert len(again.models) == len(run.models)
     for one, other in zip(again.models, run.models, strict=True):
         assert (one.model, one.sha256, one.labels, one.roles) == (other.model, other.sha256, other.labels, other.roles)
         assert np.array_equal(one.probabilities, other.probabilities)
+    return True
+
+
+def test_a_run_comes_back_as_it_was_with_the_files_other_columns(run, tmp_path):
+    save(run, tmp_path / "run")
+    again = load(tmp_path / "run")
+    assert same(again, run)
+    assert again.dataset.rows[0].columns == {"negation_logic": "0", "general_q2": "-", "genre": "fiction"}
+    assert again.dataset.rows[-1] == run.dataset.rows[5] and again.dataset.rows[1:3] == run.dataset.rows[1:3]
     assert again.right(0).tolist() == [True, True, False, False, True, True]
     assert again.right(1).tolist() == [True, False, True, False, False, True]
-    table = pq.read_table(tmp_path / "run.parquet")
-    assert table.column("column/genre").to_pylist()[2] == "telephone"
-    assert table.column("predicted/2 two").to_pylist()[1] == "entailment"
+    assert again.gold.tolist() == run.gold.tolist() and again.keys == run.keys
+    files = {path.name for path in (tmp_path / "run").iterdir()}
+    assert files == {"run.json", DATA, model_file(ONE), model_file(TWO)}
+    assert pq.read_table(tmp_path / "run" / DATA).column("column/genre").to_pylist()[2] == "telephone"
+    assert pq.read_schema(tmp_path / "run" / model_file(TWO)).names == list(run.models[1].labels)
+
+
+def test_rows_are_read_group_by_group(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("core.desk.run_folder.ROWS", 4)
+    save(run, tmp_path / "run")
+    assert pq.read_metadata(tmp_path / "run" / DATA).num_row_groups == 2
+    rows = load(tmp_path / "run").dataset.rows
+    assert [rows[i] for i in (5, 0, 4, 3)] == [run.dataset.rows[i] for i in (5, 0, 4, 3)]
+    with pytest.raises(IndexError):
+        rows[6]
+
+
+@pytest.mark.parametrize("shape", ["file", "parts", "folder"])
+def test_runs_of_every_shape_are_copied_to_the_desk(run, tmp_path, shape):
+    path = tmp_path / "run.parquet" if shape == "file" else tmp_path / "run"
+    if shape == "file":
+        save_earlier(run, path)
+    elif shape == "parts":
+        save_in_parts(run, path, 4)
+    else:
+        save(run, path)
+    header = store.adopt(path)
+    assert [model.sha256 for model in header.models] == [ONE, TWO] and header.rows == 6
+    assert same(store.open_run(header.sha256, [ONE, TWO]), run)
+
+
+def test_runs_that_earlier_versions_kept_are_converted_in_their_order(run, tmp_path):
+    folder, file = tmp_path / "desk/runs", run.dataset.sha256[:16]
+    for model in run.models:
+        save_earlier(run.with_models((model,)), folder / f"{file}-{model.sha256[:16]}.parquet")
+    (folder / f"{file}.json").write_text(json.dumps({"models": [TWO[:16], ONE[:16]]}))
+    (folder / f"{'e' * 16}-{ONE[:16]}.parquet").write_bytes(b"damaged")
+    assert same(store.open_run(file, [ONE[:16], TWO[:16]]), run)
+    (known,) = store.runs()
+    assert [model.model for model in known.models] == ["two", "one"]
+    assert sorted(path.name for path in folder.iterdir()) == [file, f"{'e' * 16}-{ONE[:16]}.parquet"]
 
 
 def test_columns_are_those_that_arrow_makes(run):
-    for column in to_table(run).columns:
+    for column in table_of(run.dataset, run.models, [model.probabilities for model in run.models]).columns:
         assert column.equals(pa.chunked_array([pa.array(column.to_pylist(), column.type)]))
 
 
@@ -58,21 +106,31 @@ def test_every_row_has_a_key_of_its_own(run):
     assert run.places["1c#2"] == 3
 
 
-@pytest.mark.parametrize("damage", ["text", "cut", "other", "empty"])
-def test_a_file_that_is_no_run_is_one_sentence(run, tmp_path, damage):
+@pytest.mark.parametrize("damage", ["text", "cut", "other", "empty", "number", "model"])
+def test_a_damaged_run_is_one_sentence(run, tmp_path, damage):
     path = tmp_path / "run.parquet"
-    save(run, path)
+    save_earlier(run, path)
     if damage == "text":
         path.write_text("premise,hypothesis")
     elif damage == "cut":
         path.write_bytes(path.read_bytes()[:-60])
     elif damage == "other":
         pq.write_table(pa.table({"id": ["1"]}), path)
-    else:
+    elif damage in ("empty", "number"):
         table = pq.read_table(path)
-        pq.write_table(table.drop_columns(["first"]), path)
+        changed = table.drop_columns(["first"])
+        if damage == "number":
+            changed = table.set_column(1, "first", pa.array(range(6)))
+        pq.write_table(changed, path)
+    else:
+        path = tmp_path / "run"
+        save(run, path)
+        (path / model_file(ONE)).unlink()
+        with pytest.raises(DeskError, match="run is damaged: predict the file again"):
+            load(path)
     with pytest.raises(DeskError, match="predict"):
-        load(path)
+        store.adopt(path)
+    assert store.runs() == []
 
 
 def test_runs_are_stored_by_checksum_of_file_and_checkpoint(run):
@@ -82,11 +140,10 @@ def test_runs_are_stored_by_checksum_of_file_and_checkpoint(run):
     file = run.dataset.sha256[:16]
     again = store.open_run(file, [TWO[:16], ONE[:16]])
     assert [model.model for model in again.models] == ["two", "one"]
-    assert store.stored(run.dataset, ONE) and not store.stored(run.dataset, "c" * 64)
     for wrong in (["c" * 16], []):
         with pytest.raises(DeskError, match=r"predict|choose"):
             store.open_run(file, wrong)
-    with pytest.raises(DeskError, match="no checksum"):
+    with pytest.raises(DeskError, match="not a checksum"):
         store.open_run("../../etc/passwd", [ONE[:16]])
 
 
@@ -100,14 +157,6 @@ def test_a_runs_models_stand_in_its_order_whenever_each_was_stored(run):
     assert [model.model for model in store.runs()[0].models] == ["one", "two"]
     store.put_first(file, [two.sha256, one.sha256])
     assert [model.model for model in store.runs()[0].models] == ["two", "one"]
-
-
-def test_runs_without_a_known_order_stand_as_they_were_predicted(run, tmp_path):
-    for model in run.models:
-        store.keep(run.with_models((model,)))
-    for order in (tmp_path / "desk/runs").glob("*.json"):
-        order.unlink()
-    assert [model.model for model in store.runs()[0].models] == ["one", "two"]
 
 
 def test_labels_are_mapped_for_each_model_in_whatever_order_models_are_asked_for(run):
@@ -145,37 +194,38 @@ def test_predicting_in_the_background_is_what_explain_says(tmp_path, table, monk
     checkpoint = make_checkpoint(tmp_path / "own/tiny", table)
     data = read(taxi(tmp_path))
     prediction = PredictionJob(data, ["tiny"])
-    prediction.start()
-    assert prediction.wait(60) and prediction.problem == "" and prediction.done == prediction.rows == 6
+    prediction.run()
+    assert prediction.problem == "" and prediction.done == prediction.rows == 6
     run = store.open_run(data.sha256, prediction.checksums)
     for row, chances in zip(run.dataset.rows, run.models[0].probabilities, strict=True):
         expected = explain(checkpoint, row.first, row.second, records=()).probabilities
         assert chances.tolist() == pytest.approx(expected, abs=1e-5)
-    monkeypatch.setattr("core.desk.prediction.classify", None)  # a second prediction computes nothing
+    monkeypatch.setattr("core.evaluation.parts.logits", None)  # a second prediction computes nothing
     again = PredictionJob(data, ["tiny"])
-    again.start()
-    assert again.wait(60) and again.problem == "" and again.checksums == prediction.checksums
+    again.run()
+    assert again.problem == "" and again.checksums == prediction.checksums
 
 
 def test_a_small_run_that_holds_a_large_one_is_refused_before_it_is_unpacked(run, tmp_path):
     path, rows = tmp_path / "run.parquet", run.dataset.rows * 500
     model = replace(run.models[0], probabilities=np.tile(run.models[0].probabilities, (500, 1)))
-    table = to_table(Run(replace(run.dataset, rows=rows), (model,)))
+    save_earlier(Run(replace(run.dataset, rows=rows), (model,)), path)
+    table = pq.read_table(path)
     long = pa.DictionaryArray.from_arrays(np.zeros(3_000, dtype=np.int32), ["a dog " * 5_000])
     pq.write_table(table.set_column(1, "first", long), path, compression="zstd")
     assert path.stat().st_size < 50_000
     before = pa.default_memory_pool().max_memory()
-    with pytest.raises(DeskError, match="holds 90 MB; the error desk opens runs of up to 20 MB"):
-        load(path, 20_000_000)
+    with pytest.raises(DeskError, match="holds 62 MB; the error desk opens runs of up to 20 MB"):
+        store.adopt(path, 20_000_000)
     assert pa.default_memory_pool().max_memory() - before < 20_000_000
-    assert load(path).dataset.rows[2_999].first == "a dog " * 5_000
+    store.adopt(path)
+    assert store.open_run(run.dataset.sha256, [ONE]).dataset.rows[2_999].first == "a dog " * 5_000
 
 
 def test_a_run_of_too_many_cells_is_refused(run, tmp_path, monkeypatch):
-    save(run, tmp_path / "run.parquet")
     monkeypatch.setattr("core.desk.run.MOST_CELLS", 17)  # six rows of three columns, and those of the run itself
-    with pytest.raises(DeskError, match="6 rows of 17 columns"):
-        load(tmp_path / "run.parquet")
+    with pytest.raises(DeskError, match="more cells than the error desk opens"):
+        save(run, tmp_path / "run")
     with pytest.raises(DeskError, match="3 other columns in 6 rows"):
         fitting(run.dataset)
 
@@ -188,12 +238,12 @@ def test_a_kept_run_that_was_cut_off_is_predicted_anew_and_said(tmp_path, table,
 
     def predicted():
         prediction = PredictionJob(data, ["tiny"])
-        prediction.start()
-        assert prediction.wait(60) and prediction.problem == ""
+        prediction.run()
+        assert prediction.problem == ""
         return prediction
 
     assert predicted().replaced == []
-    (path,) = (tmp_path / "desk/runs").glob("*.parquet")
+    (path,) = (tmp_path / "desk/runs").glob("*/model-*.parquet")
     path.write_bytes(path.read_bytes()[: int(kept * path.stat().st_size)])
     prediction = predicted()
     assert prediction.replaced == ["A tiny model"]
@@ -206,11 +256,11 @@ def test_a_cancelled_prediction_stores_nothing_and_a_wrong_one_says_why(tmp_path
     data = read(taxi(tmp_path))
     prediction = PredictionJob(data, ["tiny"])
     prediction.cancel()
-    prediction.start()
-    assert prediction.wait(60) and prediction.checksums == [] and store.runs() == []
+    prediction.run()
+    assert prediction.checksums == [] and store.runs() == []
     wrong = PredictionJob(data, ["none-of-this-name"])
-    wrong.start()
-    assert wrong.wait(60) and "no checkpoint named" in wrong.problem
+    wrong.run()
+    assert "no checkpoint named" in wrong.problem
 
 
 def test_columns_are_picked_of_a_table_and_of_json_lines(tmp_path):
@@ -235,6 +285,42 @@ def test_columns_are_picked_of_a_table_and_of_json_lines(tmp_path):
 
 
 def test_the_header_reads_no_rows(run, tmp_path):
-    save(run, tmp_path / "run.parquet")
-    known = read_header(tmp_path / "run.parquet")
+    save(run, tmp_path / "run")
+    (tmp_path / "run" / DATA).unlink()
+    known = read_header(tmp_path / "run")
     assert (known.name, known.rows, known.sha256) == ("taxi.tsv", 6, run.dataset.sha256)
+
+
+def test_a_prediction_that_was_stopped_resumes_with_the_parts_that_are_missing(tmp_path, table, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
+    monkeypatch.setattr("core.evaluation.parts.ROWS", 2)
+    make_checkpoint(tmp_path / "own/tiny", table)
+    data, computed = read(taxi(tmp_path)), []
+    real = parts.logits
+
+    def logits(prepared, *given, **named):
+        computed.append(len(prepared.data))
+        if len(computed) == 3:
+            job.cancel()
+        return real(prepared, *given, **named)
+
+    monkeypatch.setattr("core.evaluation.parts.logits", logits)
+    job = PredictionJob(data, ["tiny"])
+    job.run()
+    assert job.cancelled and not job.problem and store.runs() == []
+    job = PredictionJob(data, ["tiny"])
+    job.run()
+    assert not job.problem and job.done == 6 and computed == [2, 2, 2, 2] and job.replaced == []
+    whole = load(store.folder_of(data.sha256))
+    assert whole.dataset == data and len(whole.models[0].probabilities) == 6
+    assert not list(store.folder_of(data.sha256).glob(".parts-*"))
+
+
+def test_two_processes_do_not_write_the_same_parts(run, tmp_path):
+    header = header_of(run.dataset, run.models[:1])
+    with (
+        unfinished(tmp_path / "run", header),
+        pytest.raises(RunError, match="another process writes into"),
+        unfinished(tmp_path / "run", header),
+    ):
+        pass

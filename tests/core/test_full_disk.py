@@ -16,8 +16,8 @@ from core.checkpoint import load
 from core.desk import folders, store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
-from core.desk.queue import JobQueue
-from core.desk.run import save
+from core.desk.jobs import JobQueue
+from core.desk.run_folder import reorder, save
 from core.desk.strongest_words import StrongestWord, StrongestWords
 from core.errors import DeskError, UserError
 from core.external.settings import add_settings
@@ -66,7 +66,13 @@ def index(made, number):
 
 def predicted(made, number):
     model = replace(made.run.models[0], probabilities=np.full((6, 3), number, dtype=np.float32))
-    save(made.run.with_models((model,)), made.folder / "run.parquet")
+    save(made.run.with_models((model,)), made.folder / "run")
+
+
+def ordered(made, number):
+    if number == 1:
+        store.keep(made.run)
+    reorder(store.folder_of(made.run.dataset.sha256), made.run.models[:: 1 if number == 1 else -1])
 
 
 def resumed(made, number):
@@ -79,7 +85,7 @@ WRITERS = {
     "an index of training rows": index,
     "a run": predicted,
     "a run that is kept": lambda made, number: store.keep(made.run),
-    "an order of models": lambda made, number: store.put_first("a" * 64, [f"{number}{n:063}" for n in range(99)]),
+    "an order of models": lambda made, number: ordered(made, number),
     "a guest's settings": lambda made, number: add_settings(made.folder, labels=[f"{n} {number}" for n in range(99)]),
     "a training's state": resumed,
     "a card": lambda made, number: add_to_card(made.folder / "own", notes=str(number) * 900),

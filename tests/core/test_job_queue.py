@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.desk import job_notes
-from core.desk.jobs import Job
-from core.desk.queue import MOST_WAITING, JobQueue
+from core.desk import jobs as desk_jobs
+from core.desk.jobs import MOST_WAITING, Job, JobQueue
 from core.errors import DeskError
 from core.files import FileError
 
@@ -61,7 +60,7 @@ def test_one_job_runs_and_the_others_know_their_place():
     for job in (second, third):
         job.let_go.set()
         assert job.wait(600) and job.done == 3
-    assert queue.jobs() == () and job_notes.stopped() == []
+    assert queue.jobs() == () and desk_jobs.stopped() == []
 
 
 def test_a_job_that_waits_is_cancelled_at_once_and_one_that_runs_after_its_batch(desk):
@@ -95,7 +94,7 @@ def test_a_setting_says_how_many_run_at_once(monkeypatch):
 def test_a_crowded_queue_and_a_folder_that_cannot_be_written_are_one_sentence(monkeypatch, desk):
     queue = JobQueue()
     jobs = queue_of(1 + MOST_WAITING, queue)
-    with pytest.raises(DeskError, match="50 jobs are already waiting"):
+    with pytest.raises(DeskError, match="50 jobs are already queued"):
         queue.add(Held())
     assert len(queue.jobs()) == len(list((desk / "jobs").glob("*.json"))) == 51
     for job in reversed(jobs):
@@ -111,7 +110,7 @@ def test_a_crowded_queue_and_a_folder_that_cannot_be_written_are_one_sentence(mo
 
 KILLED = """
 import os, signal
-from core.desk.queue import JobQueue
+from core.desk.jobs import JobQueue
 from tests.core.test_job_queue import queue_of
 jobs = queue_of(2, JobQueue())
 assert jobs[0].works.wait(600)
@@ -125,14 +124,14 @@ def test_after_its_server_was_killed_a_job_says_that_it_stopped():
     killed = subprocess.run([sys.executable, "-c", KILLED], cwd=ROOT, timeout=600)
     assert killed.returncode == -signal.SIGKILL
     for _ in range(2):  # whoever asks: nothing is taken away by looking
-        told = job_notes.stopped()
+        told = desk_jobs.stopped()
         assert sorted((job.what, job.rows) for job in told) == [
             ("The prediction of 0.csv", 3),
             ("The prediction of 1.csv", 3),
         ]
     assert not living.finished, "it goes on here, and is not told of"
     for job in told:
-        job_notes.put_away(job.name)
-    assert job_notes.stopped() == []
+        desk_jobs.dismiss(job.name)
+    assert desk_jobs.stopped() == []
     living.let_go.set()
     assert living.wait(600)

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from core.command_line import joined
@@ -12,12 +11,14 @@ from core.data import DataError, read
 from core.data.labels import Scale, gold, key, mismatch, proposed, question, task_of
 from core.desk import figures, store
 from core.desk.columns import columns, ordered
+from core.desk.earlier_runs import as_folder
 from core.desk.exchange import to_csv, to_json
 from core.desk.filters import rows_of
-from core.desk.run import KEY, Run, load, save
+from core.desk.run import Run
+from core.desk.run_folder import load, save
 from core.errors import DeskError
 from core.evaluation.scores import correlations
-from tests.core.made_up_runs import LABELS, ONE, predictions
+from tests.core.made_up_runs import LABELS, ONE, predictions, save_earlier
 
 NLI = ("entailment", "neutral", "contradiction")
 TWO = ("entailment", "not_entailment")
@@ -183,8 +184,8 @@ def test_a_file_with_two_labels_is_scored_whole_on_the_desk(tmp_path):
     cell = 'gold = "non-entailment" and predicted_label = "non-entailment"'
     assert cell.replace('"', "&#34;") in figures.confusion(run, 0, every, names)
     assert rows_of(cell, known).tolist() == [False, True]
-    save(run, tmp_path / "run.parquet")
-    again = load(tmp_path / "run.parquet")
+    save(run, tmp_path / "run")
+    again = load(tmp_path / "run")
     assert again.models[0].counts_as == mapped and again.right(0).tolist() == [True, True]
 
 
@@ -192,39 +193,32 @@ def test_exports_have_the_files_own_labels(tmp_path):
     from core.desk.annotations import FileState
 
     run = run_of(tmp_path, [("a", "b", "Entails"), ("a", "c", "-1.0"), ("a", "d", "ENTAILS")], [[0.8, 0.1, 0.1]] * 3)
-    save(run, tmp_path / "run.parquet")
-    again = load(tmp_path / "run.parquet")
+    save(run, tmp_path / "run")
+    again = load(tmp_path / "run")
     assert again.dataset == run.dataset and again.gold.tolist() == ["Entails", "", "Entails"]
     state, every = FileState({}), np.ones(3, dtype=bool)
     assert [row["label"] for row in json.loads(to_json(again, state, every))["rows"]] == ["Entails", None, "ENTAILS"]
     assert [line.split(",")[3] for line in to_csv(again, state, every).splitlines()[1:]] == ["Entails", "", "ENTAILS"]
 
 
-def as_version_1(path, **header):
-    table = pq.read_table(path)
-    known = json.loads(table.schema.metadata[KEY]) | {"version": 1} | header
-    for model in known["models"]:
-        model.pop("counts_as", None)
-    pq.write_table(table.replace_schema_metadata({KEY: json.dumps(known).encode()}), path)
-
-
 def test_a_run_of_an_earlier_version_opens_and_says_that_labels_may_be_missing(tmp_path):
     rows = [("a", "b", "entailment"), ("a", "c", "-")]
     run = run_of(tmp_path, rows, [[0.8, 0.1, 0.1]] * 2)
-    path = tmp_path / "run.parquet"
-    save(run, path)
-    assert load(path).lost_labels == 0
-    as_version_1(path)
-    old = load(path)
+
+    def opened(run, **header):
+        save_earlier(run, tmp_path / "run.parquet", **header)
+        with as_folder(tmp_path / "run.parquet") as folder:
+            return replace(again := load(folder), dataset=replace(again.dataset, rows=tuple(again.dataset.rows)))
+
+    assert opened(run).lost_labels == 0
+    old = opened(run, version=1)
     assert (old.lost_labels, old.labelled, old.right(0).tolist()) == (1, True, [True, False])
     # SNLI's own rows without a gold label are known by the votes of its annotators.
     voted = replace(run.dataset.rows[1], columns={"annotator_labels": '["neutral", "entailment"]'})
-    save(replace(run, dataset=replace(run.dataset, rows=(run.dataset.rows[0], voted))), path)
-    as_version_1(path)
-    assert load(path).lost_labels == 0
+    disputed = replace(run, dataset=replace(run.dataset, rows=(run.dataset.rows[0], voted)))
+    assert opened(disputed, version=1).lost_labels == 0
     problem = {"line": 3, "what": "label 'maybe' is none of entailment, neutral, contradiction"}
-    as_version_1(path, problems=[problem])
-    assert load(path).lost_labels == 1
+    assert opened(disputed, version=1, problems=[problem]).lost_labels == 1
 
 
 def test_models_that_read_other_rows_of_a_file_are_not_put_side_by_side(tmp_path, monkeypatch):
@@ -233,7 +227,7 @@ def test_models_that_read_other_rows_of_a_file_are_not_put_side_by_side(tmp_path
     store.keep(run)
     fewer = replace(run.dataset, rows=run.dataset.rows[:1])
     store.keep(Run(fewer, (predictions("two", [[0.8, 0.1, 0.1]], "c" * 64),)))
-    with pytest.raises(DeskError, match=r"read other rows of x\.csv: predict it again"):
+    with pytest.raises(DeskError, match="no such run: predict the file again"):
         store.open_run(run.dataset.sha256, [ONE, "c" * 64])
 
 

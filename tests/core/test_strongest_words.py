@@ -14,7 +14,7 @@ from core.desk import strongest_words
 from core.desk.columns import columns
 from core.desk.database import open_database
 from core.desk.filters import rows_of
-from core.desk.run import save
+from core.desk.run_folder import save
 from core.desk.strongest_words import (
     NONE,
     StrongestWord,
@@ -101,7 +101,7 @@ def test_words_are_counted_with_the_share_that_is_wrong(tmp_path):
 
 def test_the_command_counts_words_of_a_data_file_as_of_a_run(tmp_path, table, capsys):
     checkpoint = make_checkpoint(tmp_path / "tiny", table)
-    file, run_file = taxi(tmp_path), tmp_path / "run.parquet"
+    file, run_file = taxi(tmp_path), tmp_path / "run"
     rows = read(file).rows
     command = ["strongest-words", str(checkpoint.folder)]
     assert main(["predict", str(checkpoint.folder), str(file), "--out", str(run_file)]) == 0
@@ -123,9 +123,9 @@ def test_the_command_counts_words_of_a_data_file_as_of_a_run(tmp_path, table, ca
     strongest = why(checkpoint, row.first, row.second, method="gradient-norm").strongest
     (own,) = strongest_words.strongest_words(checkpoint, [row], method="gradient-norm")
     assert own == StrongestWord(strongest.text, strongest.role)
-    save(made_up_run(tmp_path), run_file)
-    assert main([*command, str(run_file)]) == 2
-    assert "run.parquet holds no predictions of" in capsys.readouterr().err
+    save(made_up_run(tmp_path), tmp_path / "other")
+    assert main([*command, str(tmp_path / "other")]) == 2
+    assert "holds no predictions of" in capsys.readouterr().err
 
 
 def test_rows_are_drawn_once_for_a_file_and_what_follows_goes_on():
@@ -154,17 +154,17 @@ def test_a_cancelled_job_is_gone_on_with_by_another(tmp_path, table, monkeypatch
 
     monkeypatch.setattr(strongest_words, "strongest_words", computed)
     job = StrongestWordsJob(data, run.keys, "tiny", sha256, store)
-    job.start()
-    assert job.wait(600) and not job.problem and job.rows == 6 and job.done == 2
+    job.run()
+    assert not job.problem and job.rows == 6 and job.done == 2
     assert len(store.known(data.sha256, sha256)) == store.count(data.sha256) == 2
     job = StrongestWordsJob(data, run.keys, "tiny", sha256, store)
-    job.start()
-    assert job.wait(600) and not job.problem and job.done == job.rows == 4
+    job.run()
+    assert not job.problem and job.done == job.rows == 4
     words = real(strongest_words.load_named("tiny"), data.rows)
     assert store.known(data.sha256, sha256) == dict(zip(run.keys, words, strict=True))
     other = StrongestWordsJob(data, run.keys, "tiny", ONE, store)
-    other.start()
-    assert other.wait(600) and "is not the one that predicted this run" in other.problem
+    other.run()
+    assert "is not the one that predicted this run" in other.problem
 
 
 @pytest.mark.usefixtures("database")

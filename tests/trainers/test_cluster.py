@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,16 @@ import pytest
 import torch
 
 from core.checkpoint import load_named
-from core.cluster import cluster, each, logits_there, on_loopback
+from core.cluster import cluster, each, on_loopback, predicted_there
 from core.data import read
 from core.desk import store
+from core.desk.jobs import JobQueue
 from core.desk.prediction import PredictionJob
-from core.desk.queue import JobQueue
-from core.evaluation.parts import Predicted
+from core.desk.run_folder import UnfinishedRun
+from core.evaluation.parts import Part
 from core.evaluation.predict import classify
 from tests.app.made_up_models import make_checkpoint
 from tests.trainers.test_table_training import base
-from trainers import prediction_files
 from trainers.__main__ import main
 from trainers.paper.__main__ import main as paper
 from trainers.paper.table.systems import TABLES
@@ -98,7 +99,7 @@ def test_the_desks_predictions_go_to_the_cluster(
 ) -> None:
     dataset = read(lines(tmp_path / "rows.jsonl"))
     monkeypatch.setenv("PAIRLENS_RAY", two_nodes.address)
-    monkeypatch.setattr("core.desk.prediction.classify", lambda *_: pytest.fail("predicted here"))
+    monkeypatch.setattr("core.desk.prediction.predicted", lambda *_: pytest.fail("predicted here"))
     job, told = PredictionJob(dataset, ["tiny"]), list[int]()
     progress = job.progress
     monkeypatch.setattr(job, "progress", lambda done: (told.append(done), progress(done)))
@@ -130,9 +131,11 @@ def test_what_fails_in_the_cluster_is_one_sentence_on_the_desk(
     from core.errors import RunError
 
     monkeypatch.setenv("PAIRLENS_RAY", two_nodes.address)
-    folder = str(tmp_path / "own/tiny")
+    checkpoint = load_named("tiny")
+    other = replace(checkpoint, card={**checkpoint.card, "sha256": "0" * 64})
+    part = Part(0, read(lines(tmp_path / "rows.jsonl")))
     with pytest.raises(RunError, match="has another checkpoint"):
-        list(logits_there(two_nodes.address, [[("a dog", "snow")]], folder, "0" * 64, lambda: None))
+        list(predicted_there(two_nodes.address, [part], other, lambda: None))
     monkeypatch.setattr("core.cluster.PATIENCE", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         for address in (f"127.0.0.1:{silent.getsockname()[1]}", "127.0.0.1:1"):
@@ -149,16 +152,16 @@ def test_a_cluster_writes_the_same_parts_though_a_node_is_killed(
     make_checkpoint(tmp_path, "tiny", "Tiny", 1)
     command = ["predict", str(tmp_path / "tiny"), str(lines(tmp_path / "rows.jsonl")), "--out"]
     assert main([*command, f"{tmp_path}/alone/"]) == 0
-    add, (_, other) = prediction_files._Parts.add, two_nodes.list_all_nodes()
+    add, (_, other) = UnfinishedRun.add, two_nodes.list_all_nodes()
     added: list[int] = []
 
-    def killing(parts: Any, predicted: Predicted) -> None:
+    def killing(run: UnfinishedRun, number: int, *rest: Any) -> None:
         if len(added) == 3:
             two_nodes.remove_node(other, allow_graceful=False)
-        added.append(predicted.part.number)
-        add(parts, predicted)
+        added.append(number)
+        add(run, number, *rest)
 
-    monkeypatch.setattr(prediction_files._Parts, "add", killing)
+    monkeypatch.setattr(UnfinishedRun, "add", killing)
     assert main([*command, f"{tmp_path}/shared/", "--ray", two_nodes.address]) == 0
     assert added == list(range(12)) and len(two_nodes.list_all_nodes()) == 1
     assert contents(tmp_path / "shared") == contents(tmp_path / "alone")
@@ -224,4 +227,4 @@ def test_an_address_without_a_cluster_is_told_soon(
         ):
             assert main([*command, "--ray", address]) == 2
             assert what in capsys.readouterr().err
-    assert not list((tmp_path / "out").glob("part-*"))
+    assert not list((tmp_path / "out").glob("*.parquet"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.desk.run import load
+from core.desk.run_folder import load
 from tests.app.made_up_models import make_checkpoint
 from trainers.__main__ import main
 
@@ -165,7 +165,7 @@ def test_a_file_of_another_task_is_warned_of(models: Path, tmp_path: Path, capsy
 
 
 def test_a_run_keeps_what_labels_count_as(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path, out = in_layout("snli", ["entailment", "non-entailment", "-"], tmp_path), tmp_path / "run.parquet"
+    path, out = in_layout("snli", ["entailment", "non-entailment", "-"], tmp_path), tmp_path / "run"
     command = ["predict", str(models / "nli"), str(path), "--out", str(out)]
     assert main(command) == 0
     told = capsys.readouterr().err

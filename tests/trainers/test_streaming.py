@@ -14,16 +14,15 @@ import threading
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from filelock import FileLock
 
 from core.data import DataError, Stream
 from core.data.stream import survey
-from core.desk import parts
-from core.desk.run import load
+from core.desk.run_folder import UnfinishedRun, load
 from core.errors import DeskError
 from core.evaluation.parts import ahead
 from tests.app.made_up_models import make_checkpoint
@@ -87,27 +86,29 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return sentence
 
 
-def test_a_folder_of_parts_is_one_run_and_one_file_has_the_same_numbers(
+def test_a_run_has_a_file_for_each_model_and_the_numbers_of_a_table(
     models: Path, file: Path, rows: list[dict[str, str]], tmp_path: Path
 ) -> None:
     both = [str(models / "tiny"), str(models / "other"), str(file)]
-    assert main(["predict", *both, "--out", f"{tmp_path}/parts/"]) == 0
-    assert main(["predict", *both, "--out", str(tmp_path / "run.parquet")]) == 0
-    run, alone = parts.load(tmp_path / "parts"), load(tmp_path / "run.parquet")
-    assert [pq.read_metadata(path).num_rows for path in sorted((tmp_path / "parts").glob("*.parquet"))] == [40] * 3 + [
-        30
-    ]
-    assert run.dataset == alone.dataset and run.dataset.sha256 == survey(file)[0]  # type: ignore[index]
+    assert main(["predict", *both, "--out", f"{tmp_path}/run/"]) == 0
+    run = load(tmp_path / "run")
+    assert run.dataset.sha256 == survey(file)[0]  # type: ignore[index]
     assert [row.columns for row in run.dataset.rows] == [{"genre": row["genre"]} for row in rows]
-    for model, same in zip(run.models, alone.models, strict=True):
-        assert model.model == same.model and (model.probabilities == same.probabilities).all()
-    with_csv = [str(models / "tiny"), str(file), "--out", f"{tmp_path}/csv/", "--format", "csv"]
-    assert main(["predict", *with_csv]) == 0
+    assert [model.model for model in run.models] == ["tiny", "other"]
+    groups = pq.read_metadata(tmp_path / "run/data.parquet")
+    assert [groups.row_group(i).num_rows for i in range(groups.num_row_groups)] == [40] * 3 + [30]
+    # A checkpoint may follow later; it comes first.
+    for name in ("other", "tiny"):
+        assert main(["predict", str(models / name), str(file), "--out", str(tmp_path / "later")]) == 0
+    later = load(tmp_path / "later")
+    assert later.dataset == run.dataset and [model.model for model in later.models] == ["tiny", "other"]
+    for model, same in zip(run.models, later.models, strict=True):
+        assert (model.probabilities == same.probabilities).all()
     assert main(["predict", str(models / "tiny"), str(file), "--out", str(tmp_path / "run.csv")]) == 0
-    texts = [path.read_text().split("\n", 1) for path in sorted((tmp_path / "csv").glob("*.csv"))]
-    assert texts[0][0] + "\n" + "".join(text for _, text in texts) == (tmp_path / "run.csv").read_text()
-    with pytest.raises(DeskError, match="parts in csv: the error desk opens those in Parquet"):
-        parts.load(tmp_path / "csv")
+    lines = [*csv.DictReader((tmp_path / "run.csv").open())]
+    chances = [[float(line[f"p_{label}"]) for label in LABELS] for line in lines]
+    assert chances == [pytest.approx(row, rel=1e-5) for row in run.models[0].probabilities.tolist()]
+    assert [line["label"] for line in lines] == run.gold.tolist()
 
 
 def test_a_stream_loads_nothing_that_it_does_not_use(models: Path, file: Path, tmp_path: Path) -> None:
@@ -119,59 +120,47 @@ def test_a_stream_loads_nothing_that_it_does_not_use(models: Path, file: Path, t
 KILLED = """
 import os, signal, sys
 import core.evaluation.parts as parts
-from trainers import prediction_files
+from core.desk.run_folder import UnfinishedRun
 from trainers.__main__ import main
-parts.ROWS, add, left = 40, prediction_files._Parts.add, [2]
-def killed(self, predicted):
+parts.ROWS, add, left = 40, UnfinishedRun.add, [2]
+def killed(self, number, dataset, probabilities):
     if not left[0]:
-        (self.folder / ".unfinished-x.tmp").mkdir()
+        (self._parts / ".unfinished-x.tmp").mkdir()
         os.kill(os.getpid(), signal.SIGKILL)
     left[0] -= 1
-    add(self, predicted)
-prediction_files._Parts.add = killed
+    add(self, number, dataset, probabilities)
+UnfinishedRun.add = killed
 main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("format", ["parquet", "csv"])
-def test_a_killed_run_goes_on_with_the_parts_that_are_missing(
-    format: str,
-    models: Path,
-    file: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_killed_run_resumes_with_the_parts_that_are_missing(
+    models: Path, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = ["predict", str(models / "tiny"), str(file), "--format", format, "--out"]
-    if format == "parquet":
-        done = subprocess.run([sys.executable, "-c", KILLED, *command, f"{tmp_path}/killed/"], cwd=ROOT)
-        assert done.returncode == -signal.SIGKILL
-    else:
-        monkeypatch.setattr("trainers.prediction_files._Parts.finish", interrupted)
-        assert main([*command, f"{tmp_path}/killed/"]) == 130
-        monkeypatch.undo()
-        monkeypatch.setattr("core.evaluation.parts.ROWS", 40)
-    there = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "killed").glob("part-*")}
-    assert len(there) == (2 if format == "parquet" else 4)
-    cut = tmp_path / "killed" / f"part-00001.{format}"
-    if format == "parquet":
-        with pytest.raises(DeskError, match="a part of its run only: begin the same command again"):
-            parts.load(tmp_path / "killed")
-    cut.write_bytes(cut.read_bytes()[:-9])
+    command = ["predict", str(models / "tiny"), str(file), "--out"]
+    done = subprocess.run([sys.executable, "-c", KILLED, *command, f"{tmp_path}/killed/"], cwd=ROOT)
+    assert done.returncode == -signal.SIGKILL
+    with pytest.raises(DeskError, match="unfinished: run the same command again to resume it"):
+        load(tmp_path / "killed")
+    _, second = sorted((tmp_path / "killed").glob(".parts-*/*.parquet"))
+    second.write_bytes(second.read_bytes()[:-9])
+    added, add = list[int](), UnfinishedRun.add
+
+    def counting(run: UnfinishedRun, number: int, *rest: Any) -> None:
+        added.append(number)
+        add(run, number, *rest)
+
+    monkeypatch.setattr(UnfinishedRun, "add", counting)
     capsys.readouterr()
     assert main([*command, f"{tmp_path}/killed/"]) == 0
-    assert f"part-00001.{format} was cut off: its rows are predicted again" in capsys.readouterr().err
-    kept = tmp_path / "killed" / f"part-00000.{format}"
-    assert kept.stat().st_mtime_ns == there[kept.name]
+    assert f"{second.name} was cut off: its rows are predicted again" in capsys.readouterr().err
+    assert added == [1, 2, 3]
     assert main([*command, f"{tmp_path}/whole/"]) == 0
     found = contents(tmp_path / "killed")
-    assert found == contents(tmp_path / "whole") and len(found) == 5
+    assert found == contents(tmp_path / "whole") and len(found) == 3
+    monkeypatch.setattr("core.evaluation.parts.logits", lambda *_: pytest.fail("predicted again"))
     assert main([*command, f"{tmp_path}/whole/"]) == 0
     assert contents(tmp_path / "whole") == found
-
-
-def interrupted(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def test_files_of_a_folder_or_a_pattern_are_read_one_after_the_other(
@@ -188,8 +177,8 @@ def test_files_of_a_folder_or_a_pattern_are_read_one_after_the_other(
     (folder / "_SUCCESS.txt").touch()
     assert main(["predict", str(models / "tiny"), str(folder), "--out", f"{tmp_path}/out/"]) == 0
     assert main(["predict", str(models / "tiny"), str(file), "--out", f"{tmp_path}/one/"]) == 0
-    run, one = parts.load(tmp_path / "out"), parts.load(tmp_path / "one")
-    assert run.dataset.rows == one.dataset.rows
+    run, one = load(tmp_path / "out"), load(tmp_path / "one")
+    assert tuple(run.dataset.rows) == tuple(one.dataset.rows)
     assert (run.models[0].probabilities == one.models[0].probabilities).all()
     assert str(run.dataset.problems[0]) == "line 41: not a JSON object (cut off?) (in b.jsonl.zst)"
     assert [row.id for row in Stream(folder / "*.parquet")] == [row["pairID"] for row in rows[100:]]
@@ -212,28 +201,12 @@ def test_what_a_folder_holds_already_is_left_alone(
     assert "holds predictions of other data (rows.jsonl); give another folder" in told(
         capsys, "predict", str(models / "tiny"), str(longer), "--out", out
     )
-    assert "holds predictions of tiny" in told(capsys, "predict", str(models / "other"), str(file), "--out", out)
-    assert "in another form" in told(capsys, *command, out, "--format", "csv")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/letter.txt").touch()
-    assert "holds other files; give an empty folder" in told(capsys, *command, f"{tmp_path}/mine/")
-    with FileLock(tmp_path / "out/.run.lock"):
-        assert "another process writes into" in told(capsys, *command, out)
-    (tmp_path / "out/.run.lock").unlink(missing_ok=True)
+    assert "holds other files; give an empty or a new folder" in told(capsys, *command, f"{tmp_path}/mine/")
     assert contents(tmp_path / "out") == before
-    assert "--format" in told(capsys, *command, str(tmp_path / "x.csv"), "--format", "csv")
-
-
-def test_a_part_of_another_run_is_told(models: Path, file: Path, tmp_path: Path) -> None:
-    for name in ("tiny", "other"):
-        assert main(["predict", str(models / name), str(file), "--out", f"{tmp_path}/{name}/"]) == 0
-    part = tmp_path / "tiny/part-00002.parquet"
-    part.write_bytes((tmp_path / "other/part-00002.parquet").read_bytes())
-    with pytest.raises(DeskError, match=r"part-00002\.parquet in tiny is a part of another run"):
-        parts.load(tmp_path / "tiny")
-    part.unlink()
-    with pytest.raises(DeskError, match=r"part-00002\.parquet of tiny is missing or cut off: begin the same command"):
-        parts.load(tmp_path / "tiny")
+    assert "in / for the folder of a run, got" in told(capsys, *command, str(tmp_path / "run.parquet"))
+    assert "holds several" in told(capsys, command[0], str(models / "other"), *command[1:], str(tmp_path / "x.csv"))
 
 
 def test_scores_of_a_stream_are_those_of_its_rows(
@@ -314,14 +287,10 @@ def test_only_one_item_is_made_ahead_and_errors_come_at_their_place() -> None:
     assert "reading ahead" not in [thread.name for thread in threading.enumerate()]
 
 
-def test_a_pipe_goes_into_a_file_and_not_into_parts(
-    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pipe_can_be_predicted(models: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    command = ["predict", str(models / "tiny"), str(tmp_path / "pipe"), "--out"]
-    assert "is a pipe, which can be read only once" in told(capsys, *command, f"{tmp_path}/out/")
     writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_text("premise,hypothesis\na dog,a cat\n"))
     writer.start()
-    assert main([*command, str(tmp_path / "run.parquet")]) == 0
+    assert main(["predict", str(models / "tiny"), str(tmp_path / "pipe"), "--out", f"{tmp_path}/run/"]) == 0
     writer.join()
-    assert load(tmp_path / "run.parquet").dataset.rows[0].first == "a dog"
+    assert load(tmp_path / "run").dataset.rows[0].first == "a dog"

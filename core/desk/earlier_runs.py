@@ -1,0 +1,179 @@
+"""Runs of every stored shape as tables, to be written as today's (:func:`core.desk.run_folder.merge`).
+
+Until version 2 a run was one Parquet file with its header in the schema's metadata; a folder of such files with a note,
+``_run.json``, was one run in parts; and the desk kept one file for each model of a run.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from core.data.lines import LARGEST
+from core.desk.folders import EARLIER_NOTE
+from core.desk.run import OTHER_COLUMN, TEXT_COLUMNS, RunHeader
+from core.desk.run_folder import (
+    DATA,
+    ROWS,
+    damaged,
+    is_run,
+    merge,
+    model_file,
+    probability_columns,
+    read_header,
+    with_ranks,
+)
+from core.errors import DeskError
+from core.files import read_json
+from core.json_types import LENIENT, checked
+
+KEY = b"pairlens_run"
+"""In the metadata of an earlier run's schema."""
+
+
+def is_any_run(path: Path) -> bool:
+    """Whether this is a run of today's shape or of an earlier one."""
+    return is_run(path) or (path / EARLIER_NOTE).is_file() or is_run_file(path)
+
+
+def is_run_file(path: Path) -> bool:
+    """Whether a file is an earlier run, not another Parquet file."""
+    try:
+        return path.is_file() and KEY in (pq.read_metadata(path).metadata or {})
+    except (OSError, pa.ArrowException):
+        return False
+
+
+def copy_run(path: Path, folder: Path, largest: int = LARGEST) -> RunHeader:
+    """Write a run of any shape into the folder of a run. Raises DeskError for what is no run or a damaged one, and for
+    texts of more than ``largest`` bytes."""
+    try:
+        header, files = _files(path)
+        names = dict.fromkeys(name for file in files for name in pq.read_schema(file).names)
+        others = [name.removeprefix(OTHER_COLUMN) for name in names if name.startswith(OTHER_COLUMN)]
+        tables = _tables_of_folder(path, header) if is_run(path) else _tables(files, header)
+        return merge(folder, header, tables, others, largest)
+    except DeskError:
+        raise
+    except FileNotFoundError:
+        raise DeskError(f"there is no run {path.name}: predict the file again") from None
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, IndexError):
+        raise damaged(path) from None
+
+
+@contextmanager
+def as_folder(path: Path) -> Iterator[Path]:
+    """A run of any shape as a folder of today's, for as long as the block lasts."""
+    if is_run(path):
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy_run(path, Path(folder) / path.stem)
+        yield Path(folder) / path.stem
+
+
+def header_of(path: Path) -> RunHeader:
+    """The header of a run of any shape. Raises DeskError where there is none."""
+    try:
+        return _files(path)[0]
+    except (OSError, KeyError, TypeError, ValueError):
+        raise damaged(path) from None
+
+
+def _files(path: Path) -> tuple[RunHeader, Sequence[Path]]:
+    """The header of a run, and the Parquet files with its texts."""
+    if is_run(path):
+        return read_header(path), [path / DATA]
+    if not path.is_dir():
+        return _header_of_file(path), [path]
+    note = read_json(path / EARLIER_NOTE)
+    if note["run"]["format"] != "parquet":
+        raise DeskError(f"{path.name} holds parts in {note['run']['format']}: the error desk opens those in Parquet")
+    if "finished" not in note:
+        raise DeskError(f"{path.name} is unfinished: predict the file again into a new folder")
+    files = [path / f"part-{number:05}.parquet" for number in range(note["finished"]["parts"])]
+    missing = next((file.name for file in files if not is_run_file(file)), None)
+    if missing:
+        raise DeskError(f"{missing} of {path.name} is missing or cut off: predict the file again into a new folder")
+    headers = [_header_of_file(file) for file in files]
+    whole = checked({"version": 0, "dropped": 0} | note["run"] | note["finished"], RunHeader, by=LENIENT)
+    for file, header in zip(files, headers, strict=True):
+        if [model.sha256 for model in header.models] != [model.sha256 for model in whole.models]:
+            raise DeskError(f"{file.name} in {path.name} is a part of another run: predict the file again")
+    return with_ranks(replace(whole, lost_labels=sum(header.lost_labels for header in headers))), files
+
+
+def _header_of_file(path: Path) -> RunHeader:
+    """The header of an earlier run in one file. Raises DeskError for any other file."""
+    try:
+        metadata = pq.read_metadata(path)
+        known: Mapping[str, object] = json.loads((metadata.metadata or {})[KEY])
+    except FileNotFoundError:
+        raise DeskError(f"there is no run {path.name}: predict the file again") from None
+    except (OSError, pa.ArrowException, KeyError, ValueError, RecursionError):
+        raise DeskError(f"{path.name} is not a run: write one with `python -m trainers predict … --out run/`") from None
+    if not isinstance(known, dict) or known.get("version") not in (1, 2):
+        raise DeskError(f"{path.name} was written by another version of PairLens: predict the file again")
+    try:
+        header = with_ranks(checked(known | {"rows": metadata.num_rows}, RunHeader, by=LENIENT))
+        return replace(header, lost_labels=_lost_labels(path, header) if known["version"] == 1 else 0)
+    except (OSError, pa.ArrowException, ValueError, KeyError):
+        raise damaged(path) from None
+
+
+def _tables(files: Sequence[Path], header: RunHeader) -> Iterator[pa.Table]:
+    """The rows of earlier files; texts stay in dictionaries, as a file of 10 kB may repeat one of 1 MB."""
+    for path in files:
+        names = pq.read_schema(path).names
+        texts = [name for name in names if name in TEXT_COLUMNS or name.startswith(OTHER_COLUMN)]
+        numbers = [name for names in probability_columns(header.models) for name in names]
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            for batch in file.iter_batches(ROWS, columns=[*texts, *numbers]):
+                yield _finite(pa.Table.from_batches([batch]), numbers)
+
+
+def _tables_of_folder(folder: Path, header: RunHeader) -> Iterator[pa.Table]:
+    """The rows of today's shape, written by anybody."""
+    names = probability_columns(header.models)
+    files = [pq.ParquetFile(folder / DATA, read_dictionary=pq.read_schema(folder / DATA).names)]
+    files += [pq.ParquetFile(folder / model_file(model.sha256)) for model in header.models]
+    for data, *models in zip(*(file.iter_batches(ROWS) for file in files), strict=True):
+        table = pa.Table.from_batches([data])
+        for model, columns, batch in zip(header.models, names, models, strict=True):
+            for label, name in zip(model.labels, columns, strict=True):
+                table = table.append_column(name, batch.column(label))
+        yield _finite(table, [name for columns in names for name in columns])
+
+
+def _finite(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
+    if not all(np.isfinite(table.column(name).to_numpy()).all() for name in numbers):
+        raise ValueError("a probability is missing")
+    return table
+
+
+def _lost_labels(path: Path, header: RunHeader) -> int:
+    """Rows without a label in a run of version 1, which left out labels that are not NLI's, or that a user did not map.
+    SNLI's own rows without one show that no label had most of its annotators' votes."""
+    broken = sum("label " in problem.what for problem in header.problems)
+    votes = f"{OTHER_COLUMN}annotator_labels"
+    names = [name for name in ("label", votes) if name in pq.read_schema(path).names]
+    rows = pq.read_table(path, columns=names).to_pylist()
+    return broken + sum(row["label"] is None and not _disputed(row.get(votes)) for row in rows)
+
+
+def _disputed(votes: str | None) -> bool:
+    """Whether SNLI's annotators had no majority."""
+    try:
+        counts = Counter(map(str, json.loads(votes or "")))
+    except (ValueError, TypeError):
+        return False
+    return 2 * max(counts.values(), default=0) <= counts.total()

@@ -1,0 +1,391 @@
+"""A run on disk: a folder with ``data.parquet`` (texts, label and the file's other columns), one Parquet file of class
+probabilities for each model, and ``run.json`` (:class:`core.desk.run.RunHeader`).
+
+While a data file is predicted, its parts lie in a hidden folder inside, so that a stopped prediction resumes with the
+parts that are missing. Attention is never stored: it is computed again for the row that is opened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
+
+from core.card import ranked_by
+from core.data import Dataset
+from core.data.lines import LARGEST
+from core.desk import run as runs
+from core.desk.folders import FACTS
+from core.desk.run import MOST_MODELS, OTHER_COLUMN, TEXT_COLUMNS, Predictions, Run, RunHeader, RunModel, StoredRows
+from core.errors import DeskError, RunError
+from core.files import json_text, make_folder, read_json, whole_file, whole_folder, write_whole
+from core.json_types import LENIENT, checked
+
+VERSION = 3
+"""Versions 1 and 2 were single Parquet files (:mod:`core.desk.earlier_runs`)."""
+DATA = "data.parquet"
+FEATURES = "features.parquet"
+"""Features of the texts, which the desk computes once (:mod:`core.desk.table`)."""
+ROWS = 2048
+"""Rows of a row group."""
+_PATIENCE = 60
+"""Seconds to wait for another process that changes the same run."""
+
+
+def model_file(sha256: str) -> str:
+    """The file name of a model's probabilities."""
+    return f"model-{sha256[:16]}.parquet"
+
+
+def probability_columns(models: Sequence[RunModel]) -> list[list[str]]:
+    """The names that each model's probabilities have in a table of a whole run."""
+    return [[f"p/{n} {model.model}/{label}" for label in model.labels] for n, model in enumerate(models, start=1)]
+
+
+def table_of(dataset: Dataset, models: Sequence[RunModel], probabilities: Sequence[np.ndarray]) -> pa.Table:
+    """Rows with the probabilities ``[N, C]`` of each model."""
+    shown = [row.shown_label or None for row in dataset.rows]
+    columns = {
+        name: _text_array(shown if name == "label" else [getattr(row, name) for row in dataset.rows])
+        for name in TEXT_COLUMNS
+    }
+    for name in runs.other_columns(dataset):
+        columns[OTHER_COLUMN + name] = _text_array([row.columns.get(name) for row in dataset.rows])
+    for names, values in zip(probability_columns(models), probabilities, strict=True):
+        for i, name in enumerate(names):
+            chances = np.ascontiguousarray(values[:, i], dtype=np.float32)
+            columns[name] = pa.Array.from_buffers(pa.float32(), len(chances), [None, pa.py_buffer(chances)])
+    return pa.table(columns)
+
+
+def _text_array(texts: Sequence[str | None]) -> pa.Array | pa.ChunkedArray:
+    """Like ``pa.array(texts, pa.string())`` without loading pandas, which costs a stream 40 MB and 0.3 seconds."""
+    encoded = [text.encode() if text is not None else b"" for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)])
+    if ends[-1] >= 2**31:  # the most that one array of texts can hold
+        return pa.array(texts, pa.string())
+    present = np.array([text is not None for text in texts], dtype=bool)
+    mask = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
+    buffers = [mask, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(texts), buffers)
+
+
+def is_run(path: Path) -> bool:
+    """Whether this is the folder of a run."""
+    return (path / FACTS).is_file()
+
+
+def read_header(folder: Path) -> RunHeader:
+    """The facts of a run. Raises DeskError where there is no run, or a damaged one."""
+    try:
+        known = read_json(folder / FACTS)
+        if known["version"] != VERSION:
+            raise DeskError(f"{folder.name} was written by another version of PairLens: predict the file again")
+        return with_ranks(checked(known, RunHeader, by=LENIENT))
+    except FileNotFoundError:
+        raise DeskError(f"there is no run {folder.name}: predict the file again") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise damaged(folder) from None
+
+
+def with_ranks(header: RunHeader) -> RunHeader:
+    """The header with a known class that ranks answers, which earlier versions did not write."""
+    models = [
+        replace(m, ranked_by=ranked_by({"labels": list(m.labels), "ranked_by": m.ranked_by})) for m in header.models
+    ]
+    return replace(header, models=tuple(models))
+
+
+def damaged(path: Path) -> DeskError:
+    """The error for a run that cannot be read."""
+    return DeskError(f"{path.name} is damaged: predict the file again")
+
+
+def load(folder: Path, models: Sequence[str] | None = None) -> Run:
+    """The run in a folder, with the models of these checksums (or their first digits) in this order, by default its
+    first four. Raises DeskError for an unfinished or damaged run, and for a model that it does not have."""
+    header = read_header(folder)
+    if not header.models:
+        raise DeskError(f"the prediction into {folder.name} is unfinished: run the same command again to resume it")
+    if models is None:
+        chosen = list(header.models[:MOST_MODELS])
+    else:
+        by_sha256 = {model.sha256[:16]: model for model in header.models}
+        if not models or any(name[:16] not in by_sha256 for name in models):
+            raise DeskError("there is no such run: predict the file again, and choose one to four checkpoints")
+        chosen = [by_sha256[name[:16]] for name in models]
+    try:
+        rows = StoredRows(folder / DATA)
+        predictions = tuple(_predictions(folder, model, len(rows)) for model in chosen)
+    except (OSError, pa.ArrowException, ValueError, KeyError):
+        raise damaged(folder) from None
+    facts = header.name, header.layout, rows, header.problems, header.dropped, header.sha256
+    return Run(Dataset(*facts), predictions, header.lost_labels, folder)  # type: ignore[arg-type]
+
+
+def _predictions(folder: Path, model: RunModel, rows: int) -> Predictions:
+    table = pq.read_table(folder / model_file(model.sha256))
+    probabilities = np.stack([table.column(label).to_numpy() for label in model.labels], axis=1).astype(np.float32)
+    if len(probabilities) != rows or not np.isfinite(probabilities).all():
+        raise ValueError("a probability is missing")
+    return Predictions(**vars(model), probabilities=probabilities)
+
+
+def header_of(dataset: Dataset, models: Sequence[RunModel]) -> RunHeader:
+    """The facts of a run of this data set."""
+    known = tuple(map(_facts, models))
+    return RunHeader(VERSION, dataset.name, dataset.layout, dataset.sha256, dataset.dropped, dataset.problems, known)
+
+
+def _facts(model: RunModel) -> RunModel:
+    """The model without its predictions."""
+    return RunModel(**{part.name: getattr(model, part.name) for part in fields(RunModel)})
+
+
+def save(run: Run, folder: Path) -> None:
+    """Store a run, beside other models' predictions for the same rows. Raises FileError where the operating system
+    refuses."""
+    table = table_of(run.dataset, run.models, [model.probabilities for model in run.models])
+    others = runs.other_columns(run.dataset)
+    header = replace(header_of(run.dataset, run.models), lost_labels=run.lost_labels)
+    merge(folder, header, (table.slice(i, ROWS) for i in range(0, table.num_rows, ROWS)), others)
+
+
+def merge(
+    folder: Path, header: RunHeader, tables: Iterable[pa.Table], others: Sequence[str], largest: int = LARGEST
+) -> RunHeader:
+    """Write the rows of ``tables``, which have the file's ``others`` columns where any of its rows does, and the
+    predictions of the header's models, before those of other models for the same texts. All of it is written or
+    nothing. Raises DeskError for tables that are no run's, or whose texts take more than ``largest`` bytes."""
+    make_folder(folder)
+    with changing(folder):
+        known = read_header(folder) if is_run(folder) else None
+        with whole_folder(folder, FACTS) as scratch:
+            rows, texts = _write(scratch, header, tables, others, largest)
+            models = list(header.models)
+            if known is not None and known.texts == texts:
+                new = {model.sha256 for model in models}
+                models += [model for model in known.models if model.sha256 not in new]
+            header = replace(header, version=VERSION, models=tuple(models), rows=rows, texts=texts)
+            (scratch / FACTS).write_text(json_text(asdict(header)), encoding="utf-8")
+        kept = {model_file(model.sha256) for model in models}
+        for path in folder.glob("model-*.parquet"):
+            if path.name not in kept:
+                path.unlink()
+        with contextlib.suppress(FileNotFoundError):
+            (folder / FEATURES).unlink()
+    return header
+
+
+def _write(
+    folder: Path, header: RunHeader, tables: Iterable[pa.Table], others: Sequence[str], largest: int
+) -> tuple[int, str]:
+    """Write data and predictions; returns the number of rows and the checksum of their texts."""
+    digest, rows, size = hashlib.sha256(), 0, 0
+    texts = [*TEXT_COLUMNS, *(OTHER_COLUMN + name for name in others)]
+    by_model = list(zip(header.models, probability_columns(header.models), strict=True))
+    with contextlib.ExitStack() as stack:
+        writers: dict[str, pq.ParquetWriter] = {}
+
+        def write(name: str, table: pa.Table) -> None:
+            if name not in writers:
+                writer = pq.ParquetWriter(folder / name, table.schema, compression="zstd")
+                writers[name] = stack.enter_context(writer)
+            writers[name].write_table(table)
+
+        for table in tables:
+            columns = {name: _texts(table, name) for name in texts}
+            size += sum(_size(column) for column in columns.values())
+            if size > largest:
+                raise too_large(header.name, size, largest)
+            data = pa.table({name: column.cast(pa.string()) for name, column in columns.items()})
+            if data.column("first").null_count or data.column("second").null_count:
+                raise ValueError("a row without a text")
+            for first, second in zip(data.column("first").to_pylist(), data.column("second").to_pylist(), strict=True):
+                digest.update(f"{first}\0{second}\0".encode())
+            write(DATA, data)
+            for model, names in by_model:
+                write(model_file(model.sha256), _chances(table, model, names))
+            rows += len(data)
+            if rows * (len(texts) + sum(len(names) for _, names in by_model)) > runs.MOST_CELLS:
+                raise DeskError(f"{header.name} has more cells than the error desk opens: divide the file")
+    if not rows:
+        raise ValueError("no rows")
+    return rows, digest.hexdigest()
+
+
+def too_large(name: str, size: float, largest: int) -> DeskError:
+    """The error for texts of more bytes than the desk opens."""
+    return DeskError(f"{name} holds {size / 1e6:,.0f} MB; the error desk opens runs of up to {largest / 1e6:,.0f} MB")
+
+
+def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """A column of texts; all empty where the table lacks one of the file's other columns."""
+    if name not in table.column_names and name not in TEXT_COLUMNS:
+        return pa.chunked_array([pa.nulls(table.num_rows, pa.string())])
+    column = table.column(name)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_string(kind) or pa.types.is_null(kind)):
+        raise ValueError("a column of texts holds something else")
+    return column
+
+
+def _size(column: pa.ChunkedArray) -> int:
+    """Bytes of the texts of all rows, of a dictionary without unpacking it."""
+    if pa.types.is_dictionary(column.type):
+        sizes = (pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() for part in column.chunks)
+        return sum(size or 0 for size in sizes)
+    return int(column.nbytes)
+
+
+def _chances(table: pa.Table, model: RunModel, names: Sequence[str]) -> pa.Table:
+    columns = [table.column(name) for name in names]
+    if not all(pa.types.is_floating(column.type) for column in columns):
+        raise ValueError("a column of probabilities holds something else")
+    return pa.table({label: column.cast(pa.float32()) for label, column in zip(model.labels, columns, strict=True)})
+
+
+def write_header(folder: Path, header: RunHeader) -> None:
+    """Write ``run.json``."""
+    write_whole(folder / FACTS, json_text(asdict(header)))
+
+
+@contextmanager
+def changing(folder: Path) -> Iterator[None]:
+    """A block in which no other process changes the run."""
+    lock = folder / ".run.lock"
+    try:
+        with FileLock(lock, timeout=_PATIENCE):
+            try:
+                yield
+            finally:
+                with contextlib.suppress(OSError):
+                    lock.unlink()
+    except Timeout:
+        raise DeskError(f"another process is writing {folder.name}: try again later") from None
+
+
+class UnfinishedRun:
+    """The parts of a run while it is predicted.
+
+    ``finished``: the rows of each part that needs no prediction, by its number, because an earlier prediction that was
+    stopped wrote it or because the run has all models already. ``cut_off``: files of parts that cannot be read.
+    """
+
+    def __init__(self, folder: Path, header: RunHeader, parts: Path) -> None:
+        self._folder, self._header, self._parts = folder, header, parts
+        self.cut_off: list[str] = []
+        self.finished = self._rows_of_run()
+        self.whole = bool(self.finished)
+        """Whether the run has all models already."""
+        self._models = () if self.whole else header.models
+        if not self.whole:
+            self.finished = self._rows_of_parts()
+
+    def _rows_of_run(self) -> dict[int, int]:
+        """Rows by part where the run has all models, else none."""
+        known = read_header(self._folder)
+        there = {model.sha256 for model in known.models}
+        new = {model.sha256 for model in self._header.models}
+        if not new <= there or self._header.texts not in ("", known.texts):
+            return {}
+        try:
+            groups = [_rows_by_group(self._folder / name) for name in (DATA, *map(model_file, new))]
+        except (OSError, pa.ArrowException):
+            return {}
+        return dict(enumerate(groups[0])) if all(rows == groups[0] for rows in groups) else {}
+
+    def _rows_of_parts(self) -> dict[int, int]:
+        found = {}
+        for path in sorted(self._parts.glob("*.parquet")):
+            try:
+                found[int(path.stem)] = pq.read_metadata(path).num_rows
+            except (OSError, pa.ArrowException):
+                self.cut_off.append(path.name)
+        return found
+
+    def _path(self, number: int) -> Path:
+        return self._parts / f"{number:06}.parquet"
+
+    def skip(self, number: int, dataset: Dataset) -> None:
+        """Pass over a part that is finished; labels and other columns of a whole run are written again."""
+        if self.whole:
+            self.add(number, dataset, ())
+
+    def add(self, number: int, dataset: Dataset, probabilities: Sequence[np.ndarray]) -> None:
+        """Write a part. Raises DeskError where its rows have too many columns."""
+        with whole_file(self._path(number)) as scratch:
+            table = table_of(runs.fitting(dataset), self._models, probabilities)
+            pq.write_table(table, scratch, compression="zstd")
+
+    def finish(self, header: RunHeader, parts: int) -> RunHeader:
+        """Join that many parts to the run of these facts."""
+        paths = [self._path(number) for number in range(parts)]
+        names = dict.fromkeys(name for path in paths for name in pq.read_schema(path).names)
+        others = [name.removeprefix(OTHER_COLUMN) for name in names if name.startswith(OTHER_COLUMN)]
+        merged = merge(self._folder, replace(header, models=self._models), map(_read, paths), others)
+        new = {model.sha256: model for model in self._header.models}
+        if not new.keys() <= {model.sha256 for model in merged.models}:
+            raise DeskError(f"{header.name} is read in another way than before: predict it again")
+        return reorder(self._folder, list(new.values()))
+
+
+def _read(path: Path) -> pa.Table:
+    with pq.ParquetFile(path) as file:  # pq.read_table loads pandas
+        return file.read()
+
+
+def reorder(folder: Path, first: Sequence[RunModel]) -> RunHeader:
+    """Put these models, with what labels count as for them, before the run's others."""
+    with changing(folder):
+        known, new = read_header(folder), {model.sha256 for model in first}
+        others = [model for model in known.models if model.sha256 not in new]
+        header = replace(known, models=(*map(_facts, first), *others))
+        write_header(folder, header)
+    return header
+
+
+def _rows_by_group(path: Path) -> list[int]:
+    metadata = pq.read_metadata(path)
+    return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+
+
+@contextmanager
+def unfinished(folder: Path, header: RunHeader, settings: Sequence[str] = ()) -> Iterator[UnfinishedRun]:
+    """The run of a data file in a folder, to be predicted by the header's models; ``settings`` are others that decide
+    about its rows. Raises RunError for a folder with other data or files, or one that another process writes into."""
+    make_folder(folder)
+    if is_run(folder):
+        known = read_header(folder)
+        if header.sha256 and known.sha256 != header.sha256:
+            raise RunError(f"{folder} holds predictions of other data ({known.name}); give another folder")
+    elif any(not child.name.startswith(".") for child in folder.iterdir()):
+        raise RunError(f"{folder} holds other files; give an empty or a new folder")
+    else:
+        write_header(folder, replace(header, models=()))
+    names = [header.sha256, *(model.sha256 for model in header.models), *settings, str(ROWS)]
+    parts = folder / f".parts-{hashlib.sha256(json.dumps(names).encode()).hexdigest()[:16]}"
+    if not header.sha256:  # of a pipe nobody knows whether it is the same data
+        shutil.rmtree(parts, ignore_errors=True)
+    make_folder(parts)
+    lock = FileLock(parts / ".lock", thread_local=False)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise RunError(f"another process writes into {folder}; wait until it has ended") from None
+    try:
+        yield UnfinishedRun(folder, header, parts)
+        shutil.rmtree(parts, ignore_errors=True)
+    finally:
+        lock.release()
