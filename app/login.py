@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from core.desk.changes import clean
+from core.desk.schema import clean
 
 
 def name() -> str:

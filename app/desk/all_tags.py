@@ -92,10 +92,10 @@ def _taxonomy(opened: OpenRun, names: list[str]) -> None:
         st.button("Rename", on_click=lambda: attempt(lambda: annotations.rename_tag(by, tag, new)), disabled=not new)
         into = st.selectbox("Merge into", [name for name in names if name != tag], key="desk merge into")
         st.button("Merge", on_click=lambda: attempt(lambda: annotations.merge_tags(by, tag, into)))
-    changes = [change for change in annotations.history(limit=100) if change.what.startswith("tag ")]
-    if changes:
+    events = [event for event in annotations.history("") if event.tag is not None]
+    if events:
         with st.expander("Changes to the taxonomy"):
-            history(opened, changes)
+            history(opened, events)
 
 
 def _annotators(opened: OpenRun) -> None:

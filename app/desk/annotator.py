@@ -7,8 +7,7 @@ import streamlit as st
 from app import login, page_style
 from app.browser import component, unseen
 from app.desk.open_run import PAGE
-from core.desk.changes import clean
-from core.desk.schema import LONGEST_NAME
+from core.desk.schema import LONGEST_NAME, clean
 
 _KEY, _MEMORY = "desk annotator", "desk annotator in the browser"
 _SCRIPT = """

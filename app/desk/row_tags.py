@@ -1,5 +1,5 @@
-"""Tags and notes of the open row, and whether the report shows it: one's own to change, the others' to read, what was
-settled, every change to undo."""
+"""Tags and notes of the open row: one's own to change, those of others to read; whether the report shows it; and every
+change, to be undone."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import streamlit as st
 from app import page_style
 from app.desk import annotator
 from app.desk.open_run import OpenRun, attempt, lines
-from core.desk.annotations import Change
-from core.desk.changes import NO, YES, check_row
+from core.desk.event_log import NO, YES, Event
+from core.desk.schema import check_row
 from core.errors import DeskError
 from core.json_types import JsonObject
 
 _PLACES = 20
-"""Rows whose widgets are told apart: a browser's late answer is not that late."""
+"""Rows whose widgets have different keys: a browser's late answer is not that late."""
 
 
 def _place(*shown: object) -> int:
-    """A number for the widgets of what is ``shown``: other widgets than those before, and so without their values, but
-    some that were used long ago, since Streamlit holds for a whole session what it knows of a widget."""
+    """A number for the keys of the widgets of ``shown``: other keys than before, so that no old value stays, but keys
+    used long ago are used again, since Streamlit keeps its record of a widget for the whole session."""
     name = f"desk place of {len(shown)}"
     before: tuple[tuple[object, ...], int] = st.session_state.get(name, ((), 0))
     if before[0] != shown:
@@ -31,7 +31,7 @@ def _place(*shown: object) -> int:
 
 
 def draw(opened: OpenRun, row: str) -> None:
-    """The open row's; for a row that cannot be written, why."""
+    """The annotations of the open row; or why the row cannot have any."""
     try:
         check_row(row)
     except DeskError as error:
@@ -41,12 +41,12 @@ def draw(opened: OpenRun, row: str) -> None:
     if not name:
         page_style.note("Type your name in the sidebar to tag this row, write a note or put it into the report.")
     taxonomy = [tag.name for tag in opened.annotations.taxonomy()]
-    own = [tag for tag in taxonomy if name in people.tags.get(tag, ())]
+    given = [tag for tag in taxonomy if name in people.tags.get(tag, ())]
     place = _place(file, row, name, opened.annotations.version())
 
-    def writing(what: str, write: Callable[[str, str, str, Any], None]) -> JsonObject:
-        """Key and callback of a widget whose value is written under one's name."""
-        key = f"desk {what} {place}"
+    def writing(kind: str, write: Callable[[str, str, str, Any], None]) -> JsonObject:
+        """Key and callback of a widget whose value is written under the annotator's name."""
+        key = f"desk {kind} {place}"
 
         def changed() -> None:
             attempt(lambda: write(name, file, row, st.session_state[key]))
@@ -54,76 +54,77 @@ def draw(opened: OpenRun, row: str) -> None:
         return {"key": key, "on_change": changed, "disabled": not name}
 
     def give(name: str, file: str, row: str, tags: list[str] | None) -> None:
-        for tag in {*own} ^ {*(tags or ())}:
-            opened.annotations.give(name, file, row, tag, tag not in own)
+        for tag in {*given} ^ {*(tags or ())}:
+            opened.annotations.give(name, file, row, tag, tag not in given)
 
-    st.pills("Tags", taxonomy, selection_mode="multi", default=own, wrap=True, **writing("tags", give))
+    st.pills("Tags", taxonomy, selection_mode="multi", default=given, wrap=True, **writing("tags", give))
     left, right = st.columns(2)
-    if not own:
+    if not given:
         left.checkbox(
             "No tag applies",
             name in people.looked,
-            help="You looked at the row: agreement counts it.",
+            help="You reviewed the row: it counts for agreement.",
             **writing("seen", opened.annotations.look),
         )
     right.checkbox(
         "In the report",
         row in opened.state.reported,
-        help="The file’s report, whoever makes it, shows the row with its attention.",
+        help="The file’s report shows the row with its attention, whoever makes the report.",
         **writing("report", opened.annotations.report),
     )
     st.text_area("Note", people.notes.get(name, ""), height=70, **writing("note", opened.annotations.note))
-    given = [f"{tag}: {', '.join(sorted(by))}" for tag, by in people.tags.items() if by - {name}]
+    others = [f"{tag}: {', '.join(sorted(by))}" for tag, by in people.tags.items() if by - {name}]
     settled = [f"Settled: {tag} {YES if holds else NO}" for tag, holds in people.settled.items()]
     notes = [f"Note of {by}: {text}" for by, text in people.notes.items() if by != name]
-    lines([*given, *settled, *notes])
-    changes = opened.annotations.history(file, row)
-    if changes:
-        with st.expander(f"History ({len(changes)})"):
-            history(opened, changes)
+    lines([*others, *settled, *notes])
+    events = opened.annotations.history(file, row)
+    if events:
+        with st.expander(f"History ({len(events)})"):
+            history(opened, events)
 
 
-def history(opened: OpenRun, changes: list[Change], limit: int = 30) -> None:
-    """The last changes, each with a button that undoes it."""
+def history(opened: OpenRun, events: list[Event], limit: int = 30) -> None:
+    """The last changes, each with a button to undo it."""
 
     def undo(number: int) -> None:
         attempt(lambda: opened.annotations.undo(annotator.name(), number))
 
-    for change in changes[:limit]:
+    for event in events[:limit]:
         left, right = st.columns([4, 1], vertical_alignment="center", gap="small")
         with left:
-            lines([sentence(change)])
+            lines([sentence(event)])
         right.button(
             "Undo",
-            key=f"desk undo {change.id}",
+            key=f"desk undo {event.id}",
             on_click=undo,
-            args=(change.id,),
+            args=(event.id,),
             type="tertiary",
-            disabled=change.undone or not annotator.name(),
+            disabled=event.undone or not annotator.name(),
         )
 
 
-def sentence(change: Change) -> str:
+def sentence(event: Event) -> str:
     """A change in words."""
-    after, tag = change.after, f"“{change.tag}”"
-    if change.what == "looked":
-        what = "looked at it" if after else "marked it as not looked at"
-    elif change.what == "tag":
-        what = f"{'gave' if after else 'took away'} {tag}"
-    elif change.what == "note":
-        what = f"wrote “{after}”" if after else "took the note away"
-    elif change.what == "settled":
-        what = f"settled {tag}: {after or 'open again'}"
-    elif change.what == "reported":
-        what = "put it into the report" if after else "took it out of the report"
-    elif change.what == "tag added":
-        what = f"added “{after}”" if after else f"took “{change.before}” out of the tags"
-    elif change.what == "tag renamed":
-        what = f"renamed “{change.before}” to “{after}”"
-    elif change.what == "tag merged":
-        what = f"merged {tag} into another" if after else f"split {tag} off again"
-    else:
-        what = f"removed the name of {after}"
-    undoing = " (undoing)" if change.undoes else ""
-    row = f"row {change.row}: " if change.row else ""
-    return f"{change.at:%Y-%m-%d %H:%M} {change.annotator}: {row}{what}{undoing}{', undone' if change.undone else ''}"
+    before, after, tag = event.before, event.value, f"“{event.tag}”"
+    match event.subject.kind:
+        case "looked":
+            done = "marked it as reviewed" if after else "marked it as not reviewed"
+        case "tag":
+            done = f"{'gave' if after else 'took away'} {tag}"
+        case "note":
+            done = f"wrote “{after}”" if after else "deleted the note"
+        case "settled":
+            done = f"settled {tag}: {after or 'open again'}"
+        case "reported":
+            done = "put it into the report" if after else "took it out of the report"
+        case "tag name" if before and after:
+            done = f"renamed “{before}” to “{after}”"
+        case "tag name":
+            done = f"added “{after}”" if after else f"removed “{before}” from the tags"
+        case "tag merged":
+            done = f"merged {tag} into another" if after else f"split {tag} off again"
+        case _:
+            done = f"removed the name of {after}"
+    undoing = " (undoing)" if event.undoes else ""
+    row = f"row {event.subject.row}: " if event.subject.row else ""
+    return f"{event.at:%Y-%m-%d %H:%M} {event.author}: {row}{done}{undoing}{', undone' if event.undone else ''}"

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.desk.annotations import FileState
-from core.desk.changes import clean
-from core.desk.importing import Marked
+from core.desk.annotations import FileState, Marked
 from core.desk.run import Run, column_of
-from core.desk.schema import LONGEST_NOTE
+from core.desk.schema import LONGEST_NOTE, clean
 from core.errors import DeskError
 from core.spreadsheet import csv_text, restored
 

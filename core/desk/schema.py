@@ -1,8 +1,12 @@
-"""The tables of the desk's database. A change to them comes with a migration (core/desk/migrations/versions)."""
+"""The tables of the desk's database, and the texts that they can hold. A change to the tables needs a migration
+(core/desk/migrations/versions)."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
+
+from core.errors import DeskError
+from core.reading.tokens import well_formed
 
 metadata = sa.MetaData()
 
@@ -10,7 +14,7 @@ LONGEST_NAME = 80
 """Characters of an annotator's or a tag's name."""
 LONGEST_NOTE = 5000
 LONGEST_ROW = 2500
-"""Bytes of a row's key in UTF-8: with the rest of its key it fits into a page of PostgreSQL's index (2,704)."""
+"""Bytes of a row's key in UTF-8: with the rest of an event's subject it fits into an index of PostgreSQL (2,704)."""
 
 annotator = sa.Table(
     "annotator",
@@ -20,70 +24,55 @@ annotator = sa.Table(
     sa.Column("removed", sa.Boolean, nullable=False, default=False),
     sa.UniqueConstraint("name", name="annotator_name"),
 )
-"""Those who write. A removed one keeps its number: its name is gone from everything at once."""
+"""The only place that holds a name, so that removing it there removes it everywhere."""
 
-tag = sa.Table(
-    "tag",
+SUBJECT = ("file", "row", "kind", "tag", "owner")
+
+event = sa.Table(
+    "event",
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("name", sa.String(LONGEST_NAME), nullable=False),
-    sa.Column("merged_into", sa.Integer, sa.ForeignKey("tag.id")),
-    sa.UniqueConstraint("name", name="tag_name"),
-    # The history names tags by their numbers, so the number of one that is gone must not be another's.
-    sqlite_autoincrement=True,
+    sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+    sa.Column("author", sa.Integer, sa.ForeignKey("annotator.id")),
+    sa.Column("file", sa.String(64), nullable=False),
+    sa.Column("row", sa.Text, nullable=False),
+    sa.Column("kind", sa.String(20), nullable=False),
+    sa.Column("tag", sa.Integer, nullable=False),
+    sa.Column("owner", sa.Integer, nullable=False),
+    sa.Column("value", sa.Text),
+    sa.Column("undoes", sa.Integer, sa.ForeignKey("event.id")),
+    sa.Index("event_of_subject", *SUBJECT, "id"),
+    sa.Index("event_undone_once", "undoes", unique=True),
 )
-"""A merged tag stays, with all that was marked with it: it only reads as the other one."""
+"""The log: lines are appended, never altered or deleted (:mod:`core.desk.event_log`). No author: the program's own
+events, such as the tags of a new database."""
 
-
-def _of_row() -> list[sa.Column[object]]:
-    """A row of a data file: the file's checksum and the row's key."""
-    return [sa.Column("file", sa.String(64), primary_key=True), sa.Column("row", sa.Text, primary_key=True)]
-
-
-def _of(table: str) -> sa.Column[object]:
-    return sa.Column(table, sa.Integer, sa.ForeignKey(f"{table}.id"), primary_key=True, autoincrement=False)
-
-
-look = sa.Table("look", metadata, *_of_row(), _of("annotator"))
-"""Rows that an annotator looked at and gave no tag."""
-
-mark = sa.Table("mark", metadata, *_of_row(), _of("annotator"), _of("tag"))
-"""Tags that annotators gave to rows."""
-
-note = sa.Table("note", metadata, *_of_row(), _of("annotator"), sa.Column("text", sa.Text, nullable=False))
-
-settled = sa.Table("settled", metadata, *_of_row(), _of("tag"), sa.Column("given", sa.Boolean, nullable=False))
-"""What was settled about a tag that annotators disagreed on; their own marks stay beside it."""
-
-reported = sa.Table("reported", metadata, *_of_row())
-"""Rows that the file's report shows."""
 
 strongest_word = sa.Table(
     "strongest_word",
     metadata,
-    *_of_row(),
+    sa.Column("file", sa.String(64), primary_key=True),
+    sa.Column("row", sa.Text, primary_key=True),
     sa.Column("checkpoint", sa.String(64), primary_key=True),
     sa.Column("way", sa.String(20), primary_key=True),
     sa.Column("word", sa.Text, nullable=False),
     sa.Column("side", sa.String(LONGEST_NAME), nullable=False),
 )
-"""Of a row, the word with the largest effect on what a checkpoint (its checksum) says, by a way of taking words away,
-and the role of its text; both empty where no word supports it. It can be computed again, so no change tells of it."""
+"""The word of a row with the largest effect on a checkpoint's prediction (checkpoint: its checksum), by method of
+removing words, and the role of its text; both are empty where no word supports the prediction. A cache, so not
+logged."""
 
-change = sa.Table(
-    "change",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-    sa.Column("annotator", sa.Integer, sa.ForeignKey("annotator.id"), nullable=False),
-    sa.Column("what", sa.String(20), nullable=False),
-    sa.Column("file", sa.String(64)),
-    sa.Column("row", sa.Text),
-    sa.Column("tag", sa.Integer),
-    sa.Column("before", sa.Text),
-    sa.Column("after", sa.Text),
-    sa.Column("undoes", sa.Integer, sa.ForeignKey("change.id")),
-    sa.Index("change_of_row", "file", "row"),
-    sa.Index("change_undone_once", "undoes", unique=True),
-)
-"""Every change with its time and author, never changed itself. None before or after: nothing was there."""
+
+def clean(text: str, longest: int = LONGEST_NAME) -> str:
+    """A text that the database can hold: no NUL, no half characters, no spaces around it, cut to ``longest``."""
+    return well_formed(text).replace("\0", "").strip()[:longest].rstrip()
+
+
+def check_row(row: str) -> None:
+    """Raises DeskError for a row's key that not every database can hold."""
+    remedy = "give the file's rows other ids, or none"
+    if "\0" in row or well_formed(row) != row:
+        raise DeskError(f"the row's id {row[:40]!r} contains a character that databases cannot store: {remedy}")
+    size = len(row.encode())
+    if size > LONGEST_ROW:
+        raise DeskError(f"the row's id “{row[:40]}…” takes {size:,} bytes; the limit is {LONGEST_ROW:,}: {remedy}")

@@ -19,12 +19,12 @@ from sqlalchemy import Engine
 from core.checkpoint import Checkpoint, load_named
 from core.data import Dataset, Example
 from core.desk import schema
-from core.desk.changes import check_row, clean
 from core.desk.columns import RunColumn
 from core.desk.database import reading, writing
 from core.desk.filters import literal
 from core.desk.jobs import Job
 from core.desk.run import Run, column_of
+from core.desk.schema import check_row, clean
 from core.effects.why import target_class, why
 from core.effects.words import DROPPED, TAKEN_AWAY, Place, Sides, places, without
 from core.errors import DeskError

@@ -1,0 +1,157 @@
+"""The log of tags and notes: all SQL on it.
+
+An event sets one subject, such as the note of an annotator on a row, to a value; None means that nothing is there. A
+subject's state is the value of its last event. Undoing is an event as well: it sets the value from before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement, Connection
+
+from core.desk.schema import SUBJECT, annotator, check_row, clean, event
+from core.errors import DeskError
+
+YES, NO = "yes", "no"
+
+
+class Subject(NamedTuple):
+    """What an event sets. ``kind``: looked, tag, note, settled, reported (of a row), tag name, tag merged (of a tag;
+    ``file`` is empty), name removed (of an annotator)."""
+
+    kind: str
+    file: str = ""
+    """The checksum of a data file."""
+    row: str = ""
+    """The row's key."""
+    tag: int = 0
+    """The tag's number, 0 where no tag is involved."""
+    owner: int = 0
+    """The number of the annotator whose mark or note it is, 0 for what all annotators share."""
+
+
+class Write(NamedTuple):
+    """A value to be set by an annotator, by number."""
+
+    author: int
+    subject: Subject
+    value: str | None
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event as people read it. ``tag`` is the tag's present or last name, ``before`` the value that it replaced."""
+
+    id: int
+    at: datetime
+    author: str
+    subject: Subject
+    tag: str | None
+    before: str | None
+    value: str | None
+    undoes: int | None
+    undone: bool
+
+
+def last_values(connection: Connection, file: str, row: str | None = None) -> Iterator[tuple[str, str, int, int, str]]:
+    """Row, kind, tag, owner and value of all that is set on a file's rows or on one ``row``, last set last; of no file
+    (""): of the tags. Raises DeskError for a row's key that cannot be stored."""
+    subject = [event.c[name] for name in SUBJECT]
+    last = sa.select(sa.func.max(event.c.id)).where(event.c.file == file).group_by(*subject)
+    if row is not None:
+        check_row(row)
+        last = last.where(event.c.row == row)
+    query = sa.select(event.c.row, event.c.kind, event.c.tag, event.c.owner, event.c.value)
+    query = query.where(event.c.id.in_(last), event.c.value.is_not(None)).order_by(event.c.id)
+    yield from connection.execute(query)
+
+
+def values(connection: Connection, file: str, row: str | None = None) -> dict[Subject, str]:
+    """The :func:`last_values` by subject."""
+    return {
+        Subject(kind, file, key, tag, owner): value
+        for key, kind, tag, owner, value in last_values(connection, file, row)
+    }
+
+
+def append(
+    connection: Connection, writes: Iterable[Write], current: Mapping[Subject, str], undoes: int | None = None
+) -> None:
+    """Log the ``writes`` that change something, in their order. ``current``: :func:`values` before them."""
+    changed: dict[Subject, str | None] = {}
+    lines = []
+    for author, subject, value in writes:
+        if changed.get(subject, current.get(subject)) != value:
+            changed[subject] = value
+            line = {"at": datetime.now(UTC), "author": author, "value": value, "undoes": undoes}
+            lines.append(subject._asdict() | line)
+    if lines:
+        connection.execute(sa.insert(event), lines)
+
+
+def events(connection: Connection, *conditions: ColumnElement[bool], limit: int = 200) -> list[Event]:
+    """The last events that fulfil the conditions, newest first, without the program's own."""
+    undoing, earlier = event.alias(), event.alias()
+    before = (
+        sa.select(earlier.c.value)
+        .where(earlier.c.id < event.c.id, *(earlier.c[name] == event.c[name] for name in SUBJECT))
+        .order_by(earlier.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    query = (
+        sa.select(event, annotator.c.name, before.label("before"), undoing.c.id.is_not(None).label("undone"))
+        .join(annotator, annotator.c.id == event.c.author)
+        .outerjoin(undoing, undoing.c.undoes == event.c.id)
+        .where(*conditions)
+        .order_by(event.c.id.desc())
+        .limit(limit)
+    )
+    named = sa.select(event).where(event.c.file == "", event.c.kind == "tag name", event.c.value.is_not(None))
+    names = {line.tag: line.value for line in connection.execute(named.order_by(event.c.id))}
+    out = []
+    for line in connection.execute(query):
+        subject = Subject(line.kind, line.file, line.row, line.tag, line.owner)
+        at = line.at if line.at.tzinfo else line.at.replace(tzinfo=UTC)  # SQLite does not store that its times are UTC
+        tag = names.get(line.tag)
+        out.append(Event(line.id, at, line.name, subject, tag, line.before, line.value, line.undoes, line.undone))
+    return out
+
+
+def version(connection: Connection) -> int:
+    """A number that grows with every event."""
+    return int(connection.scalar(sa.select(sa.func.max(event.c.id))) or 0)
+
+
+def used(connection: Connection, tag: int) -> bool:
+    """Whether a tag is given to a row or settled on one, in any file."""
+    last = sa.select(sa.func.max(event.c.id)).where(event.c.tag == tag, event.c.file != "")
+    query = sa.select(event.c.id).where(
+        event.c.id.in_(last.group_by(*(event.c[name] for name in SUBJECT))), event.c.value.is_not(None)
+    )
+    return connection.scalar(query.limit(1)) is not None
+
+
+def new_tag(connection: Connection) -> int:
+    """A number that no tag has had."""
+    return int(connection.scalar(sa.select(sa.func.max(event.c.tag)).where(event.c.file == "")) or 0) + 1
+
+
+def annotator_number(connection: Connection, name: str) -> int:
+    """The number of an annotator, who is added if the name is new. Raises DeskError for an empty or a removed name."""
+    name = clean(name)
+    if not name:
+        raise DeskError("a change needs its author: type your name first")
+    query = sa.select(annotator.c.id, annotator.c.removed).where(annotator.c.name == name)
+    known = connection.execute(query).one_or_none()
+    if known is None:
+        new = sa.insert(annotator).values(name=name, removed=False).returning(annotator.c.id)
+        return int(connection.execute(new).scalar_one())
+    if known.removed:
+        raise DeskError(f"{name!r} stands for a removed annotator: type another name")
+    return int(known.id)

@@ -1,0 +1,110 @@
+"""One log of events in place of a table for each kind of annotation and a history of their changes.
+
+The old tables decide what the state is. Where the history does not lead to it, such as for the tags that every database
+begins with, events without an author do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "6"
+down_revision = "5"
+
+SUBJECT = ("kind", "file", "row", "tag", "owner")
+KINDS = {"tag added": "tag name", "tag renamed": "tag name"}
+TABLES = {"look": "looked", "mark": "tag", "note": "note", "settled": "settled", "reported": "reported"}
+Subject = tuple[str, str, str, int, int]
+Line = dict[str, Any]
+"""Of the old history, by the columns' names."""
+
+
+def upgrade() -> None:
+    connection = op.get_bind()
+    old = sa.MetaData()
+    old.reflect(connection, only=[*TABLES, "annotator", "tag", "change"])
+    events = _fold(dict(_state(connection, old)), list(_history(connection, old)))
+    connection.execute(sa.insert(_create()), events)
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT setval('event_id_seq', (SELECT max(id) FROM event))"))
+    for name in ("change", *TABLES, "tag"):
+        op.drop_table(name)
+
+
+def _fold(state: dict[Subject, str], history: list[tuple[Subject, Line]]) -> list[Line]:
+    """Events that end in the state, those of the history among them."""
+    now, known = datetime.now(UTC), {subject for subject, _ in history}
+    events: list[Line] = []
+    current: dict[Subject, str | None] = {}
+    numbers: dict[int, int] = {}
+
+    def log(subject: Subject, value: str | None, line: Line | None = None) -> None:
+        if line is not None or current.get(subject) != value:
+            current[subject] = value
+            line = line or {"at": now, "annotator": None, "undoes": None}
+            about = {"id": len(events) + 1, "at": line["at"], "author": line["annotator"], "value": value}
+            about["undoes"] = numbers.get(line["undoes"])
+            events.append(dict(zip(SUBJECT, subject, strict=True)) | about)
+
+    for subject, value in state.items():
+        if subject not in known:
+            log(subject, value)
+    for subject, line in history:
+        log(subject, line["before"])
+        log(subject, line["after"], line)
+        numbers[line["id"]] = len(events)
+    for subject in sorted(known):
+        log(subject, state.get(subject))
+    return events
+
+
+def _create() -> sa.Table:
+    event = op.create_table(
+        "event",
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("author", sa.Integer, sa.ForeignKey("annotator.id")),
+        sa.Column("file", sa.String(64), nullable=False),
+        sa.Column("row", sa.Text, nullable=False),
+        sa.Column("kind", sa.String(20), nullable=False),
+        sa.Column("tag", sa.Integer, nullable=False),
+        sa.Column("owner", sa.Integer, nullable=False),
+        sa.Column("value", sa.Text),
+        sa.Column("undoes", sa.Integer, sa.ForeignKey("event.id")),
+    )
+    op.create_index("event_of_subject", "event", ["file", "row", "kind", "tag", "owner", "id"])
+    op.create_index("event_undone_once", "event", ["undoes"], unique=True)
+    return event
+
+
+def _state(connection: sa.Connection, old: sa.MetaData) -> Iterator[tuple[Subject, str]]:
+    """What the old tables hold."""
+    for tag in connection.execute(sa.select(old.tables["tag"])).mappings():
+        yield ("tag name", "", "", tag["id"], 0), tag["name"]
+        if tag["merged_into"] is not None:
+            yield ("tag merged", "", "", tag["id"], 0), str(tag["merged_into"])
+    for table, kind in TABLES.items():
+        for line in connection.execute(sa.select(old.tables[table])).mappings():
+            value = line["text"] if kind == "note" else "yes" if line.get("given", True) else "no"
+            yield (kind, line["file"], line["row"], line.get("tag", 0), line.get("annotator", 0)), value
+    for name in connection.execute(sa.select(old.tables["annotator"])).mappings():
+        if name["removed"]:
+            yield ("name removed", "", "", 0, name["id"]), name["name"]
+
+
+def _history(connection: sa.Connection, old: sa.MetaData) -> Iterator[tuple[Subject, Line]]:
+    """The lines of the old history with their subjects. What an undoing restored belongs to the first author."""
+    names = {known.name: known.id for known in connection.execute(sa.select(old.tables["annotator"]))}
+    change, owners = old.tables["change"], dict[int, int]()
+    for line in connection.execute(sa.select(change).order_by(change.c.id)).mappings():
+        owners[line["id"]] = owners[line["undoes"]] if line["undoes"] else line["annotator"]
+        owner = owners[line["id"]] if line["what"] in ("looked", "tag", "note") else 0
+        if line["what"] == "name removed":
+            owner = names.get(line["after"], 0)
+        kind = KINDS.get(line["what"], line["what"])
+        yield (kind, line["file"] or "", line["row"] or "", line["tag"] or 0, owner), dict(line)
