@@ -1,21 +1,19 @@
-"""How a page's state goes into its address and into a saved file, and back, by the metadata of its fields.
+"""A page's state in its address and in a saved file.
 
-A page declares a frozen dataclass derived from :class:`PageState` whose fields are made by :func:`parameter`;
-it writes no reader and no writer of its own. Wrong values each give one sentence and the default; nothing here raises
-for what a person may have typed into an address or put into a file.
+A page declares a frozen dataclass derived from :class:`PageState`, with its fields made by :func:`parameter`, and has
+no reader or writer of its own. Links outlive the program that wrote them: a setting that is unknown, unreadable or
+does not fit the rest is left out, and one sentence lists all of them. Nothing here raises on user input.
 """
 
-# Streamlit 1.67 can bind a widget to a query parameter (`bind="query-params"`). Tried, and not enough here: a wrong
-# value is dropped without a word; a choice is written as the title that people read, not as the model's name; the value
-# is the widget's, whose only key is the parameter's name, so a late answer of the browser passes for a new choice, and
-# the page cannot set the parameter itself; and what is no widget (a selected cell or phrase, a text's trail, an
-# example's name in place of its texts, a state too long for a link, a saved file) has nothing to be bound to.
+# Streamlit can bind a widget to a query parameter (`bind="query-params"`). Tried with 1.67 and not enough: it drops a
+# wrong value without a word, writes a choice as its title, takes a late answer of the browser for a new choice, and
+# has no place for what is no widget (a selection, a text's trail, an example's name, a saved file).
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 from urllib.parse import urlencode
@@ -25,63 +23,48 @@ from core.json_types import JsonObject
 
 LINK_LIMIT = 2000
 """Characters of a query string that browsers, mail and chat programs pass on whole."""
-
-
-@dataclass(frozen=True)
-class Address:
-    """An address that is being read. ``models``: those available, the default one first, each with the kind of its
-    examples; ``values``: the fields read so far; ``problems``: one sentence for each value that could not be used."""
-
-    parameters: Mapping[str, str]
-    models: Mapping[str, str]
-    values: JsonObject = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+LISTED = 8
+"""Names of settings that the sentence about unusable ones lists."""
 
 
 @dataclass(frozen=True)
 class Codec:
-    """A field that is the parameter ``name``. ``value``: reads a text, None where it has no meaning;
-    ``problem``: the sentence for such a text, which is quoted at its {}; ``text``: writes a value."""
+    """How a field is read from its parameter and written into it. ``read`` returns None for a text that it cannot use;
+    an empty ``name`` is the field's own."""
 
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
     name: str
-    problem: str = ""
-    value: Callable[[str], Any] = str
-    text: Callable[[Any], str] = str
-
-    def parse(self, text: str, address: Address) -> Any:
-        """The value of a text that is not empty, or None."""
-        return self.value(text)
-
-    def sentence(self, text: str, address: Address) -> str:
-        """What is wrong with the text."""
-        return self.problem.format(short(text))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All parameters that may hold the field."""
-        return (self.name,)
-
-    def read(self, address: Address, default: Any) -> Any:
-        """The field's value. An empty parameter counts as absent."""
-        text = address.parameters.get(self.name)
-        if not text:
-            return default
-        value = self.parse(text, address)
-        if value is None:
-            address.problems.append(self.sentence(text, address))
-        return default if value is None else value
-
-    def write(self, value: Any, default: Any, examples: bool = True) -> dict[str, str]:
-        """The field's parameters; the default value is left out. ``examples``: an example may be named by its slug."""
-        text = "" if value is None or value == default else self.text(value)
-        return {self.name: text} if text else {}
-
-    def shortened(self, value: Any) -> Any:
-        """What of the value a link holds that is too long with all of it."""
-        return value
+    belongs_to: tuple[str, ...]
+    asked: bool
+    long: bool
 
 
-def one_of(known: Collection[str]) -> Callable[[str], str | None]:
+def parameter(
+    default: Any,
+    read: Callable[[str], Any] = str,
+    write: Callable[[Any], str] = str,
+    *,
+    name: str = "",
+    belongs_to: tuple[str, ...] = (),
+    asked: bool = False,
+    long: bool = False,
+    kw_only: bool = False,
+) -> Any:
+    """A field. It goes back to its default when one of the fields that it ``belongs_to`` is changed. ``asked``: the
+    browser requests it without a new drawing, and adds it to the link itself; ``long``: left out of a link that would
+    be too long with it."""
+    codec = Codec(read, write, name, belongs_to, asked, long)
+    return field(default=default, kw_only=kw_only, metadata={"codec": codec})
+
+
+def switch(default: bool, **options: Any) -> Any:
+    """A field that is on or off, and in a link only where it is not as usual."""
+    word = "off" if default else "on"
+    return parameter(default, {word: not default}.get, lambda _: word, **options)
+
+
+def one_of(known: Mapping[str, Any] | tuple[str, ...]) -> Callable[[str], str | None]:
     """Reads one of the ``known`` words."""
     return lambda text: text if text in known else None
 
@@ -91,74 +74,83 @@ def whole_number(least: int = 0, most: int = 9999) -> Callable[[str], int | None
     return lambda text: int(text) if re.fullmatch(r"\d{1,4}", text, re.ASCII) and least <= int(text) <= most else None
 
 
-def switch(name: str, problem: str, word: str = "on") -> Codec:
-    """A field of yes or no, which stands as ``word`` (on or off) where it is not as usual."""
-    return Codec(name, problem, lambda text: word == "on" if text == word else None, lambda value: word)
-
-
-def parameter(
-    default: Any, codec: Codec, *, belongs_to: tuple[str, ...] = (), kw_only: bool = False, asked: bool = False
-) -> Any:
-    """A field. It goes back to its default when one of the fields that it ``belongs_to`` is changed. ``asked``: the
-    browser asks for it without a new drawing, and adds it to the link itself."""
-    metadata = {"codec": codec, "belongs_to": belongs_to, "asked": asked}
-    return field(default=default, kw_only=kw_only, metadata=metadata)
-
-
-_PROJECTOR = switch("projector", "The link says “{}” of the projector, which is on or left out: it is off.")
-
-
 @dataclass(frozen=True)
 class PageState:
     """All that decides what a page shows. ``page`` names the page in its session and in its files; ``projector``:
-    whether type and cells are large."""
+    whether type and cells are large. ``models`` below are those available, the default one first, each with the kind
+    of its examples."""
 
     page: ClassVar[str]
     follows: ClassVar[bool] = False
     """Whether the page opens with the pair of the page before it, even where nobody chose that."""
-    projector: bool = parameter(False, _PROJECTOR, kw_only=True)
+    projector: bool = switch(False, kw_only=True)
 
     @classmethod
-    def _fields(cls) -> Iterator[tuple[Field[Any], Codec]]:
-        return ((one, one.metadata["codec"]) for one in fields(cls))
+    def _codecs(cls) -> Iterator[tuple[Field[Any], str, Codec]]:
+        """Each field that is one parameter, with the parameter's name."""
+        for of_page in fields(cls):
+            codec: Codec | None = of_page.metadata.get("codec")
+            if codec is not None:
+                yield of_page, codec.name or of_page.name, codec
 
     @classmethod
     def names(cls) -> frozenset[str]:
         """All parameters that an address of this page may hold."""
-        return frozenset(name for _, codec in cls._fields() for name in codec.names)
+        return frozenset(name for _, name, _ in cls._codecs())
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str], models: Mapping[str, str]) -> tuple[Self, list[str]]:
-        """State of an address and one sentence for each value that could not be used (see :class:`Address`)."""
-        whole = {name: re.sub("[\ud800-\udfff]", "\ufffd", text) for name, text in parameters.items()}
-        address = Address(whole, models)
-        if any(whole[name] != parameters[name] for name in cls.names() & whole.keys()):
-            address.problems.append("A broken character, which no keyboard writes, is shown as “\ufffd”.")
-        for one, codec in cls._fields():
-            address.values[one.name] = codec.read(address, one.default)
-        return cls(**address.values), address.problems
+        """The state of an address, and sentences about what could not be used. An empty parameter counts as absent;
+        half of a surrogate pair becomes U+FFFD."""
+        given = {name: re.sub("[\ud800-\udfff]", "\ufffd", text) for name, text in parameters.items()}
+        values, unusable = cls._read(given, models)
+        read = cls(**values)
+        state = read.suited(models)
+        unusable += [
+            name
+            for of_page, name, _ in cls._codecs()
+            if of_page.name in values and getattr(state, of_page.name) != getattr(read, of_page.name)
+        ]
+        return state, _unusable(unusable, given.get("model", ""), getattr(state, "model", None))
 
-    def to_parameters(self) -> dict[str, str]:
-        """Query parameters that :meth:`from_parameters` reads again."""
-        return self._written(examples=True)
+    @classmethod
+    def _read(cls, given: Mapping[str, str], models: Mapping[str, str]) -> tuple[JsonObject, list[str]]:
+        """The fields' values, and the names of the parameters that have none."""
+        values: JsonObject = {}
+        unusable = [name for name in given if name not in cls.names()]
+        for of_page, name, codec in cls._codecs():
+            if text := given.get(name):
+                value = codec.read(text)
+                if value is None:
+                    unusable.append(name)
+                else:
+                    values[of_page.name] = value
+        return values, unusable
 
-    def _written(self, *, examples: bool) -> dict[str, str]:
-        out: dict[str, str] = {}
-        for one, codec in self._fields():
-            out |= codec.write(getattr(self, one.name), one.default, examples)
-        return out
+    def to_parameters(self, examples: bool = True) -> dict[str, str]:
+        """The parameters that :meth:`from_parameters` reads again, without those that are as usual. ``examples``: an
+        example's texts are written as its name."""
+        shown = ((name, codec, getattr(self, of_page.name), of_page.default) for of_page, name, codec in self._codecs())
+        return {name: codec.write(value) for name, codec, value, usual in shown if value not in (None, usual)}
+
+    def shortened(self) -> Self:
+        """The same without what a link leaves out first."""
+        usual: JsonObject = {of_page.name: of_page.default for of_page, _, codec in self._codecs() if codec.long}
+        return replace(self, **usual)
 
     def link_parameters(self) -> dict[str, str] | None:
-        """:meth:`to_parameters`, without trails and candidates where it is too long for a link, or None where it still
-        is."""
-        shorter = replace(self, **{one.name: codec.shortened(getattr(self, one.name)) for one, codec in self._fields()})
-        return next(filter(fits_a_link, (self.to_parameters(), shorter.to_parameters())), None)
+        """:meth:`to_parameters`, :meth:`shortened` where that is too long for a link; None where it still is."""
+        return next(filter(fits_a_link, (self.to_parameters(), self.shortened().to_parameters())), None)
+
+    def address(self) -> dict[str, str]:
+        """:meth:`link_parameters`, the model alone where they are too long."""
+        whole = self.to_parameters()
+        return self.link_parameters() or {name: whole[name] for name in whole if name == "model"}
 
     def to_file(self) -> str:
-        """JSON text that :meth:`from_file` opens again."""
-        return json.dumps(
-            {"pairlens": self.page, "version": 1, **self._written(examples=False)}, ensure_ascii=False, indent=1
-        )
+        """The parameters as JSON text, which :meth:`from_file` opens again."""
+        whole = {"pairlens": self.page, "version": 1, **self.to_parameters(examples=False)}
+        return json.dumps(whole, ensure_ascii=False, indent=1)
 
     @classmethod
     def from_file(cls, text: str, models: Mapping[str, str]) -> tuple[Self | None, list[str]]:
@@ -171,31 +163,32 @@ class PageState:
         page = data.get("pairlens") if isinstance(data, dict) and data.get("version") == 1 else None
         if page != cls.page and (not isinstance(page, str) or "first" not in data):
             return None, ["This file was not saved by this page: choose one that “Save and open” wrote."]
-        names = cls.names() if page == cls.page else SIDES
-        return cls.from_parameters({k: v for k, v in data.items() if isinstance(v, str) and k in names}, models)
+        names = data.keys() - {"pairlens", "version"} if page == cls.page else SIDES
+        return cls.from_parameters({name: data[name] for name in names if isinstance(data.get(name), str)}, models)
 
     def anew(self, **values: Any) -> Self:
         """The same with other values, and without what belonged to the old ones."""
         dropped: JsonObject = {
-            one.name: one.default for one in fields(self) if values.keys() & set(one.metadata["belongs_to"])
+            of_page.name: of_page.default for of_page, _, codec in self._codecs() if values.keys() & {*codec.belongs_to}
         }
         return replace(self, **dropped | values)
 
     @property
     def asked(self) -> dict[str, str]:
-        """What the browser asks for, as a link has it; empty where a link leaves it out."""
-        return {
-            codec.name: codec.write(getattr(self, one.name), one.default).get(codec.name, "")
-            for one, codec in self._fields()
-            if one.metadata["asked"]
-        }
+        """What the browser requests, as a link has it; empty where a link leaves it out."""
+        written = self.to_parameters()
+        return {name: written.get(name, "") for _, name, codec in self._codecs() if codec.asked}
 
     @classmethod
     def heard(cls, asked: Mapping[str, Any]) -> JsonObject:
-        """The values of what the browser says that it asks for."""
-        address = Address({name: str(text or "") for name, text in asked.items()}, {})
-        fields = ((one, codec) for one, codec in cls._fields() if one.metadata["asked"])
-        return {one.name: codec.read(address, one.default) for one, codec in fields}
+        """The values of what the browser says that it requests."""
+        given = {name: str(asked.get(name) or "") for _, name, codec in cls._codecs() if codec.asked}
+        values, _ = cls._read(given, {})
+        return {of_page.name: values.get(of_page.name, of_page.default) for of_page, _, c in cls._codecs() if c.asked}
+
+    def suited(self, models: Mapping[str, str]) -> Self:
+        """The same with each value that does not fit the models or the other values replaced by its default."""
+        return self
 
     # What a page over texts (TextState) does otherwise.
 
@@ -209,10 +202,6 @@ class PageState:
         """Whether an address that does not say its texts shows the pair of all pages."""
         return True
 
-    def suited(self, models: Mapping[str, str]) -> Self:
-        """The same where these are the models (as :class:`Address` has them)."""
-        return self
-
     def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version | None:
         """The pair of all pages after a change to this state, where ``shared`` was theirs before."""
         return shared
@@ -221,9 +210,15 @@ class PageState:
         """The same with the pair that another page gave."""
         return self
 
-    def address(self) -> dict[str, str]:
-        """:meth:`link_parameters`, or what of them fits an address at any rate."""
-        return self.link_parameters() or {}
+
+def _unusable(names: list[str], asked: str, shown: str | None) -> list[str]:
+    """One sentence about a model that is not there, and one about all other settings that cannot be used."""
+    instead = "" if shown is None else f"; showing {shown}"
+    gone = [f"Model “{short(asked)}” isn't available on this page{instead}."] if "model" in names else []
+    others = [short(name) for name in dict.fromkeys(names) if name != "model"]
+    listed = ", ".join(others[:LISTED]) + (" …" if len(others) > LISTED else "")
+    generic = f"Some settings of this link can't be used here, so the page is shown without them: {listed}."
+    return [*gone, generic] if others else gone
 
 
 def fits_a_link(parameters: Mapping[str, str]) -> bool:

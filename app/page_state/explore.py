@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 from app.examples import EXAMPLES, Example
-from app.page_state.codec import Address, Codec, one_of, parameter, switch, whole_number
-from app.page_state.texts import Texts, TextState
+from app.page_state.codec import one_of, parameter, switch, whole_number
+from app.page_state.texts import TextState
 from app.pairs import Pair, Version
 from core.checkpoint import CheckpointError, load_named
 from core.effects import METHODS
@@ -67,66 +67,12 @@ class Selection:
         return (self.row is None or self.row < rows) and (self.column is None or self.column < columns)
 
 
-_NOT_SHOWN = f"The link asks to show “{{}}”; it can ask for {', '.join(SHOWN)}: weights are shown."
-_NO_WORD = (
-    "The link selects “{}”, which names no word: write x6 (a word of the judged sentence), y14 (of its context), "
-    "x6y14 (their cell) or none."
-)
-
-
-_NOT_OFFERED = (
-    f"The link asks for the temperature “{{}}”; it can ask for {', '.join(f'{t:g}' for t in TEMPERATURES)}: 1 is used."
-)
-
-
-_NO_SWITCH = "The link says “{}” of crossings, which are off or left out: the model counts them as it was trained."
-
-
-def _temperature(text: str) -> float | None:
-    return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
-
-
-_HEAD = Codec(
-    "head",
-    "The link asks for the head “{}”; write 7.4 (layer 7, head 4), mean or rollout: the model’s first choice is shown.",
-    lambda text: text if parse_head(text) is not None else None,
-)
-"""Whose attention is shown, of a transformer, by its name in a link."""
-
-
-_METHOD = Codec(
-    "method",
-    f"The link asks what words do by “{{}}”; it can ask by {', '.join(METHODS)}: the first is used.",
-    one_of(METHODS),
-)
-"""How effects are asked for, by its name in a link."""
-
-
 EVERY, HEADS = "all", "heads"
 """In the place of a rule of cutting links, of a transformer: each link, not the strongest alone; whole heads."""
-_LINKS = Codec(
-    "links",
-    f"The link asks to cut links by “{{}}”; it can ask for {', '.join((*Taken, EVERY, HEADS))}: where words look is "
-    "shown.",
-    one_of((*Taken, EVERY, HEADS)),
-)
-"""How links are cut, by its name in a link; empty where weights are shown."""
 
 
-_LAYER = Codec(
-    "layer",
-    "The link cuts links from layer “{}” on; layers are numbered from 1: all are cut.",
-    whole_number(1, 999),
-)
-"""The first layer in which links are cut, of a transformer, by its name in a link."""
-
-
-_DRAWN = Codec(
-    "drawn",
-    "The link asks for “{}” replacements of each word; it can ask for few or all: those that take no wait are drawn.",
-    one_of(("few", "all")),
-)
-"""Which replacements of words are asked for, of a model whose passes take long."""
+MOST_EDITS = 40
+"""Edits of a pair that are listed."""
 
 
 @dataclass(frozen=True)
@@ -154,18 +100,6 @@ class TwoWords:
         return all(side < len(lengths) and index < lengths[side] for side, index in (self.one, self.other))
 
 
-_NOT_ASKED = "The link says “{}” of whether it can be believed, which is on or left out: it is not computed."
-_NO_TWO_WORDS = "The link asks for “{}” together; two words are written 1.1-2.3 (sentence and word, twice)."
-
-
-@dataclass(frozen=True)
-class Candidates(Codec):
-    """Candidate answers as they were typed; what is too long for a link goes without them."""
-
-    def shortened(self, value: str) -> str:
-        return ""
-
-
 def split_by(model: str | None, texts: Version) -> Split:
     """How a model splits these texts into the words that edits count: all split alike but in scripts without spaces."""
     if model is not None and any(map(without_spaces, texts)):
@@ -174,45 +108,26 @@ def split_by(model: str | None, texts: Version) -> Split:
     return tokenize
 
 
-MOST_EDITS = 40
-"""Edits of a pair that are listed."""
+def _temperature(text: str) -> float | None:
+    return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
 
 
-@dataclass(frozen=True)
-class Edits(Codec):
-    """Edits by hand in their text form, one a line. Those from one on that cannot be made are left out. Whether an edit
-    of attention fits the model is said where it is made: it stays for another model, or for another pair of words."""
-
-    def read(self, address: Address, default: tuple[AnyEdit, ...]) -> tuple[AnyEdit, ...]:
-        text, texts = address.parameters.get(self.name), address.values["texts"][0].now
-        edits: list[AnyEdit] = []
-        for line in text.split("\n")[:MOST_EDITS] if text else ():
-            try:
-                edit = parse_edit(line)
-                texts = words_after(texts, [edit], split_by(address.values["model"], texts))
-            except EditError as error:
-                address.problems.append(f"The link’s edits are made up to one that cannot be: {error}.")
-                break
-            edits.append(edit)
-        return tuple(edits)
-
-    def write(self, value: tuple[AnyEdit, ...], default: tuple[AnyEdit, ...], examples: bool = True) -> dict[str, str]:
-        return {self.name: "\n".join(map(str, value))} if value else {}
+def _head(text: str) -> str | None:
+    return text if parse_head(text) is not None else None
 
 
-@dataclass(frozen=True)
-class Step(Codec):
-    """How many of the edits are in effect, where some are undone."""
+def _edits(text: str) -> tuple[AnyEdit | None, ...]:
+    """Edits by hand in their text form, one a line; None for a line that is none."""
+    edits: list[AnyEdit | None] = []
+    for line in text.split("\n"):
+        try:
+            edits.append(parse_edit(line))
+        except EditError:
+            edits.append(None)
+    return tuple(edits)
 
-    def parse(self, text: str, address: Address) -> Any:
-        return whole_number(0, len(address.values["edits"]))(text)
 
-
-_NO_TURNS = (
-    "The link says “{}” of the smallest changes that turn the verdict, which are on or left out: they are left out."
-)
-_OF_THE_PAIR = ("texts", "edits", "step")
-_NO_STEP = "The link is at step “{}” of its edits, which has no such step: all are made."
+_OF_PAIR = ("model", "texts", "edits")
 
 
 @dataclass(frozen=True)
@@ -230,33 +145,37 @@ class ExploreState(TextState):
     turn the verdict are asked for. What the page shows is the pair after these (:attr:`pair`)."""
 
     page = "explore"
-    texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES))
-    show: str = parameter("weight", Codec("show", _NOT_SHOWN, one_of(SHOWN)))
-    selection: Selection | None = parameter(None, Codec("select", _NO_WORD, Selection.parse), belongs_to=("texts",))
-    temperature: float = parameter(1.0, Codec("temperature", _NOT_OFFERED, _temperature, "{:g}".format))
-    direction: str | None = parameter(None, Codec("direction"), belongs_to=("model",))
-    crossings: bool = parameter(
-        True,
-        switch("crossings", _NO_SWITCH, "off"),
-        belongs_to=("model",),
-    )
-    head: str = parameter("", _HEAD, belongs_to=("model",), asked=True)
-    method: str = parameter(TAKEN_AWAY, _METHOD, asked=True)
-    drawn: str = parameter("", _DRAWN, belongs_to=("model", "texts", "edits"), asked=True)
-    links: str = parameter("", _LINKS, asked=True)
-    layer: int = parameter(1, _LAYER, belongs_to=("model",), asked=True)
-    together: TwoWords | None = parameter(
-        None, Codec("together", _NO_TWO_WORDS, TwoWords.parse), belongs_to=_OF_THE_PAIR, asked=True
-    )
-    believed: bool = parameter(
-        False, switch("believed", _NOT_ASKED), belongs_to=("texts", "model", "edits"), asked=True
-    )
-    candidates: str = parameter("", Candidates("candidates"))
-    edits: tuple[AnyEdit, ...] = parameter((), Edits("edits"), belongs_to=("texts",))
-    step: int | None = parameter(None, Step("step", _NO_STEP), belongs_to=("texts", "edits"))
-    turns: bool = parameter(
-        False, switch("turns", _NO_TURNS), belongs_to=("model", "texts", "edits", "step"), asked=True
-    )
+    all_examples = EXAMPLES
+    show: str = parameter("weight", one_of(SHOWN))
+    selection: Selection | None = parameter(None, Selection.parse, name="select", belongs_to=("texts",))
+    temperature: float = parameter(1.0, _temperature, "{:g}".format)
+    direction: str | None = parameter(None, belongs_to=("model",))
+    crossings: bool = switch(True, belongs_to=("model",))
+    head: str = parameter("", _head, belongs_to=("model",), asked=True)
+    method: str = parameter(TAKEN_AWAY, one_of(METHODS), asked=True)
+    drawn: str = parameter("", one_of(("few", "all")), belongs_to=_OF_PAIR, asked=True)
+    links: str = parameter("", one_of((*Taken, EVERY, HEADS)), asked=True)
+    layer: int = parameter(1, whole_number(1, 999), belongs_to=("model",), asked=True)
+    together: TwoWords | None = parameter(None, TwoWords.parse, belongs_to=("texts", "edits", "step"), asked=True)
+    believed: bool = switch(False, belongs_to=_OF_PAIR, asked=True)
+    candidates: str = parameter("", long=True)
+    edits: tuple[AnyEdit, ...] = parameter((), _edits, lambda edits: "\n".join(map(str, edits)), belongs_to=("texts",))
+    step: int | None = parameter(None, whole_number(), belongs_to=("texts", "edits"))
+    turns: bool = switch(False, belongs_to=(*_OF_PAIR, "step"), asked=True)
+
+    def suited(self, models: Mapping[str, str]) -> Self:
+        """Edits from the first one on that cannot be made are left out. Whether an edit of attention fits the model is
+        said where it is made: it stays for another model, or for another pair of words."""
+        state = super().suited(models)
+        texts, possible = state.texts[0].now, list[AnyEdit]()
+        with contextlib.suppress(EditError):
+            for edit in state.edits[:MOST_EDITS]:
+                if edit is None:
+                    break
+                texts = words_after(texts, [edit], split_by(state.model, texts))
+                possible.append(edit)
+        step = state.step if state.step is None or state.step <= len(possible) else None
+        return replace(state, edits=tuple(possible), step=step)
 
     @property
     def made(self) -> tuple[AnyEdit, ...]:

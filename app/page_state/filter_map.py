@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from app.examples import MAP_EXAMPLES
-from app.page_state.codec import Codec, one_of, parameter, whole_number
-from app.page_state.texts import Model, Place, Texts, TextState
+from app.page_state.codec import one_of, parameter, whole_number
+from app.page_state.texts import TextState
 from app.pairs import LONGEST_TRAIL, SIDES, Pair, Version
 
 MOST_TEXTS = 6
@@ -17,12 +17,13 @@ MOST_TEXTS = 6
 VIEWS = {"whole": "the whole map", "near": "around the text looked into"}
 """What the figure shows, by its name in a link."""
 
-
-_NO_TEXT = "The link looks into text “{}”, which is not there: the first is shown."
-_NO_SIDE = f"The link looks into the side “{{}}”; it can ask for {' and '.join(SIDES)}."
-_NO_FILTER = "The link asks for the filter “{}”, which is no number."
-_NO_VIEW = f"The link asks to show “{{}}”; it can ask for {', '.join(VIEWS)}."
 _OF_BOTH = ("model", "texts")
+
+
+def _place(text: str) -> int | None:
+    """The place of a text, in a link from 1."""
+    place = whole_number(1, MOST_TEXTS)(text)
+    return None if place is None else place - 1
 
 
 @dataclass(frozen=True)
@@ -33,23 +34,23 @@ class MapState(TextState):
 
     page = "filter map"
     follows = True
-    model: str | None = parameter(None, Model(noun="model that makes filters"))
-    texts: tuple[Pair, ...] = parameter(
-        (Pair(),), Texts(examples=MAP_EXAMPLES, most=MOST_TEXTS, trail=LONGEST_TRAIL, across=False)
-    )
-    layout: str | None = parameter(None, Codec("layout"), belongs_to=("model",))
-    look: int = parameter(0, Place("look", _NO_TEXT), belongs_to=("texts",))
-    side: str = parameter("first", Codec("side", _NO_SIDE, one_of(SIDES)), belongs_to=_OF_BOTH)
-    filter: int | None = parameter(None, Codec("filter", _NO_FILTER, whole_number()), belongs_to=_OF_BOTH)
-    view: str = parameter("whole", Codec("view", _NO_VIEW, one_of(VIEWS)))
+    all_examples = MAP_EXAMPLES
+    across = False
+    most = MOST_TEXTS
+    trail = LONGEST_TRAIL
+    layout: str | None = parameter(None, belongs_to=("model",))
+    look: int = parameter(0, _place, lambda place: str(place + 1), belongs_to=("texts",))
+    side: str = parameter("first", one_of(SIDES), belongs_to=_OF_BOTH)
+    filter: int | None = parameter(None, whole_number(), belongs_to=_OF_BOTH)
+    view: str = parameter("whole", one_of(VIEWS))
 
     def suited(self, models: Mapping[str, str]) -> Self:
-        """The same; a pair that came with a link or a file is two texts to a model of single texts."""
+        """A pair that came with a link or a file is two texts to a model of single texts."""
         state = super().suited(models)
         first, *others = state.texts
-        if not state._single(models) or not first.second or others:
-            return state
-        return replace(state, texts=(replace(first, second=""), Pair(first.second)))
+        if state._single(models) and first.second and not others:
+            state = replace(state, texts=(replace(first, second=""), Pair(first.second)))
+        return state if state.look < len(state.texts) else replace(state, look=0)
 
     def with_model(self, model: str, models: Mapping[str, str]) -> Self:
         """The first two texts become a pair where the new model reads pairs, and a pair two texts where it does not."""

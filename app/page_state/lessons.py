@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from app.page_state.codec import Codec, PageState, one_of, parameter, whole_number
+from app.page_state.codec import PageState, one_of, parameter, whole_number
 from core.lessons import lessons
 
 Changed = tuple[tuple[str, float], ...]
@@ -27,9 +27,6 @@ def _changes(value: Changed) -> str:
     return ";".join(f"{name}={number:g}" for name, number in value)
 
 
-_NO_LESSON = f"The link asks for the lesson “{{}}”; it can ask for {', '.join(lessons())}."
-_NO_STEP = "The link asks for step “{}”, which is no number of a step: the lesson begins at its first."
-_NO_INPUTS = "The link’s inputs “{}” cannot be read, such as h.2.1=0.5;tau=2: the lesson has its own."
 _OF_LESSON = ("lesson",)
 
 
@@ -39,8 +36,8 @@ class LessonsState(PageState):
     lesson's own."""
 
     page = "lessons"
-    lesson: str = parameter(next(iter(lessons())), Codec("lesson", _NO_LESSON, one_of(lessons())))
-    step: int = parameter(1, Codec("step", _NO_STEP, whole_number(1, 99)), belongs_to=_OF_LESSON)
-    inputs: Changed = parameter((), Codec("inputs", _NO_INPUTS, _changed, _changes), belongs_to=_OF_LESSON)
-    first: str = parameter("", Codec("first"), belongs_to=_OF_LESSON)
-    second: str = parameter("", Codec("second"), belongs_to=_OF_LESSON)
+    lesson: str = parameter(next(iter(lessons())), one_of(lessons()))
+    step: int = parameter(1, whole_number(1, 99), belongs_to=_OF_LESSON)
+    inputs: Changed = parameter((), _changed, _changes, belongs_to=_OF_LESSON)
+    first: str = parameter("", belongs_to=_OF_LESSON)
+    second: str = parameter("", belongs_to=_OF_LESSON)

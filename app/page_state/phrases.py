@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.examples import PHRASE_EXAMPLES
-from app.page_state.codec import Codec, parameter, whole_number
-from app.page_state.texts import Model, Texts, TextState
-from app.pairs import Pair
+from app.page_state.codec import parameter, whole_number
+from app.page_state.texts import TextState
 
 LARGEST_K = 10
 """k goes from 1 to this (the paper's figure 6)."""
@@ -36,21 +35,11 @@ class PickedPhrase:
         return self.index < counts[self.side]
 
 
-_NO_K = f"The link asks for k = “{{}}”; k is a whole number from 1 to {LARGEST_K}: the trained one is shown."
-_NO_PHRASE = (
-    "The link selects “{}”, which names no phrase: write a12 (12th phrase of the first sentence) or b3 (3rd of the "
-    "second)."
-)
-
-
 @dataclass(frozen=True)
 class PhraseState(TextState):
     """All that decides what Phrases shows. ``k`` is None for the one that the model was trained with."""
 
     page = "phrases"
-    model: str | None = parameter(None, Model(noun="phrase model"))
-    texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=PHRASE_EXAMPLES))
-    k: int | None = parameter(None, Codec("k", _NO_K, whole_number(1, LARGEST_K)))
-    selection: PickedPhrase | None = parameter(
-        None, Codec("select", _NO_PHRASE, PickedPhrase.parse), belongs_to=("texts",)
-    )
+    all_examples = PHRASE_EXAMPLES
+    k: int | None = parameter(None, whole_number(1, LARGEST_K))
+    selection: PickedPhrase | None = parameter(None, PickedPhrase.parse, name="select", belongs_to=("texts",))
