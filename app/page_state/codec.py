@@ -214,10 +214,10 @@ class PageState:
 def _unusable(names: list[str], asked: str, shown: str | None) -> list[str]:
     """One sentence about a model that is not there, and one about all other settings that cannot be used."""
     instead = "" if shown is None else f"; showing {shown}"
-    gone = [f"Model “{short(asked)}” isn't available on this page{instead}."] if "model" in names else []
+    gone = [f"Model “{short(asked)}” isn’t available on this page{instead}."] if "model" in names else []
     others = [short(name) for name in dict.fromkeys(names) if name != "model"]
     listed = ", ".join(others[:LISTED]) + (" …" if len(others) > LISTED else "")
-    generic = f"Some settings of this link can't be used here, so the page is shown without them: {listed}."
+    generic = f"Some settings of this link can’t be used here, so the page is shown without them: {listed}."
     return [*gone, generic] if others else gone
 
 

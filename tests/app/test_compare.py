@@ -166,9 +166,7 @@ def test_another_task_has_other_models():
 
 def test_what_a_link_cannot_mean_is_said():
     app = page(**{"with": "nothing,test-other", "compare": "apples", "rows": "third"})
-    said = " ".join(sentences(app))
-    for part in ("“nothing”, which is not here", "“apples”", "“third”"):
-        assert part in said
+    assert any("shown without them: compare, rows, with." in said for said in sentences(app))
     assert len(titles(app)) == 2
 
 

@@ -168,10 +168,7 @@ def test_models_of_single_texts_belong_to_another_page(drawn):
     app = explore(model="test-topics")
     assert not app.exception
     assert not any("Test topics" in option for option in chooser(app, "Model").options)
-    assert any(
-        "“test-topics”, which this page does not show (Models names those that do)" in notice
-        for notice in drawn(app)["notices"]
-    )
+    assert any("“test-topics” isn’t available on this page; showing" in notice for notice in drawn(app)["notices"])
 
 
 def test_a_models_title_is_text(drawn):
@@ -214,9 +211,6 @@ def test_the_verdict_without_crossings_stands_beside_the_models_own(drawn, check
     assert drawn(app)["verdict"]["what_if"] == "" and drawn(app)["by_kind"]["attention_map"]["crossed"] is None
     assert drawn(app)["notices"] == [
         "The link asks for the verdict without crossings, but this model counts none: it is as trained."
-    ]
-    assert drawn(explore(model="test-two-sided", crossings="0", **pair))["notices"] == [
-        "The link says “0” of crossings, which are off or left out: the model counts them as it was trained."
     ]
 
 

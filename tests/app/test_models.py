@@ -93,8 +93,8 @@ def test_the_score_of_a_best_seed_or_of_data_that_was_trained_on_gives_way_to_th
 
 def test_a_wrong_link_to_a_card_gets_a_sentence_and_the_table():
     app, page = models(model="gone", sort="colour")
-    assert "asks for the card of “gone”, which is not here: all models are shown" in page
-    assert "asks to sort by “colour”" in page
+    assert "Model “gone” isn’t available on this page." in page
+    assert "the page is shown without them: sort." in page
     assert "test-light" in rows(app)
 
 

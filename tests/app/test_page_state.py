@@ -32,7 +32,7 @@ MODELS = {"topic-acnn": "topics", "as-adaqa": "answers", "{odd} model": "paraphr
 ODD = ["", "A man.", "**b** $x$ :smile: <img src=x>", "שלום & co = ?", "\u200bzero\u200dwidth \x01 é", "#+%20&first=x"]
 TRAIL = Pair("now", "", (("first of all", ""), ("then", "")))
 BROKEN = "A dog \ud800 runs"
-GENERIC = "Some settings of this link can't be used here, so the page is shown without them: {}."
+GENERIC = "Some settings of this link can’t be used here, so the page is shown without them: {}."
 
 
 def texts_of(slug, examples):
@@ -240,7 +240,7 @@ def test_a_setting_that_cannot_be_used_is_named_and_left_out(page, name, values)
 
 def test_one_sentence_names_all_settings_that_cannot_be_used_and_another_one_the_model():
     wrong = {"model": "x" * 500, "example": "x", "k": "x", "select": "x", "unknown": "x"}
-    gone = f"Model “{'x' * 39}…” isn't available on this page; showing topic-acnn."
+    gone = f"Model “{'x' * 39}…” isn’t available on this page; showing topic-acnn."
     state, problems = PhraseState.from_parameters(wrong, MODELS)
     assert problems == [gone, GENERIC.format("unknown, k, select, example")]
     assert state == PhraseState.from_parameters({}, MODELS)[0]
@@ -354,7 +354,7 @@ def test_a_deleted_text_and_an_empty_box_keep_their_places():
 def test_without_any_model_nothing_breaks(page):
     assert page.from_parameters({}, {})[1] == []
     state, problems = page.from_parameters({"model": "gone"}, {})
-    assert state.model is None and problems == ["Model “gone” isn't available on this page."]
+    assert state.model is None and problems == ["Model “gone” isn’t available on this page."]
     assert state.suited({}) == state
 
 

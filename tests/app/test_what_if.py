@@ -61,15 +61,14 @@ def test_undone_edits_stay_in_the_list_and_a_typed_sentence_ends_it(drawn):
 
 
 def test_an_edit_beyond_the_sentence_is_one_sentence_and_the_rest_stays(drawn):
-    refused = "is not an edit"
-    for wrong, why in {"drop 1 99": "beyond the sentence", "fly 0 1": refused, "drop x": refused}.items():
+    for wrong in ("drop 1 99", "fly 0 1", "drop x"):
         app = explore(edits=f"replace 0 1 man\n{wrong}\ndrop 0 0")
         assert not app.exception
         (notice,) = drawn(app)["notices"]
-        assert why in notice and notice.count(".") == 1
+        assert notice.endswith("shown without them: edits.")
         assert box(app, "first").value == "A man and a cat" and query(app)["edits"] == "replace 0 1 man"
     (notice,) = drawn(explore(edits=EDITS, step="7"))["notices"]
-    assert "at step “7”" in notice
+    assert notice.endswith("shown without them: step.")
 
 
 def test_edits_go_through_the_saved_file(drawn):
@@ -191,7 +190,7 @@ def test_an_edit_of_attention_that_cannot_be_made_is_one_sentence_and_the_rest_s
         assert steps[2]["p"] == steps[1]["p"] and query(app)["edits"].endswith("sharper 0 2")
         assert data["verdict"]["what_if"]
     (notice,) = drawn(explore(edits="uniform 0\ncell 0 1 2 nan kept\ndrop 0 0"))["notices"]
-    assert "'nan' is not a number from 0 to 1" in notice
+    assert notice.endswith("shown without them: edits.")
     alone = drawn(explore(edits="uniform 0", model="nli-hypothesis-only"))
     assert "has no attention" in alone["notices"][0] and not alone["verdict"]["what_if"]
     assert alone["by_kind"]["what_if"]["maps"] == []
