@@ -9,10 +9,11 @@ from functools import partial
 
 import streamlit as st
 
-from app import components, page_style
+from app import charts, components, page_style
 from app.components import About, Frame
 from app.filter_map import drawing
 from app.filter_map.drawing import Star, TextSide
+from app.filter_map.figure import MapText, own_traces, reference_figure, weights_chart
 from app.filter_map.ngrams import reference_ngrams, vocabulary
 from app.filter_map.placement import Opened, explain_text, open_map, place_texts
 from app.model_choice import by_task, kinds, offered, shows, titles
@@ -43,6 +44,8 @@ WINDOWS = 6
 PLACE_WORDS = 4
 """Words of the word table that are listed for each place of a filter's window."""
 PROPORTION = (1.8, 1)
+_HEIGHT = 430
+"""Pixels of the map with its legend."""
 
 _STYLE = """<style>
 @media (max-width: 760px) {
@@ -277,20 +280,30 @@ def _map(shown: Shown, reference_map: FilterMap, layout: Layout, nearest: Sequen
     opened = shown.opened
     texts = () if opened.texts is None else opened.texts.own
     data = drawing.data_name(reference_map, opened.checkpoint.card)
-    key = (reference_map.card["sha256"], layout.name, bool(texts), data)
+    scale = page_style.enlarged(PAGE.state.projector)
+    key = (reference_map.card["sha256"], layout.name, bool(texts), scale)
     reference = once(
-        "drawing of the map", key, lambda: drawing.drawing(reference_map, layout, opened.names, texts, data)
+        "figure of the map", key, lambda: reference_figure(reference_map, layout, opened.names, texts, scale)
     )
-    yours = drawing.yours(layout, shown.stars, shown.looked_into, nearest, PAGE.state.view == "near")
+    own = own_traces(layout, shown.stars, shown.looked_into, nearest, PAGE.state.view == "near", scale)
+    reading = drawing.reading(reference_map, layout, data)
+    quality, meaning = drawing.quality(reference_map, layout)
     components.draw(
         "filterMap",
-        reference,
+        MapText(reading, meaning),
         Frame(projector=PAGE.state.projector),
-        key="filter map figure",
-        **vars(yours),
-        description=drawing.description(reference_map, shown.stars),
-        about=About(shown.stem(shown.looked_into, layout=True), (reference.reading, *shown.quoted())),
+        key="filter map text",
+        **vars(own),
+        about=About(shown.stem(shown.looked_into, layout=True), (reading, *shown.quoted())),
     )
+    st.plotly_chart(
+        reference,
+        height=round(_HEIGHT * scale),
+        key="filter map chart",
+        config={"modeBarButtonsToRemove": ["toImage", "autoScale2d"], "doubleClick": "reset", "displayModeBar": True},
+        alt=drawing.description(reference_map),
+    )
+    page_style.note(quality)
 
 
 def _look_into(shown: Shown) -> None:
@@ -352,13 +365,7 @@ def _weights(shown: Shown, looked_into: TextSide, index: int, weights: Matrix, c
     """A filter's weights, with this ``caption`` when they are saved, and the words that each place of its window
     answers to."""
     size = f"{counted(len(weights), 'window position')} × {len(weights[0])} embedding dimensions"
-    components.draw(
-        "filterWeights",
-        one_filter.heatmap(index, weights, f"Weights: {size}."),
-        Frame(projector=PAGE.state.projector),
-        key="filter figure",
-        about=About(shown.stem(looked_into), (caption, *shown.quoted(looked_into.place))),
-    )
+    charts.draw(weights_chart(weights, f"{caption}: {size}"), PAGE.state.projector, key="filter chart")
     words = vocabulary(shown.opened.checkpoint)
     lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS))
     st.caption(

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup
 
-from app import components, page_style
+from app import charts, components, page_style
 from app.components import Frame
 from app.model_choice import Card, Listed, explains_texts, is_external, offered, reads_pairs, shows
 from app.models import card as lines
@@ -243,14 +243,6 @@ def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
     _study(sweeps.caption(sweep, lines.dev_set(card)), commands, sweep.averages())
 
 
-def _draw(chart: Any) -> None:
-    """A chart, with letters for a room full of people where the projector is on."""
-    if PAGE.state.projector:
-        letters = {"labelFontSize": 18, "titleFontSize": 18}
-        chart = chart.configure_axis(**letters).configure_legend(**letters)
-    st.altair_chart(chart)
-
-
 def _curve(rows: list[dict[str, Any]], title: str) -> None:
     if len({row["epoch"] for row in rows}) < 2:
         return
@@ -276,7 +268,7 @@ def _curve(rows: list[dict[str, Any]], title: str) -> None:
         )
         .properties(height=190, description=f"{page_style.capital(measure)} after each epoch of {title}")
     )
-    _draw(chart)
+    charts.draw(chart, PAGE.state.projector)
     sets = " and ".join(dict.fromkeys(row["set"] for row in rows))
     _study(f"{page_style.capital(measure)} on {sets} after each epoch.")
 

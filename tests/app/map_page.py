@@ -1,6 +1,7 @@
 """The page Filter map without a browser: open it, and read what it draws."""
 
 import html
+import json
 import re
 
 from tests.app.pages import components, open_view
@@ -15,24 +16,45 @@ def notices(app):
     return [line.split(">", 1)[1] for body in bodies for line in body.split("</p>")[:-1]]
 
 
-def drawn_map(app):
-    return next((data for data in components(app) if "classes" in data), None)
+def reference_traces(app):
+    """Traces of the reference texts, without those of class names; None without a map."""
+    charts = app.get("plotly_chart")
+    data = json.loads(charts[0].proto.spec)["data"] if charts else None
+    return data and [trace for trace in data if trace["mode"] == "markers"]
 
 
-def heatmap(app):
-    return next(data for data in components(app) if "top" in data)
+def map_text(app):
+    """What is given to the map's script: how to read the map, and the user's own traces."""
+    return next((data for data in components(app) if data.get("view") == "filterMap"), None)
+
+
+def _own(app, name):
+    return [trace for trace in map_text(app)["traces"] if trace["name"] == name]
 
 
 def stars(app, earlier=False):
-    return [star for star in drawn_map(app)["stars"] if star["earlier"] == earlier]
+    traces = _own(app, "earlier versions" if earlier else "yours (approximate)")
+    return [trace for trace in traces if trace["mode"].startswith("markers")]
 
 
 def badges(app):
-    return [star["badge"] for star in stars(app)]
+    return [star["texttemplate"] for star in stars(app)]
 
 
 def arrows(app):
-    return drawn_map(app)["trails"]
+    """Each step of a trail."""
+    trails = [trace for trace in _own(app, "earlier versions") if trace["mode"] == "lines+markers"]
+    return [step for trace in trails for step in zip(trace["x"], trace["x"][1:], strict=False)]
+
+
+def pairs(app):
+    """The ends of the lines between two texts of a pair."""
+    lines = [trace for trace in _own(app, "yours (approximate)") if trace["mode"] == "lines"]
+    return [list(zip(line["x"], line["y"], strict=True)) for line in lines]
+
+
+def rings(app):
+    return next(trace for trace in map_text(app)["traces"] if trace["name"] == "nearest filters")
 
 
 def texts(app):

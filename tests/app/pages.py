@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from urllib.parse import parse_qsl
 
+import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +51,12 @@ def components(app):
     drawn = [data for data in given if "view" in data]
     others = [data for data in given if "view" not in data]
     return [data | json.loads(data["drawing"]) | json.loads(data["moving"]) for data in drawn] + others
+
+
+def chart_rows(app):
+    """The rows of data of each Altair chart."""
+    charts = [chart.proto.datasets for chart in app.get("vega_lite_chart")]
+    return [pa.ipc.open_stream(data.data.data).read_all().to_pylist() for (data,) in charts]
 
 
 def late(app):

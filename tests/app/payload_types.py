@@ -15,11 +15,10 @@ from typing import Any, Literal
 from app.compare.figures import ComparedSections, Differences
 from app.components import Frame, PairFrame
 from app.explore.pairs_tried import Tried
-from app.filter_map.drawing import MapDrawing, Yours
+from app.filter_map.figure import MapText, OwnTexts
 from app.lessons.drawing import DrawnLesson
 from app.models.table import Table
 from app.panels import Drawing, folders
-from app.panels.generated_filters.one_filter import Heatmap
 from app.panels.panel import Payload
 from app.panels.phrase_selection import ComparedModels, Phrases
 
@@ -29,8 +28,7 @@ VIEWS = {
     "phrases": (Phrases, ComparedModels, PairFrame),
     "compare": (ComparedSections, Differences, Frame),
     "lesson": (DrawnLesson, Frame),
-    "filterMap": (MapDrawing, Yours, Frame),
-    "filterWeights": (Heatmap, Frame),
+    "filterMap": (MapText, OwnTexts, Frame),
     "models": (Table, Frame),
 }
 """What each view's ``data`` has, beside what its page gives without a new drawing."""

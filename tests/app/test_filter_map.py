@@ -1,6 +1,7 @@
 """The page Filter map without a browser: stars, trails, neighbours, and a look into one filter."""
 
 import csv
+import html
 import io
 import re
 from dataclasses import replace
@@ -19,8 +20,20 @@ from core.filter_map.map import FilterMap, MapItem, Neighbour, codes_of
 from core.filter_map.ngrams import ReadWords, TextNgrams, window_values
 from core.reading.tokens import tokenize
 from tests.app.made_up_models import WORDS
-from tests.app.map_page import arrows, badges, drawn_map, heatmap, notices, page, stars, table, texts
-from tests.app.pages import chooser, query
+from tests.app.map_page import (
+    arrows,
+    badges,
+    map_text,
+    notices,
+    page,
+    pairs,
+    reference_traces,
+    rings,
+    stars,
+    table,
+    texts,
+)
+from tests.app.pages import chart_rows, chooser, query
 
 ALBUM = suiting("topics", MAP_EXAMPLES)[0]
 
@@ -42,7 +55,7 @@ def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints
     code = codes_of(model, ["a dog with a toy"])
     (star,) = stars(app)
     place = reference_map.place(code, "all filters")[0]
-    assert [star["x"], star["y"]] == pytest.approx(place.tolist(), rel=1e-5)
+    assert [*star["x"], *star["y"]] == pytest.approx(place.tolist(), abs=1e-3)
     nearest = reference_map.neighbours(code[0], "all filters")
     body = next(h.proto.body for h in app.get("html") if "nearest filters" in h.proto.body)
     for neighbour in nearest:
@@ -58,19 +71,20 @@ def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints
     )
     assert filter_map.nearest_rows(reference_map, [near], {})[0] == "distance, ×\u00a010⁻⁶"
     assert filter_map.nearest_rows(reference_map, [near], {})[1][0][2] == "1.06"
-    rings = drawn_map(app)["rings"]
     expected = reference_map.layouts["all filters"].coordinates[[n.index for n in nearest]]
-    places = np.array([rings["x"], rings["y"]]).T
+    places = np.array([rings(app)["x"], rings(app)["y"]]).T
     assert places == pytest.approx(expected, abs=1e-3)
 
 
 def test_classes_have_points_and_titles_are_text():
     app = page()
-    classes = drawn_map(app)["classes"]
-    assert [one["name"] for one in classes] == ["film", "animal", "place"]
-    assert [len(one["x"]) for one in classes] == [len(one["labels"]) for one in classes] == [15, 15, 15]
-    assert len({one["colour"] for one in classes}) == len({one["symbol"] for one in classes}) == 3
-    assert classes[0]["labels"][0] == ["**Row** <b>0</b>", "", "film"]
+    classes = reference_traces(app)
+    assert [trace["name"] for trace in classes] == ["film", "animal", "place"]
+    assert [len(trace["x"]) for trace in classes] == [len(trace["text"]) for trace in classes] == [15, 15, 15]
+    assert {trace["type"] for trace in classes} == {"scatter"}, "vector graphics, which print and save as SVG"
+    for look in ("color", "symbol"):
+        assert len({trace["marker"][look] for trace in classes}) == 3
+    assert classes[0]["text"][0] == "<b>**Row** &lt;b&gt;0&lt;/b&gt;</b><br>film"
 
 
 def test_a_deleted_text_stays_deleted_when_the_link_is_opened():
@@ -94,13 +108,13 @@ def test_an_empty_box_between_others_keeps_its_place_in_the_link():
 
 def test_the_view_around_a_text_holds_its_star_and_its_nearest_filters():
     trail = {"first": "a dog with a toy", "first.1": "cold weather outside in snow"}
-    whole, near = drawn_map(page(**trail)), drawn_map(page(**trail, view="near"))
-    assert near["trails"] == whole["trails"] and len(near["trails"]) == 1
-    star = near["stars"][-1]
-    for axis, (low, high), (lowest, highest) in zip("xy", near["home"], whole["home"], strict=True):
-        assert all(low < value < high for value in [star[axis], *near["rings"][axis]])
+    whole, near = page(**trail), page(**trail, view="near")
+    assert arrows(near) == arrows(whole) and len(arrows(near)) == 1
+    star = stars(near)[-1]
+    for axis, (low, high), (lowest, highest) in zip("xy", map_text(near)["home"], map_text(whole)["home"], strict=True):
+        assert all(low < value < high for value in [*star[axis], *rings(near)[axis]])
         assert high - low < highest - lowest
-        assert all(lowest < value < highest for one in whole["classes"] for value in one[axis])
+        assert all(lowest < value < highest for trace in reference_traces(whole) for value in trace[axis])
 
 
 def test_editing_a_text_leaves_its_trail_and_clearing_takes_it():
@@ -111,7 +125,7 @@ def test_editing_a_text_leaves_its_trail_and_clearing_takes_it():
     assert query(app) == {"model": "test-topics", "first": "a cat in snow", "first.1": "a dog", "first.2": "a cat"}
     assert len(stars(app, earlier=True)) == 2
     again = page(**query(app))
-    assert drawn_map(again) == drawn_map(app)
+    assert map_text(again)["traces"] == map_text(app)["traces"]
     app.button(key="clear the trails").click().run()
     assert query(app) == {"model": "test-topics", "first": "a cat in snow"}
     assert stars(app, earlier=True) == []
@@ -165,10 +179,10 @@ def test_the_other_layout_is_of_one_filter_and_stays_in_the_link():
     chooser(app, "Map of").set_value("filter 0").run()
     assert query(app)["layout"] == "filter 0"
     one = page(**query(app))
-    assert drawn_map(one)["classes"] != drawn_map(page(first="a dog with a toy"))["classes"]
+    assert reference_traces(one) != reference_traces(page(first="a dog with a toy"))
     shown = chooser(one, "Filter to look at, strongest first")
     assert "+" in shown.format_func(shown.value), "the one that is shown without a choice fires"
-    assert "filter 0 of those" in drawn_map(one)["reading"]
+    assert "filter 0 of those" in map_text(one)["reading"]
 
 
 def test_a_filter_is_drawn_with_its_windows(checkpoints):
@@ -176,7 +190,9 @@ def test_a_filter_is_drawn_with_its_windows(checkpoints):
     app = page(first=text, filter="3")
     explanation = explain(load(checkpoints / "test-topics"), text)
     made = one_filter.made(explanation, "text")
-    assert np.array(heatmap(app)["values"]) == pytest.approx(np.array(made.bank.bank[3]))
+    assert [cell["weight"] for cell in chart_rows(app)[0]] == pytest.approx(
+        np.array(made.bank.bank[3]).ravel().tolist()
+    )
     values = window_values(load(checkpoints / "test-topics"), explanation, made.bank, 3)
     assert max(values) == pytest.approx(made.won.filters[3].preactivation, abs=1e-5)
     assert len(values) == 4
@@ -207,14 +223,14 @@ def test_a_map_whose_neighbours_tell_no_class_says_so_first(checkpoints):
     assert filter_map.caution(opened, replace(layout, quality={**poor, "knn_filters": 0.9, "knn_plane": 0.8})) == ""
     told = page(model="topic-acnn")
     assert not any("Neighbours do not tell" in h.proto.body for h in told.get("html"))
-    assert "texts of DBpedia" in drawn_map(told)["reading"]
+    assert "texts of DBpedia" in map_text(told)["reading"]
 
 
 def test_reviews_are_positive_or_negative():
     app = page(model="sentiment-acnn")
     bodies = "".join(h.proto.body for h in app.get("html"))
     assert re.search(r"(Posi|Nega)tive [\d>]", bodies)
-    assert {one["name"] for one in drawn_map(app)["classes"]} == {"positive", "negative"}
+    assert {trace["name"] for trace in reference_traces(app)} == {"positive", "negative"}
 
 
 def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
@@ -222,10 +238,9 @@ def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
     assert not app.exception
     assert [box.label for box in app.text_area] == ["Question 1", "Answer 1"]
     assert sorted(badges(app)) == ["1 answer", "1 question"]
-    assert [one["name"] for one in drawn_map(app)["classes"]] == ["not an answer", "answer", "question"]
-    assert drawn_map(app)["pairs"] == [
-        [[star["x"], star["y"]] for star in sorted(stars(app), key=lambda s: s["second"])]
-    ]
+    assert [trace["name"] for trace in reference_traces(app)] == ["not an answer", "answer", "question"]
+    question, answer = sorted(stars(app), key=lambda star: star["marker"]["symbol"] == "hexagram")
+    assert pairs(app) == [[(star["x"][0], star["y"][0]) for star in (question, answer)]]
     assert "made from question 1" in "".join(h.proto.body for h in app.get("html"))
     assert any("what it finds in the answer" in h.proto.body for h in app.get("html"))
     chooser(app, "Look into text").set_value(TextSide(0, "answer")).run()
@@ -286,13 +301,12 @@ def test_the_table_of_the_map_has_one_line_a_point(checkpoints):
 
 
 def test_the_caption_says_metric_quality_and_that_stars_are_approximate():
-    drawn = drawn_map(page())
-    assert "cosine" in drawn["reading"]
-    assert "approximate (openTSNE’s transform)" in drawn["reading"]
-    assert re.match(
-        r"\d+-NN accuracy: [\d.]+\s% in filter space, [\d.]+\s% on the map \(majority class", drawn["quality"]
-    )
-    assert "trustworthiness" in drawn["quality"]
+    app = page()
+    reading = map_text(app)["reading"]
+    assert "cosine" in reading
+    assert "approximate (openTSNE’s transform)" in reading
+    quality = next(h.proto.body for h in app.get("html") if "trustworthiness" in h.proto.body)
+    assert re.search(r"\d+-NN accuracy: [\d.]+\s% in filter space, [\d.]+\s% on the map \(majority class", quality)
 
 
 def test_the_words_that_each_place_of_a_filter_answers_to_stand_below_it(checkpoints):
@@ -300,7 +314,9 @@ def test_the_words_that_each_place_of_a_filter_answers_to_stand_below_it(checkpo
     app, model = page(first=text, filter="3"), load(checkpoints / "test-topics")
     bank = one_filter.made(explain(model, text), "text").bank.bank[3]
     words = ReadWords.of(model, WORDS).strongest(bank, 4)
-    assert heatmap(app)["rows"] == [place for place, _ in table(app, "place")]
+    assert list(dict.fromkeys(cell["position"] for cell in chart_rows(app)[0])) == [
+        place for place, _ in table(app, "place")
+    ]
     expected = ["".join(f"{word} {one_filter.signed(value)}" for word, value in row) for row in words]
     assert [words for _, words in table(app, "place")] == expected
     assert any(f"Of {len(WORDS)} frequent words" in caption.value for caption in app.caption)
@@ -318,11 +334,12 @@ def test_reference_texts_show_where_their_data_is(checkpoints, monkeypatch):
     rows = {row.title: row for row in read(checkpoints / "data/topics/texts.csv").rows}
     nearest = table(app, "nearest filters")
     assert nearest[::2] == table(bare, "nearest filters")[:6]
-    assert len(drawn_map(app)["rings"]["x"]) == 6, "as many rings as lines"
+    assert len(rings(app)["x"]) == 6, "as many rings as lines"
     for (title, *_), (text,) in zip(nearest[::2], nearest[1::2], strict=True):
         assert text == rows[title].first.removeprefix(f"{title}. ")
-    for title, text, _ in (label for one in drawn_map(app)["classes"] for label in one["labels"]):
-        assert rows[title].first == f"{title}. {text}"
+    for label in (label for trace in reference_traces(app) for label in trace["text"]):
+        title, *lines, _ = re.sub("</?b>", "", label).split("<br>")
+        assert rows[html.unescape(title)].first == html.unescape(f"{title}. {' '.join(lines)}")
 
 
 def test_the_ngrams_of_reference_texts_are_listed_with_a_filter(checkpoints, monkeypatch):
@@ -353,7 +370,8 @@ def test_a_questions_filter_is_answered_by_reference_answers(checkpoints, monkey
     known = TextNgrams(load(checkpoints / model), [row.second for row in rows.values()])
     strongest = known.strongest(made.bank.bank[best.index], best.bias, 6)
     assert [value for _, _, value in listed] == [one_filter.signed(n.value) for n in strongest]
-    assert all(head == "" and "row" in kind for head, _, kind in drawn_map(app)["classes"][0]["labels"])
+    for label in reference_traces(app)[0]["text"]:
+        assert "<b>" not in label and "row" in label.split("<br>")[-1], "it has no title"
     if model == "test-qa":
         chooser(app, "Look into text").set_value(TextSide(0, "answer")).run()
         assert all(words in rows[id].first for words, id, _ in table(app, "in the reference texts"))
@@ -365,9 +383,9 @@ def test_reference_texts_are_never_markup_and_a_lost_file_changes_nothing(checkp
     monkeypatch.delenv("PAIRLENS_DATA")
     bare = page(first="a dog")
     assert [h.proto.body for h in lost.get("html")] == [h.proto.body for h in bare.get("html")]
-    assert drawn_map(lost) == drawn_map(bare)
+    assert reference_traces(lost) == reference_traces(bare)
     item, odd = MapItem("row 1", "film", "<i>T</i>"), "<i>T</i>. <img src=x> **b** " + "word " * 500
     assert filter_map.opening(item, odd).startswith("<img src=x> **b** word")
-    head, words, kind = filter_map.hovering(item, "film", odd)
+    head, words, kind = filter_map.hover_label(item, "film", odd)
     assert (head, kind) == ("<i>T</i>", "film")
     assert words.startswith("<img src=x> **b** word") and words.endswith("…") and len(words) == 150

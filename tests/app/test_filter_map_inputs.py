@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from app.examples import MAP_EXAMPLES, suiting
-from tests.app.map_page import badges, drawn_map, notices, page, texts
+from tests.app.map_page import badges, map_text, notices, page, stars, texts
 from tests.app.pages import choose_model, chooser, query
 
 
@@ -65,14 +65,14 @@ def test_a_model_without_a_generator_gets_one_sentence():
     app = page(model="test-qa-fixed")
     assert len(notices(app)) == 1
     assert "“test-qa-fixed” isn’t available on this page; showing" in notices(app)[0]
-    assert drawn_map(app) is not None
+    assert map_text(app) is not None
 
 
 @pytest.mark.parametrize("empty", ["", "   "])
 def test_an_empty_page_says_what_to_do_and_shows_the_map(empty):
     app = page(first=empty)
     assert any("Type a text above" in h.proto.body for h in app.get("html"))
-    assert drawn_map(app)["stars"] == []
+    assert stars(app) == []
     assert not app.exception
 
 
@@ -104,6 +104,7 @@ def test_odd_text_is_placed_and_never_markup(text):
     assert badges(app) == ["2", "1"]
     drawn = "".join(h.proto.body for h in app.get("html"))
     assert "<img" not in drawn
+    assert not any("<img" in line for star in stars(app) for line in star["text"])
 
 
 def test_ten_thousand_words_are_cut_and_said_and_too_long_for_a_link():

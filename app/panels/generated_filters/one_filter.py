@@ -51,23 +51,6 @@ def place(number: int) -> str:
     return f"word {number}"
 
 
-@dataclass(frozen=True)
-class Heatmap:
-    """A filter's weights: a row a place of its window, and the number at which colours end."""
-
-    filter: int
-    rows: tuple[str, ...]
-    values: Matrix
-    top: float
-    reading: str
-
-
-def heatmap(index: int, weights: Matrix, reading: str) -> Heatmap:
-    """One filter ``[h, d]`` as it is drawn."""
-    top = max(abs(value) for row in weights for value in row) or 1.0
-    return Heatmap(index, tuple(place(i) for i in range(1, len(weights) + 1)), weights, top, reading)
-
-
 def windows(explanation: Explanation, side: Made, values: Sequence[float]) -> list[tuple[str, float]]:
     """The windows of the text that the filter reads, the largest value before the ReLU first; ``values``: one a
     window."""

@@ -1,0 +1,18 @@
+"""Altair charts on a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app.page_style import enlarged
+
+
+def draw(chart: Any, projector: bool, **options: Any) -> Any:
+    """Draw the chart, with large type in projector mode. ``options``: of ``st.altair_chart``; returns what that
+    returns."""
+    scale = enlarged(projector)
+    letters = {"labelFontSize": 12 * scale, "titleFontSize": 12 * scale}
+    chart = chart.configure_axis(**letters).configure_legend(**letters).configure_title(fontSize=13 * scale)
+    return st.altair_chart(chart, **options)

@@ -1,0 +1,257 @@
+"""The filter map as a Plotly figure: the reference texts once, and the user's own texts as traces added in the browser.
+
+Streamlit draws a chart again from nothing when any part of its figure changes. The 2,500 reference points are therefore
+one figure that stays the same, and ``app/components/filter_map.js`` adds the traces of :func:`own_traces` to it, which
+keeps the zoom and the hidden classes. Plotly reads a little HTML in its texts, so every text is escaped.
+"""
+
+from __future__ import annotations
+
+import html
+import itertools
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+import plotly.graph_objects as go
+
+from app.filter_map.drawing import Label, Star, TextSide, hover_label, kind, star_label
+from app.palette import DIVERGING, map_look
+from app.panels.generated_filters.one_filter import place
+from core.evidence import Matrix
+from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, Neighbour
+
+Trace = dict[str, Any]
+"""A Plotly trace as JSON."""
+Range = tuple[float, float]
+
+OWN = "own"
+"""The ``meta`` of the traces that are added in the browser."""
+_STAR, _INSPECTED = "#4a5b6c", "#c63f0a"
+"""Colours of stars, with a white edge, and that of the inspected text; visible in both themes."""
+_RING = "#e5622a"
+_LINE = "#7c8b9a"
+_HALO = {"color": "#1d2733", "shadow": ", ".join(["0 0 3px #ffffff"] * 4)}
+"""Letters that can be read on marks, in both themes."""
+_DRAWN = (580, 300)
+"""Pixels that the map usually has, to keep class names apart."""
+_HOVER_WIDTH = 56
+"""Characters in a line of a hover label."""
+_NO_AXIS = {"visible": False, "showgrid": False, "zeroline": False}
+
+
+@dataclass(frozen=True)
+class MapText:
+    """How to read the map, and the meaning of its quality measures."""
+
+    reading: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class OwnTexts:
+    """The traces of the user's texts, and the ranges of x and y to show. ``near``: the surroundings of the inspected
+    text rather than the whole map; ``inspected``: its place, if it has one."""
+
+    traces: Sequence[Trace]
+    home: tuple[Range, Range]
+    near: bool
+    inspected: tuple[float, float] | None
+
+
+def reference_figure(
+    filter_map: FilterMap, layout: Layout, names: Mapping[str, str], texts: Sequence[str], scale: float = 1.0
+) -> go.Figure:
+    """The reference texts, one trace per class with its name among its points. ``names``: display names of the classes;
+    ``texts``: the reference texts, one per item, if available; ``scale``: of marks and type."""
+    rows: dict[str, list[int]] = {name: [] for name in names.values()}
+    for i, item in enumerate(filter_map.items):
+        rows.setdefault(kind(item, names), []).append(i)
+    rows = {name: indices for name, indices in rows.items() if indices}
+    figure = go.Figure()
+    class_names = []
+    for (colour, symbol), (name, indices) in zip(map_look(list(rows)), rows.items(), strict=True):
+        places = layout.coordinates[indices]
+        labels = [hover_label(filter_map.items[i], name, texts[i] if texts else "") for i in indices]
+        mark = {"color": colour, "symbol": symbol, "size": 5 * scale, "opacity": 0.85}
+        figure.add_scatter(**_points(places, name, mark, labels), legendgroup=name)
+        middle = _middle(places, layout.coordinates)
+        if middle is not None:
+            class_names.append((name, middle))
+    (left, right), (low, high) = _range(layout.coordinates, layout, 1)
+    for name, x, y in _apart(class_names, max((right - left) / _DRAWN[0], (high - low) / _DRAWN[1])):
+        figure.add_scatter(
+            x=[x],
+            y=[y],
+            text=[html.escape(name)],
+            mode="text",
+            textfont=_HALO | {"size": 13 * scale},
+            hoverinfo="skip",
+            legendgroup=name,
+            showlegend=False,
+        )
+    figure.update_layout(
+        xaxis={**_NO_AXIS, "range": [left, right]},
+        yaxis={**_NO_AXIS, "range": [low, high], "scaleanchor": "x"},
+        margin={"l": 0, "r": 0, "t": 0, "b": 0},
+        legend={"orientation": "h", "y": 0, "tracegroupgap": 0, "font": {"size": 12 * scale}},
+        hoverlabel={"align": "left", "font": {"size": 13 * scale}},
+        modebar={"orientation": "v"},
+        dragmode="pan",
+    )
+    return figure
+
+
+def own_traces(
+    layout: Layout,
+    stars: Sequence[Star],
+    inspected: TextSide | None,
+    nearest: Sequence[Neighbour],
+    near: bool,
+    scale: float = 1.0,
+) -> OwnTexts:
+    """Rings around the nearest filters, trails from version to version, and a star for each version of a text."""
+    rings = layout.coordinates[[neighbour.index for neighbour in nearest]]
+    ring = {"color": _RING, "symbol": "circle-open", "size": 14 * scale, "line": {"width": 2.5}}
+    traces = [{**_points(rings, "nearest filters", ring), "hoverinfo": "skip"}] if len(rings) else []
+    traces += [_trail(versions, inspected, scale) for versions in _versions(stars) if len(versions) > 1]
+    traces += [_line_between(pair) for pair in _pairs(stars)]
+    sides = list(dict.fromkeys(star.of.side for star in stars))
+    # The star of the inspected text is drawn last, above the others.
+    for star in sorted(stars, key=lambda star: (-star.age, star.of == inspected)):
+        second_side = sides.index(star.of.side) % 2 == 1
+        traces.append(_star(star, star.of == inspected, second_side, scale))
+    first_names: set[str] = set()
+    for trace in traces:
+        trace.update(meta=OWN, legendgroup=trace["name"], showlegend=trace["name"] not in first_names)
+        first_names.add(trace["name"])
+    spot = next((star.spot for star in stars if star.of == inspected and not star.age), None)
+    if near and spot is not None:
+        home = _range(np.concatenate([[spot], rings]), layout, 0.15)
+    else:
+        home = _range(np.concatenate([layout.coordinates, *([star.spot] for star in stars)]), layout, 1)
+    return OwnTexts(traces, home, near, spot)
+
+
+def _points(places: np.ndarray, name: str, marker: Trace, labels: Sequence[Label] = ()) -> Trace:
+    x, y = np.round(places.astype(float), 3).T.tolist()
+    trace = {"type": "scatter", "mode": "markers", "name": html.escape(name), "x": x, "y": y, "marker": marker}
+    if labels:
+        trace |= {"text": [_hover_text(*label) for label in labels], "hovertemplate": "%{text}<extra></extra>"}
+    return trace
+
+
+def _hover_text(title: str, text: str, name: str) -> str:
+    """The lines of a hover label as the HTML that Plotly reads."""
+    lines = [html.escape(line) for line in textwrap.wrap(text, _HOVER_WIDTH)]
+    return "<br>".join([*([f"<b>{html.escape(title)}</b>"] if title else []), *lines, html.escape(name)])
+
+
+def _star(star: Star, inspected: bool, second_side: bool, scale: float) -> Trace:
+    colour = _INSPECTED if inspected else _STAR
+    marker = {
+        "color": colour,
+        "symbol": "hexagram" if second_side else "star",
+        "size": (14 if star.age else 18) * scale,
+        "opacity": 0.6 if star.age else 1,
+        "line": {"color": "#ffffff", "width": 1.5},
+    }
+    name = "earlier versions" if star.age else "yours (approximate)"
+    trace = _points(np.array([star.spot]), name, marker, [star_label(star)])
+    if not star.age:
+        badge = _HALO | {"size": 13 * scale, "weight": 700}
+        trace |= {"mode": "markers+text", "texttemplate": html.escape(star.of.name), "textfont": badge}
+        trace["textposition"] = "top center"
+    return trace
+
+
+def _versions(stars: Sequence[Star]) -> list[list[Star]]:
+    """The versions of each text, the earliest first, without those that did not move it."""
+    texts = []
+    for of in dict.fromkeys(star.of for star in stars):
+        versions = sorted((star for star in stars if star.of == of), key=lambda star: -star.age)
+        texts.append([next(same) for _, same in itertools.groupby(versions, key=lambda star: star.spot)])
+    return texts
+
+
+def _trail(versions: Sequence[Star], inspected: TextSide | None, scale: float) -> Trace:
+    """An arrow from each version of a text to the next one."""
+    colour = _INSPECTED if versions[0].of == inspected else _LINE
+    arrow = {"symbol": "arrow", "angleref": "previous", "size": 12 * scale, "color": colour, "standoff": 8 * scale}
+    trace = _points(np.array([star.spot for star in versions]), "earlier versions", arrow)
+    return {**trace, "mode": "lines+markers", "line": {"color": colour, "width": 2}, "hoverinfo": "skip"}
+
+
+def _pairs(stars: Sequence[Star]) -> list[list[Star]]:
+    """The present texts of each pair of which both are placed."""
+    present = [star for star in stars if not star.age]
+    numbers = dict.fromkeys(star.of.place for star in present)
+    pairs = ([star for star in present if star.of.place == number] for number in numbers)
+    return [pair for pair in pairs if len(pair) > 1]
+
+
+def _line_between(pair: Sequence[Star]) -> Trace:
+    trace = _points(np.array([star.spot for star in pair]), "yours (approximate)", {})
+    return {**trace, "mode": "lines", "line": {"color": _LINE, "width": 2, "dash": "dot"}, "hoverinfo": "skip"}
+
+
+def _range(points: np.ndarray, layout: Layout, least: float) -> tuple[Range, Range]:
+    """Ranges of x and y that hold the points, and at least this share of the map, with a margin."""
+    low, high = points.min(0), points.max(0)
+    half = 0.53 * np.maximum(high - low, least * np.ptp(layout.coordinates, axis=0))
+    middle = (low + high) / 2
+    x, y = np.stack([middle - half, middle + half], axis=1).tolist()
+    return tuple(x), tuple(y)
+
+
+def _middle(places: np.ndarray, everything: np.ndarray) -> np.ndarray | None:
+    """Where the name of a class stands: the point nearest to the median of its points, if most neighbours of that point
+    belong to the class."""
+    middle = places[np.argmin(((places - np.median(places, axis=0)) ** 2).sum(1))]
+    nearest = np.sort(((everything - middle) ** 2).sum(1))[: QUALITY_NEIGHBOURS + 1][-1]
+    of_the_class = (((places - middle) ** 2).sum(1) <= nearest).sum()
+    return middle if of_the_class > QUALITY_NEIGHBOURS * 0.7 else None
+
+
+def weights_chart(weights: Matrix, caption: str) -> alt.Chart:
+    """A filter ``[h, d]`` as a heatmap, transparent at 0. ``caption``: its title, which a saved picture keeps."""
+    cells = [
+        {"position": place(i), "dimension": j, "weight": weight}
+        for i, row in enumerate(weights, start=1)
+        for j, weight in enumerate(row, start=1)
+    ]
+    top = max(abs(weight) for row in weights for weight in row) or 1.0
+    below, above = DIVERGING
+    return (
+        alt.Chart({"values": cells})
+        .mark_rect()
+        .encode(
+            x=alt.X("dimension:O", title="embedding dimension", axis=alt.Axis(labelOverlap=True, labelAngle=0)),
+            y=alt.Y("position:O", title=None),
+            color=alt.Color(
+                "weight:Q",
+                scale=alt.Scale(domain=[-top, 0, top], range=[below, f"{above}00", above]),
+                legend=alt.Legend(orient="bottom"),
+            ),
+            tooltip=["position:N", "dimension:Q", alt.Tooltip("weight:Q", format="+.4f")],
+        )
+        .properties(height=alt.Step(30), title=alt.Title(caption, anchor="start"), description=caption)
+    )
+
+
+def _apart(names: Sequence[tuple[str, np.ndarray]], unit: float) -> Iterator[tuple[str, float, float]]:
+    """Each name with its place, moved up or down if it would overlap an earlier one. ``unit``: map units per pixel."""
+    placed: list[tuple[float, float, float]] = []
+    for name, (x, y) in names:
+        half, line = 3.6 * len(name) * unit, 15 * unit
+        free = (
+            y + lines * line
+            for lines in (0, 0.5, -0.5, 1, -1, 1.5, -1.5, 2, -2)
+            if all(abs(x - x2) >= half + half2 or abs(y + lines * line - y2) >= line for x2, y2, half2 in placed)
+        )
+        height = next(free, y)
+        placed.append((x, height, half))
+        yield name, x, height
