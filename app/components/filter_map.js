@@ -48,13 +48,15 @@ class FilterMapView extends View {
     this.nameLegend(chart);
     const { inspected, home, near, traces } = this.data;
     const shown = JSON.stringify([home, traces]);
-    if (chart.shown === shown && chart.data.some(({ meta }) => meta === OWN) === traces.length > 0) return;
+    // While the chart is new, Streamlit may draw it once more as it was before.
+    const reset = traces.length > 0 && !chart.data.some(({ meta }) => meta === OWN);
+    if (chart.shown === shown && !reset) return;
     chart.shown = shown;
     const { xaxis, yaxis } = chart._fullLayout;
     const outside = ([low, high], value) => value < low || value > high;
     const unseen = inspected && (outside(xaxis.range, inspected[0]) || outside(yaxis.range, inspected[1]));
     const view = near ? String(home) : "whole";
-    const [x, y] = unseen || chart.view !== view ? home : [xaxis.range, yaxis.range];
+    const [x, y] = unseen || reset || chart.view !== view ? home : [xaxis.range, yaxis.range];
     chart.view = view;
     const layout = {
       ...chart.layout,

@@ -216,8 +216,8 @@ def _middle(places: np.ndarray, everything: np.ndarray) -> np.ndarray | None:
     return middle if of_the_class > QUALITY_NEIGHBOURS * 0.7 else None
 
 
-def weights_chart(weights: Matrix, caption: str) -> alt.Chart:
-    """A filter ``[h, d]`` as a heatmap, transparent at 0. ``caption``: its title, which a saved picture keeps."""
+def weights_chart(weights: Matrix, title: str, size: str) -> alt.Chart:
+    """A filter ``[h, d]`` as a heatmap, transparent at 0; ``size``: its shape in words, below the dimensions."""
     cells = [
         {"position": place(i), "dimension": j, "weight": weight}
         for i, row in enumerate(weights, start=1)
@@ -229,16 +229,16 @@ def weights_chart(weights: Matrix, caption: str) -> alt.Chart:
         alt.Chart({"values": cells})
         .mark_rect()
         .encode(
-            x=alt.X("dimension:O", title="embedding dimension", axis=alt.Axis(labelOverlap=True, labelAngle=0)),
+            x=alt.X("dimension:O", title=size, axis=alt.Axis(labelOverlap=True, labelAngle=0)),
             y=alt.Y("position:O", title=None),
             color=alt.Color(
                 "weight:Q",
                 scale=alt.Scale(domain=[-top, 0, top], range=[below, f"{above}00", above]),
-                legend=alt.Legend(orient="bottom"),
+                legend=alt.Legend(orient="bottom", direction="horizontal", gradientLength=200, gradientThickness=10),
             ),
             tooltip=["position:N", "dimension:Q", alt.Tooltip("weight:Q", format="+.4f")],
         )
-        .properties(height=alt.Step(30), title=alt.Title(caption, anchor="start"), description=caption)
+        .properties(height=alt.Step(30), title=alt.Title(title, anchor="start"), description=f"{title}: {size}")
     )
 
 

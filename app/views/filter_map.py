@@ -365,7 +365,7 @@ def _weights(shown: Shown, looked_into: TextSide, index: int, weights: Matrix, c
     """A filter's weights, with this ``caption`` when they are saved, and the words that each place of its window
     answers to."""
     size = f"{counted(len(weights), 'window position')} × {len(weights[0])} embedding dimensions"
-    charts.draw(weights_chart(weights, f"{caption}: {size}"), PAGE.state.projector, key="filter chart")
+    charts.draw(weights_chart(weights, caption, size), PAGE.state.projector, key="filter chart")
     words = vocabulary(shown.opened.checkpoint)
     lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS))
     st.caption(
