@@ -229,12 +229,16 @@ def weights_chart(weights: Matrix, title: str, size: str) -> alt.Chart:
         alt.Chart({"values": cells})
         .mark_rect()
         .encode(
-            x=alt.X("dimension:O", title=size, axis=alt.Axis(labelOverlap=True, labelAngle=0)),
+            x=alt.X(
+                "dimension:O",
+                title=f"{size}; orange: above 0, blue: below 0",
+                axis=alt.Axis(labelOverlap=True, labelAngle=0),
+            ),
             y=alt.Y("position:O", title=None),
             color=alt.Color(
                 "weight:Q",
                 scale=alt.Scale(domain=[-top, 0, top], range=[below, f"{above}00", above]),
-                legend=alt.Legend(orient="bottom", direction="horizontal", gradientLength=200, gradientThickness=10),
+                legend=None,
             ),
             tooltip=["position:N", "dimension:Q", alt.Tooltip("weight:Q", format="+.4f")],
         )
