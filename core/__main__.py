@@ -32,11 +32,9 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument("--json", action="store_true", help="the cards as JSON")
     explainer = commands.add_parser("explain", help="verdict, attention and filters of one pair")
     explainer.add_argument("--word", type=int, help="judged word (from 0) whose context is also given as nearest words")
-    explainer.add_argument(
-        "--without-crossings",
-        action="store_true",
-        help="the verdict if the model counted no words that look across a word (q = 0), of a model that counts them",
-    )
+    explainer.add_argument("--edit", action="append", default=[], metavar="EDIT", help="change the attention first, as "
+                           "What if on the page Explore does: “uniform 0”, “temperature 2”, “cell 0 3 2 0.8 kept”, or "
+                           "“uncrossed” of a model that counts crossing words; may be given again")  # fmt: skip
     explainer.add_argument("--head", default="", metavar="LAYER.HEAD", help="of a transformer, whose attention is "
                            "shown: 7.4, mean or rollout (default: its card's); of an encoder-decoder also decoder.7.4, "
                            "cross.7.4, decoder or cross")  # fmt: skip
@@ -45,8 +43,6 @@ def parser() -> argparse.ArgumentParser:
                         "other word lists the methods")  # fmt: skip
     asking.add_argument("--links", action="store_true", help="every link of attention too, the rest of its row divided "
                         "by its sum")  # fmt: skip
-    asking.add_argument("--without-crossings", action="store_true", help="with --links: of the model if it counted no "
-                        "words that look across a word (q = 0)")  # fmt: skip
     asking.add_argument("--all", action="store_true", help="of an external model all replacements, and all "
                         "links, that an own one has")  # fmt: skip
     asking.add_argument("--from-layer", type=int, default=1, metavar="N", help="of a transformer, cut links from this "
@@ -101,13 +97,17 @@ def _score(values: Mapping[str, float]) -> str:
 
 def _explain(options: argparse.Namespace) -> None:
     with ending_at_once():
+        from core.checkpoint import open_checkpoint
+        from core.effects.attention_edits import AttentionEdit, explain_under
         from core.evidence import AttentiveContext
-        from core.explain import explain
+        from core.explain import with_nearest
 
-    (checkpoint, crossings), pair = _crossings(options), (options.first, options.second)
+    checkpoint, pair = open_checkpoint(options.model, options.class_names), (options.first, options.second)
     if options.head and not checkpoint.model.has_heads:
         raise UserError(f"{checkpoint.name} has no heads to choose from: leave --head out")
-    result = explain(checkpoint, *pair, crossings=crossings, nearest_for=options.word, head=options.head)
+    result = explain_under(checkpoint, *pair, map(AttentionEdit.parse, options.edit), head=options.head)
+    if options.word is not None:
+        result = with_nearest(checkpoint, result, options.word)
     record = result.find(AttentiveContext)
     if options.word is not None and not (record and 0 <= options.word < len(record.nearest)):
         has = f"words 0 to {len(record.nearest) - 1}" if record else "no word with an attentive context"
@@ -115,29 +115,21 @@ def _explain(options: argparse.Namespace) -> None:
     print(result.to_json(indent=1) if options.json else result.to_text())
 
 
-def _crossings(options: argparse.Namespace) -> tuple[Checkpoint, bool]:
-    """The model, and whether it counts words that look across a word."""
-    from core.checkpoint import open_checkpoint
-
-    checkpoint = open_checkpoint(options.model, options.class_names)
-    if options.without_crossings and not checkpoint.model.counts_crossings:
-        raise UserError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
-    return checkpoint, not options.without_crossings
-
-
 def _why(options: argparse.Namespace) -> None:
     with ending_at_once():
+        from core.checkpoint import open_checkpoint
         from core.effects import cost
         from core.effects.links import Taken
         from core.effects.why import what_heads_do, what_links_do, why
         from core.effects.words import DRAWING
 
-    (checkpoint, crossings), pair, every = _crossings(options), (options.first, options.second), options.all
+    checkpoint = open_checkpoint(options.model, options.class_names)
+    pair, every = (options.first, options.second), options.all
     drawing = DRAWING if every else None
     with _watched(checkpoint, lambda: cost.of_words(checkpoint, *pair, options.method, drawing)) as progress:
         effects = why(checkpoint, *pair, method=options.method, drawing=drawing, progress=progress)
     if options.links:
-        how = {"every": every, "layer": options.from_layer - 1, "crossings": crossings}
+        how = {"every": every, "layer": options.from_layer - 1}
         with _watched(checkpoint, lambda: cost.of_links(checkpoint, *pair, every=every)) as progress:
             effects = effects.with_links(what_links_do(checkpoint, *pair, Taken.RENORMALISED, progress, **how))
     if options.heads:

@@ -7,16 +7,14 @@ from collections.abc import Callable, Collection, Hashable
 from dataclasses import replace
 
 import torch
-from torch import Tensor
 
 from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
-from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record
-from core.evidence.attention_map import WORD_COLUMNS
+from core.evidence import AttentiveContext, ContextWord, Explanation, Record
 from core.evidence.explanation import LABELS, SCORE, UNFITTED
 from core.evidence.record import the
 from core.input_warnings import input_warnings
-from core.layers.attention import Override, as_override
+from core.layers.attention import Override
 from core.models.answers import SIGMOID
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
@@ -94,25 +92,19 @@ def explained(
     checkpoint: Checkpoint,
     first: str,
     second: str = "",
-    temperature: float = 1.0,
-    crossings: bool = True,
     head: str = "",
 ) -> Explanation:
-    """The explanation of a pair at this temperature (:func:`at_temperature`), with or without crossings and of this
-    ``head`` (:func:`explain`), kept for all threads. A checkpoint whose files have changed is another one. Raises
-    PairError, ValueError and HeadError as :func:`explain` does."""
+    """The explanation of a pair, kept for all threads; ``head`` as in :func:`explain`. A checkpoint whose files have
+    changed is another one. Raises PairError and HeadError as :func:`explain` does."""
     version = checkpoint.folder, checkpoint.state
 
     def compute() -> Explanation:
-        if temperature != 1:
-            own = explained(checkpoint, first, second, crossings=crossings, head=head)
-            return at_temperature(checkpoint, own, temperature, crossings)
         # A model's first run takes longer, and the times of models are compared; a guest ran when it was loaded.
         if not checkpoint.seconds:
             _FIRST_RUNS(version, lambda: explain(checkpoint, "A sentence.", "A sentence."))
-        return explain(checkpoint, first, second, crossings=crossings, head=head)
+        return explain(checkpoint, first, second, head=head)
 
-    return kept(checkpoint, (first, second, temperature, crossings, head), compute)
+    return kept(checkpoint, (first, second, head), compute)
 
 
 def kept(checkpoint: Checkpoint, key: Hashable, make: Callable[[], Explanation]) -> Explanation:
@@ -127,51 +119,6 @@ def _cells(explanation: Explanation) -> int:
 
 _EXPLANATIONS: SharedMemory[Explanation] = SharedMemory(400_000, _cells)
 _FIRST_RUNS: SharedMemory[Explanation] = SharedMemory(100)
-
-
-def at_temperature(
-    checkpoint: Checkpoint, explanation: Explanation, temperature: float, crossings: bool = True
-) -> Explanation:
-    """What the model would say of the pair of its ``explanation`` if each softmax over words divided its scores by
-    ``temperature``; the same explanation for a model without one. Where each row's scores depend on the weights of the
-    row before (word-by-word attention), the scores are those of the explanation. ``crossings`` as in
-    :func:`explain`."""
-    maps = [record for record in word_maps(explanation) if record.scores]
-    if not maps or temperature == 1:
-        return explanation
-    override = as_override([_tempered(record, explanation, temperature) for record in maps])
-    pair = explanation.first.text, explanation.second.text
-    return said_at(temperature, explain(checkpoint, *pair, override=override, crossings=crossings))
-
-
-def word_maps(explanation: Explanation) -> list[AttentionMap]:
-    """The records of attention whose columns are words."""
-    return [one for one in explanation.evidence if isinstance(one, AttentionMap) and one.units in WORD_COLUMNS]
-
-
-def said_at(temperature: float, explanation: Explanation) -> Explanation:
-    """The same, whose attention between words says that it is that of this temperature."""
-    evidence = (
-        replace(record, temperature=temperature)
-        if isinstance(record, AttentionMap) and record.units == "words"
-        else record
-        for record in explanation.evidence
-    )
-    return replace(explanation, evidence=tuple(evidence))
-
-
-def _tempered(record: AttentionMap, explanation: Explanation, temperature: float) -> Tensor:
-    """The weights of the record's scores at this temperature. They are no powers of its weights: of scores a hundred
-    apart the lower one's weight is 0 in float32, and 0 would stay 0."""
-    scores = torch.tensor(record.scores, dtype=torch.float64) / temperature
-    weights = torch.zeros_like(scores)
-    if record.null_score is not None:  # looks at one context alone, as a whole
-        alone = scores.new_full((len(scores), 1), record.null_score / temperature)
-        return torch.softmax(torch.cat([scores, alone], dim=1), dim=1).float()
-    for row in range(len(scores)):
-        for columns in record.softmaxes(explanation, row):
-            weights[row, columns] = torch.softmax(scores[row, columns], dim=0)
-    return weights.float()
 
 
 def check_words(reading: Reading) -> None:

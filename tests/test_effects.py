@@ -138,37 +138,13 @@ def test_effects_of_links_equal_a_loop_over_single_overrides(architecture, taken
             assert links.effects[cell // columns][cell % columns] == pytest.approx(expected, abs=5e-6)
 
 
-def test_effects_of_links_without_crossings_are_of_a_model_that_counts_none(checkpoint_of):
-    checkpoint = checkpoint_of("two-sided")
-    with torch.no_grad():
-        checkpoint.model.compare.weight[:, -1] *= 30  # so that crossings count
-    of_links = what_links_do(checkpoint, FIRST, SECOND, Taken.KEPT, crossings=False)
-    effects = why(checkpoint, FIRST, SECOND, method=DROPPED).with_links(of_links)
-    assert not any(links.crossings for links in effects.links)
-    before = log_p(checkpoint, FIRST, SECOND, effects.verdict, crossings=False)
-    reading = checkpoint.read(FIRST, SECOND)
-    maps = checkpoint.model.links(reading, checkpoint.model(checkpoint.reader.batch(reading)))
-    for number, (links, own) in enumerate(zip(effects.links, maps, strict=True)):
-        cut = own.values.clone()
-        cut[1, 0] = 0.0
-        override = tuple(cut if i == number else None for i in range(len(maps)))
-        after = log_p(checkpoint, FIRST, SECOND, effects.verdict, override=override, crossings=False)
-        assert links.effects[1][0] == pytest.approx(before - after, abs=5e-6)
-        assert "without crossings (q = 0)" in "\n".join(effects.to_text())
-    with pytest.raises(ValueError, match="counts no crossing words"):
-        what_links_do(checkpoint_of("esim"), FIRST, SECOND, Taken.KEPT, crossings=False)
-
-
 @every_model
 def test_gradients_add_up_and_are_those_of_small_steps(architecture, checkpoint_of):
     checkpoint = checkpoint_of(architecture)
     texts = (FIRST, "" if checkpoint.single else SECOND)
     words = len(" ".join(texts).split())
-    for method in ("gradient-norm", "gradient-times-input", "zeroed"):
-        effects = why(checkpoint, *texts, method=method)
-        assert len(effects.words) == words
-        assert all(math.isfinite(word.effect) for word in effects.words)
-    assert all(word.effect >= 0 for word in why(checkpoint, *texts, method="gradient-norm").words)
+    norms = why(checkpoint, *texts, method="gradient-norm").words
+    assert len(norms) == words and all(0 <= word.effect < math.inf for word in norms)
     integrated = why(checkpoint, *texts, method="integrated-gradients")
     assert sum(word.effect for word in integrated.words) == pytest.approx(integrated.completeness[0], abs=1e-4)
 
@@ -257,10 +233,9 @@ def test_replacements_are_drawn_alike_and_are_never_the_word_itself():
 def test_a_nudge_costs_what_it_can_and_two_words_are_nudged_at_once():
     checkpoint = load_named("nli-two-sided")
     texts = "Three girls are playing in the park", "Two girls are playing in the park"
-    effects = why(checkpoint, *texts, method=NUDGED)
-    assert [word.text for word in effects.words] == " ".join(texts).split()
-    assert min(word.effect for word in effects.words) > -0.01 and effects.strongest.text == "Two"
-    assert all(word.passes == 1 and not word.by_way for word in effects.words)
+    effects = why(checkpoint, *texts)
+    by_nudging = [word.by_way[NUDGED] for word in effects.words]
+    assert min(by_nudging) > -0.01 and effects.words[by_nudging.index(max(by_nudging))].text == "Two"
     reading, target = checkpoint.read(*texts), checkpoint.labels.index("contradiction")
     before = math.log(effects.probability)
     alone, other, both = nudged(checkpoint, reading, target, [[0], [7], [0, 7]])[:, target]
@@ -291,8 +266,6 @@ def test_the_command_prints_what_the_notebook_has(capsys):
     assert len(answer["links"]) == 2
     assert main(arguments) == 0
     assert "What each word of the hypothesis does" in capsys.readouterr().out
-    assert main([*arguments, "--method", DROPPED, "--links", "--without-crossings"]) == 0
-    assert "Links of the premise into the hypothesis, without crossings (q = 0)" in capsys.readouterr().out
     assert main([*arguments, "--method", "droped"]) == 2
     assert "did you mean 'dropped'" in capsys.readouterr().err
 
@@ -300,4 +273,28 @@ def test_the_command_prints_what_the_notebook_has(capsys):
 def test_an_unknown_method_is_one_sentence():
     with pytest.raises(UserError, match="unknown method"):
         why(load_named("nli-two-sided"), FIRST, SECOND, method="guessing")
-    assert set(METHODS) >= {"taken-away", "dropped", "frequent", "related", "partner", "integrated-gradients"}
+    assert [*METHODS] == [
+        "taken-away", "dropped", "replaced", "gradient-norm", "integrated-gradients", "attention",
+    ]  # fmt: skip
+
+
+def test_replaced_is_the_mean_of_frequent_and_related_words():
+    effects = why(load_named("nli-two-sided"), "A man sleeps", "Xqzzt sleeps", method="replaced")
+    *_, unknown, known = effects.words
+    assert set(unknown.by_way) == {FREQUENT} and unknown.effect == pytest.approx(unknown.by_way[FREQUENT])
+    assert known.effect == pytest.approx((known.by_way[FREQUENT] + known.by_way[RELATED]) / 2)
+    assert (known.passes, effects.unit) == (16, "log p")
+
+
+def test_attention_is_what_a_word_receives_and_no_effect():
+    texts = "Three girls play", "Two girls play"
+    effects = why(load_named("nli-attconv-light"), *texts, method="attention")
+    (record,) = (
+        one for one in explain(load_named("nli-attconv-light"), *texts).evidence if isinstance(one, AttentionMap)
+    )
+    assert [word.effect for word in effects.of("premise")] == pytest.approx(
+        torch.tensor(record.weights).sum(0).tolist()
+    )
+    assert {word.effect for word in effects.of("hypothesis")} == {None} and effects.unit == "attention"
+    with pytest.raises(UserError, match="shows no attention to words"):
+        why(load_named("snli-phrases-kmin"), *texts, method="attention")

@@ -1,5 +1,5 @@
-"""Why a shipped checkpoint answers as it does, against numbers kept in shipped_answers.json: effects of words, of
-links, the smallest change, curves of faithfulness, and places on the filter map.
+"""Shipped checkpoints give the answers kept in shipped_answers.json: effects of words and links, the smallest change,
+curves of faithfulness, and places on the filter map.
 
 The numbers belong to the weights that made them: after retraining a checkpoint, renew them with
 ``python -m tests.test_shipped_answers NAME``. Kendall's τ-b and the adversary are left out: ties and the processor's

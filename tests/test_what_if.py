@@ -12,7 +12,6 @@ from core.effects.attention_edits import AttentionEdit, edited_attention, explai
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import acting, parse_edit, words_after
 from core.effects.offers import offers_for
-from core.effects.other_attention import maps_of, sources
 from core.effects.turning import BEST, DEEPEST, smallest_changes
 from core.evidence import AttentionMap
 from core.explain import explain, explained
@@ -132,12 +131,10 @@ def test_the_command(capsys):
 ATTENTION = (
     "cell 0 1 2 0.5 kept",
     "cell 0 1 2 0.5 renormalised",
-    "column 0 1 0 renormalised",
-    "column 0 1 3 kept",
     "uniform 0",
-    "diagonal 0",
-    "sharper 0 2",
+    "temperature 0.5",
     "permuted 0 7",
+    "uncrossed",
 )
 
 
@@ -152,10 +149,7 @@ def test_edits_of_attention_by_hand():
     expected = (
         [first, [0.1, 0.1, 0.5]],
         [first, [0.25, 0.25, 0.5]],
-        [[2 / 3, 0, 1 / 3], [1 / 9, 0, 8 / 9]],
-        [[0.5, 0.75, 0.25], [0.1, 0.3, 0.8]],
         [[1 / 3] * 3] * 2,
-        [[1, 0, 0], [0, 0, 1]],
         [[4 / 6, 1 / 6, 1 / 6], [0.01 / 0.66, 0.01 / 0.66, 0.64 / 0.66]],
     )
     for text, rows in zip(ATTENTION, expected, strict=False):
@@ -176,14 +170,13 @@ def test_edits_of_attention_by_hand():
         ("cell 0 1 2 nan kept", "not a number from 0 to 1"),
         ("cell 0 1 2 much kept", "not a number from 0 to 1"),
         ("cell 0 1 2 1.5 kept", "not a number from 0 to 1"),
-        ("column 0 1 -1 kept", "not a number from 0 to 1"),
+        ("temperature 0", "not a number from 0.01 to 100"),
+        ("column 0 1 0 kept", "is not an edit of attention"),
         ("cell 0 1 2 0.5", "is not an edit of attention"),
         ("cell 0 x 2 0.5 kept", "is not an edit of attention"),
         ("cell 0 7 2 0.5 kept", "beyond the attention"),
         ("cell 0 1 2", "is not an edit of attention"),
         ("permuted 0 9999999999", "is not an edit of attention"),
-        ("from 0 0 ", "there is no model ''"),
-        ("from 0 0 nobody", "there is no model 'nobody'"),
         ("uniform 3", "of another"),
     ],
 )
@@ -198,16 +191,16 @@ def test_edits_of_scores_hold_to_a_match_s_share_of_the_way_from_the_least_to_th
     first, second = [0.5, 0.25, 0.25], [0.1, 0.1, 0.8]
     half = [[first, [0.1, 0.1, 0.0]], [first, [0.1, 0.1, 0.0]]]  # from -1 to 1
     expected = {
-        -1.0: [*half, [[0.5, -1, 0.25], [0.1, -1, 0.8]], [[0.5, 1, 0.25], [0.1, 1, 0.8]], [[1 / 3] * 3] * 2],
-        0.0: [[first, [0.1, 0.1, 0.5]]] * 2
-        + [[[0.5, 0, 0.25], [0.1, 0, 0.8]], [[0.5, 0.75, 0.25], [0.1, 0.3, 0.8]], [[1 / 3] * 3] * 2],
+        -1.0: [*half, [[1 / 3] * 3] * 2],
+        0.0: [*[[first, [0.1, 0.1, 0.5]]] * 2, [[1 / 3] * 3] * 2],
     }
     for least, maps in expected.items():
-        maps += [[[1, least, least], [least, least, 1]]]
         for text, rows in zip(ATTENTION, maps, strict=False):
             for got, row in zip(edited_map(text, least=least), rows, strict=True):
                 assert got == pytest.approx(row, abs=1e-6), (text, least)
-    assert edited_map("sharper 0 2", least=-1.0)[0] == pytest.approx([2 * (s / 2) ** 2 - 1 for s in (1.5, 1.25, 1.25)])
+    assert edited_map("temperature 0.5", least=-1.0)[0] == pytest.approx(
+        [2 * (s / 2) ** 2 - 1 for s in (1.5, 1.25, 1.25)]
+    )
     assert [sorted(row) for row in edited_map("permuted 0 7", least=0.0)] == [
         sorted(row) for row in torch.tensor([first, second]).tolist()
     ]
@@ -218,16 +211,15 @@ def test_edits_of_scores_hold_to_a_match_s_share_of_the_way_from_the_least_to_th
 @pytest.mark.parametrize("name", ["te-phrases-kmax", "nli-abcnn", "nli-apcnn"])
 def test_a_verdict_under_edited_scores(name):
     checkpoint, texts = load_named(name), ("Three girls play", "Two girls play")
-    edits = [AttentionEdit.parse(text) for text in ("column 0 1 0 kept", "cell 0 0 0 1 kept")]
-    own, (links,) = explain(checkpoint, *texts, records=()), maps_of(checkpoint, *texts)
+    edits = [AttentionEdit.parse(text) for text in ("cell 0 0 1 0 kept", "cell 0 0 0 1 kept")]
+    own, (links,) = explain(checkpoint, *texts, records=()), maps_under(checkpoint, *texts)
     override = links.values.clone()
-    override[:, 1], override[0, 0] = links.least, 1.0
+    override[0, 1], override[0, 0] = links.least, 1.0
     (changed,) = maps_under(checkpoint, *texts, edits)
     assert torch.allclose(changed.values, override, atol=1e-6)
     under = explain_under(checkpoint, *texts, edits)
     assert under.logits == pytest.approx(explain(checkpoint, *texts, override=override, records=()).logits, abs=1e-5)
     assert under.logits != pytest.approx(own.logits, abs=1e-4)
-    assert edits[0].describe("ab", "cd", scored=True) == "no match with “d”"
     assert edits[1].describe("ab", "cd", scored=True) == "“a” matches “c” with 100\u00a0%"
 
 
@@ -245,9 +237,9 @@ def test_a_verdict_under_edited_attention():
 
 
 def test_edits_of_attention_hold_for_the_words_since_the_last_edit_of_words():
-    edits = [parse_edit(text) for text in ("uniform 0", "drop 0 0", "sharper 0 2", "cell 0 1 2 0.5 kept")]
-    assert [str(edit) for edit in acting(edits)] == ["sharper 0 2", "cell 0 1 2 0.5 kept"]
-    assert acting(edits[:2]) == () and acting(edits[:1]) == (AttentionEdit("uniform"),)
+    edits = [parse_edit(text) for text in ("uncrossed", "temperature 2", "uniform 0", "drop 0 0", "permuted 0 2")]
+    assert [str(edit) for edit in acting(edits)] == ["uncrossed", "temperature 2", "permuted 0 2"]
+    assert acting(edits[2:4]) == () and acting(edits[2:3]) == (AttentionEdit("uniform"),)
     assert words_after(PAIR, edits) == edited(PAIR, [Edit("drop", 0, 0)])
     with pytest.raises(EditError, match="is not an edit of a pair"):
         parse_edit("fly 0")
@@ -260,8 +252,8 @@ def maps_of_record(explanation):
 def test_edits_begin_with_the_weights_at_a_temperature_and_leave_the_model_as_it_is():
     checkpoint, texts = load_named("nli-attconv-light"), ("Three girls play", "Two girls play")
     own = explained(checkpoint, *texts)
-    # The power 2 of what the softmax says of half the scores.
-    back = explain_under(checkpoint, *texts, [AttentionEdit("sharper", value=2.0)], temperature=2.0)
+    # The power 2 of the softmax of half the scores.
+    back = explain_under(checkpoint, *texts, [AttentionEdit("temperature", value=value) for value in (2.0, 0.5)])
     assert torch.allclose(*(maps_of_record(one)[0] for one in (own, back)), atol=1e-5)
     assert back.logits == pytest.approx(own.logits, abs=1e-3)
     edits = [AttentionEdit.parse("cell 0 0 1 0.25 renormalised")]
@@ -270,28 +262,5 @@ def test_edits_begin_with_the_weights_at_a_temperature_and_leave_the_model_as_it
     assert explain_under(checkpoint, *texts, []) is explained(checkpoint, *texts)
     assert explain(checkpoint, *texts).logits == own.logits
     counted = load_named("nli-two-sided")
-    without = explain_under(counted, *texts, [AttentionEdit("sharper", value=1.0)], crossings=False)
+    without = explain_under(counted, *texts, [AttentionEdit("temperature"), AttentionEdit("uncrossed")])
     assert without.logits == pytest.approx(explain(counted, *texts, crossings=False).logits, abs=1e-4)
-
-
-def test_another_models_attention_takes_the_place_of_a_models_own_where_it_fits():
-    checkpoint, texts = load_named("nli-two-sided"), ("Three girls play", "Two girls play outside")
-    found = {(one.map, one.other, one.model) for one in sources(checkpoint)}
-    assert {(0, 0, "nli-esim"), (1, 1, "nli-esim"), (0, 0, "nli-local")} <= found
-    assert not {model for _, _, model in found} & {"nli-two-sided", "nli-global-dot", "nli-abcnn", "fever-two-sided"}
-    assert "nli-two-sided" not in {one.model for one in sources(load_named("nli-esim"))}  # whose null word it has not
-    assert sources(load_named("nli-hypothesis-only")) == ()
-    under = explain_under(checkpoint, *texts, [AttentionEdit.parse("from 1 1 nli-esim")])
-    own, other = explain(checkpoint, *texts), explain(load_named("nli-esim"), *texts)
-    first, second = maps_of_record(under)
-    assert torch.equal(first, maps_of_record(own)[0])
-    assert torch.equal(second[:, :-1], maps_of_record(other)[1]) and not second[:, -1].any()
-    for wrong, why in {
-        "from 0 1 nli-esim": "other rows, columns or units",
-        "from 0 0 nli-global-dot": "other rows, columns or units",
-        "from 0 0 nli-abcnn": "other rows, columns or units",
-        "from 0 2 nli-esim": "is of another",
-        "from 0 0 nobody": "there is no model 'nobody'",
-    }.items():
-        with pytest.raises(EditError, match=why):
-            explain_under(checkpoint, *texts, [AttentionEdit.parse(wrong)])

@@ -16,7 +16,7 @@ const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialo
 /**
  * @typedef {{ row: number | null, column: number | null }} Selection
  * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean,
- *   late: Record<string, any>, crossings: boolean, asked: Record<string, any>, number: number, alone: boolean }} Moving
+ *   late: Record<string, any>, asked: Record<string, any>, number: number, alone: boolean }} Moving
  *   what changes without a drawing
  * @extends {View<import("./payloads").Drawn["pair"] & Moving>}
  */
@@ -77,12 +77,11 @@ class PairView extends View {
   }
 
   // `explicit`: whether the person or the address has chosen the selection; `asked`: how effects are asked for.
-  take({ selection, direction, crossings, explicit, asked }) {
+  take({ selection, direction, explicit, asked }) {
     const chosen = explicit ? selection : (this.news?.selection ?? selection);
     this.explicit = explicit;
     this.selection = { row: chosen.row ?? null, column: chosen.column ?? null };
     this.direction = direction ?? this.directions?.[0];
-    this.crossings = crossings ?? true; // whether the model counts them
     this.asked = { ...asked };
   }
 
@@ -92,7 +91,7 @@ class PairView extends View {
     const before = this.news;
     this.heard = late;
     if (!this.news) return;
-    const fresh = ["words", "links", "together"].some(
+    const fresh = ["words", "links"].some(
       (name) => JSON.stringify(before?.[name] ?? null) !== JSON.stringify(late[name]),
     );
     const { row = null, column = null } = late.selection ?? {};
@@ -249,8 +248,8 @@ class PairView extends View {
 
   // To the server: all that a person has selected.
   tell(more, wait = 0) {
-    const { selection, explicit: chosen, looking: direction, crossings } = this;
-    this.send({ ...selection, chosen, direction, crossings, ...this.asked, ...more }, wait);
+    const { selection, explicit: chosen, looking: direction } = this;
+    this.send({ ...selection, chosen, direction, ...this.asked, ...more }, wait);
   }
 
   select(part, { soon = false } = {}) {
@@ -288,12 +287,6 @@ class PairView extends View {
   turnTo(direction) {
     this.direction = direction;
     this.draw();
-    this.tell({}, 0);
-  }
-
-  // The verdict with the words that look across a word counted, or without.
-  count(crossings) {
-    this.crossings = crossings;
     this.tell({}, 0);
   }
 

@@ -11,9 +11,6 @@ const CROWDED = 25; // words of a sentence; above it only the selected word's ri
 const LINES = 4; // of a long sentence are shown, the others scroll
 
 const NAMED = 4; // words that look across a word
-const WITHOUT =
-  "Without crossings each word’s q, the share of words that look across it, is 0. The filters still read neighbouring words, so that some of the order is left.";
-
 // Whether the ribbon from word i to word j crosses that of a word that looks across word i.
 const crosses = ({ crossed, weights }, i, j) =>
   Boolean(crossed?.[i].some((k) => (i - k) * (j - heaviest(weights[k])) < 0));
@@ -51,9 +48,7 @@ export class TextPanel {
     for (const { element } of this.words) element.addEventListener("scroll", () => this.drawRibbons());
     this.foot = html("div.foot");
     this.actions = html("div.actions.wraps.screen");
-    this.switch = maps.some(({ crossed }) => crossed) && view.data.editable ? this.crossingsSwitch() : null;
-    const without = this.switch && !view.crossings ? html("p.without.soft.screen", WITHOUT) : null;
-    const below = html("div.below-words.wraps", this.actions, this.switch, maps.length ? this.slider() : null, without);
+    const below = html("div.below-words.wraps", this.actions, maps.length ? this.slider() : null);
     this.element = html(
       "section.text",
       { class: this.long && "long", "aria-label": "Sentences" },
@@ -92,21 +87,8 @@ export class TextPanel {
     const map = this.maps.find(({ rows, crossed }) => rows === side.role && crossed);
     if (!map) return null;
     const by = map.crossed[index].length ? this.crossing(side, index) : "no word";
-    const q = this.view.crossings ? map.crossings[index].toFixed(2) : "0, not counted";
+    const q = map.crossings[index].toFixed(2);
     return html("span.crossed.soft", html("bdi", `“${side.tokens[index]}” is crossed by ${by} (q = ${q})`));
-  }
-
-  // Whether the model counts them.
-  crossingsSwitch() {
-    const { view } = this;
-    const input = html("input", {
-      type: "checkbox",
-      role: "switch",
-      checked: !view.crossings,
-      "data-name": "crossings",
-      onchange: () => view.count(!input.checked),
-    });
-    return html("label.crossings.controls.soft.screen", input, "What if: without crossings (q = 0)");
   }
 
   // The share of weight from which ribbons are drawn: as the slider says, or as suits the sentences.

@@ -13,8 +13,7 @@ from core.checkpoint import Checkpoint
 from core.effects import cost
 from core.effects.links import STRONGEST, Taken
 from core.effects.nudges import can_nudge
-from core.effects.why import MIX
-from core.effects.words import DRAWING, DROPPED, FREQUENT, RELATED, TAKEN_AWAY, Drawing, usual_drawing
+from core.effects.words import ATTENTION, DRAWING, DROPPED, REPLACED, TAKEN_AWAY, Drawing, usual_drawing
 from core.evidence import AttentionMap, Explanation
 
 FEW, ALL = "few", "all"
@@ -38,7 +37,7 @@ def way(checkpoint: Checkpoint, texts: Version, method: str, drawn: str) -> Way:
     whole = bool(drawn) or _brisk(checkpoint, texts)
     if method == TAKEN_AWAY and not whole:
         method = DROPPED
-    return Way(method, TAKEN_AWAY if method in MIX and whole else method, drawing)
+    return Way(method, TAKEN_AWAY if method == DROPPED and whole else method, drawing)
 
 
 def _brisk(checkpoint: Checkpoint, texts: Version) -> bool:
@@ -48,6 +47,8 @@ def _brisk(checkpoint: Checkpoint, texts: Version) -> bool:
 def ways(checkpoint: Checkpoint, texts: Version, asked: Way) -> tuple[Method, ...]:
     """All methods with what each costs, the first one first; without costs of a model that nobody waits for."""
     known = methods(asked.drawing, can_nudge(checkpoint))
+    if AttentionMap not in checkpoint.model.shows(checkpoint.card["config"]):
+        known = tuple(method for method in known if method.name != ATTENTION)
     if not checkpoint.seconds:
         return known
     known = tuple(method for method in known if checkpoint.model.differentiable or not method.gradient)
@@ -58,10 +59,10 @@ def ways(checkpoint: Checkpoint, texts: Version, asked: Way) -> tuple[Method, ..
 
 def more(checkpoint: Checkpoint, texts: Version, asked: Way) -> str:
     """What all replacements of each word cost; empty where they are drawn already, or where there are none."""
-    if asked.drawing == DRAWING or asked.method not in (TAKEN_AWAY, FREQUENT, RELATED):
+    if asked.drawing == DRAWING or asked.method not in (TAKEN_AWAY, REPLACED):
         return ""
-    count = DRAWING.frequent + DRAWING.related if asked.method == TAKEN_AWAY else getattr(DRAWING, asked.method)
-    return f"all {count} replacements of each word: {cost.of_words(checkpoint, *texts, asked.method, DRAWING)}"
+    count, costs = DRAWING.frequent + DRAWING.related, cost.of_words(checkpoint, *texts, asked.method, DRAWING)
+    return f"all {count} replacements of each word: {costs}"
 
 
 def cut(links: str) -> tuple[Taken, bool]:

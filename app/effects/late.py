@@ -12,7 +12,7 @@ import streamlit as st
 from app import components
 from app.browser import unseen
 from app.effects import asking, work
-from app.page_state.explore import Selection, TwoWords
+from app.page_state.explore import Selection
 from app.pairs import Version
 from app.panels import Drawing, effects
 from app.panels.belief import Belief, belief
@@ -22,46 +22,39 @@ from app.panels.verdict import class_names
 from app.panels.what_if import Offered, Turn, offered, turns
 from core.checkpoint import Checkpoint
 from core.effects.memory import Answer as Kept
-from core.effects.memory import kept_believed, kept_changes, kept_heads, kept_links, kept_together, kept_why
-from core.effects.other_attention import Source, sources
+from core.effects.memory import kept_believed, kept_changes, kept_heads, kept_links, kept_why
 from core.effects.why import target_class
-from core.effects.words import TAKEN_AWAY, Place, Progress, unheard
+from core.effects.words import TAKEN_AWAY, Progress, unheard
 from core.evidence import Explanation
 from core.evidence.effects import Effects, LinkEffects
 from core.evidence.faithfulness import Faithfulness
 from core.neighbours import Neighbours, nearest
 
-WORDS, LINKS, TOGETHER, TURNS, BELIEVED = "words", "links", "together", "turns", "believed"
-OFFERS, SOURCES, LIKE = "offers", "sources", "like"
+WORDS, LINKS, TURNS, BELIEVED, OFFERS, LIKE = "words", "links", "turns", "believed", "offers", "like"
 """What can be asked for."""
 KEY = "what was computed late"
 """Of the component that tells it."""
 PATIENCE = 0.05
 """Seconds that the server waits for an answer before it says how far it is: a newer question may wait as long."""
 
-Answer = Kept | Offered | tuple[Source, ...] | Neighbours
+Answer = Kept | Offered | Neighbours
 
 
 @dataclass(frozen=True)
 class Questions:
     """What a page asks about a pair. ``method``: as a person chooses it, ``drawn``: with which replacements
     (:mod:`app.effects.asking`); ``links``: how links are cut, empty where nobody asks for them; ``layer``: the first
-    one of a transformer, from 1, in which they are; ``together``: two words whose effect together is asked for;
-    ``offers``: what may stand in each word's place, and which models' attention in that of this one; ``turns``: the
-    smallest changes that turn the verdict; ``believed``: whether it is asked how far all this can be believed;
-    ``like``: whether training rows like the pair are; ``crossings``: whether the model of whose links it asks counts
-    words that look across a word."""
+    one of a transformer, from 1, in which they are; ``offers``: what may stand in each word's place; ``turns``: the
+    smallest changes that turn the verdict; ``believed``: faithfulness; ``like``: training rows like the pair."""
 
     checkpoint: Checkpoint
     texts: Version
     method: str = TAKEN_AWAY
     links: str = ""
-    together: TwoWords | None = None
     offers: bool = False
     turns: bool = False
     believed: bool = False
     like: bool = False
-    crossings: bool = True
     drawn: str = ""
     layer: int = 1
 
@@ -84,8 +77,7 @@ class Questions:
         if asking.of_heads(self.links, self.checkpoint):
             return kept_heads(*pair, progress)
         taken, every = asking.cut(self.links)
-        layer, crossings = self.layer - 1, self.crossings
-        return kept_links(*pair, taken, progress, every=every, layer=layer, crossings=crossings)
+        return kept_links(*pair, taken, progress, every=every, layer=self.layer - 1)
 
     @property
     def asked(self) -> work.Asked[Answer]:
@@ -96,13 +88,9 @@ class Questions:
             (WORDS, *about, self.computed, self.way.drawing): self._why
         }
         if self.links:
-            out[LINKS, *about, self.links, self.layer, self.crossings] = self._links
-        if self.together is not None:
-            chosen = Place(*self.together.one), Place(*self.together.other)
-            out[TOGETHER, *about, chosen] = functools.partial(kept_together, checkpoint, *texts, chosen)
+            out[LINKS, *about, self.links, self.layer] = self._links
         if self.offers:
             out[OFFERS, *about] = functools.partial(offered, checkpoint, texts)
-            out[SOURCES, checkpoint.folder, checkpoint.state] = functools.partial(sources, checkpoint)
         if self.turns:
             out[TURNS, *about] = functools.partial(kept_changes, checkpoint, *texts)
         if self.believed:
@@ -136,9 +124,7 @@ class Late:
     id: str
     words: effects.WordBars | None = None
     links: tuple[LinkMap, ...] | None = None
-    together: effects.TwoWords | None = None
     offers: Offered | None = None
-    sources: tuple[Source, ...] | None = None
     turns: tuple[Turn, ...] | None = None
     believed: Belief | None = None
     like: LikeThese | None = None
@@ -158,15 +144,13 @@ def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
     def answer(name: str) -> Any:
         return works[name].answer if name in works else None
 
-    words, links, both, changes, measured = map(answer, (WORDS, LINKS, TOGETHER, TURNS, BELIEVED))
+    words, links, changes, measured = map(answer, (WORDS, LINKS, TURNS, BELIEVED))
     names, like = class_names(explanation), answer(LIKE)
     return Late(
         id,
         None if words is None else effects.word_bars(words, bool(questions.checkpoint.seconds)),
         None if links is None else tuple(link_map(one, explanation) for one in links),
-        None if both is None else effects.two_words(str(questions.together), both),
         answer(OFFERS),
-        answer(SOURCES),
         None if changes is None else turns(changes, explanation.labels, names),
         None if measured is None else belief(measured, explanation),
         None if like is None else like_these(like, questions.checkpoint.name, explanation.labels, names),

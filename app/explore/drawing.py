@@ -80,11 +80,7 @@ def problems(read: Read, drawn: Drawing) -> list[str]:
     if page.direction not in (None, *looking):
         known = f"it can ask for {' and '.join(looking)}: the first is shown" if looking else "this model has none"
         out.append(f"The link asks for the direction “{short(page.direction or '')}”; {known}.")
-    if not page.crossings and not read.checkpoint.model.counts_crossings:
-        out.append("The link asks for the verdict without crossings, but this model counts none: it is as trained.")
     out += heads.problems(page, read.checkpoint)
-    if page.together is not None and read.questions.together is None:
-        out.append(f"The link asks for the words {page.together} together, which this pair does not have.")
     return out + what_if.problems(page, read.steps)
 
 
@@ -105,7 +101,7 @@ def frame(read: Read, problems: list[str]) -> PairFrame:
 def asked(read: Read) -> dict[str, str]:
     """What the browser asks for, as far as this pair and this model have it."""
     page, questions = read.page, read.questions
-    has = replace(page, layer=heads.layer(page, read.checkpoint), together=questions.together)
+    has = replace(page, layer=heads.layer(page, read.checkpoint))
     return has.asked | {"head": heads.shown(page, read.checkpoint), "method": questions.way.method}
 
 
@@ -115,6 +111,4 @@ def stem(read: Read) -> str:
     stem = components.file_stem(read.shown) + (f"-{head.replace('.', '-')}" if head else "")
     if read.shown is read.trained:
         return stem
-    stem += f"-temperature-{page.temperature:g}" if page.temperature != 1 else ""
-    stem += f"-attention-{digest(list(map(str, page.attention)))[:6]}" if read.attention_changed else ""
-    return f"{stem}-without-crossings" if read.without_crossings else stem
+    return f"{stem}-attention-{digest(list(map(str, page.attention)))[:6]}"

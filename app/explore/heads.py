@@ -36,8 +36,6 @@ def problems(page: ExploreState, checkpoint: Checkpoint) -> list[str]:
     out, elsewhere = [_problem(page, checkpoint)], is_external(checkpoint.card)
     if elsewhere and page.show == "score":
         out.append("The link asks for raw scores, which an external model does not have: weights are shown.")
-    if elsewhere and page.temperature != 1:
-        out.append("The link asks for another temperature, which an external model cannot be given.")
     if layer(page, checkpoint) != page.layer:
         has = counted(checkpoint.model.layers, "layer")
         out.append(f"The link cuts links from layer {page.layer} on; this model has {has}: all are cut.")

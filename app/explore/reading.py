@@ -11,6 +11,7 @@ from app.explore import heads, what_if
 from app.model_choice import judging_alone
 from app.page_state.explore import ExploreState
 from core.checkpoint import Checkpoint, CheckpointError, load_named
+from core.effects.attention_edits import OF_ANY_WORDS
 from core.evidence import Explanation
 from core.explain import explain, explained, kept
 from core.reading.reader import PairError
@@ -18,8 +19,8 @@ from core.reading.reader import PairError
 
 @dataclass(frozen=True)
 class Read:
-    """The pair of a ``page`` as its model reads it. ``shown``: the explanation that is drawn, at the page's temperature
-    and with or without crossings; ``trained``: the model's own; ``alone``: the verdict of a model that reads the judged
+    """The pair of a ``page`` as its model reads it. ``shown``: the explanation that is drawn, under its edits of
+    attention; ``trained``: the model's own; ``alone``: the verdict of a model that reads the judged
     sentence alone, without evidence; ``steps``: the pair as typed and after each edit by hand."""
 
     page: ExploreState
@@ -28,11 +29,6 @@ class Read:
     trained: Explanation
     alone: Explanation | None
     steps: Sequence[what_if.Tried]
-
-    @property
-    def without_crossings(self) -> bool:
-        """Whether the model counts no words that look across a word, as it could."""
-        return not self.page.crossings and self.checkpoint.model.counts_crossings
 
     @property
     def attention_changed(self) -> bool:
@@ -45,28 +41,24 @@ class Read:
         """What is unlike the model as it was trained; empty where nothing is."""
         if self.shown is self.trained:
             return ""
-        temperature = self.page.temperature
-        changes = [f"softmax at temperature {temperature:g}"] if temperature != 1 else []
-        changes += ["without crossings (q = 0)"] if self.without_crossings else []
-        changes += ["attention changed by hand"] if self.attention_changed else []
-        return " and ".join(changes)
+        acting = self.page.attention
+        changes = [edit.describe((), ()) for edit in acting if edit.kind in OF_ANY_WORDS]
+        by_hand = ["attention changed by hand"] if len(changes) < len(acting) else []
+        return " and ".join([*changes, *by_hand])
 
     @property
     def questions(self) -> late.Questions:
         """What is asked about the pair."""
-        page, sides = self.page, (self.shown.first, *self.shown.contexts)
-        fits = page.together is not None and page.together.fits([len(side.tokens) for side in sides])
+        page = self.page
         return late.Questions(
             self.checkpoint,
             page.pair.now,
             page.method,
             page.links,
-            page.together if fits else None,
             offers=True,
             turns=page.turns,
             believed=page.believed,
             like=True,
-            crossings=not self.without_crossings,
             drawn=page.drawn,
             layer=heads.layer(page, self.checkpoint),
         )

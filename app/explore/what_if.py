@@ -11,7 +11,7 @@ from app.panels import verdict
 from app.panels.attention_map import compact
 from app.panels.what_if import EditableMap, ScoreMap, Step, WhatIf
 from core.checkpoint import Checkpoint, load_named, records_of
-from core.effects.attention_edits import BEST_MATCH, AttentionEdit, explain_under, maps_under
+from core.effects.attention_edits import BEST_MATCH, OF_ANY_WORDS, AttentionEdit, explain_under, maps_under
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import MOST_LINKS
@@ -46,7 +46,7 @@ def after(state: ExploreState, said: JsonMapping) -> ExploreState:
         raise EditError(f"{MOST_EDITS} edits are as many as are listed; undo one, or type the sentence anew")
     texts = words_after(state.pair.now, made, split_by(state.model, state.pair.now))
     if any(isinstance(edit, AttentionEdit) for edit in made):
-        explain_under(load_named(state.model or ""), *texts, acting(made))
+        explain_under(load_named(state.model or ""), *texts, acting(edits))
     return state.anew(edits=edits)
 
 
@@ -67,10 +67,9 @@ class Tried:
 def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[Tried]:
     """The pair as it was typed, and after each edit; ``head`` as :func:`core.explain.explain` takes it. Raises
     PairError as :func:`core.explain.explain` does."""
-    crossings = state.crossings or not checkpoint.model.counts_crossings
 
     def explained(texts: Version, edits: Sequence[AttentionEdit]) -> Explanation:
-        return explain_under(checkpoint, *texts, edits, temperature=state.temperature, crossings=crossings, head=head)
+        return explain_under(checkpoint, *texts, edits, head=head)
 
     def scores(texts: Version, edits: Sequence[AttentionEdit]) -> Sequence[AttentionLinks]:
         if checkpoint.model.least_score is None:
@@ -82,19 +81,20 @@ def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[T
         return [links for links in maps if links.values.numel() <= MOST_LINKS]
 
     texts, split = state.texts[0].now, checkpoint.reader.tokens
-    attention: list[AttentionEdit] = []
-    out = [Tried(texts, explained(texts, attention), scores=scores(texts, attention))]
+    made: list[AnyEdit] = []  # those that this model and pair can have
+    out = [Tried(texts, explained(texts, ()), scores=scores(texts, ()))]
     for edit in state.edits:
         problem = ""
         if isinstance(edit, Edit):
-            said, texts, attention = edit.describe(texts, split), edited(texts, [edit], split), []
+            said, texts = edit.describe(texts, split), edited(texts, [edit], split)
         else:
             said = of_attention(edit, out[-1])
             try:
-                explained(texts, [*attention, edit])
-                attention.append(edit)
+                explained(texts, acting([*made, edit]))
             except EditError as error:
                 problem = str(error)
+        made += [] if problem else [edit]
+        attention = acting(made)
         out.append(Tried(texts, explained(texts, attention), edit, said, problem, scores(texts, attention)))
     return out
 
@@ -102,6 +102,8 @@ def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[T
 def of_attention(edit: AttentionEdit, before: Tried) -> str:
     """What an edit of the attention as it was ``before`` does, for people; of several maps, of which."""
     explanation = before.explanation
+    if edit.kind in OF_ANY_WORDS:
+        return edit.describe((), ())
     if edit.map < len(before.scores):
         return edit.describe(*_edges(before.scores[edit.map], explanation), scored=True)
     maps = [record for record in explanation.evidence if isinstance(record, AttentionMap)]
@@ -153,8 +155,8 @@ def _why_not_attention(checkpoint: Checkpoint) -> str:
 
 def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
     """What is said of an edit of attention of which, after so many edits, an edit of words was made since."""
-    since = any(isinstance(one.edit, Edit) for one in steps[number + 1 : at + 1])
-    return ENDED if since and isinstance(steps[number].edit, AttentionEdit) else ""
+    since, edit = any(isinstance(one.edit, Edit) for one in steps[number + 1 : at + 1]), steps[number].edit
+    return ENDED if since and isinstance(edit, AttentionEdit) and edit.kind not in OF_ANY_WORDS else ""
 
 
 def _editable(explanation: Explanation) -> tuple[EditableMap, ...]:

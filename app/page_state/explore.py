@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
 from app.examples import EXAMPLES, Example
+from app.page_state import old_links
 from app.page_state.codec import one_of, parameter, switch, whole_number
 from app.page_state.texts import TextState
 from app.pairs import Pair, Version
@@ -29,9 +30,6 @@ SHOWN: dict[str, str] = {
     "score": "Raw scores before the softmax",
 }
 """What the matrix may show, by its name in a link."""
-
-TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
-"""What the softmax's scores may be divided by, to see what if; models are trained at 1."""
 
 NOTHING = "none"
 """In a link: no word is selected."""
@@ -75,41 +73,12 @@ MOST_EDITS = 40
 """Edits of a pair that are listed."""
 
 
-@dataclass(frozen=True)
-class TwoWords:
-    """Two words, each by the number of its sentence and its place there, from 0."""
-
-    one: tuple[int, int]
-    other: tuple[int, int]
-
-    def __str__(self) -> str:
-        return "-".join(f"{side + 1}.{index + 1}" for side, index in (self.one, self.other))
-
-    @classmethod
-    def parse(cls, text: str) -> TwoWords | None:
-        """``1.1-2.3``: the first word of the first sentence and the third of the second; None for anything else."""
-        match = re.fullmatch(r"([12])\.([1-9]\d{0,3})-([12])\.([1-9]\d{0,3})", text, re.ASCII)
-        if match is None:
-            return None
-        side, index, other_side, other_index = (int(group) - 1 for group in match.groups())
-        one, other = (side, index), (other_side, other_index)
-        return None if one == other else cls(one, other)
-
-    def fits(self, lengths: Sequence[int]) -> bool:
-        """Whether both words exist in sentences of so many words."""
-        return all(side < len(lengths) and index < lengths[side] for side, index in (self.one, self.other))
-
-
 def split_by(model: str | None, texts: Version) -> Split:
     """How a model splits these texts into the words that edits count: all split alike but in scripts without spaces."""
     if model is not None and any(map(without_spaces, texts)):
         with contextlib.suppress(CheckpointError):
             return load_named(model).reader.tokens
     return tokenize
-
-
-def _temperature(text: str) -> float | None:
-    return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
 
 
 def _head(text: str) -> str | None:
@@ -132,13 +101,15 @@ _OF_PAIR = ("model", "texts", "edits")
 
 @dataclass(frozen=True)
 class ExploreState(TextState):
-    """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
-    both sentences do; None for the first. ``crossings``: whether the model counts the words that look across a word
-    (q), where it can. ``head``: whose attention is shown, of a transformer, empty for the first one of its card.
-    ``method``: how effects of words are asked for; ``drawn``: with which replacements, of a model whose passes take
-    long; ``links``: how links are cut whose effects are asked for, empty where none are; ``layer``: the first one of a
-    transformer, from 1, in which they are; ``together``: two words whose effect together is asked for; ``believed``:
-    whether it is asked how far all this can be believed. ``candidates``: other answers of the question, one a line.
+    """All that decides what Explore shows.
+
+    - ``direction``: the role of the sentence whose words look, in a model of two directions; None for the first;
+    - ``head``: whose attention is shown, of a transformer, empty for the first one of its card;
+    - ``method``: of word effects; ``drawn``: how many replacements, of a model whose passes take long;
+    - ``links``: how links are cut whose effects are asked for, empty where none are; ``layer``: the first one of a
+      transformer, from 1, in which they are;
+    - ``believed``: whether faithfulness is asked for;
+    - ``candidates``: other answers of the question, one a line.
 
     ``texts`` are the pair as it was typed, and ``edits`` what was changed of it, or of the model's attention to it, by
     hand since; ``step``: how many of them are in effect, None for all; ``turns``: whether the smallest changes that
@@ -148,20 +119,21 @@ class ExploreState(TextState):
     all_examples = EXAMPLES
     show: str = parameter("weight", one_of(SHOWN))
     selection: Selection | None = parameter(None, Selection.parse, name="select", belongs_to=("texts",))
-    temperature: float = parameter(1.0, _temperature, "{:g}".format)
     direction: str | None = parameter(None, belongs_to=("model",))
-    crossings: bool = switch(True, belongs_to=("model",))
     head: str = parameter("", _head, belongs_to=("model",), asked=True)
     method: str = parameter(TAKEN_AWAY, one_of(METHODS), asked=True)
     drawn: str = parameter("", one_of(("few", "all")), belongs_to=_OF_PAIR, asked=True)
     links: str = parameter("", one_of((*Taken, EVERY, HEADS)), asked=True)
     layer: int = parameter(1, whole_number(1, 999), belongs_to=("model",), asked=True)
-    together: TwoWords | None = parameter(None, TwoWords.parse, belongs_to=("texts", "edits", "step"), asked=True)
     believed: bool = switch(False, belongs_to=_OF_PAIR, asked=True)
     candidates: str = parameter("", long=True)
     edits: tuple[AnyEdit, ...] = parameter((), _edits, lambda edits: "\n".join(map(str, edits)), belongs_to=("texts",))
     step: int | None = parameter(None, whole_number(), belongs_to=("texts", "edits"))
     turns: bool = switch(False, belongs_to=(*_OF_PAIR, "step"), asked=True)
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, str], models: Mapping[str, str]) -> tuple[Self, list[str]]:
+        return super().from_parameters(old_links.converted(parameters), models)
 
     def suited(self, models: Mapping[str, str]) -> Self:
         """Edits from the first one on that cannot be made are left out. Whether an edit of attention fits the model is

@@ -18,7 +18,7 @@ from app.explore.reading import Read
 from app.model_choice import Listed, by_task, explains_texts, kinds, offered, titles
 from app.models import card
 from app.page_state.codec import fits_a_link
-from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
+from app.page_state.explore import SHOWN, ExploreState, Selection
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm
@@ -117,7 +117,6 @@ def _show(read: Read, before: Explored | None, alone: bool) -> Explored:
         selection=vars(selected),
         explicit=chosen is not None,
         direction=page.direction,
-        crossings=page.crossings,
         asked=drawing.asked(read),
         editable=True,
         id=FORM.id,
@@ -139,9 +138,8 @@ def _selected() -> None:
         except (EditError, CheckpointError, PairError) as error:
             PAGE.refuse(f"{page_style.capital(str(error)).rstrip('.')}.")
     else:
-        direction, crossings = picked.get("direction"), picked.get("crossings", True)
         asked = ExploreState.heard(picked)
-        PAGE.change(selection=_picked_words(picked), direction=direction, crossings=crossings, **asked)
+        PAGE.change(selection=_picked_words(picked), direction=picked.get("direction"), **asked)
 
 
 def _picked_words(picked: JsonMapping) -> Selection | None:
@@ -171,19 +169,10 @@ def _options(shown: Payload) -> None:
     if vars(shown).get("units") == SIMILARITY:
         return
     choice(PAGE, "show", "Matrix shows", {name: SHOWN[name] for name in SHOWN if name != "score" or not of_a_head})
-    if of_a_head:
-        return
-    st.select_slider(
-        "What if: temperature of the softmax",
-        TEMPERATURES,
-        PAGE.state.temperature,
-        format_func=lambda t: f"{t:g}",
-        **PAGE.widget("temperature"),
-    )
-    if lead is not None:
+    if lead is not None and not of_a_head:
         page_style.note(
             f"On average a word’s best score is {lead:.1f} higher than its second best, so the softmax gives it "
-            f"e^{lead:.1f} times the weight. Divide the scores by more, and the weight spreads."
+            f"e^{lead:.1f} times the weight. A higher temperature (What if) spreads the attention."
         )
 
 

@@ -13,7 +13,7 @@ from core.effects import gradients
 from core.effects.links import STRONGEST, asked_for
 from core.effects.nudges import can_nudge
 from core.effects.turning import FURTHER, WIDTH
-from core.effects.words import FREQUENT, RELATED, TAKEN_AWAY, Drawing, usual_drawing
+from core.effects.words import ATTENTION, REPLACED, TAKEN_AWAY, Drawing, usual_drawing
 from core.evaluation.faithfulness import ORDERS, WAYS
 from core.evidence.faithfulness import STEPS
 from core.reading.reader import Reading
@@ -50,12 +50,11 @@ def of_words(
 ) -> Cost:
     """Of :func:`core.effects.why.why` by a method."""
     reading, drawing = checkpoint.read(first, second), drawing or usual_drawing(checkpoint.card)
-    words = _words(reading)
     if method in gradients.METHODS:
-        return _cost(checkpoint, reading, 1 + gradients.passes(method, words))
-    drawn = {FREQUENT: drawing.frequent, RELATED: drawing.related}
-    drawn[TAKEN_AWAY] = 1 + sum(drawn.values()) + can_nudge(checkpoint)
-    return _cost(checkpoint, reading, 1 + words * drawn.get(method, 1))
+        return _cost(checkpoint, reading, 1 + gradients.passes(method))
+    replaced = drawing.frequent + drawing.related
+    of_word = {ATTENTION: 0, REPLACED: replaced, TAKEN_AWAY: 1 + replaced + can_nudge(checkpoint)}.get(method, 1)
+    return _cost(checkpoint, reading, 1 + _words(reading) * of_word)
 
 
 def of_links(checkpoint: Checkpoint, first: str, second: str, *, every: bool = False) -> Cost:
@@ -87,7 +86,7 @@ def of_believing(checkpoint: Checkpoint, first: str, second: str = "") -> Cost:
     """Of :func:`core.evaluation.faithfulness.faithfulness`."""
     reading = checkpoint.read(first, second)
     erased = 2 * len(STEPS) * (len(WAYS) + ORDERS)
-    ways = sum(gradients.passes(method, _words(reading)) for method in gradients.METHODS)
+    ways = sum(map(gradients.passes, gradients.METHODS))
     return _cost(checkpoint, reading, of_words(checkpoint, first, second).passes + ways + erased + 2 * STRONGEST)
 
 

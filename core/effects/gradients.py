@@ -17,11 +17,9 @@ from core.external.pieces import Pieces
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
-NORM, TIMES_INPUT, INTEGRATED, ZEROED = "gradient-norm", "gradient-times-input", "integrated-gradients", "zeroed"
+NORM, INTEGRATED = "gradient-norm", "integrated-gradients"
 METHODS = {
-    ZEROED: "its vector set to zero, the place kept",
     NORM: "the length of the gradient of log p in its vector",
-    TIMES_INPUT: "the gradient of log p in its vector, times the vector",
     INTEGRATED: "integrated gradients of log p from vectors near zero",
 }
 BASELINE = 1e-3
@@ -49,8 +47,7 @@ class Attribution(NamedTuple):
 def word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: str) -> Attribution:
     """Effects of every word of the reading by one of :data:`METHODS`. Linguistic features stay as they are: they have
     no gradient in the word vectors. In an external model a word's effect is that of its pieces' vectors, before
-    positions are added to them; its norm is that of the pieces' gradients as one vector, and they are zeroed all at
-    once."""
+    positions are added to them; its norm is that of the pieces' gradients as one vector."""
     batch = checkpoint.reader.batch(reading)
     with blaming(checkpoint.name) if isinstance(batch, Pieces) else nullcontext():
         return _word_effects(checkpoint, reading, target, method, batch)
@@ -71,18 +68,12 @@ def _word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method:
     of_word = [(own[None] == torch.arange(len(tokens))[:, None]).to(vectors[0]) for own in owners]  # [words, T]
     # Of a transformer all rows at once would take gigabytes.
     rows = ROWS if isinstance(batch, Pieces) else STEPS
-    completeness, count = None, passes(method, len(tokens))
-    if method == ZEROED:
-        values = _zeroed(log_p, vectors, of_word, rows)
-    elif method == INTEGRATED:
+    completeness, count = None, passes(method)
+    if method == INTEGRATED:
         values, completeness, count = _integrated(log_p, vectors, of_word, rows)
     else:
         slopes = _gradients(log_p, vectors)
-        if method == NORM:
-            values = _added_up(of_word, [slope[0].square().sum(1) for slope in slopes]).sqrt()
-        else:
-            products = [(slope * own.detach())[0].sum(1) for slope, own in zip(slopes, vectors, strict=True)]
-            values = _added_up(of_word, products)
+        values = _added_up(of_word, [slope[0].square().sum(1) for slope in slopes]).sqrt()
     numbers = dict.fromkeys((role for role, _ in tokens), 0)
     effects = []
     for (role, text), value in zip(tokens, values.tolist(), strict=True):
@@ -91,9 +82,9 @@ def _word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method:
     return Attribution(tuple(effects), completeness, count)
 
 
-def passes(method: str, words: int) -> int:
-    """Passes through the model that one of :data:`METHODS` takes for so many words, where it needs no second try."""
-    return {ZEROED: words + 1, INTEGRATED: STEPS + 2}.get(method, 1)
+def passes(method: str) -> int:
+    """Passes through the model that one of :data:`METHODS` takes, where it needs no second try."""
+    return STEPS + 2 if method == INTEGRATED else 1
 
 
 def _choices(checkpoint: Checkpoint, batch: Batch) -> dict[str, Tensor]:
@@ -127,15 +118,6 @@ def _gradients(log_p: LogP, vectors: Sequence[Tensor]) -> list[Tensor]:
 def _added_up(of_word: Sequence[Tensor], by_place: Sequence[Tensor]) -> Tensor:
     """``[words]``"""
     return torch.stack([own @ values for own, values in zip(of_word, by_place, strict=True)]).sum(0)
-
-
-def _zeroed(log_p: LogP, vectors: Sequence[Tensor], of_word: Sequence[Tensor], rows: int) -> Tensor:
-    with torch.inference_mode():
-        parts = [
-            log_p(*(words * (1 - own[..., None]) for words, own in zip(vectors, some, strict=True)))
-            for some in zip(*(torch.split(own, rows) for own in of_word), strict=True)
-        ]
-        return log_p(*vectors) - torch.cat(parts)
 
 
 def _integrated(

@@ -1,14 +1,14 @@
 """Edits by hand in the order in which a person made them: of the words, and of attention.
 
-An edit of attention names cells by their place, so it holds for the words that stand there: with the next edit of words
-it ends, and acts again when that one is undone.
+An edit of attention that names a map or a cell belongs to the words that stand there: it ends with the next edit of
+words, and acts again when that one is undone. A temperature, and crossing words that are not counted, stay in effect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.effects.attention_edits import KINDS, AttentionEdit
+from core.effects.attention_edits import KINDS, OF_ANY_WORDS, AttentionEdit
 from core.effects.edits import Edit, Split, edited
 from core.reading.tokens import tokenize
 
@@ -28,6 +28,10 @@ def words_after(texts: tuple[str, str], edits: Iterable[AnyEdit], split: Split =
 
 
 def acting(edits: Sequence[AnyEdit]) -> tuple[AttentionEdit, ...]:
-    """The edits of attention since the last edit of words."""
+    """The edits of attention that are in effect after these edits."""
     last = max((i for i, edit in enumerate(edits) if isinstance(edit, Edit)), default=-1)
-    return tuple(edit for edit in edits[last + 1 :] if isinstance(edit, AttentionEdit))
+    return tuple(
+        edit
+        for i, edit in enumerate(edits)
+        if isinstance(edit, AttentionEdit) and (i > last or edit.kind in OF_ANY_WORDS)
+    )

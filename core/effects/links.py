@@ -60,21 +60,18 @@ def link_effects(
     *,
     every: bool = False,
     layer: int = 0,
-    crossings: bool = True,
 ) -> tuple[LinkEffects, ...]:
     """What every link of every attention map does, one map at a time; of a transformer the :data:`STRONGEST` of each
     map, unless ``every`` link is asked for, cut from a ``layer`` (from 0) on.
 
-    ``target``: the class that is followed; without ``crossings`` the model counts no words that look across a word
-    (q = 0), before and after each cut; ``progress`` is called with the links done so far, of all maps. Raises
-    LinksError for a model without attention, for a map of more than :data:`MOST_LINKS` cells and for a layer that there
-    is not.
+    ``target``: the class that is followed; ``progress`` is called with the links done so far, of all maps. Raises
+    LinksError for a model without attention, for a map of more than :data:`MOST_LINKS` cells and for a layer that does
+    not exist.
     """
     model = checkpoint.model
     batch = checkpoint.reader.batch(reading)
-    own = model(batch) if crossings else model.under(batch, Intervention(crossings=False))
-    before = model.supports(own.logits.double())[0, target]
-    maps = model.cuttable(reading, batch) if crossings else model.links(reading, own)
+    before = model.supports(model(batch).logits.double())[0, target]
+    maps = model.cuttable(reading, batch)
     if not maps:
         raise LinksError(f"{checkpoint.name} has no attention whose links could be taken away; choose another model")
     if not 0 <= layer < model.layers:
@@ -94,13 +91,13 @@ def link_effects(
                 cuts = without(links, some, taken)
                 others = [[cut if i == number else None for i in range(len(maps))] for cut in cuts]
                 overrides = [model.lay_out(as_override(one), reading) for one in others]
-                intervention = Intervention(stacked(overrides), crossings)
+                intervention = Intervention(stacked(overrides))
             logits = model.under(batch, intervention).logits
             of_map[some] = before - model.supports(logits.double())[:, target]
             done += len(some)
             progress(done, whole)
         record = _record(links, of_map.view(-1, links.values.shape[-1]), taken)
-        effects.append(replace(record, layer=layer, passes=len(cells), crossings=crossings))
+        effects.append(replace(record, layer=layer, passes=len(cells)))
     return tuple(effects)
 
 

@@ -9,14 +9,14 @@ from typing import ParamSpec, TypeVar
 
 from core.checkpoint import Checkpoint
 from core.effects.turning import Change, smallest_changes
-from core.effects.why import together, what_heads_do, what_links_do, why
+from core.effects.why import what_heads_do, what_links_do, why
 from core.effects.words import Progress, usual_drawing
 from core.evaluation.adversary import believed
-from core.evidence.effects import Effects, LinkEffects, PairEffect
+from core.evidence.effects import Effects, LinkEffects
 from core.evidence.faithfulness import Faithfulness
 from core.shared_memory import SharedMemory
 
-Answer = Effects | tuple[LinkEffects, ...] | PairEffect | tuple[Change, ...] | Faithfulness
+Answer = Effects | tuple[LinkEffects, ...] | tuple[Change, ...] | Faithfulness
 A = TypeVar("A", bound=Answer)
 P = ParamSpec("P")
 
@@ -53,7 +53,6 @@ def _kept(ask: Callable[P, A]) -> Callable[P, A]:
 kept_why = _kept(why)
 kept_links = _kept(what_links_do)
 kept_heads = _kept(what_heads_do)
-kept_together = _kept(together)
 kept_changes = _kept(smallest_changes)
 kept_believed = _kept(believed)
 

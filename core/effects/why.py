@@ -22,11 +22,12 @@ from core.effects import gradients
 from core.effects.links import Taken, head_effects, link_effects
 from core.effects.nudges import can_nudge, nudged
 from core.effects.words import (
+    ATTENTION,
     DROPPED,
     FREQUENT,
     NUDGED,
-    PARTNER,
     RELATED,
+    REPLACED,
     TAKEN_AWAY,
     WAYS,
     Drawing,
@@ -55,13 +56,18 @@ MIX: Mapping[str, float] = {DROPPED: 0.4, FREQUENT: 0.2, RELATED: 0.2, NUDGED: 0
 METHODS: Mapping[str, str] = {
     TAKEN_AWAY: "the weighted mean of dropping it, of frequent and related words in its place, and of nudging it",
     DROPPED: "the sentence without it",
-    FREQUENT: "frequent words in its place, the same ones for every word",
-    RELATED: "words that stand in similar sentences in its place",
-    NUDGED: "its vector moved a little, the way that costs the verdict most",
-    PARTNER: "the word that it looks at most in its place",
+    REPLACED: "other words in its place: frequent ones, the same for every word, and words of similar sentences",
     **gradients.METHODS,
+    ATTENTION: "the attention that it receives, summed over all rows that look at it; a baseline, not an effect",
 }
 """What can be asked for, each with what it does."""
+
+
+def mix_of(method: str) -> Mapping[str, float]:
+    """The parts of a method that takes words away, with their weights (see :data:`MIX`)."""
+    if method == REPLACED:
+        return {FREQUENT: MIX[FREQUENT], RELATED: MIX[RELATED]}
+    return MIX if method == TAKEN_AWAY else {method: 1.0}
 
 
 def why(
@@ -84,13 +90,13 @@ def why(
         raise UserError(f"unknown method {method!r}{hint(method, METHODS)}")
     if method in gradients.METHODS and not checkpoint.model.differentiable:
         raise UserError(f"{checkpoint.name} has no gradients: choose {TAKEN_AWAY} or {DROPPED} instead")
-    if method == NUDGED and not can_nudge(checkpoint):
-        raise UserError(f"{checkpoint.name} has no word vectors that could be nudged: choose {TAKEN_AWAY}")
     asked = Asked.about(checkpoint, first, second, drawing)
     if method in gradients.METHODS:
         words, completeness, passes = gradients.word_effects(checkpoint, asked.reading, asked.target, method)
+    elif method == ATTENTION:
+        words, completeness, passes = asked.words_attended(), None, 0
     else:
-        words, completeness = asked.word_effects(MIX if method == TAKEN_AWAY else {method: 1.0}, progress), None
+        words, completeness = asked.word_effects(mix_of(method), progress), None
         passes = sum(word.passes for word in words)
     return Effects(
         model=checkpoint.name,
@@ -98,7 +104,7 @@ def why(
         verdict=checkpoint.labels[asked.target],
         probability=asked.explanation.probabilities[asked.target],
         method=method,
-        unit="norm" if method == gradients.NORM else asked.explanation.unit,
+        unit={gradients.NORM: "norm", ATTENTION: "attention"}.get(method, asked.explanation.unit),
         answer=asked.explanation.answer,
         labels=checkpoint.labels,
         words=words,
@@ -118,15 +124,12 @@ def what_links_do(
     *,
     every: bool = False,
     layer: int = 0,
-    crossings: bool = True,
 ) -> tuple[LinkEffects, ...]:
-    """What each link of every attention map does to the class that the model as it was trained names; ``every``,
-    ``layer`` and ``crossings`` as :func:`core.effects.links.link_effects` takes them. Raises PairError as ``explain``
-    does, LinksError for a model without attention and for maps with too many links, and ValueError without crossings
-    for a model that counts none."""
+    """What each link of every attention map does; ``every`` and ``layer`` as :func:`core.effects.links.link_effects`
+    takes them. Raises PairError as ``explain`` does, and LinksError for a model without attention and for maps with too
+    many links."""
     asked = Asked.about(checkpoint, first, second)
-    pair = asked.reading, asked.target
-    return link_effects(checkpoint, *pair, taken, progress, every=every, layer=layer, crossings=crossings)
+    return link_effects(checkpoint, asked.reading, asked.target, taken, progress, every=every, layer=layer)
 
 
 def what_heads_do(
@@ -180,7 +183,7 @@ class Asked:
         explanation = explain(checkpoint, first, second, records=(AttentionMap,))
         reading = checkpoint.read(first, second)
         drawing = drawing or usual_drawing(checkpoint.card)
-        pair = Pair(reading.texts(), checkpoint.words, drawing, explanation)
+        pair = Pair(reading.texts(), checkpoint.words, drawing)
         return cls(checkpoint, pair, reading, explanation, target_class(checkpoint, explanation.probabilities))
 
     def word_effects(
@@ -201,6 +204,18 @@ class Asked:
             WordEffect(side.role, place.index, side.tokens[place.index].text, **values)
             for place, values in zip(at, self.effects_of(edits, mix, progress, nudges), strict=True)
             for side in (self.pair.sides[place.side],)
+        )
+
+    def words_attended(self) -> tuple[WordEffect, ...]:
+        """Of every word the attention that it receives; None in a text that no map looks into. Raises UserError for a
+        model without such a map."""
+        received = {side.role: attention_received(self.explanation, side.role) for side in self.pair.sides}
+        if not any(received.values()):
+            raise UserError(f"{self.checkpoint.name} shows no attention to words: choose {TAKEN_AWAY} instead")
+        return tuple(
+            WordEffect(side.role, index, token.text, next(iter(received[side.role][index : index + 1]), None))
+            for side in self.pair.sides
+            for index, token in enumerate(side.tokens)
         )
 
     def effects_of(
@@ -271,6 +286,17 @@ class Asked:
             "spread_by_way": {way: float(log_p.std()) for way, log_p in drawn.items()} if len(mix) > 1 else {},
             "passes": sum(map(len, taken.values())),
         }
+
+
+def attention_received(explanation: Explanation, role: str) -> list[float]:
+    """How much each word of a text is attended to, over all rows of all maps whose columns it is; empty without such a
+    map."""
+    maps = [
+        np.array(record.weights)
+        for record in explanation.evidence
+        if isinstance(record, AttentionMap) and record.columns == role and record.weights
+    ]
+    return np.sum([weights.sum(0) for weights in maps], axis=0).tolist() if maps else []
 
 
 def target_class(checkpoint: Checkpoint, probabilities: Sequence[float]) -> int:

@@ -1,6 +1,6 @@
 """Ways to take a word away: each gives the texts that the model reads instead.
 
-A way never compares the two texts itself: what it knows of a pair is what the model answers, and where it looks.
+A way never compares the two texts itself: all it knows of a pair is the model's answer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.card import Card
-from core.evidence import AttentionMap, Explanation
 from core.progress import Progress as Progress
 from core.reading.reader import ReadText
 from core.reading.tokens import Token
@@ -23,10 +22,10 @@ FREQUENT_RANKS = (60, 1600)
 whose effect in another word's place is that of a broken sentence."""
 RELATED_RANKS = (21, 300)
 """Among a word's neighbours by cosine, those that are drawn as related: nearer ones mean the same."""
-DROPPED, FREQUENT, RELATED, PARTNER = "dropped", "frequent", "related", "partner"
+DROPPED, FREQUENT, RELATED, REPLACED = "dropped", "frequent", "related", "replaced"
 NUDGED = "nudged"
 """A word's vector moved: :func:`core.effects.nudges.nudged`."""
-TAKEN_AWAY = "taken-away"
+TAKEN_AWAY, ATTENTION = "taken-away", "attention"
 
 Sides = tuple[ReadText, ...]
 """The texts of a pair (of a single text that alone), split into tokens, in the data set's order."""
@@ -70,12 +69,11 @@ def usual_drawing(card: Card) -> Drawing:
 
 @dataclass(frozen=True)
 class Pair:
-    """What the ways read: the texts, where words look (for :data:`PARTNER`), and how replacements are drawn."""
+    """What the ways read: the texts, and how replacements are drawn."""
 
     sides: Sides
     table: WordTable
     drawing: Drawing
-    explanation: Explanation | None = None
 
     @functools.cached_property
     def related(self) -> dict[str, tuple[str, ...]]:
@@ -125,35 +123,10 @@ def _replaced(pair: Pair, place: Place, method: str) -> list[Sides]:
     return [with_word(pair.sides, place, word) for word in replacements(pair, place, method)]
 
 
-def partner(pair: Pair, place: Place) -> list[Sides]:
-    """The word of the other side that it looks at most, in its place; none where no map of the model has this side's
-    words as rows and the other's as columns."""
-    found = partner_of(pair, place)
-    return [] if found is None else [with_word(pair.sides, place, pair.sides[found.side].tokens[found.index].norm)]
-
-
-def partner_of(pair: Pair, place: Place) -> Place | None:
-    """Where this word looks most, the null word left out."""
-    roles = [side.role for side in pair.sides]
-    records = pair.explanation.evidence if pair.explanation else ()
-    for record in records:
-        if (
-            isinstance(record, AttentionMap)
-            and record.units == "words"
-            and record.rows == roles[place.side]
-            and record.columns in roles
-            and record.columns != record.rows
-        ):
-            row = record.weights[place.index]
-            return Place(roles.index(record.columns), max(range(len(row)), key=row.__getitem__))
-    return None
-
-
 WAYS: Mapping[str, Callable[[Pair, Place], Sequence[Sides]]] = {
     DROPPED: dropped,
     FREQUENT: functools.partial(_replaced, method=FREQUENT),
     RELATED: functools.partial(_replaced, method=RELATED),
-    PARTNER: partner,
 }
 """From a word to the texts without it, by the way's name."""
 

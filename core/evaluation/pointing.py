@@ -20,12 +20,11 @@ from core.checkpoint import Checkpoint
 from core.data import Example
 from core.effects import gradients
 from core.effects.nudges import can_nudge, nudged
-from core.effects.why import MIX, Asked
-from core.effects.words import NUDGED, PARTNER, TAKEN_AWAY, Drawing, Progress, places, unheard
+from core.effects.why import MIX, Asked, attention_received
+from core.effects.words import NUDGED, TAKEN_AWAY, Drawing, Progress, places, unheard
 from core.errors import RunError
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.predict import predict
-from core.evidence import AttentionMap
 from core.models import build
 from core.reading.tokens import tokenize
 
@@ -294,17 +293,12 @@ def word_values(
             if any(way in word.by_way for word in words):
                 values[way] = [_or_least(word.by_way.get(way)) for word in words]
         passes += sum(word.passes for word in words)
-    if PARTNER in ways:
-        words = asked.word_effects({PARTNER: 1.0}, side=side)
-        if any(word.effect is not None for word in words):
-            values[PARTNER] = [_or_least(word.effect) for word in words]
-        passes += sum(word.passes for word in words)
     for way in gradients.METHODS:
         if way in ways and asked.checkpoint.model.differentiable:
             words, _, taken = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, way)
             values[way] = [_or_least(word.effect) for word in words if word.role in [text.role for text in texts]]
             passes += taken
-    received = [attention_received(asked, text.role) for text in texts]
+    received = [attention_received(asked.explanation, text.role) for text in texts]
     if any(received):
         # A text that no map looks into is ranked last, whichever way round.
         both = zip(received, texts, strict=True)
@@ -312,17 +306,6 @@ def word_values(
         values[MOST_ATTENDED] = np.nan_to_num(flat, nan=-np.inf).tolist()
         values[LEAST_ATTENDED] = np.nan_to_num(-flat, nan=-np.inf).tolist()
     return {way: values[way] for way in ways if way in values}, passes
-
-
-def attention_received(asked: Asked, role: str) -> list[float]:
-    """How much each word of a side is attended to, over all rows of all maps whose columns it is; empty without such a
-    map."""
-    maps = [
-        np.array(record.weights)
-        for record in asked.explanation.evidence
-        if isinstance(record, AttentionMap) and record.columns == role and record.weights
-    ]
-    return np.sum([weights.sum(0) for weights in maps], axis=0).tolist() if maps else []
 
 
 def rule(asked: Asked, side: int) -> list[int]:

@@ -85,8 +85,6 @@ class LinkEffects:
     tau_b: float | None
     """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the
     same everywhere."""
-    crossings: bool = field(default=True, metadata=LATER)
-    """Whether the model counted words that look across a word; without them q is 0 before and after."""
     layer: int = field(default=0, metadata=LATER)
     """Of a transformer, the first layer (from 0) in which links were cut."""
     passes: int = field(default=0, metadata=LATER)
@@ -100,8 +98,7 @@ class LinkEffects:
         if self.units == HEADS:
             return "Heads that are cut out whole, a line a layer"
         since = f", cut from layer {self.layer + 1} on" if self.layer else ""
-        without = "" if self.crossings else ", without crossings (q = 0)"
-        return f"Links of {the(self.rows)} into {the(self.columns)}{since}{without}"
+        return f"Links of {the(self.rows)} into {the(self.columns)}{since}"
 
     @property
     def disagreeing(self) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
@@ -144,8 +141,8 @@ class Effects(Record, kind="effects"):
     """What each word does to the verdict by one method, and what each link does where that was asked for.
 
     The effect of something is log p(verdict) before minus after it is taken away: positive supports the verdict,
-    negative opposes it. ``unit`` is "log p"; "norm" for the gradient's norm, which has no sign; or "score" for a model
-    with one output, where an effect is the score before minus after.
+    negative opposes it. ``unit`` is "log p"; "norm" for the gradient's norm and "attention" for what a word receives of
+    it, which have no sign; or "score" for a model with one output, where an effect is the score before minus after.
     """
 
     model: str

@@ -10,11 +10,10 @@ from torch import Tensor
 
 from core.effects import gradients
 from core.effects.links import Taken, link_effects, without
-from core.effects.why import MIX, Asked
+from core.effects.why import MIX, Asked, attention_received
 from core.effects.words import DRAWING, DROPPED
 from core.evaluation.adversary import adversary
 from core.evaluation.faithfulness import logits_under, moved, own_maps, permutations, uniform
-from core.evaluation.pointing import attention_received
 from core.evidence.effects import WordEffect
 from core.evidence.record import matrix
 from core.lessons.lesson import LessonError, Values
@@ -120,7 +119,7 @@ def _ways(asked: Asked) -> Evaluated:
         effects, whole, _ = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, method)
         by_gradient[method] = _numbers([word for word in effects if word.role == role])
         completeness = whole or completeness
-    received = attention_received(asked, role) or [0.0] * len(words)
+    received = attention_received(asked.explanation, role) or [0.0] * len(words)
     answers = [taken, *by_way.values(), *(by_gradient[method] for method in _GRADIENTS), received]
     named = [float(numbers.index(max(numbers)) + 1) for numbers in answers]
     own = asked.explanation.probabilities
@@ -144,11 +143,9 @@ def _ways(asked: Asked) -> Evaluated:
     return Evaluated(values, words_of(asked.checkpoint, asked.reading) | {"ways": list(_WAYS)}, asked.checkpoint.name)
 
 
-_GRADIENTS = {gradients.NORM: "norm", gradients.TIMES_INPUT: "product", gradients.INTEGRATED: "path"}
+_GRADIENTS = {gradients.NORM: "norm", gradients.INTEGRATED: "path"}
 """What the lesson calls them."""
-_WAYS = (
-    "taken away", "dropped", "frequent", "related", "nudged", "gradient", "gradient × input", "integrated", "attention",
-)  # fmt: skip
+_WAYS = ("taken away", "dropped", "frequent", "related", "nudged", "gradient", "integrated", "attention")
 """In the order of what they name."""
 
 

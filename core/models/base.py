@@ -153,12 +153,22 @@ class AttentionLinks:
     """The first column that each row can look at, and the one after its last; empty where rows see all."""
     knocked_out: bool = False
     """Whether a link can only be cut before the softmax of every layer, of a transformer."""
+    scores: Tensor | None = None
+    """Of a map of weights its scores before the softmax, shaped as ``values``; None where they are not known."""
 
     def softmaxes(self, row: int) -> list[slice]:
         """The columns over which each softmax of a row runs, the null word among them."""
         if self.reach:
             return [slice(*self.reach[row])]
         return [slice(start, end) for start, end in itertools.pairwise([*self.blocks, self.values.shape[-1]])]
+
+
+def _scores_of(record: AttentionMap) -> Tensor | None:
+    """The null word's score in the last column, as its weight."""
+    if not record.scores or not record.weights:
+        return None
+    scores = torch.tensor(record.scores)
+    return scores if record.null_score is None else F.pad(scores, (0, 1), value=record.null_score)
 
 
 class FilterMaker(Protocol):
@@ -299,6 +309,7 @@ class PairModel(nn.Module):
                 self.least_score,
                 lines if record.apart else (0,),
                 record.reach,
+                scores=_scores_of(record),
             )
             for record in self.evidence(reading, output, (AttentionMap,))
             if isinstance(record, AttentionMap)

@@ -14,8 +14,7 @@ from core.checkpoint import load
 from core.effects import METHODS, why
 from core.effects.links import Taken
 from core.effects.memory import Ended
-from core.effects.why import together, what_links_do
-from core.effects.words import Place
+from core.effects.why import what_links_do
 from core.evaluation.adversary import believed
 from core.evidence import Explanation
 from core.evidence.effects import LinkEffects, links_csv
@@ -47,9 +46,6 @@ def test_bars_are_what_why_says_and_the_strongest_word_is_selected(drawn, checkp
     assert [bar[0] for role in ("premise", "hypothesis") for bar in ways["taken-away"][role]] == pytest.approx(
         [word.effect for word in effects.words], rel=1e-3
     )
-    assert [bar[1] for bar in ways["frequent"]["premise"]] == pytest.approx(
-        [word.spread_by_way["frequent"] for word in effects.of("premise")], rel=1e-3
-    )
     assert {bar[1] for bar in ways["dropped"]["premise"]} == {None}
     axis = {"premise": "column", "hypothesis": "row"}[effects.strongest.role]
     assert heard["selection"] == {"row": None, "column": None} | {axis: effects.strongest.index}
@@ -72,7 +68,7 @@ def test_every_way_is_offered_with_what_it_cannot_tell(method, drawn):
     about = next(one for one in panel["methods"] if one["name"] == method)
     assert about["title"] and about["cannot"].endswith(".")
     heard = late(app)["words"]
-    assert heard["method"] == (method if method not in ("dropped", "frequent", "related", "nudged") else "taken-away")
+    assert heard["method"] == ("taken-away" if method == "dropped" else method)
     assert len(heard["ways"][method]["hypothesis"]) == 5
     assert (heard["completeness"] is not None) == (method == "integrated-gradients")
     assert query(app).get("method", "taken-away") == method
@@ -152,14 +148,6 @@ def test_links_are_drawn_when_they_are_asked_for(model, taken, drawn, checkpoint
     assert query(app)["links"] == taken and drawn(app)["asked"]["links"] == taken
 
 
-def test_links_are_those_of_a_model_that_counts_no_crossings_where_it_counts_none(drawn, checkpoints):
-    maps = late(explore("test-two-sided", links="kept", crossings="off"))["links"]
-    known = what_links_do(load(checkpoints / "test-two-sided"), *PAIR.values(), Taken.KEPT, crossings=False)
-    assert not any(one["crossings"] for one in maps)
-    for one, links in zip(maps, known, strict=True):
-        assert one["values"][0] == pytest.approx(links.effects[0], rel=1e-4, abs=1e-9)
-
-
 def test_a_model_without_attention_offers_no_links(drawn):
     app = explore("test-alone")
     assert "links" not in drawn(app)["by_kind"]
@@ -195,17 +183,6 @@ def test_files_hold_effects_in_the_words_of_the_page(checkpoints):
     assert Explanation.from_dict(json.loads(whole.to_json())) == whole
 
 
-def test_two_words_together_stand_beside_the_sum_of_both(drawn, checkpoints):
-    known = together(load(checkpoints / "test-light"), *PAIR.values(), (Place(0, 1), Place(1, 1)))
-    heard = late(explore(together="1.2-2.2"))["together"]
-    assert heard["name"] == "1.2-2.2" and [word["text"] for word in heard["words"]] == ["man", "dog"]
-    assert (heard["together"], heard["apart"]) == pytest.approx((known.together, known.apart))
-    for wrong, problem in (("1.2-1.2", "“1.2-1.2” together"), ("1.9-2.1", "which this pair does not have")):
-        app = explore(together=wrong)
-        assert any(problem in notice for notice in drawn(app)["notices"])
-        assert late(app)["together"] is None and late(app)["words"]
-
-
 @pytest.mark.parametrize("model", ["test-light", "test-two-sided", "test-te", "test-alone"])
 def test_how_far_it_can_be_believed_is_said_when_it_is_asked_for(model, drawn, checkpoints):
     app = explore(model)
@@ -214,7 +191,7 @@ def test_how_far_it_can_be_believed_is_said_when_it_is_asked_for(model, drawn, c
     said = late(app)["believed"]
     known = believed(load(checkpoints / model), *PAIR.values())
     assert said["sentence"] == known.sentence.replace("'", "’")
-    assert len(said["ways"]) == (5 if model in ("test-te", "test-alone") else 7)
+    assert len(said["ways"]) == (4 if model in ("test-te", "test-alone") else 6)
     by_title = {way["title"]: way for way in said["ways"]}
     left, taken = known.curves["dropped"].aopc
     assert (by_title["Dropped"]["left"], by_title["Dropped"]["taken"]) == pytest.approx((left, taken), abs=1e-4)

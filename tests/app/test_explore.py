@@ -198,7 +198,7 @@ def test_the_verdict_without_crossings_stands_beside_the_models_own(drawn, check
     pair = {"first": "the dog is playing", "second": "playing is the dog"}
     app = explore(model="test-two-sided", crossings="off", **pair)
     verdict, checkpoint = drawn(app)["verdict"], load(checkpoints / "test-two-sided")
-    assert verdict["what_if"] == "without crossings (q = 0)" and query(app)["crossings"] == "off"
+    assert verdict["what_if"] == "crossing words not counted (q = 0)" and query(app)["edits"] == "uncrossed"
     for classes, crossings in ((verdict["classes"], False), (verdict["trained"], True)):
         expected = explain(checkpoint, *pair.values(), crossings=crossings).probabilities
         assert [c["p"] for c in classes] == pytest.approx(expected, abs=1e-6)
@@ -206,12 +206,11 @@ def test_the_verdict_without_crossings_stands_beside_the_models_own(drawn, check
     followed = drawn(app)["by_kind"]["effects"]
     assert followed["what_if"] and followed["verdict"] == max(verdict["trained"], key=lambda one: one["p"])["label"]
     app = explore(model="test-two-sided", crossings="off", temperature="2", **pair)
-    assert drawn(app)["verdict"]["what_if"] == "softmax at temperature 2 and without crossings (q = 0)"
+    assert drawn(app)["verdict"]["what_if"] == "crossing words not counted (q = 0) and attention at temperature 2"
     app = explore(crossings="off", **pair)
     assert drawn(app)["verdict"]["what_if"] == "" and drawn(app)["by_kind"]["attention_map"]["crossed"] is None
-    assert drawn(app)["notices"] == [
-        "The link asks for the verdict without crossings, but this model counts none: it is as trained."
-    ]
+    (notice,) = drawn(app)["notices"]
+    assert notice.endswith("is not made: test-light does not count crossing words: undo it.")
 
 
 def test_the_direction_that_is_looked_at_is_in_the_address(drawn):

@@ -13,7 +13,7 @@ from app.page_state.codec import LINK_LIMIT, PageState, one_of, parameter, whole
 from app.page_state.compare import ROWS, WHAT, CompareState
 from app.page_state.error_desk import VIEWS as DESK_VIEWS
 from app.page_state.error_desk import DeskState
-from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
+from app.page_state.explore import SHOWN, ExploreState, Selection
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.lessons import LessonsState
 from app.page_state.models import COLUMNS, ModelsState
@@ -44,17 +44,13 @@ EDITS = (
     Edit("insert", 0, 0, "two  %\u2028 words"),
     Edit("replace", 0, 0, "x"),
     AttentionEdit("cell", 1, 2, 3, 0.125, "kept"),
+    AttentionEdit("temperature", value=2.0),
 )
 CHECKSUMS = st.text("0123456789abcdef", min_size=16, max_size=16)
 VALUES = {
     "projector": st.booleans(),
     "show": st.sampled_from([*SHOWN]),
-    "temperature": st.sampled_from(TEMPERATURES),
     "direction": TYPED.filter(bool),
-    "crossings": st.booleans(),
-    "together": st.builds(
-        TwoWords, st.tuples(st.just(0), st.integers(0, 99)), st.tuples(st.just(1), st.integers(0, 9))
-    ),
     "believed": st.booleans(),
     "links": st.sampled_from(["", "all", *Taken]),
     "method": st.sampled_from([*METHODS]),
@@ -208,12 +204,27 @@ def test_files_that_were_saved_before_open_as_they_did(page, saved, values):
     assert {name: getattr(state, name) for name in values} == values
 
 
+def test_settings_that_became_edits_open_as_edits():
+    old = {"first": "A dog", "second": "A cat", "temperature": "5", "crossings": "off", "step": "1"}
+    old |= {"edits": "sharper 0 2\nuniform 0"}
+    state, problems = ExploreState.from_parameters(old, MODELS)
+    assert problems == [] and state.step == 3
+    assert [*map(str, state.edits)] == ["uncrossed", "temperature 5", "temperature 0.5", "uniform 0"]
+    saved, problems = ExploreState.from_file(json.dumps({"pairlens": "explore", "version": 1} | old), MODELS)
+    assert (saved, problems) == (state, [])
+    usual = {"first": "A dog", "second": "A cat", "temperature": "1", "crossings": "on"}
+    assert ExploreState.from_parameters(usual, MODELS)[1] == []
+
+
 WRONG = [
     (ExploreState, "show", ["everything", "<b>" * 30, "{}"]),
     (ExploreState, "select", ["x0", "<b>", "x١", "x", "x99999"]),
     (ExploreState, "edits", ["replace", "replace 1 99 x"]),
     (ExploreState, "step", ["1", "-1"]),
-    (ExploreState, "crossings", ["0"]),
+    (ExploreState, "edits", ["column 0 1 0 kept", "diagonal 0", "from 0 1 nli-esim"]),
+    (ExploreState, "method", ["partner", "nudged"]),
+    (ExploreState, "together", ["1.1-2.2"]),
+    (ExploreState, "temperature", ["warm"]),
     (PhraseState, "k", ["0", "11", "٣", "five", "-1", "3.5", "9" * 5000]),
     (PhraseState, "select", ["a0", "c3", "<b>" * 30]),
     (MapState, "look", ["0", "x", "١", "3", "9" * 5000]),

@@ -10,9 +10,8 @@ from app.explore import what_if
 from app.page_state.explore import ExploreState
 from app.pairs import Pair
 from core.checkpoint import load
-from core.effects.attention_edits import AttentionEdit, explain_under
+from core.effects.attention_edits import AttentionEdit, explain_under, maps_under
 from core.effects.edits import Edit
-from core.effects.other_attention import maps_of
 from core.effects.turning import smallest_changes
 from core.explain import explain
 from tests.app.pages import box, late, open_file, open_view, query
@@ -128,22 +127,25 @@ def test_offers_and_the_smallest_changes_come_after_the_verdict(drawn, monkeypat
 
 
 def test_matches_of_a_model_that_attends_by_scores_are_changed_by_hand(drawn, checkpoints):
-    edits = "cell 0 1 2 0.75 kept\ncolumn 0 0 0 kept"
+    edits = "cell 0 1 2 0.75 kept\ncell 0 0 0 0 kept"
     data = drawn(explore("test-te", edits=edits))
     panel, checkpoint = data["by_kind"]["what_if"], load(checkpoints / "test-te")
-    (scores,), own = panel["scores"], maps_of(checkpoint, *PAIR.values())[0]
+    (scores,), own = panel["scores"], maps_under(checkpoint, *PAIR.values())[0]
     rows, columns = scores["words"]
     assert panel["maps"] == [] and [len(scores["shares"]), len(scores["shares"][0])] == [len(rows), len(columns)]
-    assert scores["shares"][1][2] == 0.75 and {row[0] for row in scores["shares"]} == {0}
+    assert scores["shares"][1][2] == 0.75 and scores["shares"][0][0] == 0
     share = (own.values[2, 1].item() - own.least) / (1 - own.least)
     assert scores["shares"][2][1] == pytest.approx(share, abs=1e-4)
     said = [step["said"] for step in panel["steps"]]
-    assert said[1:] == [f"“{rows[1]}” matches “{columns[2]}” with 75\u00a0%", f"no match with “{columns[0]}”"]
+    assert said[1:] == [
+        f"“{rows[1]}” matches “{columns[2]}” with 75\u00a0%",
+        f"“{rows[0]}” matches “{columns[0]}” with 0\u00a0%",
+    ]
     expected = explain_under(checkpoint, *PAIR.values(), [AttentionEdit.parse(text) for text in edits.split("\n")])
     assert [one["p"] for one in data["verdict"]["classes"]] == pytest.approx(expected.probabilities)
 
 
-ATTENTION = "uniform 0\ncell 0 1 2 0.25 kept\nreplace 0 1 man\ncolumn 0 1 0 renormalised"
+ATTENTION = "uniform 0\ncell 0 1 2 0.25 kept\nreplace 0 1 man\ntemperature 2"
 
 
 def test_edits_of_attention_are_listed_with_those_of_words_which_end_them(drawn, checkpoints):
@@ -169,7 +171,7 @@ def test_edits_of_attention_are_listed_with_those_of_words_which_end_them(drawn,
     data, texts = drawn(after), ("A man and a cat", PAIR["second"])
     ended = [step["note"] for step in data["by_kind"]["what_if"]["steps"]]
     assert ended == ["", what_if.ENDED, what_if.ENDED, "", ""]
-    expected = explain_under(checkpoint, *texts, [AttentionEdit.parse("column 0 1 0 renormalised")])
+    expected = explain_under(checkpoint, *texts, [AttentionEdit.parse("temperature 2")])
     assert data["verdict"]["classes"][verdict_index]["p"] == pytest.approx(expected.probabilities[verdict_index])
     state = ExploreState("test-light", (Pair(*PAIR.values()),), edits=tuple(edits), step=1)
     assert ExploreState.from_file(state.to_file(), {"test-light": "nli"}) == (state, [])
@@ -179,15 +181,15 @@ def test_edits_of_attention_are_listed_with_those_of_words_which_end_them(drawn,
 
 
 def test_an_edit_of_attention_that_cannot_be_made_is_one_sentence_and_the_rest_stays(drawn):
-    for wrong, why in {"cell 0 99 0 0.5 kept": "beyond the attention", "from 0 0 nobody": "no model 'nobody'"}.items():
-        app = explore(edits=f"uniform 0\n{wrong}\nsharper 0 2")
+    for wrong, why in {"cell 0 99 0 0.5 kept": "beyond the attention", "uniform 3": "is of another"}.items():
+        app = explore(edits=f"uniform 0\n{wrong}\ntemperature 2")
         assert not app.exception
         data = drawn(app)
         (notice,) = data["notices"]
         assert why in notice and notice.endswith(".") and not notice.endswith("..")
         steps = data["by_kind"]["what_if"]["steps"]
         assert len(steps) == 4 and why in steps[2]["note"] and not steps[3]["note"]
-        assert steps[2]["p"] == steps[1]["p"] and query(app)["edits"].endswith("sharper 0 2")
+        assert steps[2]["p"] == steps[1]["p"] and query(app)["edits"].endswith("temperature 2")
         assert data["verdict"]["what_if"]
     (notice,) = drawn(explore(edits="uniform 0\ncell 0 1 2 nan kept\ndrop 0 0"))["notices"]
     assert notice.endswith("shown without them: edits.")
@@ -201,6 +203,6 @@ def test_the_browser_is_refused_an_edit_of_attention_that_cannot_be_made():
     made = what_if.after(state, {"make": ["uniform 0"]})
     assert made.attention == (AttentionEdit("uniform"),) and made.pair == state.pair
     assert what_if.after(made, {"make": ["drop 0 0"]}).attention == ()
-    for wrong in ("cell 0 0 0 much kept", "cell 0 99 0 0.5 kept", "from 0 0 nli-abcnn"):
+    for wrong in ("cell 0 0 0 much kept", "cell 0 99 0 0.5 kept", "uncrossed"):
         with pytest.raises(what_if.EditError):
             what_if.after(state, {"make": [wrong]})

@@ -99,9 +99,9 @@ def test_effects_work_and_what_it_cannot_is_one_sentence(tower):
     with pytest.raises(LinksError, match="no attention whose links"):
         what_links_do(guest, *PAIR, Taken.RENORMALISED)
     with pytest.raises(UserError, match="no gradients"):
-        why(guest, *PAIR, method="zeroed")
+        why(guest, *PAIR, method="gradient-norm")
     measured = faithfulness(Asked.about(guest, *PAIR))
-    assert measured.moved is None and "most-attended" in measured.curves and "zeroed" not in measured.curves
+    assert measured.moved is None and "most-attended" in measured.curves and "gradient-norm" not in measured.curves
 
 
 def test_its_threshold_is_fitted_and_a_classifier_trained(tower, tmp_path, capsys):

@@ -62,8 +62,8 @@ def test_explain_for_people_names_verdict_words_and_filters(folder, run):
         (("--model", "nobody", "--first", "a", "--second", "b"), "no checkpoint named 'nobody'"),
         (("--model", "FOLDER", "--first", "", "--second", "b"), "The premise is empty"),
         (
-            ("--model", "FOLDER", "--first", "a", "--second", "b", "--without-crossings"),
-            "tiny counts no crossing words",
+            ("--model", "FOLDER", "--first", "a", "--second", "b", "--edit", "uncrossed"),
+            "tiny does not count crossing words",
         ),
     ],
 )

@@ -10,10 +10,11 @@ import pytest
 import torch
 
 from core.data.dataset import Example
+from core.effects.attention_edits import AttentionEdit, explain_under
 from core.evaluation.encoding import Vocabulary, encode
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap, AttentiveContext, Explanation, FilterProvenance
-from core.explain import at_temperature, explain, with_nearest
+from core.explain import explain, with_nearest
 from core.reading.batch import Batch, Side
 from tests.core.made_up import make_checkpoint, make_table
 from tests.models import make, sentence
@@ -21,6 +22,10 @@ from tests.models import make, sentence
 ARCHITECTURES = ("attconv-light", "attconv-advanced", "attconv-feedforward")
 CLAIM, EVIDENCE = "the red dog runs", "A dog is in the snow.\n\nThe man plays.\n  An animal"
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
+
+
+def at_temperature(checkpoint, value):
+    return explain_under(checkpoint, CLAIM, EVIDENCE, [AttentionEdit("temperature", value=value)])
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +124,7 @@ def test_its_attention_can_be_edited_and_its_softmaxes_made_warmer(checkpoint):
     for wrong in (own[:, :-1], own[:-1]):
         with pytest.raises(ValueError, match=r"must be \[.*\], got \["):
             explain(checkpoint, CLAIM, EVIDENCE, override=wrong)
-    warm = at_temperature(checkpoint, explanation, 1e6).find(AttentionMap)
+    warm = at_temperature(checkpoint, 1e6).find(AttentionMap)
     assert warm.weights != record.weights and sum(warm.weights[0]) == pytest.approx(3, abs=1e-4)
     assert sum(warm.weights[0][7:11]) == pytest.approx(1, abs=1e-4)
     nearest = with_nearest(checkpoint, explanation, 1).find(AttentiveContext).nearest

@@ -7,13 +7,18 @@ import pytest
 import torch
 
 from core.checkpoint import load_named
+from core.effects.attention_edits import AttentionEdit, explain_under
 from core.evidence import AttentionMap, AttentiveContext, Explanation, FilterProvenance
 from core.evidence.record import the
-from core.explain import PairError, at_temperature, explain, nearest_to_context
+from core.explain import PairError, explain, nearest_to_context
 from tests.core.made_up import make_checkpoint
 
 PREMISE = "An animal plays in the cold with a plastic toy."
 HYPOTHESIS = "The dog plays, a red-haired Quibbler in snow"
+
+
+def at_temperature(checkpoint, value):
+    return explain_under(checkpoint, PREMISE, HYPOTHESIS, [AttentionEdit("temperature", value=value)])
 
 
 def test_probabilities_and_weights_add_up_to_one(checkpoint):
@@ -32,7 +37,7 @@ def test_probabilities_and_weights_add_up_to_one(checkpoint):
 def test_temperature_spreads_what_a_state_looks_at_and_stays_in_its_window(tmp_path, table, attention):
     checkpoint = make_checkpoint(tmp_path / "c", table, "chained-rnn", "both", attention=attention, half_width=2)
     own = explain(checkpoint, PREMISE, HYPOTHESIS)
-    before, after = (one.find(AttentionMap) for one in (own, at_temperature(checkpoint, own, 4.0)))
+    before, after = (one.find(AttentionMap) for one in (own, at_temperature(checkpoint, 4.0)))
     assert after.overridden and len(after.weights) == (1 if attention == "global" else 9)
     assert len(before.reach) == (9 if attention == "local" else 0)
     for row, spread in zip(before.weights, after.weights, strict=True):
@@ -50,7 +55,7 @@ def test_temperature_revives_a_weight_that_was_too_small_for_a_number(tmp_path, 
     with torch.no_grad():
         checkpoint.model.attention.match.w.mul_(1e4)
     own = explain(checkpoint, PREMISE, HYPOTHESIS)
-    sharp, warm = (one.find(AttentionMap) for one in (own, at_temperature(checkpoint, own, 1e6)))
+    sharp, warm = (one.find(AttentionMap) for one in (own, at_temperature(checkpoint, 1e6)))
     inside = [[first <= j < end for j in range(11)] for first, end in sharp.reach]
     if not feeding:  # with it the windows' places follow from the weights
         assert inside == [[weight > 0 for weight in row] for row in wide]
@@ -86,13 +91,13 @@ def test_the_null_words_raw_score_is_the_same_at_every_temperature(tmp_path, tab
     with torch.no_grad():
         checkpoint.model.temperature.fill_(6.0)  # so that some words have no weight left for the null word, or all
     trained = explain(checkpoint, PREMISE, HYPOTHESIS)
-    warm = at_temperature(checkpoint, trained, 5.0)
+    warm = at_temperature(checkpoint, 5.0)
     assert warm.probabilities != trained.probabilities
     maps, others = ([record for record in one.evidence if isinstance(record, AttentionMap)] for one in (trained, warm))
     for own, other in zip(maps, others, strict=True):
         assert other.null_score == own.null_score == pytest.approx(0.4 * math.exp(6), rel=1e-5)
         assert 0 in own.null, "the test needs a null word whose weight is too small for a number"
-        assert all(torch.tensor(at_temperature(checkpoint, trained, 1e6).find(AttentionMap).null) > 0.05)
+        assert all(torch.tensor(at_temperature(checkpoint, 1e6).find(AttentionMap).null) > 0.05)
         scores = torch.tensor([[*row, own.null_score] for row in own.scores], dtype=torch.float64)
         assert torch.allclose(
             torch.softmax(scores / 5, 1), torch.tensor(other.override, dtype=torch.float64), atol=1e-5

@@ -214,7 +214,6 @@ def test_the_ways_to_ask_why_are_those_of_the_command():
     names = {
         "taken-away": "taken",
         "dropped": "dropped",
-        "nudged": "nudged",
         "gradient-norm": "norm",
         "integrated-gradients": "path",
     }

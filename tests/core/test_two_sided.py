@@ -8,7 +8,7 @@ import torch
 from core.__main__ import main
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
-from core.explain import explain, explained
+from core.explain import explain
 from core.models.base import Intervention
 from tests.core.made_up import make_checkpoint
 from tests.loops.two_sided import crossings
@@ -74,17 +74,6 @@ def test_without_crossings_every_q_is_0_and_the_attention_stays(tmp_path, table)
     assert own.logits != pytest.approx(without.logits, abs=1e-4)
 
 
-def test_without_crossings_is_an_explanation_of_its_own_at_any_temperature(tmp_path, table):
-    checkpoint = make_checkpoint(tmp_path / "tiny", table, "two-sided", "both")
-    asked = [(temperature, crossings) for temperature in (1.0, 3.0) for crossings in (True, False)]
-    got = [explained(checkpoint, *PAIR, *what_if) for what_if in asked]
-    assert len({one.logits for one in got}) == 4
-    assert got[1].logits == explain(checkpoint, *PAIR, crossings=False).logits
-    for one, (temperature, counted) in zip(got, asked, strict=True):
-        record = one.find(AttentionMap)
-        assert record.temperature == temperature and (set(record.crossings) != {0}) == counted
-
-
 def test_rows_at_once_under_an_intervention_are_the_rows_one_by_one(tmp_path, table):
     checkpoint = make_checkpoint(tmp_path / "tiny", table, "two-sided", "both")
     readings = [checkpoint.read(*PAIR)] * 3
@@ -106,7 +95,7 @@ def test_a_model_that_counts_no_crossings_refuses_a_call_without(tmp_path, table
 def test_the_command_line_leaves_crossings_out(tmp_path, table, capsys):
     checkpoint = make_checkpoint(tmp_path / "tiny", table, "two-sided", "both")
     command = ["explain", "--model", str(checkpoint.folder), "--first", PAIR[0], "--second", PAIR[1], "--json"]
-    assert main([*command, "--without-crossings"]) == 0
+    assert main([*command, "--edit", "uncrossed"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["logits"] == list(explain(checkpoint, *PAIR, crossings=False).logits)
     assert {q for record in printed["evidence"] for q in record.get("crossings", ())} == {0}

@@ -19,7 +19,6 @@ WAYS = {
     TAKEN_AWAY: "Taken away, several ways together",
     DROPPED: "Dropped",
     gradients.NORM: "Length of the gradient",
-    gradients.TIMES_INPUT: "Gradient × input",
     gradients.INTEGRATED: "Integrated gradients",
     MOST_ATTENDED: "Attention, most attended first",
     LEAST_ATTENDED: "Attention, least attended first",

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from app.panels.effects.methods import Method
 from app.panels.panel import Panel, Payload, significant
-from core.effects.why import MIX
-from core.effects.words import TAKEN_AWAY
-from core.evidence.effects import Effects, PairEffect, WordEffect, complete
+from core.effects.words import DROPPED, TAKEN_AWAY
+from core.evidence.effects import Effects, WordEffect, complete
 from core.wording import counted, duration
 
 Bar = tuple[float | None, ...]
@@ -18,8 +17,8 @@ Bar = tuple[float | None, ...]
 
 @dataclass(frozen=True)
 class WordBars:
-    """What the bars show. ``ways``: by method and role a bar a word; a mean of several ways has each of them alone,
-    too. ``probability``: of the verdict as it is; ``completeness``: what the bars add up to, what they should, and
+    """What the bars show. ``ways``: by method and role a bar a word; all ways together have those of dropping, too.
+    ``probability``: of the verdict as it is; ``completeness``: what the bars add up to, what they should, and
     whether that is near enough; ``took``: passes and time, of a model whose passes take long."""
 
     method: str
@@ -46,7 +45,7 @@ def word_bars(effects: Effects, timed: bool = False) -> WordBars:
     """The bars of a record; ``timed``: it is said how many passes it took."""
     target = effects.labels.index(effects.verdict)
     roles = tuple(dict.fromkeys(word.role for word in effects.words))
-    alone = tuple(MIX) if effects.method == TAKEN_AWAY else ()
+    alone = (DROPPED,) if effects.method == TAKEN_AWAY else ()
     ways = {
         method: {role: tuple(_bar(word, method, target, effects.method) for word in effects.of(role)) for role in roles}
         for method in (effects.method, *alone)
@@ -63,22 +62,6 @@ def _bar(word: WordEffect, method: str, target: int, asked: str) -> Bar:
         return significant((word.by_way.get(method), word.spread_by_way.get(method), None), 4)
     after = None if word.probabilities is None else word.probabilities[target]
     return significant((word.effect, word.spread, after), 4)
-
-
-@dataclass(frozen=True)
-class TwoWords:
-    """What two words do ``together`` and ``apart``, in sum. ``name``: of both words, as a link has it."""
-
-    name: str
-    words: tuple[Mapping[str, str | float | None], ...]
-    together: float | None
-    apart: float | None
-
-
-def two_words(name: str, effect: PairEffect) -> TwoWords:
-    """What is said of two words."""
-    words = tuple({"text": word.text, "effect": word.effect} for word in effect.words)
-    return TwoWords(name, words, effect.together, effect.apart)
 
 
 PANEL = Panel(("effects",), "first")

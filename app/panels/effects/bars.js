@@ -12,11 +12,11 @@ export const wordOf = (text, index, [effect, spread, after] = []) => ({
 });
 
 const LEAST_DRAWN = 0.05; // in the unit of the effects; a smaller one has a number and no bar
-const UNITS = { "log p": "log p, nats", norm: "length" };
+const UNITS = { "log p": "log p, nats", norm: "length", attention: "weight received" };
 const CLOSE = 0.2; // share of the scale, within which a second number would lie on the first
 
 // Whether an effect has a bar. A gradient's length has no natural unit, so that only its order means something.
-export const drawn = (effect, unit) => unit === "norm" || Math.abs(effect) >= LEAST_DRAWN;
+export const drawn = (effect, unit) => ["norm", "attention"].includes(unit) || Math.abs(effect) >= LEAST_DRAWN;
 
 // Both ends of one scale for all of these words, spread included, and its unit.
 export function rangeOf(words, unit) {
@@ -59,6 +59,7 @@ const share = (value, { unit }) => (unit === "score" ? value.toFixed(2) : percen
 const said = (effect, unit) => {
   if (effect === null) return "has no effect by this way";
   if (unit === "norm") return `length ${effect.toPrecision(3)}`;
+  if (unit === "attention") return `receives weight ${effect.toFixed(2)}`;
   if (unit === "score") return `${effect < 0 ? "lowers" : "raises"} the score by ${Math.abs(effect).toFixed(2)}`;
   const inUnit = unit === "log p" ? " nats (log p)" : unit ? ` (${unit})` : "";
   return `${effect < 0 ? "opposes" : "supports"} the verdict by ${Math.abs(effect).toFixed(2)}${inUnit}`;

@@ -5,9 +5,13 @@ import { Waiting } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "./bars.js";
-import { Together } from "./together.js";
 
 const ALL_WAYS = "taken-away";
+const UNSIGNED = {
+  "gradient-norm":
+    "A longer bar: the verdict would begin to change faster with this word’s vector. A length has no sign.",
+  attention: "A longer bar: the word receives more attention. It has no sign, and is not an effect.",
+};
 const FIRST = 3; // words of a sentence that have a bar before more are asked for
 
 class EffectsPanel {
@@ -17,8 +21,7 @@ class EffectsPanel {
     this.open = false;
     const methods = frame.methods.map(({ name, title, cost }) => [name, cost ? `${title} (${cost})` : title]);
     this.method = chooser(methods, "", (method) => this.choose(method));
-    this.together = new Together(view);
-    this.whole = linkButton("", "Show all words and two words together, or the longest bars only", () => {
+    this.whole = linkButton("", "Show all words, or the longest bars only", () => {
       this.open = !this.open;
       this.draw();
       this.whole.focus();
@@ -28,14 +31,7 @@ class EffectsPanel {
     this.body = html("div.words-and-bars.halves");
     this.waiting = new Waiting("Computing …", "what each word does", "words");
     this.waiting.element.classList.add("way");
-    this.element = html(
-      "section",
-      { "aria-label": this.title },
-      this.head,
-      this.body,
-      this.after,
-      this.together.element,
-    );
+    this.element = html("section", { "aria-label": this.title }, this.head, this.body, this.after);
   }
 
   get title() {
@@ -70,8 +66,7 @@ class EffectsPanel {
       this.headed = asked.name;
       refill(this.head, this.heading(asked));
     }
-    if (view.asked.together) this.open ||= !this.together.asked;
-    this.whole.textContent = this.open ? "Longest bars only" : "All words, and two together";
+    this.whole.textContent = this.open ? "Longest bars only" : "All words";
     this.waiting.say(asked.cost ? `Computing, ${asked.cost} …` : "Computing …");
     this.waiting.draw(Boolean(view.bars), view.news);
     const sides = this.words();
@@ -86,8 +81,6 @@ class EffectsPanel {
     const { completeness } = view.news?.words ?? {};
     const said = completeness && view.bars ? this.completeness(...completeness) : null;
     refill(this.after, said, this.passes());
-    this.together.element.hidden = !this.open;
-    this.together.draw();
   }
 
   // What it took, of a model whose passes take long, and what more can be asked for.
@@ -103,9 +96,8 @@ class EffectsPanel {
 
   heading({ name, how, cannot }) {
     const reading =
-      name === "gradient-norm"
-        ? "A longer bar: the verdict would begin to change faster with this word’s vector. A length has no sign."
-        : "Bar to the right, filled: the word supports the verdict. To the left, hollow: it opposes it. The thin line is the spread.";
+      UNSIGNED[name] ??
+      "Bar to the right, filled: the word supports the verdict. To the left, hollow: it opposes it. The thin line is the spread.";
     const more = [
       html("b", `How: `),
       `${capital(how)}. `,

@@ -35,11 +35,12 @@ class LinksFrame(Payload):
 
 @dataclass(frozen=True)
 class LinkMap:
-    """The effects of one map, ``values``, on a scale to ``high`` either way; ``before``: its weights, or its scores
-    where ``least`` is the one that a cell got. ``words``: what stands along both edges. ``heavy``: cells with much
-    weight and little effect, ``telling``: with little weight and much effect. ``crossings``: whether the model counted
-    words that look across a word; ``layer``: the first one, from 0, of a transformer in which links were cut. Of whole
-    heads the rows are layers, the columns heads."""
+    """The effects of one map, ``values``, on a scale to ``high`` either way.
+
+    ``before``: its weights, or its scores where ``least`` is the one that a cell got; ``words``: along both edges;
+    ``heavy``: cells with much weight and little effect, ``telling``: with little weight and much effect; ``layer``: the
+    first one, from 0, of a transformer in which links were cut. Of whole heads the rows are layers, the columns heads.
+    """
 
     rows: str
     columns: str
@@ -52,7 +53,6 @@ class LinkMap:
     values: tuple[tuple[float | None, ...], ...]
     high: float
     tau_b: float | None
-    crossings: bool
     layer: int
     heavy: tuple[Cell, ...]
     telling: tuple[Cell, ...]
@@ -85,7 +85,6 @@ def link_map(links: LinkEffects, explanation: Explanation) -> LinkMap:
         compact(links.effects),
         max((abs(effect) for row in links.effects for effect in row if effect is not None), default=0.0),
         links.tau_b,
-        links.crossings,
         links.layer,
         heavy,
         telling,

@@ -64,9 +64,7 @@ class LinkMatrix extends MatrixPanel {
   }
 
   get labelsOfLinks() {
-    const { rows, columns, verdict, least, renormalised, tau_b, crossings, layer, heavy, telling, knockedOut } =
-      this.attention;
-    const without = crossings ? "" : " Without crossings: q is 0 before and after each cut.";
+    const { rows, columns, verdict, least, renormalised, tau_b, layer, heavy, telling, knockedOut } = this.attention;
     const apart = rows === columns ? "" : ` into ${the(columns)}`;
     const agreement =
       tau_b === null
@@ -80,10 +78,10 @@ class LinkMatrix extends MatrixPanel {
         : `These are scores, of which a choice or a pooling follows: the cell gets ${signed(least, 0)}, the least score that a match of this model can have. `;
     return {
       title: `What each link of ${the(rows)}${apart} does to “${verdict}”${layer ? `, cut from layer ${layer + 1} on` : ""}`,
-      how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.${without}`,
+      how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.`,
       more: `${rule}An effect is log p of the verdict (of a model with one output, its score) before minus after this one cell is cut; all others stay. A ring (${heavy.length}): in the top tenth by weight, in the lower half by effect; a diamond (${telling.length}): in the top tenth by effect, in the lower half by weight. τ-b is 1 where the order is the same, 0 where there is no order, below 0 where it is turned round. What it cannot tell: two links that carry the same hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
       what: "effects of links",
-      file: `effects-of-links-of-${rows}${renormalised && !knockedOut ? "-renormalised" : ""}${layer ? `-from-layer-${layer + 1}` : ""}${crossings ? "" : "-without-crossings"}`,
+      file: `effects-of-links-of-${rows}${renormalised && !knockedOut ? "-renormalised" : ""}${layer ? `-from-layer-${layer + 1}` : ""}`,
     };
   }
 

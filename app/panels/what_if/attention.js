@@ -1,14 +1,14 @@
-// Attention changed by hand: the weight of the selected cell, the column of the selected word, or a whole map.
+// Attention changed by hand: the weight of the selected cell, or a whole map.
 
 import { chooser, html, numbered, refill, the } from "../../components/elements.js";
 import { CellGestures } from "./gestures.js";
 
 const PAUSE = 500; // milliseconds after which a slider that was moved is let go
 const SEEDS = 10_000;
-const BOOST = 2;
+const TEMPERATURES = [0.25, 0.5, 2, 3, 5, 10, 20, 50];
 const RULES = [
-  ["renormalised", "is scaled, so that its sum stays"],
-  ["kept", "stays as it is"],
+  ["renormalised", "is renormalised"],
+  ["kept", "is unchanged"],
 ];
 
 // A share from what a person typed as a percentage; nothing where that is none.
@@ -104,14 +104,15 @@ export class AttentionEditor {
     if (key !== this.drawn) {
       this.drawn = key;
       this.slider = null;
-      const lines = column === null ? [] : this.ofTheColumn(map, matrix, row, column);
-      refill(this.element, matrix && (lines.length ? lines : html("p.soft", "Click a cell to change its weight.")));
+      const chosen = row !== null && column !== null;
+      const lines = chosen
+        ? this.ofTheCell(map, matrix, [row, column])
+        : html("p.soft", "Click a cell to change its weight.");
+      refill(this.element, matrix && lines);
     }
-    const sources = this.view.news?.sources ?? [];
-    const known = [map.number, sources.length].join();
-    if (known !== this.known) {
-      this.known = known;
-      refill(this.whole, this.ofTheMap(map, sources));
+    if (map.number !== this.known) {
+      this.known = map.number;
+      refill(this.whole, this.ofTheMap(map));
     }
   }
 
@@ -143,30 +144,6 @@ export class AttentionEditor {
     if (!this.slider || String(this.at) !== String(at)) return;
     this.slider.value = String(100 * weight);
     this.input.value = typedAs(weight);
-  }
-
-  ofTheColumn(map, matrix, row, column) {
-    const word = `“${matrix.word(column)}”`;
-    const scored = matrix instanceof Scores;
-    const change = (name, by, text, label) =>
-      this.panel.button(text, label, () => this.make(name, `column ${map.number} ${column} ${by} ${this.rest}`), {
-        name,
-      });
-    return [
-      row === null ? null : this.ofTheCell(map, matrix, [row, column]),
-      html(
-        "div.controls",
-        change("mute", 0, `Mute ${word}`, scored ? `Nothing matches ${word}` : `No word looks at ${word}`),
-        change(
-          "boost",
-          BOOST,
-          `${word} × ${BOOST}`,
-          scored ? `All match ${word} ${BOOST} times as well` : `All look at ${word} with ${BOOST} times the weight`,
-        ),
-        scored ? null : this.rules(),
-        row === null && html("span.soft", "Click a cell to change its weight alone."),
-      ),
-    ];
   }
 
   ofTheCell(map, matrix, at) {
@@ -210,7 +187,7 @@ export class AttentionEditor {
     const send = (event) => {
       event.preventDefault();
       const share = shareOf(this.input.value);
-      refill(problem, share === null && `“${this.input.value}” is no weight: type a number from 0 to 100.`);
+      refill(problem, share === null && `Enter a number from 0 to 100.`);
       if (share !== null) set("typed-weight", share);
     };
     return html(
@@ -220,6 +197,7 @@ export class AttentionEditor {
       this.slider,
       this.input,
       html("button.act", { type: "submit", "aria-label": scored ? "Set this match" : "Set this weight" }, "Set"),
+      scored ? null : this.rules(),
       problem,
     );
   }
@@ -244,31 +222,29 @@ export class AttentionEditor {
     return html("label.soft", "the rest of a row ", select);
   }
 
-  ofTheMap(map, sources) {
+  ofTheMap(map) {
     const edit = (name, text, label, values = () => "") =>
-      this.panel.button(text, label, () => this.make(name, `${name} ${map.number}${values()}`), { name });
+      this.panel.button(text, label, () => this.make(name, `${name}${values()}`), { name });
     const scored = this.scores.length > 0;
-    const fitting = sources.filter((source) => source.map === map.number);
-    const titles = [["", "of another model …"], ...fitting.map(({ title }, i) => [i, title])];
-    const take = (place) => {
-      const { other, model } = fitting[Number(place)];
-      this.make("from", `from ${map.number} ${other} ${model}`);
-    };
-    const select = chooser(titles, "", take, { "aria-label": "Attention of another model", "data-name": "from" });
+    const choices = [["", "temperature …"], ...TEMPERATURES.map((value) => [value, `temperature ${value}`])];
+    const temper = (value) => this.make("temperature", `temperature ${value}`);
+    const label = { "aria-label": "Temperature of the attention", "data-name": "temperature" };
+    const crossed = this.view.dataOf("attention_map", (data) => data.crossed);
     return [
       html("span.soft", this.maps.length > 1 ? `Where ${the(map.rows)} looks:` : scored ? "Matches:" : "Attention:"),
-      edit("uniform", "Uniform", `Attention uniform: ${scored ? "each row’s mean" : "all words with the same weight"}`),
-      edit("diagonal", "Diagonal", "Attention on the diagonal: each word looks at the one at its place"),
       edit(
-        "sharper",
-        "Sharper",
-        `Attention sharper: each ${scored ? "match squared" : "weight squared, and the row normalised"}`,
-        () => " 2",
+        "uniform",
+        "Uniform",
+        `Attention uniform: ${scored ? "each row’s mean" : "the same weight on all words"}`,
+        () => {
+          return ` ${map.number}`;
+        },
       ),
       edit("permuted", "Permuted", "Attention permuted: the weights of each row in another order", () => {
-        return ` ${Math.floor(Math.random() * SEEDS)}`;
+        return ` ${map.number} ${Math.floor(Math.random() * SEEDS)}`;
       }),
-      fitting.length ? select : null,
+      chooser(choices, "", temper, label),
+      crossed ? edit("uncrossed", "Without crossings", "Crossing words not counted: q is 0 for every word") : null,
     ];
   }
 }

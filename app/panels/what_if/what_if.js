@@ -34,7 +34,7 @@ class WhatIfPanel {
       `Δp is by how much one change moved the probability of “${data.followed}”, the verdict on the pair as typed. `,
       "The smallest change is searched among words left out and words offered in their place, up to three at once: fewest changes first, then the largest Δp, by the model as it was trained. ",
       data.maps.length &&
-        "A change of attention works on the weights as they are after the one before: a cell of the matrix by the slider here, by dragging it up or down, or by the keys + and \u2212 on it. It ends when a word is changed, since its cells would be those of other words, and acts again when that is undone. ",
+        "A change of attention works on the weights as they are after the one before: a cell of the matrix by the slider here, by dragging it up or down, or by the keys + and \u2212 on it. It ends when a word is changed, since its cells would be those of other words, and acts again when that is undone; a temperature stays. ",
       data.scores.length &&
         "This model attends by scores, of which a choice or a pooling follows. A change of a match holds to its share of the way from the least that a match can have (0 %) to the best (100 %), and no row is normalised. It ends when a word is changed. ",
       "The address and a saved file hold all changes. Keys: Delete on a word leaves it out, Ctrl + Z undoes, Ctrl + Y makes it again. ",
