@@ -94,7 +94,6 @@ class Word:
 class ExplainRequest(PairRequest):
     """``word``: whose attentive context is also given as nearest words."""
 
-    temperature: float = setting(1.0, least=0.01, most=1000)
     head: str = ""
     word: Word | None = None
 
@@ -217,8 +216,7 @@ def explain(asked: ExplainRequest, progress: Progress) -> Explanation:
     checkpoint, first, second = asked.pair
     if asked.head and not checkpoint.model.has_heads:
         raise UserError(f"{checkpoint.name} has no heads to choose from: leave head out")
-    edits = acting(asked.parsed_edits)
-    explanation = explain_under(checkpoint, first, second, edits, temperature=asked.temperature, head=asked.head)
+    explanation = explain_under(checkpoint, first, second, acting(asked.parsed_edits), head=asked.head)
     if asked.word is None:
         return explanation
     sides = _sides(explanation)
