@@ -1,4 +1,4 @@
-"""Links and files of earlier versions, in which a temperature and uncounted crossing words were settings of their own."""
+"""Links and files of earlier versions: a temperature and uncounted crossing words were settings of their own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.effects.attention_edits import TEMPERATURE, UNCROSSED
 
 
 def converted(parameters: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of Explore with these as edits of attention, and the edit ``sharper`` (a power) as a temperature."""
+    """The parameters of Explore with these as edits, and the edit ``sharper`` (a power) as a temperature."""
     out = dict(parameters)
     added = [UNCROSSED] if out.pop("crossings", "") == "off" else []
     if re.fullmatch(r"\d{1,2}(\.\d{1,3})?", out.get("temperature", "")):

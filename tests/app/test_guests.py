@@ -94,7 +94,7 @@ def test_a_head_is_chosen_by_the_address_and_by_the_browser(drawn, guests):
     ("link", "sentence"),
     [
         ({"head": "9.9"}, "this model has 3 layers of 4 heads: the mean of all layers and heads is shown"),
-        ({"head": "seven"}, "write 7.4 (layer 7, head 4), mean or rollout"),
+        ({"head": "seven"}, "can’t be used here, so the page is shown without them: head"),
         ({"head": "2.3", "model": "nli-attconv-light"}, "no heads to choose from"),
         ({"show": "score"}, "raw scores, which an external model does not have"),
         ({"temperature": "2"}, "a transformer’s weights cannot be set, only cut"),
