@@ -97,7 +97,7 @@ def test_edits_come_before_the_question(client):
     assert explanation.second.text == "A dog is cold" and explanation.evidence[0].weights[1][1] == 1
     assert [word["text"] for word in answer(client, "why", edits=edits, method="dropped")["words"]][5] == "dog"
     warm = Explanation.from_dict(answer(client, "explain", edits=["temperature 5"])).evidence[0]
-    assert warm.overridden and max(map(max, warm.weights)) < 0.5
+    assert warm.overridden
 
 
 def test_faithfulness_offers_and_models(client, guest_models, tmp_path):
