@@ -1,224 +1,224 @@
-"""What is known of every row of a run, by the names that filters, orders and slices use."""
+"""The columns that filters, orders and slices know about a run's rows, and what they are computed from."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
-from core.desk.annotations import FileState
-from core.desk.run import Run, column_of
+from core.desk.run import OTHER_COLUMN, Run, StoredRows, column_of, other_columns
 from core.evaluation.scores import question_kind
 from core.linguistics import constructions
 from core.linguistics.features import NEGATIONS
-from core.reading.word_table import default_table
 
 _EVIDENCE = ("evidence", "evidences", "evidence_sentences")
 """Names of columns that hold a JSON list of sentences."""
 _LENGTHS = (5, 10, 15, 20, 30)
-_OWN = "a column of the file"
+_CHUNK = 10_000
 Words = tuple[str, ...]
-"""The normalised words of a text, without signs."""
+"""The normalised words of a text, without punctuation."""
 
 
 @dataclass(frozen=True)
 class RunColumn:
-    """Values of all rows ``[N]``. ``kind``: "text" (str), "number" (float, NaN where unknown), "yes" (bool) or "set"
-    (collections of str, of tags). ``about``: what it is, for a list of all names."""
+    """A column. ``kind``: "text", "number", "yes" (a boolean) or "set" (of tags)."""
 
-    values: np.ndarray
     kind: str
     about: str = ""
+    """Its meaning, for the list of all columns."""
     dimension: str = ""
-    """What slices by its values are called; empty where it makes none."""
+    """The name of the slices by its values; empty where there are none."""
     bounds: tuple[float, ...] = ()
-    """Upper bounds of the slices of numbers, each of which takes in several; the last slice has none."""
-    known: np.ndarray | None = None
-    """Rows whose value is known, bool ``[N]``; None: all, but of "number" those that are not NaN."""
+    """Upper bounds of slices of numbers; the last slice has none."""
     rare: bool = False
-    """Of "yes": whether the rows without are no slice. They are nearly all rows, and three rows with it would put them
-    first among the slices."""
+    """For "yes": whether the rows without make no slice, as they are nearly all rows."""
+    sql: str = ""
+    """The expression of its values, NULL where they are unknown."""
+    folded: str = ""
+    """The expression of its case-folded texts."""
 
 
-def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, RunColumn]:
-    """All columns of a run by name; the file's own come last, as ``file.NAME`` where the name is taken.
+class Cells(NamedTuple):
+    """A column with its values for all rows; null where unknown."""
 
-    ``known``: whether the word table has a word, by default the shared one's.
-    """
-    out = _texts(run) | _of_models(run) | _of_words(run, known or default_table().known)
-    rows = run.dataset.rows
-    for name in dict.fromkeys(name for row in rows for name in row.columns):
-        own = f"file.{name}" if name in out else name
-        out[own] = _own(own, [row.columns.get(name, "") for row in rows])
-    return out
+    column: RunColumn
+    values: pa.Array
 
 
-def with_tags(known: Mapping[str, RunColumn], run: Run, state: FileState) -> dict[str, RunColumn]:
-    """The same with what people said of the rows."""
-    rows = [state.row(key) for key in run.keys]
-    tags, looked = _objects([row.tags_that_hold() for row in rows]), _objects([row.looked for row in rows])
-    return {
-        **known,
-        "tag": RunColumn(tags, "set", "tags that anybody gave the row", "tag"),
-        "annotator": RunColumn(looked, "set", "who looked at the row"),
-        "note": RunColumn(_objects([" ".join(row.notes.values()) for row in rows]), "text", "all notes on the row"),
-    }
+def cells(values: Sequence[object] | np.ndarray, kind: str, about: str = "", **more: object) -> Cells:
+    """A column of these values; NaN and None are unknown."""
+    types = {"text": pa.string(), "number": pa.float64(), "yes": pa.bool_(), "set": pa.list_(pa.string())}
+    array = pa.array(values, types[kind], from_pandas=True)
+    return Cells(RunColumn(kind, about, **more), array)  # type: ignore[arg-type]
 
 
-def ordered(rows: np.ndarray, column: RunColumn, *, largest_first: bool) -> np.ndarray:
-    """The numbers ``rows [n]`` in the order of the column's values; rows of one value stay as they are either way,
-    those of an unknown one come last, and sets have no order."""
-    if column.kind == "set":
-        return rows
-    values = pd.Series(column.values[rows], index=rows, dtype=column.values.dtype)
-    if column.known is not None:
-        values = values.astype(object).where(column.known[rows])
-    return values.sort_values(ascending=not largest_first, kind="stable").index.to_numpy()
-
-
-def _texts(run: Run) -> dict[str, RunColumn]:
-    rows, (first, second) = run.dataset.rows, _roles(run)
+def facts(run: Run) -> dict[str, Cells]:
+    """Keys, labels and what the models predict."""
+    gold = np.where(run.gold == "", None, run.gold)
     out = {
-        "id": RunColumn(_objects(run.keys), "text", "the row's id"),
-        "first": RunColumn(_objects([row.first for row in rows]), "text", f"the {first}"),
+        "id": cells(run.keys, "text", "the row's id"),
+        "gold": cells(gold, "text", "the file's label", dimension="gold label"),
     }
-    if not run.dataset.single:
-        out["second"] = RunColumn(_objects([row.second for row in rows]), "text", f"the {second}")
-    out["gold"] = RunColumn(run.gold, "text", "the file's label", "gold label", known=run.gold != "")
-    return out
-
-
-def _roles(run: Run) -> tuple[str, str]:
-    roles = run.models[0].roles
-    return roles.first, roles.second
-
-
-def _of_models(run: Run) -> dict[str, RunColumn]:
-    out: dict[str, RunColumn] = {}
     for i, model in enumerate(run.models):
         # Rounded, or 0.7 as float32 would lie below the 0.7 of a filter.
         chances, answers = (values.astype(float).round(6) for values in (model.probabilities, model.answers))
-        rows, gold = np.arange(len(chances)), run.gold_answers[i]
-        of_gold, about = (
-            np.where(gold >= 0, answers[rows, np.maximum(gold, 0)], np.nan),
-            "whether that is the file's label",
-        )
+        rows, label = np.arange(len(chances)), run.gold_answers[i]
+        right = np.where(label >= 0, run.right(i), None)
+        of_gold = np.where(label >= 0, answers[rows, np.maximum(label, 0)], np.nan)
+        about = f"whether that is the file's label ({model.title})"
         out |= {
-            column_of("predicted", i): RunColumn(model.predicted, "text", f"class that {model.title} predicts"),
-            column_of("right", i): RunColumn(run.right(i), "yes", f"{about} ({model.title})", known=gold >= 0),
-            column_of("p", i): RunColumn(chances[rows, model.best], "number", "probability of the predicted class"),
-            column_of("p_gold", i): RunColumn(of_gold, "number", "probability of the file's label"),
+            column_of("predicted", i): cells(model.predicted, "text", f"class that {model.title} predicts"),
+            column_of("right", i): cells(right, "yes", about),
+            column_of("p", i): cells(chances[rows, model.best], "number", "probability of the predicted class"),
+            column_of("p_gold", i): cells(of_gold, "number", "probability of the file's label"),
         }
         if model.scale.several:
             names = np.array(model.scale.names, dtype=object)[model.answered]
-            about = "label with the largest sum of probabilities, by which right is told"
-            out[column_of("predicted_label", i)] = RunColumn(names, "text", about)
-        for at, label in enumerate(model.labels):
-            name = column_of("p", i) + "_" + re.sub(r"\W+", "_", label)
-            out.setdefault(name, RunColumn(chances[:, at], "number", f"probability of {label}"))
+            about = "label with the largest sum of probabilities, which decides whether the model is right"
+            out[column_of("predicted_label", i)] = cells(names, "text", about)
+        for at, label_name in enumerate(model.labels):
+            name = column_of("p", i) + "_" + re.sub(r"\W+", "_", label_name)
+            out.setdefault(name, cells(chances[:, at], "number", f"probability of {label_name}"))
     return out
 
 
-def _of_words(run: Run, known: Callable[[str], bool]) -> dict[str, RunColumn]:
-    @functools.cache
-    def words(text: str) -> Words:
-        return tuple(constructions.words_of(text))
+@dataclass
+class Features:
+    """What is computed from the texts of a run's rows alone: ``values [N]`` by the name of a column, and whether most
+    first texts are questions."""
 
-    @functools.cache
-    def unknown(word: str) -> bool:
-        return not known(word)
-
-    rows, (first, second) = run.dataset.rows, _roles(run)
-    firsts, seconds = [words(row.first) for row in rows], [words(row.second) for row in rows]
-    judged = firsts if run.dataset.single else seconds
-
-    def number(values: Sequence[float], about: str, dimension: str, bounds: tuple[float, ...]) -> RunColumn:
-        return RunColumn(np.array(values, dtype=float), "number", about, dimension, bounds)
-
-    lengths = [len(text) for text in firsts]
-    out = {"words_first": number(lengths, f"words of the {first}", f"length of the {first}", (*_LENGTHS, 50))}
-    if not run.dataset.single:
-        lengths = [len(text) for text in seconds]
-        shares = [len({*own} & {*other}) / max(1, len({*own})) for own, other in zip(seconds, firsts, strict=True)]
-        about = f"share of the {second}'s words that the {first} has"
-        out["words_second"] = number(lengths, f"words of the {second}", f"length of the {second}", _LENGTHS)
-        out["overlap"] = number(shares, about, "word overlap", (0.2, 0.4, 0.6, 0.8, 0.999))
-    negated = np.array([not NEGATIONS.isdisjoint(text) for text in judged])
-    about = f"whether the {first if run.dataset.single else second} has a word of negation"
-    out["negation"] = RunColumn(negated, "yes", about, "negation")
-    of = f"the {first}" if run.dataset.single else f"the {first} or the {second}"
-    out |= _constructions(firsts, seconds, of, single=run.dataset.single)
-    kinds, about = _objects([question_kind(text) for text in firsts]), f"first question word of the {first}"
-    out["question_word"] = RunColumn(kinds, "text", about, "question word" if _asks(run) else "")
-    shares = [float(np.mean([unknown(word) for word in (*a, *b)] or 0)) for a, b in zip(firsts, seconds, strict=True)]
-    out["unknown"] = number(shares, "share of words that the word table lacks", "unknown words", (0, 0.05, 0.1, 0.2))
-    counts = _evidence(run)
-    if counts is not None:
-        out["evidence_sentences"] = number(counts, "sentences of evidence", "sentences of evidence", (1, 2, 3, 5))
-    return out
+    values: dict[str, pa.Array] = field(default_factory=dict)
+    asks: bool = False
 
 
-def _constructions(firsts: Sequence[Words], seconds: Sequence[Words], of: str, *, single: bool) -> dict[str, RunColumn]:
-    """Shallow features (:mod:`core.linguistics.constructions`), which say where to look: whether the words of a pair
-    are exchanged, and whether one of its texts has a construction. ``of``: whose texts they are, for people."""
-
-    def yes(values: Iterable[bool], about: str, dimension: str) -> RunColumn:
-        about += ", told by words alone"
-        return RunColumn(np.array([*values], dtype=bool), "yes", about, dimension, rare=True)
-
-    def either(holds: Callable[[Words], bool]) -> Iterable[bool]:
-        known = functools.cache(holds)
-        return (known(first) or known(second) for first, second in zip(firsts, seconds, strict=True))
-
-    out: dict[str, RunColumn] = {}
-    if not single:
-        values = map(constructions.exchanged, firsts, seconds)
-        out["exchanged"] = yes(values, "whether both texts have the same words in another order", "exchanged words")
-    out["passive"] = yes(either(constructions.passive), f"whether {of} has a passive", "passive")
-    out["quantifier"] = yes(either(constructions.quantifier), f"whether {of} has a quantifier", "quantifier")
-    about = f"whether {of} has an embedded clause"
-    out["embedded_clause"] = yes(either(constructions.embedded_clause), about, "embedded clause")
-    return out
+def features_of(run: Run, known: Callable[[str], bool]) -> Features:
+    """Features of all rows; ``known``: whether a word is in the vocabulary. Needs the texts of 10,000 rows at a time."""
+    compute = _PairFeatures(run.single, known)
+    chunks, ends = list[dict[str, list[object]]](), 0
+    for firsts, seconds in _texts(run):
+        ends += sum(text.rstrip().endswith("?") for text in firsts)
+        chunks.append(compute(firsts, seconds))
+    values = {name: pa.array(itertools.chain.from_iterable(chunk[name] for chunk in chunks)) for name in chunks[0]}
+    evidence = _evidence(run)
+    if evidence is not None:
+        values["evidence_sentences"] = pa.array(evidence, pa.float64())
+    for name in other_columns(run.dataset):
+        numbers = _numbers(_other(run, name))
+        if numbers is not None:
+            values[OTHER_COLUMN + name] = pa.array(numbers, from_pandas=True)
+    return Features(values, 2 * ends > len(run.dataset.rows))
 
 
-def _asks(run: Run) -> bool:
-    """Whether the first texts are questions: by what they are to the model or the file, or by most of their ends."""
+def _texts(run: Run) -> Iterator[tuple[list[str], list[str]]]:
+    """The first and second texts in chunks."""
     rows = run.dataset.rows
-    ends = sum(row.first.rstrip().endswith("?") for row in rows)
-    return run.dataset.ranking or run.models[0].roles.first.startswith("question") or 2 * ends > len(rows)
+    if isinstance(rows, StoredRows):
+        yield from rows.texts(_CHUNK)
+        return
+    for start in range(0, len(rows), _CHUNK):
+        some = rows[start : start + _CHUNK]
+        yield [row.first for row in some], [row.second for row in some]
 
 
-def _evidence(run: Run) -> list[float] | None:
-    """Sentences of evidence a row, where a column holds lists of them."""
-    rows = run.dataset.rows
-    name = next((name for name in _EVIDENCE if any(row.columns.get(name, "")[:1] == "[" for row in rows)), None)
-    if name is None:
+def _other(run: Run, name: str) -> list[str]:
+    """The cells of another column of the file; empty where a row has none."""
+    if isinstance(run.dataset.rows, StoredRows):
+        return [text or "" for text in run.dataset.rows.column(OTHER_COLUMN + name)]
+    return [row.columns.get(name, "") for row in run.dataset.rows]
+
+
+class _PairFeatures:
+    """Features of texts by their words alone, which say where to look (:mod:`core.linguistics.constructions`)."""
+
+    def __init__(self, single: bool, known: Callable[[str], bool]) -> None:
+        self._single, self._known = single, functools.cache(known)
+
+    def __call__(self, first_texts: Sequence[str], second_texts: Sequence[str]) -> dict[str, list[object]]:
+        words = functools.cache(lambda text: tuple(constructions.words_of(text)))
+        firsts, seconds = [words(text) for text in first_texts], [words(text) for text in second_texts]
+        pairs = list(zip(firsts, seconds, strict=True))
+        out: dict[str, Iterable[object]] = {"words_first": (float(len(text)) for text in firsts)}
+        if not self._single:
+            out["words_second"] = (float(len(text)) for text in seconds)
+            out["overlap"] = (len({*own} & {*other}) / max(1, len({*own})) for other, own in pairs)
+            out["exchanged"] = itertools.starmap(constructions.exchanged, pairs)
+        out["negation"] = (not NEGATIONS.isdisjoint(text) for text in (firsts if self._single else seconds))
+        for name in ("passive", "quantifier", "embedded_clause"):
+            holds: Callable[[Words], bool] = functools.cache(getattr(constructions, name))
+            out[name] = [holds(first) or holds(second) for first, second in pairs]
+        out["question_word"] = map(question_kind, first_texts)
+        out["unknown"] = (float(np.mean([not self._known(word) for word in (*a, *b)] or 0)) for a, b in pairs)
+        return {name: list(values) for name, values in out.items()}
+
+
+def _evidence(run: Run) -> list[float | None] | None:
+    """The number of evidence sentences of each row, where a column holds lists of them."""
+    for name in _EVIDENCE:
+        if name in other_columns(run.dataset):
+            texts = _other(run, name)
+            if any(text[:1] == "[" for text in texts):
+                return [_length(text) for text in texts]
+    return None
+
+
+def _length(text: str) -> float | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
         return None
-    counts = []
-    for row in rows:
-        try:
-            value = json.loads(row.columns.get(name, ""))
-        except (ValueError, RecursionError):
-            value = None
-        counts.append(len(value) if isinstance(value, list) else np.nan)
-    return counts
+    return float(len(value)) if isinstance(value, list) else None
 
 
-def _own(name: str, texts: list[str]) -> RunColumn:
-    """A column of the file: numbers where all of its cells are numbers or empty."""
+def _numbers(texts: Sequence[str]) -> np.ndarray | None:
+    """A column of the file as numbers, NaN in empty cells; None where any cell is not a finite number, or all are
+    empty."""
     try:
         numbers = np.array([float(text) if text.strip() else np.nan for text in texts])
     except ValueError:
-        numbers = np.array([np.inf])
-    if np.isnan(numbers).all() or np.isinf(numbers).any():
-        return RunColumn(_objects(texts), "text", _OWN, name)
-    return RunColumn(numbers, "number", _OWN, name)
+        return None
+    return None if np.isnan(numbers).all() or np.isinf(numbers).any() else numbers
 
 
-def _objects(values: Sequence[object]) -> np.ndarray:
-    return np.array(values, dtype=object)
+def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
+    """The columns of these features, without those of the file."""
+    roles = run.models[0].roles
+    first, second = roles.first, roles.second
+    either = f"the {first}" if run.single else f"the {first} or the {second}"
+    judged = first if run.single else second
+    asks = run.dataset.ranking or roles.first.startswith("question") or features.asks
+
+    def heuristic(name: str, about: str) -> RunColumn:
+        return RunColumn("yes", f"{about} (heuristic, based on words only)", name, rare=True)
+
+    known = {
+        "words_first": RunColumn("number", f"words in the {first}", f"length of the {first}", (*_LENGTHS, 50)),
+        "words_second": RunColumn("number", f"words in the {second}", f"length of the {second}", _LENGTHS),
+        "overlap": RunColumn(
+            "number",
+            f"share of the {second}'s words that are in the {first}",
+            "word overlap",
+            (0.2, 0.4, 0.6, 0.8, 0.999),
+        ),
+        "negation": RunColumn("yes", f"whether the {judged} has a negation word", "negation"),
+        "exchanged": heuristic("exchanged words", "whether both texts have the same words in another order"),
+        "passive": heuristic("passive", f"whether {either} has a passive"),
+        "quantifier": heuristic("quantifier", f"whether {either} has a quantifier"),
+        "embedded_clause": heuristic("embedded clause", f"whether {either} has an embedded clause"),
+        "question_word": RunColumn("text", f"first question word of the {first}", "question word" if asks else ""),
+        "unknown": RunColumn("number", "out-of-vocabulary rate", "unknown words", (0, 0.05, 0.1, 0.2)),
+        "evidence_sentences": RunColumn("number", "sentences of evidence", "sentences of evidence", (1, 2, 3, 5)),
+    }
+    return {name: column for name, column in known.items() if name in features.values}
+
+
+def texts_of_row(run: Run) -> Mapping[str, str]:
+    """The columns of texts and their meaning."""
+    roles = run.models[0].roles
+    return {"first": f"the {roles.first}"} | ({} if run.single else {"second": f"the {roles.second}"})

@@ -4,23 +4,27 @@
     predicted != predicted2 and (second contains "not" or tag in ("wrong gold label", other))
 
 A comparison has a column's name on its left (in backticks where it is not one word) and on its right a number, a word,
-a text in quotes or another column; capitals do not matter in texts. A column of yes and no stands alone. It is read by
-a grammar of its own: nothing of it reaches Python or pandas.
+a text in quotes or another column; capitals do not matter in texts. Boolean columns need no comparison. A filter is
+compiled to an SQL condition (:mod:`core.desk.table`): column names become our own expressions, and all values are
+parameters. Conditions on unknown values are unknown, as in SQL: a row without a gold label is neither right nor not.
 """
 
 from __future__ import annotations
 
 import difflib
 import functools
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
+import duckdb
 import numpy as np
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
 from core.desk.columns import RunColumn
+from core.desk.table import RunTable
 from core.errors import UserError
 
 LONGEST = 2000
@@ -48,7 +52,7 @@ STRING: /"(\\.|[^"\\])*"|'(\\.|[^'\\])*'/
 %import common.WS
 %ignore WS
 """
-_ORDERS = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+_ORDERS = ("<", "<=", ">", ">=")
 _ANSWERS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _EXPECTED = {
     "COMPARE": "a comparison (=, <, contains) or and/or",
@@ -58,7 +62,7 @@ _EXPECTED = {
     "LPAR": "a list in brackets",
     "RPAR": "and/or or a closing bracket",
 }
-"""What is called for in words, by the first of these terminals that may follow."""
+"""Descriptions of the terminals that may follow; the first of those that may is named."""
 
 
 class FilterError(UserError):
@@ -74,21 +78,36 @@ def _error(token: Token, sentence: str) -> FilterError:
     return FilterError(sentence, start, start + len(token))
 
 
-def rows_of(text: str, columns: Mapping[str, RunColumn]) -> np.ndarray:
-    """Which rows the filter keeps, bool ``[N]``; all of them for an empty one. Raises FilterError."""
+def rows_of(text: str, table: RunTable) -> np.ndarray:
+    """The rows that the filter keeps, bool ``[N]``; all of them for an empty one. Raises FilterError."""
     if not text.strip():
-        return np.ones(len(next(iter(columns.values())).values), dtype=bool)
+        return np.ones(table.rows, dtype=bool)
+    condition = compiled(text, table.columns)
+    try:
+        return table.mask(condition.sql, condition.values)
+    except duckdb.Error:  # such as too many levels of brackets
+        raise FilterError("The filter is too complex: simplify it.", 0, len(text)) from None
+
+
+class Condition(NamedTuple):
+    """An SQL condition with a value for each of its parameters."""
+
+    sql: str
+    values: tuple[object, ...] = ()
+
+
+def compiled(text: str, columns: Mapping[str, RunColumn]) -> Condition:
+    """A filter as a condition on these columns. Raises FilterError."""
     if len(text) > LONGEST:
         raise FilterError(f"The filter has {len(text):,} characters; it may have {LONGEST:,}.", LONGEST, len(text))
     try:
-        rows: np.ndarray = _Rows(columns).transform(_parser().parse(text)).yes
-        return rows
+        return _Compiler(columns).transform(_parser().parse(text))
     except (UnexpectedCharacters, UnexpectedToken) as error:
         raise _misread(text, error) from None
     except VisitError as error:
         raise error.orig_exc from None
     except RecursionError:
-        raise FilterError("The filter is nested too deep: take some brackets away.", 0, len(text)) from None
+        raise FilterError("The filter is nested too deep: remove some brackets.", 0, len(text)) from None
 
 
 def quoted(name: str) -> str:
@@ -119,7 +138,7 @@ def _misread(text: str, error: UnexpectedCharacters | UnexpectedToken) -> Filter
     wanted = next((words for terminal, words in _EXPECTED.items() if terminal in accepts), "and/or")
     if token.type == "$END":
         end = len(text.rstrip())
-        return FilterError(f"The filter ends too early: expected {wanted}.", end, end)
+        return FilterError(f"The filter is incomplete: expected {wanted}.", end, end)
     sentence = f"Expected {wanted} here, not '{_short(str(token))}'."
     before = re.search(r"[\w.]+$", text[: token.start_pos].rstrip())
     if before and token.type == "NAME" and "AND" in accepts and "COMPARE" not in accepts:
@@ -140,49 +159,30 @@ class _Named(NamedTuple):
     column: RunColumn
 
 
-class _Truth(NamedTuple):
-    """The rows for which something holds and those for which it does not, bool ``[N]``; for all others that is unknown,
-    as whether a row without a gold label is right (Kleene's logic, as SQL has it)."""
-
-    yes: np.ndarray
-    no: np.ndarray
-
-    @classmethod
-    def where(cls, rows: np.ndarray, *columns: RunColumn) -> _Truth:
-        """It holds for these rows; it is unknown where a value of a column is."""
-        known = np.ones(len(rows), dtype=bool)
-        for column in columns:
-            known &= ~np.isnan(column.values) if column.kind == "number" else True
-            known &= True if column.known is None else column.known
-        return cls(rows & known, ~rows & known)
-
-
 @v_args(inline=True)
-class _Rows(Transformer[Token, _Truth]):
-    """From the tree of a filter to its rows."""
-
-    def either(self, one: _Truth, other: _Truth) -> _Truth:
-        return _Truth(one.yes | other.yes, one.no & other.no)
-
-    def both(self, one: _Truth, other: _Truth) -> _Truth:
-        return _Truth(one.yes & other.yes, one.no | other.no)
-
-    def opposite(self, one: _Truth) -> _Truth:
-        return _Truth(one.no, one.yes)
+class _Compiler(Transformer[Token, Condition]):
+    """From the tree of a filter to its condition."""
 
     def __init__(self, columns: Mapping[str, RunColumn]) -> None:
         super().__init__()
         self._columns = columns
         self._names = {name.lower(): name for name in columns}
 
+    def either(self, left: Condition, right: Condition) -> Condition:
+        return Condition(f"({left.sql} OR {right.sql})", left.values + right.values)
+
+    def both(self, left: Condition, right: Condition) -> Condition:
+        return Condition(f"({left.sql} AND {right.sql})", left.values + right.values)
+
+    def opposite(self, condition: Condition) -> Condition:
+        return Condition(f"(NOT {condition.sql})", condition.values)
+
     def name(self, token: Token) -> _Named:
         column = self._column(token)
         if column is None:
             text = _bare(token)
             close = difflib.get_close_matches(text.lower(), self._names, n=1, cutoff=0.5)
-            hint = (
-                f"did you mean {quoted(self._names[close[0]])}?" if close else "“Columns” lists those that are there."
-            )
+            hint = f"did you mean {quoted(self._names[close[0]])}?" if close else "see the list under “Columns”."
             raise _error(token, f"There is no column “{_short(text)}”: {hint}")
         return _Named(token, column)
 
@@ -190,64 +190,63 @@ class _Rows(Transformer[Token, _Truth]):
         text = _bare(token)
         return self._columns.get(text, self._columns.get(self._names.get(text.lower(), "")))
 
-    def alone(self, named: _Named) -> _Truth:
+    def alone(self, named: _Named) -> Condition:
         if named.column.kind != "yes":
             sentence = f"“{_bare(named.token)}” is not yes or no: compare it, as in {named.token} = …"
             raise _error(named.token, sentence)
-        return _Truth.where(named.column.values, named.column)
+        return Condition(named.column.sql)
 
-    def holds(self, named: _Named, value: Token) -> _Truth:
-        if named.column.kind not in ("set", "text"):
-            raise _error(named.token, f"“{_bare(named.token)}” is no text: “contains” asks for one.")
-        part = _text(value).casefold()
-        return _Truth.where(_where(named.column, lambda text: part in text), named.column)
+    def holds(self, named: _Named, value: Token) -> Condition:
+        part = (_storable(_text(value).casefold()),)
+        if named.column.kind == "set":
+            return Condition(f"(len(list_filter({named.column.folded}, lambda t: contains(t, ?))) > 0)", part)
+        if named.column.kind != "text":
+            raise _error(named.token, f"“{_bare(named.token)}” is not text, which “contains” needs.")
+        return Condition(f"contains({named.column.folded}, ?)", part)
 
-    def among(self, named: _Named, *values: Token) -> _Truth:
+    def among(self, named: _Named, *values: Token) -> Condition:
         return functools.reduce(self.either, (self._equal(named, value) for value in values))
 
-    def not_among(self, named: _Named, negation: Token, *values: Token) -> _Truth:
+    def not_among(self, named: _Named, negation: Token, *values: Token) -> Condition:
         return self.opposite(self.among(named, *values))
 
-    def compare(self, named: _Named, sign: Token, value: Token) -> _Truth:
+    def compare(self, named: _Named, sign: Token, value: Token) -> Condition:
         if sign not in _ORDERS:
             equal = self._equal(named, value)
             return self.opposite(equal) if sign in ("!=", "<>") else equal
         other = self._other(value)
         if named.column.kind != "number" or (other is not None and other.kind != "number"):
-            sentence = f"“{_bare(named.token)}” is no number on both sides: only = and != fit, or “contains”."
+            sentence = f"“{_bare(named.token)}” is not a number on both sides: use =, != or “contains”."
             raise _error(named.token, sentence)
-        rows = _ORDERS[sign](named.column.values, _number(value) if other is None else other.values)
-        return _Truth.where(rows, named.column, *filter(None, [other]))
+        if other is not None:
+            return Condition(f"({named.column.sql} {sign} {other.sql})")
+        return Condition(f"({named.column.sql} {sign} ?)", (_number(value),))
 
     def _other(self, value: Token) -> RunColumn | None:
-        """The column that stands on the right, None for a value."""
+        """The column on the right, None for a value."""
         return self._column(value) if value.type in ("NAME", "QUOTED") else None
 
-    def _equal(self, named: _Named, value: Token) -> _Truth:
+    def _equal(self, named: _Named, value: Token) -> Condition:
         column, other, text = named.column, self._other(value), _text(value).casefold()
-        rows, of = np.zeros(0, dtype=bool), [column]
         if other is not None and other.kind == column.kind == "text":
-            of = [column, other]
-            pairs = zip(column.values, other.values, strict=True)
-            rows = np.array([one.casefold() == another.casefold() for one, another in pairs], dtype=bool)
-        elif other is not None and other.kind == column.kind != "set":
-            of, rows = [column, other], column.values == other.values
-        elif column.kind == "number":
-            rows = column.values == _number(value)
-        elif column.kind == "yes":
+            return Condition(f"({column.folded} = {other.folded})")
+        if other is not None and other.kind == column.kind != "set":
+            return Condition(f"({column.sql} = {other.sql})")
+        if column.kind == "number":
+            return Condition(f"({column.sql} = ?)", (_number(value),))
+        if column.kind == "yes":
             if text not in _ANSWERS:
                 raise _error(named.token, f"“{_bare(named.token)}” is yes or no, not “{_short(_text(value))}”.")
-            rows = column.values == _ANSWERS[text]
-        else:
-            # Whether a row has no gold label is known: gold = "".
-            of, rows = [column] if text else [], _where(column, text.__eq__)
-        return _Truth.where(rows, *of)
+            return Condition(f"({column.sql} = ?)", (_ANSWERS[text],))
+        if column.kind == "set":
+            return Condition(f"list_contains({column.folded}, ?)", (_storable(text),))
+        # It is known whether a row has no gold label: gold = "".
+        return Condition(f"({column.folded} = ?)" if text else f"(coalesce({column.sql}, '') = ?)", (_storable(text),))
 
 
-def _where(column: RunColumn, fits: Callable[[str], bool]) -> np.ndarray:
-    """The rows with a text, of a set any one of them, that fits in small letters."""
-    rows = column.values if column.kind == "set" else ((text,) for text in column.values)
-    return np.array([any(fits(text.casefold()) for text in texts) for texts in rows], dtype=bool)
+def _storable(text: str) -> str:
+    """The text without halves of characters, which no text of a run has."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _bare(token: Token) -> str:
@@ -261,6 +260,9 @@ def _text(token: Token) -> str:
 def _number(token: Token) -> float:
     text = _text(token)
     try:
-        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+        number = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
-        raise _error(token, f"“{_short(text)}” is no number: write one such as 3, 0.5 or 40%.") from None
+        number = math.nan
+    if math.isnan(number):
+        raise _error(token, f"“{_short(text)}” is not a number; use, for example, 3, 0.5 or 40%.")
+    return number

@@ -1,22 +1,23 @@
-"""Parts of a data set that have something in common, and how a model does on each of them."""
+"""Slices: rows that share a value of a column, and a model's score on each of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from core.desk.columns import RunColumn
 from core.desk.filters import literal, quoted
-from core.desk.run import Run
+from core.desk.run import Run, column_of
+from core.desk.table import RunTable
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.scores import precisions
 
 MOST_VALUES = 20
 """A column with more values makes no slices."""
-Interval = Callable[[np.ndarray], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -26,14 +27,15 @@ class Slice:
     dimension: str
     value: str
     expression: str
-    rows: np.ndarray
-    """bool ``[N]``."""
+    rows: int
+    """How many there are."""
 
 
 @dataclass(frozen=True)
 class SliceScore:
-    """A slice's items (rows, or the questions of a ranking set), their mean score (accuracy, or average precision) with
-    its 95 % interval, the others' mean, and ``weight``: |error in the slice − error outside| · √items."""
+    """The score on a slice's ``items`` (rows, or the questions of a ranking set): its mean (accuracy, or average
+    precision) with the 95 % interval, the mean of the other items, and ``weight``: |error in the slice − error outside|
+    · √items."""
 
     slice: Slice
     items: int
@@ -44,34 +46,40 @@ class SliceScore:
     weight: float
 
 
-def slices(columns: Mapping[str, RunColumn]) -> list[Slice]:
-    """All slices of the rows that are neither empty nor everything."""
-    parts = [part for name, column in columns.items() for part in _of_column(name, column)]
-    return [part for part in parts if 0 < part.rows.sum() < len(part.rows)]
+@dataclass(frozen=True)
+class _Group:
+    """A slice with the number and the sum of its items' scores, and of a ranking set the scores themselves."""
+
+    slice: Slice
+    items: int
+    total: float
+    scores: Sequence[float]
 
 
-def scored(run: Run, model: int, parts: list[Slice]) -> list[SliceScore]:
-    """How this model does on each slice, the most telling first. The rows must have labels (:attr:`Run.labelled`)."""
+def slices(table: RunTable) -> list[Slice]:
+    """All slices that are neither empty nor all rows."""
+    return [group.slice for group in _groups(table, "CAST(NULL AS DOUBLE)")]
+
+
+def scored(run: Run, model: int, table: RunTable) -> list[SliceScore]:
+    """The model's score on each slice, the most telling first. The rows must have labels (:attr:`Run.labelled`)."""
     if run.ranks(model):
-        questions, precision = _questions(run, model)
-        scores = [_scored(part, part.rows[questions], precision, bootstrap_mean) for part in parts]
+        rows, scores = _questions(run, model)
+        asked = pa.table({"row": rows, "score": scores})
+        groups = _groups(table, "score", asked)
     else:
-        rows, right = run.judged, run.right(model)[run.judged].astype(float)
-        scores = [_scored(part, part.rows[rows], right, _wilson) for part in parts]
-    return sorted((score for score in scores if score is not None), key=lambda score: -score.weight)
+        scores = run.right(model)[run.judged].astype(float)
+        right = table.columns[column_of("right", model)].sql
+        groups = _groups(table, f"CASE WHEN judged THEN CAST({right} AS DOUBLE) END")
+    items, total = len(scores), float(scores.sum())
+    found = [_score(group, items, total) for group in groups if 0 < group.items < items]
+    return sorted(found, key=lambda score: -score.weight)
 
 
-def _wilson(right: np.ndarray) -> tuple[float, float]:
-    return wilson(float(right.sum()), len(right))
-
-
-def _scored(part: Slice, inside: np.ndarray, items: np.ndarray, interval: Interval) -> SliceScore | None:
-    own, others = items[inside], items[~inside]
-    if not len(own) or not len(others):
-        return None
-    low, high = interval(own)
-    mean, outside = float(own.mean()), float(others.mean())
-    return SliceScore(part, len(own), mean, low, high, outside, abs(mean - outside) * math.sqrt(len(own)))
+def _score(group: _Group, items: int, total: float) -> SliceScore:
+    mean, outside = group.total / group.items, (total - group.total) / (items - group.items)
+    low, high = bootstrap_mean(np.array(group.scores)) if group.scores else wilson(group.total, group.items)
+    return SliceScore(group.slice, group.items, mean, low, high, outside, abs(mean - outside) * math.sqrt(group.items))
 
 
 def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:
@@ -86,31 +94,66 @@ def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(list(first.values()), dtype=int), precisions(groups, right, chances)
 
 
-def _of_column(name: str, column: RunColumn) -> Iterator[Slice]:
-    if not column.dimension:
-        return
+def _groups(table: RunTable, score: str, asked: pa.Table | None = None) -> list[_Group]:
+    """The slices of every dimension. ``score``: an item's score in SQL, NULL for rows that are no items; ``asked``: a
+    table of scores by row that it reads."""
+    return [
+        group
+        for name, column in table.columns.items()
+        if column.dimension
+        for group in _of_column(table, name, column, score, asked)
+        if 0 < group.slice.rows < table.rows
+    ]
+
+
+def _of_column(table: RunTable, name: str, column: RunColumn, score: str, asked: pa.Table | None) -> list[_Group]:
+    value, bounds = column.sql, list[object]()
     if column.bounds:
-        yield from _numbers(name, column)
-    elif column.kind == "yes":
-        yield Slice(column.dimension, "yes", name, column.values)
-        if not column.rare:
-            yield Slice(column.dimension, "no", f"not {name}", ~column.values)
+        cases = " ".join(f"WHEN {column.sql} <= ? THEN {place}" for place in range(len(column.bounds)))
+        value, bounds = f"CASE {cases} ELSE {len(column.bounds)} END", [*column.bounds]
     elif column.kind == "set":
-        for item in sorted(set().union(*column.values)):
-            own = np.array([item in items for items in column.values], dtype=bool)
-            yield Slice(column.dimension, item, f"{quoted(name)} = {literal(item)}", own)
-    else:
-        yield from _values(name, column)
+        value = f"unnest({column.sql})"
+    elif column.kind == "text":
+        value = f"coalesce({column.sql}, '')"
+    known = f"WHERE {column.sql} IS NOT NULL" if column.kind in ("number", "yes") else ""
+    rows = "{rows}" if asked is None else "(SELECT * FROM {rows} LEFT JOIN asked USING (row))"
+    listed = f"list(score ORDER BY row) FILTER (score IS NOT NULL)" if asked is not None else "CAST(NULL AS DOUBLE[])"
+    most = f"LIMIT {MOST_VALUES + 1}" if column.kind == "text" or (column.kind == "number" and not column.bounds) else ""
+    sql = (
+        f"SELECT value, count(*), count(score), coalesce(sum(score), 0), {listed} "
+        f"FROM (SELECT row, {value} AS value, {score} AS score FROM {rows} {known}) GROUP BY value {most}"
+    )
+    more = {} if asked is None else {"asked": asked}
+    found = zip(*(values.to_pylist() for values in table.query(sql, bounds, **more).columns), strict=True)
+    groups = sorted(found, key=lambda group: (group[0] is not True, group[0]) if column.kind == "yes" else group[0])
+    if most and not 1 < len(groups) <= MOST_VALUES:
+        return []
+    return [
+        _Group(Slice(column.dimension, *words, rows), items, total, scores or ())
+        for value, rows, items, total, scores in groups
+        if (words := _words(name, column, value)) is not None
+    ]
 
 
-def _numbers(name: str, column: RunColumn) -> Iterator[Slice]:
-    low = -math.inf
-    for high in (*column.bounds, math.inf):
-        inside = (column.values > low) & (column.values <= high)
-        above, below = f"{quoted(name)} > {low:g}", f"{quoted(name)} <= {high:g}"
-        expression = below if low == -math.inf else above if high == math.inf else f"{above} and {below}"
-        yield Slice(column.dimension, _between(low, high, share=column.bounds[-1] < 1), expression, inside)
-        low = high
+def _words(name: str, column: RunColumn, value: object) -> tuple[str, str] | None:
+    """A value for people, and the filter that shows its rows; None where it makes no slice."""
+    if column.bounds:
+        return _range(name, column, int(value))  # type: ignore[call-overload]
+    if column.kind == "yes":
+        return ("yes", name) if value else None if column.rare else ("no", f"not {name}")
+    if column.kind == "number":
+        return f"{value:g}", f"{quoted(name)} = {value:g}"
+    text = str(value)
+    shown = text if len(text) <= 60 or column.kind == "set" else text[:59] + "…"
+    return shown or "(empty)", f"{quoted(name)} = {literal(text)}"
+
+
+def _range(name: str, column: RunColumn, place: int) -> tuple[str, str]:
+    low = column.bounds[place - 1] if place else -math.inf
+    high = column.bounds[place] if place < len(column.bounds) else math.inf
+    above, below = f"{quoted(name)} > {low:g}", f"{quoted(name)} <= {high:g}"
+    expression = below if low == -math.inf else above if high == math.inf else f"{above} and {below}"
+    return _between(low, high, share=column.bounds[-1] < 1), expression
 
 
 def _between(low: float, high: float, share: bool) -> str:
@@ -127,13 +170,3 @@ def _between(low: float, high: float, share: bool) -> str:
     if low == -math.inf:
         return f"≤ {high:g}"
     return f"{low + 1:g}–{high:g}" if high > low + 1 else f"{high:g}"
-
-
-def _values(name: str, column: RunColumn) -> Iterator[Slice]:
-    numbers = column.kind == "number"
-    known = np.unique(column.values[~np.isnan(column.values)]) if numbers else sorted({*column.values})
-    if 1 < len(known) <= MOST_VALUES:
-        for value in known:
-            shown = f"{value:g}" if numbers else value if len(value) <= 60 else value[:59] + "…"
-            expression = f"{quoted(name)} = {shown if numbers else literal(value)}"
-            yield Slice(column.dimension, shown or "(empty)", expression, column.values == value)

@@ -1,0 +1,203 @@
+"""The rows of a run in DuckDB: texts in the run's Parquet files, predictions and features beside them.
+
+Queries are made of expressions written here; values that people type are parameters. A connection reaches no file
+outside the run's folder, has two threads, and takes 300 MB.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from core.desk.columns import Cells, Features, RunColumn, facts, feature_columns, features_of, texts_of_row
+from core.desk.run import OTHER_COLUMN, TEXT_COLUMNS, Run, other_columns
+from core.desk.run_folder import DATA, FEATURES, table_of
+from core.errors import FileError
+from core.files import whole_file
+from core.reading.word_table import default_table
+
+_FEATURES_VERSION = "1"
+_LIMITS = {"threads": 2, "memory_limit": "300MB"}
+
+
+@dataclass(frozen=True)
+class RunTable:
+    """The columns of a run by the names that filters use, and the tables that they are read from."""
+
+    rows: int
+    columns: Mapping[str, RunColumn]
+    connection: duckdb.DuckDBPyConnection
+    tables: tuple[str, ...]
+    """Tables with one row for each row of the run, in order."""
+    sparse: Mapping[str, pa.Table]
+    """Tables of the rows that have anything, by ``row``."""
+
+    def query(self, sql: str, values: Sequence[object] = (), **more: pa.Table) -> pa.Table:
+        """The answer to a query over ``{rows}``, the joined tables; ``more``: tables that it uses besides."""
+        source = " POSITIONAL JOIN ".join(self.tables)
+        source = f"(SELECT * FROM {source})"
+        for name in self.sparse:
+            source = f"({source} LEFT JOIN {name} USING (row))"
+        with self.connection.cursor() as cursor:
+            for name, table in {**self.sparse, **more}.items():
+                cursor.register(name, table)
+            return cursor.execute(sql.format(rows=source), list(values)).to_arrow_table()
+
+    def mask(self, condition: str, values: Sequence[object]) -> np.ndarray:
+        """The rows for which an SQL condition holds, bool ``[N]``."""
+        found = np.zeros(self.rows, dtype=bool)
+        found[self.query(f"SELECT row FROM {{rows}} WHERE {condition}", values).column("row").to_numpy()] = True
+        return found
+
+    def ordered(self, mask: np.ndarray, name: str, *, largest_first: bool) -> np.ndarray:
+        """The numbers of the rows in ``mask`` (bool ``[N]``) by the values of a column; equal values stay in the file's
+        order, unknown ones come last, and sets have no order."""
+        column = self.columns[name]
+        if column.kind == "set":
+            return np.flatnonzero(mask)
+        direction = "DESC" if largest_first else "ASC"
+        sql = f"SELECT row FROM {{rows}} ORDER BY {column.sql} {direction} NULLS LAST, row"
+        order: np.ndarray = self.query(sql).column("row").to_numpy()
+        return order[mask[order]]
+
+    def take(self, rows: np.ndarray, names: Sequence[str]) -> pa.Table:
+        """The values of these columns in these rows, in order."""
+        picked = pa.table({"row": rows.astype(np.int64), "place": np.arange(len(rows))})
+        what = ", ".join(f"{self.columns[name].sql} AS v{i}" for i, name in enumerate(names))
+        sql = f"SELECT {what} FROM picked JOIN {{rows}} USING (row) ORDER BY place"
+        return self.query(sql, picked=picked).rename_columns(list(names))
+
+    def joined(self, name: str, rows: Sequence[int], columns: Mapping[str, Cells]) -> RunTable:
+        """The same with columns of a few rows; ``name`` is that of the table that holds them."""
+        values, known = _named(columns, name)
+        table = pa.table({"row": pa.array(rows, pa.int64()), **values})
+        for key, column in known.items():
+            if column.kind in ("set", "text"):
+                empty = "[]" if column.kind == "set" else "''"
+                folded = f"coalesce({column.folded}, {empty})"
+                known[key] = replace(column, sql=f"coalesce({column.sql}, {empty})", folded=folded)
+        return replace(self, columns={**self.columns, **known}, sparse={**self.sparse, name: table})
+
+
+def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable:
+    """The table of a run; the file's own columns come last, as ``file.NAME`` where the name is taken. ``known``: whether
+    a word is in the vocabulary, by default that of the shared word vectors."""
+    connection = _connection()
+    if run.folder is not None:
+        _restrict(connection, run.folder)
+        connection.read_parquet(glob.escape(str(run.folder / DATA)), file_row_number=True).create_view("stored")
+    else:
+        rows = pa.array(range(len(run.dataset.rows)), pa.int64())
+        connection.register("texts", table_of(run.dataset, (), ()).append_column("row", rows))
+        connection.execute("CREATE TABLE stored AS SELECT * FROM texts")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    others = other_columns(run.dataset)
+    aliases = [*TEXT_COLUMNS, *(f"c{i}" for i in range(len(others))), "row"]
+    names = ", ".join(f"d_{name}" if name in TEXT_COLUMNS else name for name in aliases)
+    connection.execute(f"CREATE VIEW data AS SELECT * FROM stored AS stored({names})")
+    features = _features(run, known)
+    values, columns = _named(facts(run), "f")
+    shown = {name: _text(f"d_{name}", about) for name, about in texts_of_row(run).items()}
+    columns = {"id": columns.pop("id"), **shown, **columns}
+    arrays = {**values, "judged": pa.array(run.judged) if run.models else pa.nulls(len(run.dataset.rows), pa.bool_())}
+    for i, (name, column) in enumerate(feature_columns(run, features).items()):
+        arrays[f"w{i}"] = features.values[name]
+        columns[name] = _with_sql(column, f"w{i}")
+    for i, name in enumerate(others):
+        own = f"file.{name}" if name in columns else name
+        numbers = features.values.get(OTHER_COLUMN + name)
+        column = RunColumn("text" if numbers is None else "number", "a column of the file", own)
+        columns[own] = _with_sql(column, f"coalesce(c{i}, '')" if numbers is None else f"n{i}")
+        if numbers is not None:
+            arrays[f"n{i}"] = numbers
+    _store(connection, "facts", arrays)
+    return RunTable(len(run.dataset.rows), columns, connection, ("data", "facts"), {})
+
+
+def table_of_cells(columns: Mapping[str, Cells]) -> RunTable:
+    """A table of these columns alone."""
+    connection, (values, known) = _connection(), _named(columns, "f")
+    rows = len(next(iter(values.values())))
+    _store(connection, "facts", {**values, "row": pa.array(range(rows), pa.int64())})
+    return RunTable(rows, known, connection, ("facts",), {})
+
+
+def _store(connection: duckdb.DuckDBPyConnection, name: str, arrays: Mapping[str, pa.Array]) -> None:
+    connection.register("given", pa.table(dict(arrays)))
+    connection.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
+    connection.unregister("given")
+
+
+def _connection() -> duckdb.DuckDBPyConnection:
+    """An empty database in memory with the function ``fold``, which is Python's casefold."""
+    connection = duckdb.connect(config=_LIMITS)
+    connection.execute("SET temp_directory = ?", [tempfile.gettempdir()])
+    connection.create_function("casefold", _casefold, ["VARCHAR"], "VARCHAR", type="arrow")  # type: ignore[arg-type, list-item]
+    connection.execute(
+        "CREATE MACRO fold(x) AS CASE WHEN strlen(x) = length(x) THEN lower(x) ELSE casefold(x) END"
+    )
+    return connection
+
+
+def _casefold(texts: pa.ChunkedArray) -> pa.Array:
+    return pa.array([None if text is None else text.casefold() for text in texts.to_pylist()], pa.string())
+
+
+def _restrict(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    connection.execute("SET allowed_directories = $folders", {"folders": [str(folder)]})
+
+
+def _text(sql: str, about: str) -> RunColumn:
+    return RunColumn("text", about, sql=sql, folded=f"fold({sql})")
+
+
+def _with_sql(column: RunColumn, sql: str) -> RunColumn:
+    return replace(column, sql=sql, folded=f"fold({sql})")
+
+
+def _named(columns: Mapping[str, Cells], prefix: str) -> tuple[dict[str, pa.Array], dict[str, RunColumn]]:
+    """Arrays by names of our own, and the columns that read them."""
+    arrays, known = dict[str, pa.Array](), dict[str, RunColumn]()
+    for i, (name, (column, values)) in enumerate(columns.items()):
+        sql = f"{prefix}_{i}"
+        arrays[sql], known[name] = values, _with_sql(column, sql)
+        if column.kind == "set":
+            folded = [None if texts is None else [text.casefold() for text in texts] for texts in values.to_pylist()]
+            arrays[f"{sql}_folded"] = pa.array(folded, pa.list_(pa.string()))
+            known[name] = replace(known[name], folded=f"{sql}_folded")
+    return arrays, known
+
+
+def _features(run: Run, known: Callable[[str], bool] | None) -> Features:
+    """The features of a run, which its folder keeps for the shared word vectors."""
+    path = run.folder / FEATURES if run.folder is not None and known is None else None
+    if known is not None:
+        return features_of(run, known)
+    words = default_table()
+    version = f"{_FEATURES_VERSION} {words.sha256}"
+    if path is not None and path.is_file():
+        table = pq.read_table(path)
+        facts_of_file = json.loads((table.schema.metadata or {}).get(b"pairlens_features", b"{}"))
+        if facts_of_file.get("version") == version and table.num_rows == len(run.dataset.rows):
+            arrays = {name: table.column(name).combine_chunks() for name in table.column_names}
+            return Features(arrays, bool(facts_of_file["asks"]))
+    features = features_of(run, words.known)
+    if path is not None:
+        metadata = json.dumps({"version": version, "asks": features.asks})
+        try:
+            with whole_file(path) as scratch:
+                table = pa.table(features.values).replace_schema_metadata({"pairlens_features": metadata})
+                pq.write_table(table, scratch, compression="zstd")
+        except FileError:
+            pass  # they are computed again next time
+    return features
