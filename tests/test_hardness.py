@@ -31,8 +31,9 @@ from core.checkpoint import CheckpointError, read_card
 from core.data import DataError, Dataset, read
 from core.data.picked import Picked
 from core.data.stream import seen_in
-from core.desk.columns import RunColumn
+from core.desk.columns import cells
 from core.desk.filters import FilterError, literal, quoted, rows_of
+from core.desk.table import table_of_cells
 from core.reading.tokens import norms, tokenize, well_formed
 
 _ASKED = os.environ.get("PAIRLENS_CASES")
@@ -260,15 +261,17 @@ def test_any_saved_file_is_a_page_or_one_sentence(address, version, other):
 # Filters
 
 _ROWS = 6
+_GOLD = np.array(["neutral", "entailment", "neutral", "", "Ähre", 'a "quoted" \\ one'], dtype=object)
+_P = np.array([0.1, 0.95, np.nan, 0.5, 1.0, 0.0])
+_RIGHT = np.array([True, False, True, True, False, False])
 _COLUMNS = {
-    "gold": RunColumn(
-        np.array(["neutral", "entailment", "neutral", "", "Ähre", 'a "quoted" \\ one'], dtype=object), "text"
-    ),
-    "p": RunColumn(np.array([0.1, 0.95, np.nan, 0.5, 1.0, 0.0]), "number"),
-    "right": RunColumn(np.array([True, False, True, True, False, False]), "yes"),
-    "tag": RunColumn(np.array([frozenset(), frozenset({"other"}), *[frozenset({"a", "b"})] * 4], dtype=object), "set"),
-    "a column": RunColumn(np.arange(6.0), "number"),
+    "gold": cells(_GOLD, "text"),
+    "p": cells(_P, "number"),
+    "right": cells(_RIGHT, "yes"),
+    "tag": cells([[], ["other"], *[["a", "b"]] * 4], "set"),
+    "a column": cells([float(i) for i in range(6)], "number"),
 }
+_TABLE = table_of_cells(_COLUMNS)
 _PIECES = st.sampled_from(
     [*map(quoted, _COLUMNS), "and", "or", "not", "in", "contains", "(", ")", ",", "=", "!=", "<", ">=", "90%", "-1",
      "0.5", "neutral", '"neutral"', "'x", "`gold`", "goldd", "yes", "é", "²", "٣"]
@@ -280,7 +283,7 @@ _PIECES = st.sampled_from(
 @example("'\n'")  # a sentence quoted it as it is
 def test_any_filter_keeps_rows_or_says_where_it_is_wrong(text):
     try:
-        kept = rows_of(text, _COLUMNS)
+        kept = rows_of(text, _TABLE)
         assert kept.dtype == bool and kept.shape == (_ROWS,)
     except FilterError as error:
         assert sentence(error) and 0 <= error.start < error.end
@@ -306,20 +309,20 @@ def conditions(draw, depth=2):
         )
     if kind == "number":
         bound = draw(st.integers(0, 100))
-        return f"p > {bound}%", _COLUMNS["p"].values > bound / 100, _COLUMNS["p"].values <= bound / 100
+        return f"p > {bound}%", bound / 100 < _P, bound / 100 >= _P
     if kind == "text":
-        value = draw(st.sampled_from([value for value in _COLUMNS["gold"].values if value]))
-        kept = _COLUMNS["gold"].values == value
+        value = draw(st.sampled_from([value for value in _GOLD if value]))
+        kept = value == _GOLD
         return f"gold = {literal(value)}", kept, ~kept
-    return "right", _COLUMNS["right"].values, ~_COLUMNS["right"].values
+    return "right", _RIGHT, ~_RIGHT
 
 
 @hard
 @given(conditions())
 def test_a_filter_keeps_the_rows_that_its_parts_keep(condition):
     text, yes, no = condition
-    assert rows_of(text, _COLUMNS).tolist() == yes.tolist()
-    assert rows_of(f"not ({text})", _COLUMNS).tolist() == no.tolist()
+    assert rows_of(text, _TABLE).tolist() == yes.tolist()
+    assert rows_of(f"not ({text})", _TABLE).tolist() == no.tolist()
 
 
 # Cards

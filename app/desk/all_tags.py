@@ -14,6 +14,7 @@ from app.desk.row_tags import history
 from app.pair_form import once
 from core.desk import figures
 from core.desk.agreement import agreement, disagreements
+from core.desk.filters import rows_of
 from core.desk.slices import slices
 from core.wording import counted
 
@@ -39,11 +40,13 @@ def view(opened: OpenRun) -> None:
     by_row = [opened.state.row(key).tags_that_hold() for key in opened.run.keys]
     by_name = {name: np.array([name in tags for tags in by_row]) for name in names if any(name in t for t in by_row)}
     if by_name:
-        parts = once("desk slices", opened.version, lambda: slices(opened.columns))
+        parts = once("desk slices", opened.version, lambda: slices(opened.table))
         dimensions = list(dict.fromkeys(part.dimension for part in parts if part.dimension != "tag"))
         dimension = st.selectbox("Slices by", dimensions, key="desk dimension")
         own = [part for part in parts if part.dimension == dimension]
-        drawing.figures([figures.tags_by_slice(own, by_name)], "desk tags by slice")
+        inside = [rows_of(part.expression, opened.table) for part in own]
+        counts = [{tag: int((some & tagged).sum()) for tag, tagged in by_name.items()} for some in inside]
+        drawing.figures([figures.tags_by_slice(own, counts)], "desk tags by slice")
 
 
 def _to_settle(opened: OpenRun, names: list[str]) -> None:

@@ -14,7 +14,7 @@ from app.pair_form import once
 from app.panels import lists
 from core.desk import figures
 from core.desk.run import Predictions, Run
-from core.desk.slices import scored, slices
+from core.desk.slices import scored
 from core.evaluation.intervals import wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.evaluation.scores import ranking
@@ -145,7 +145,7 @@ def all_slices(opened: OpenRun) -> None:
 def slice_figure(opened: OpenRun, model: int, most: int = MOST_SLICES) -> Markup:
     """The drawing of the most telling slices."""
     run = opened.run
-    parts = scored(run, model, slices(opened.columns))
+    parts = scored(run, model, opened.table)
     measure, unit = ("MAP", "questions") if run.ranks(model) else ("accuracy", "rows")
     return figures.slices(run.models[model].title, parts[:most], measure, unit)
 

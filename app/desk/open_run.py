@@ -20,12 +20,12 @@ from app.pair_form import once
 from core.checkpoint import CheckpointError, available, read_card
 from core.desk import store, strongest_words
 from core.desk.annotations import Annotations, FileState
-from core.desk.columns import RunColumn, columns, with_tags
 from core.desk.database import open_database
 from core.desk.filters import FilterError, rows_of
 from core.desk.folders import desk_folder
 from core.desk.run import Run
 from core.desk.strongest_words import Found, StrongestWords
+from core.desk.table import RunTable, open_table, with_tags
 from core.errors import UserError
 
 PAGE = PageSession(DeskState)
@@ -33,10 +33,10 @@ PAGE = PageSession(DeskState)
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run, its columns with the tags, what was said of its rows, and those that the page's filter leaves."""
+    """A run, the table of its rows with their tags, what was said of them, and those that the page's filter keeps."""
 
     run: Run
-    columns: dict[str, RunColumn]
+    table: RunTable
     state: FileState
     annotations: Annotations
     rows: np.ndarray
@@ -71,19 +71,19 @@ def open_run() -> OpenRun:
     people = once("desk state", version, lambda: annotations.state(run.dataset.sha256))
     version = (*version, state.way)
     strongest = once("desk known words", version, lambda: _strongest(words, run, state.way))
-    more = functools.partial(strongest_words.columns, run, strongest, state.way)
-    known = once("desk columns", version, lambda: with_tags(plain, run, people) | more())
+    tagged = functools.partial(with_tags, plain, run, people)
+    table = once("desk table", version, lambda: strongest_words.with_words(tagged(), run, strongest, state.way))
     try:
-        rows, error = once("desk rows", (version, state.filter), lambda: rows_of(state.filter, known)), None
+        rows, error = once("desk rows", (version, state.filter), lambda: rows_of(state.filter, table)), None
     except FilterError as wrong:
         rows, error = np.ones(len(run.keys), dtype=bool), wrong
-    return OpenRun(run, known, people, annotations, rows, error, strongest, words, version)
+    return OpenRun(run, table, people, annotations, rows, error, strongest, words, version)
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)
-def _run(file: str, models: tuple[str, ...], written: str) -> tuple[Run, dict[str, RunColumn]]:
+def _run(file: str, models: tuple[str, ...], written: str) -> tuple[Run, RunTable]:
     run = store.open_run(file, models)
-    return run, columns(run)
+    return run, open_table(run)
 
 
 @st.cache_resource(show_spinner=False)

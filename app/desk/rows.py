@@ -18,7 +18,6 @@ from app.page_state.codec import fits_a_link
 from app.pair_form import once
 from app.palette import class_colours
 from core.desk import figures
-from core.desk.columns import ordered
 from core.desk.filters import LONGEST
 from core.desk.run import column_of
 from core.templates import render
@@ -27,6 +26,8 @@ from core.wording import class_names, counted, shown
 _ROW = 76
 """Pixels of a row in usual type: four lines of a text. Up to 60 Streamlit breaks no lines."""
 _HEIGHT = 36 + 7 * _ROW
+MOST_LISTED = 100_000
+"""Rows of the table that are sent to the browser."""
 _STYLE = """<style>
 [class*="st-key-side-by-side"] .stColumn:has([data-testid="stPopover"]) { min-width: max-content; }
 .pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0 !important; padding: 0 !important; }
@@ -58,7 +59,7 @@ def filter_box(opened: OpenRun) -> None:
         **PAGE.widget("filter"),
     )
     if ordered:
-        names = [name for name, column in opened.columns.items() if column.kind != "set"]
+        names = [name for name, column in opened.table.columns.items() if column.kind != "set"]
         orders = ["", *(f"{sign}{name}" for name in names for sign in ("-", ""))]
         middle.selectbox(
             "Order",
@@ -68,10 +69,10 @@ def filter_box(opened: OpenRun) -> None:
             **PAGE.widget("sort"),
         )
     with right.popover("Columns"):
-        page_style.terms([(name, column.about) for name, column in opened.columns.items()])
+        page_style.terms([(name, column.about) for name, column in opened.table.columns.items()])
         page_style.note(
             "Compare with = != < <= > >=, in (…), not in (…), contains; join with and, or, not and brackets; put texts "
-            "in quotes. A column of yes or no stands alone."
+            "in quotes. Boolean columns need no comparison."
         )
     if opened.error is not None:
         text, start, end = PAGE.state.filter, opened.error.start, opened.error.end
@@ -94,9 +95,10 @@ def view(opened: OpenRun) -> None:
     table = once("desk table", shown, lambda: _arrow(opened, order))
     left, right = st.container(key="side by side, rows").columns([1.75, 1], gap="medium")
     with left:
+        listed = f", the first {MOST_LISTED:,} listed" if len(order) > MOST_LISTED else ""
         page_style.note(
-            f"{len(order):,} of {counted(len(opened.run.keys), 'row')}. Click a row to open it; click a column name to "
-            "sort."
+            f"{len(order):,} of {counted(len(opened.run.keys), 'row')}{listed}. Click a row to open it; click a column "
+            "name to sort."
         )
         _table(opened, order, table)
     with right:
@@ -116,9 +118,11 @@ def view(opened: OpenRun) -> None:
 
 def _ordered(opened: OpenRun) -> np.ndarray:
     """Numbers of the rows that the filter leaves, in the page's order."""
-    rows, sort = np.flatnonzero(opened.rows), PAGE.state.sort
-    column = opened.columns.get(sort.removeprefix("-"))
-    return rows if column is None else ordered(rows, column, largest_first=sort.startswith("-"))
+    sort = PAGE.state.sort
+    name = sort.removeprefix("-")
+    if name not in opened.table.columns:
+        return np.flatnonzero(opened.rows)
+    return opened.table.ordered(opened.rows, name, largest_first=sort.startswith("-"))
 
 
 def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
@@ -175,16 +179,18 @@ def sort_by(column: str) -> None:
 
 def _arrow(opened: OpenRun, order: np.ndarray) -> pa.Table:
     """The table's texts, by the names that filters have for its columns."""
-    names = [name for name in ("id", "first", "second", "gold") if name in opened.columns]
-    texts: dict[str, Iterable[str]] = {name: opened.columns[name].values[order] for name in names}
+    order = order[:MOST_LISTED]
+    names = [name for name in ("id", "first", "second", "gold", "tag") if name in opened.table.columns]
+    found = opened.table.take(order, names)
+    texts: dict[str, Iterable[str]] = {name: found.column(name).to_pylist() for name in names[:-1]}
     for i, model in enumerate(opened.run.models):
         classes = np.array(class_names(model.labels, model.roles.judged), dtype=object)
         texts[column_of("predicted", i)] = classes[model.best[order]]
         texts[column_of("p", i)] = [
             shown(p, len(model.labels)) for p in model.probabilities[order, model.best[order]].tolist()
         ]
-    texts["tag"] = [", ".join(sorted(tags)) for tags in opened.columns["tag"].values[order]]
-    return pa.table({name: pa.array(list(values), pa.string()) for name, values in texts.items()})
+    texts["tag"] = [", ".join(sorted(tags)) for tags in found.column("tag").to_pylist()]
+    return pa.table({name: pa.array([text or "" for text in values], pa.string()) for name, values in texts.items()})
 
 
 def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:

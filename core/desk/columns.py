@@ -52,16 +52,22 @@ class Cells(NamedTuple):
     values: pa.Array
 
 
-def cells(values: Sequence[object] | np.ndarray, kind: str, about: str = "", **more: object) -> Cells:
-    """A column of these values; NaN and None are unknown."""
+def cells(
+    values: Sequence[object] | np.ndarray,
+    kind: str,
+    about: str = "",
+    dimension: str = "",
+    unknown: np.ndarray | None = None,
+) -> Cells:
+    """A column of these values; NaN, None and those of the ``unknown`` rows (bool ``[N]``) are unknown."""
     types = {"text": pa.string(), "number": pa.float64(), "yes": pa.bool_(), "set": pa.list_(pa.string())}
-    array = pa.array(values, types[kind], from_pandas=True)
-    return Cells(RunColumn(kind, about, **more), array)  # type: ignore[arg-type]
+    array = pa.array(values, types[kind], mask=unknown, from_pandas=True)
+    return Cells(RunColumn(kind, about, dimension), array)
 
 
 def facts(run: Run) -> dict[str, Cells]:
     """Keys, labels and what the models predict."""
-    gold = np.where(run.gold == "", None, run.gold)
+    gold = [label or None for label in run.gold]
     out = {
         "id": cells(run.keys, "text", "the row's id"),
         "gold": cells(gold, "text", "the file's label", dimension="gold label"),
@@ -70,12 +76,11 @@ def facts(run: Run) -> dict[str, Cells]:
         # Rounded, or 0.7 as float32 would lie below the 0.7 of a filter.
         chances, answers = (values.astype(float).round(6) for values in (model.probabilities, model.answers))
         rows, label = np.arange(len(chances)), run.gold_answers[i]
-        right = np.where(label >= 0, run.right(i), None)
         of_gold = np.where(label >= 0, answers[rows, np.maximum(label, 0)], np.nan)
         about = f"whether that is the file's label ({model.title})"
         out |= {
             column_of("predicted", i): cells(model.predicted, "text", f"class that {model.title} predicts"),
-            column_of("right", i): cells(right, "yes", about),
+            column_of("right", i): cells(run.right(i), "yes", about, unknown=label < 0),
             column_of("p", i): cells(chances[rows, model.best], "number", "probability of the predicted class"),
             column_of("p_gold", i): cells(of_gold, "number", "probability of the file's label"),
         }
@@ -99,7 +104,7 @@ class Features:
 
 
 def features_of(run: Run, known: Callable[[str], bool]) -> Features:
-    """Features of all rows; ``known``: whether a word is in the vocabulary. Needs the texts of 10,000 rows at a time."""
+    """Features of all rows, from the texts of 10,000 at a time; ``known``: whether a word is in the vocabulary."""
     compute = _PairFeatures(run.single, known)
     chunks, ends = list[dict[str, list[object]]](), 0
     for firsts, seconds in _texts(run):
@@ -153,7 +158,7 @@ class _PairFeatures:
         for name in ("passive", "quantifier", "embedded_clause"):
             holds: Callable[[Words], bool] = functools.cache(getattr(constructions, name))
             out[name] = [holds(first) or holds(second) for first, second in pairs]
-        out["question_word"] = map(question_kind, first_texts)
+        out["question_word"] = map(question_kind, firsts)
         out["unknown"] = (float(np.mean([not self._known(word) for word in (*a, *b)] or 0)) for a, b in pairs)
         return {name: list(values) for name, values in out.items()}
 

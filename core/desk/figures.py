@@ -178,10 +178,9 @@ def agreements(rows: Sequence[TagAgreement]) -> Markup:
     return render("desk/table.html", title="Agreement by tag", how=how, head=head, lines=lines)
 
 
-def tags_by_slice(parts: Sequence[Slice], tags: Mapping[str, np.ndarray]) -> Markup:
-    """How many rows of each slice have each tag (``tags``: bool ``[N]`` by name)."""
+def tags_by_slice(parts: Sequence[Slice], counts: Sequence[Mapping[str, int]]) -> Markup:
+    """How many rows of each slice have each tag."""
     rows = []
-    for part in parts:
-        counts = {tag: int((part.rows & own).sum()) for tag, own in tags.items()}
-        rows.append((part, [(count, f"{part.expression} and tag = {literal(tag)}") for tag, count in counts.items()]))
-    return render("desk/tags_by_slice.html", tags=tags, rows=rows)
+    for part, by_tag in zip(parts, counts, strict=True):
+        rows.append((part, [(count, f"{part.expression} and tag = {literal(tag)}") for tag, count in by_tag.items()]))
+    return render("desk/tags_by_slice.html", tags=list(counts[0]), rows=rows)

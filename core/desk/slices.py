@@ -117,8 +117,10 @@ def _of_column(table: RunTable, name: str, column: RunColumn, score: str, asked:
         value = f"coalesce({column.sql}, '')"
     known = f"WHERE {column.sql} IS NOT NULL" if column.kind in ("number", "yes") else ""
     rows = "{rows}" if asked is None else "(SELECT * FROM {rows} LEFT JOIN asked USING (row))"
-    listed = f"list(score ORDER BY row) FILTER (score IS NOT NULL)" if asked is not None else "CAST(NULL AS DOUBLE[])"
-    most = f"LIMIT {MOST_VALUES + 1}" if column.kind == "text" or (column.kind == "number" and not column.bounds) else ""
+    listed = "list(score ORDER BY row) FILTER (score IS NOT NULL)" if asked is not None else "CAST(NULL AS DOUBLE[])"
+    most = (
+        f"LIMIT {MOST_VALUES + 1}" if column.kind == "text" or (column.kind == "number" and not column.bounds) else ""
+    )
     sql = (
         f"SELECT value, count(*), count(score), coalesce(sum(score), 0), {listed} "
         f"FROM (SELECT row, {value} AS value, {score} AS score FROM {rows} {known}) GROUP BY value {most}"

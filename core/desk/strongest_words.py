@@ -19,12 +19,13 @@ from sqlalchemy import Engine
 from core.checkpoint import Checkpoint, load_named
 from core.data import Dataset, Example
 from core.desk import schema
-from core.desk.columns import RunColumn
+from core.desk.columns import Cells, cells
 from core.desk.database import reading, writing
 from core.desk.filters import literal
 from core.desk.jobs import Job
 from core.desk.run import Run, column_of
 from core.desk.schema import check_row, clean
+from core.desk.table import RunTable
 from core.effects.why import target_class, why
 from core.effects.words import DROPPED, TAKEN_AWAY, Place, Sides, places, without
 from core.errors import DeskError
@@ -205,19 +206,21 @@ class StrongestWordsJob(Job):
         self.done = self.rows
 
 
-def columns(run: Run, found: Sequence[Found], way: str = DROPPED) -> dict[str, RunColumn]:
-    """What filters know of the strongest words by a way: of each model with any, the word and the text that it stands
-    in."""
-    out: dict[str, RunColumn] = {}
+def with_words(table: RunTable, run: Run, found: Sequence[Found], way: str = DROPPED) -> RunTable:
+    """The table with the strongest words by a removal method: for each model that has any, the word and the text that
+    contains it."""
     for place, (model, known) in enumerate(zip(run.models, found, strict=True)):
-        if not known:
-            continue
-        own = [known.get(key, NONE) for key in run.keys]
-        words, sides = (np.array([getattr(one, name) for one in own], dtype=object) for name in ("word", "side"))
-        about = f"the word with the largest effect ({SAID[way]}) on what {model.title} says, where it was computed"
-        out[column_of("strongest_word", place)] = RunColumn(words, "text", about)
-        out[column_of("strongest_in", place)] = RunColumn(sides, "text", "the text that this word stands in")
-    return out
+        if known:
+            rows = {run.places[key]: word for key, word in known.items() if key in run.places}
+            about = f"the word with the largest effect ({SAID[way]}) on the prediction of {model.title}, if computed"
+            columns: dict[str, Cells] = {
+                column_of("strongest_word", place): cells([word.word for word in rows.values()], "text", about),
+                column_of("strongest_in", place): cells(
+                    [word.side for word in rows.values()], "text", "the text that contains this word"
+                ),
+            }
+            table = table.joined(f"words{place}", list(rows), columns)
+    return table
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,16 +18,17 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from duckdb.func import PythonUDFType
+from duckdb.sqltypes import VARCHAR
 
-from core.desk.columns import Cells, Features, RunColumn, facts, feature_columns, features_of, texts_of_row
+from core.desk.annotations import FileState
+from core.desk.columns import Cells, Features, RunColumn, cells, facts, feature_columns, features_of, texts_of_row
 from core.desk.run import OTHER_COLUMN, TEXT_COLUMNS, Run, other_columns
 from core.desk.run_folder import DATA, FEATURES, table_of
-from core.errors import FileError
-from core.files import whole_file
+from core.files import FileError, whole_file
 from core.reading.word_table import default_table
 
 _FEATURES_VERSION = "1"
-_LIMITS = {"threads": 2, "memory_limit": "300MB"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class RunTable:
         with self.connection.cursor() as cursor:
             for name, table in {**self.sparse, **more}.items():
                 cursor.register(name, table)
-            return cursor.execute(sql.format(rows=source), list(values)).to_arrow_table()
+            return cursor.sql(sql.format(rows=source), params=list(values)).to_arrow_table()
 
     def mask(self, condition: str, values: Sequence[object]) -> np.ndarray:
         """The rows for which an SQL condition holds, bool ``[N]``."""
@@ -89,7 +91,7 @@ class RunTable:
 
 
 def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable:
-    """The table of a run; the file's own columns come last, as ``file.NAME`` where the name is taken. ``known``: whether
+    """The table of a run; the file's own columns come last, as ``file.NAME`` where a name is taken. ``known``: whether
     a word is in the vocabulary, by default that of the shared word vectors."""
     connection = _connection()
     if run.folder is not None:
@@ -124,6 +126,20 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     return RunTable(len(run.dataset.rows), columns, connection, ("data", "facts"), {})
 
 
+def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
+    """The table with what annotators said about rows."""
+    said = {run.places[key]: row for key, row in state.rows.items() if key in run.places}
+    notes = [" ".join(row.notes.values()) for row in said.values()]
+    columns = {
+        "tag": cells(
+            [sorted(row.tags_that_hold()) for row in said.values()], "set", "tags of the row", dimension="tag"
+        ),
+        "annotator": cells([sorted(row.looked) for row in said.values()], "set", "annotators who reviewed the row"),
+        "note": cells(notes, "text", "all notes on the row"),
+    }
+    return table.joined("people", list(said), columns)
+
+
 def table_of_cells(columns: Mapping[str, Cells]) -> RunTable:
     """A table of these columns alone."""
     connection, (values, known) = _connection(), _named(columns, "f")
@@ -140,12 +156,12 @@ def _store(connection: duckdb.DuckDBPyConnection, name: str, arrays: Mapping[str
 
 def _connection() -> duckdb.DuckDBPyConnection:
     """An empty database in memory with the function ``fold``, which is Python's casefold."""
-    connection = duckdb.connect(config=_LIMITS)
-    connection.execute("SET temp_directory = ?", [tempfile.gettempdir()])
-    connection.create_function("casefold", _casefold, ["VARCHAR"], "VARCHAR", type="arrow")  # type: ignore[arg-type, list-item]
-    connection.execute(
-        "CREATE MACRO fold(x) AS CASE WHEN strlen(x) = length(x) THEN lower(x) ELSE casefold(x) END"
-    )
+    connection = duckdb.connect(config={"threads": 2, "memory_limit": "300MB"})
+    # DuckDB may read what lies in its folder for temporary files, so that is its own.
+    folder = Path(tempfile.gettempdir(), f"pairlens-duckdb-{os.getpid()}")
+    connection.execute("SET temp_directory = ?", [str(folder)])
+    connection.create_function("casefold", _casefold, [VARCHAR], VARCHAR, type=PythonUDFType.ARROW)
+    connection.execute("CREATE MACRO fold(x) AS CASE WHEN strlen(x) = length(x) THEN lower(x) ELSE casefold(x) END")
     return connection
 
 

@@ -14,11 +14,11 @@ from core.data.lines import text_of
 from core.desk import figures
 from core.desk.agreement import agreement
 from core.desk.annotations import Annotations, Marked, RowState
-from core.desk.columns import columns
 from core.desk.database import open_database
 from core.desk.exchange import plan, read_tags, tags_to_csv, to_csv, to_json
 from core.desk.report import ReportedRow, report
-from core.desk.slices import scored, slices
+from core.desk.slices import scored
+from core.desk.table import open_table
 from core.errors import DeskError
 from core.evaluation.reliability import mcnemar, reliability
 from core.explain import explain
@@ -199,8 +199,8 @@ def test_a_file_that_is_none_of_tags_is_one_sentence(text, why):
 
 
 def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, tmp_path, table):
-    known = columns(run, known=lambda word: True)
-    scores = scored(run, 0, slices(known))
+    known = open_table(run, known=lambda word: True)
+    scores = scored(run, 0, known)
     parts = [score.slice for score in scores[:3]]
     drawn = [
         figures.confusion(run, 0, ALL, NAMES),
@@ -209,7 +209,7 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
         figures.slices("The one", scores, "accuracy"),
         figures.against(run, 0, 1, mcnemar(run.right(0), run.right(1))),
         figures.agreements(agreement(["<t>"], {"1e": RowState({"<t>": {"a"}}, {"a", "b"})})),
-        figures.tags_by_slice(parts, {"<t>": run.right(0)}),
+        figures.tags_by_slice(parts, [{"<t>": 4}] * len(parts)),
     ]
     checkpoint = make_checkpoint(tmp_path / "tiny", table)
     row = run.dataset.rows[4]

@@ -1,18 +1,20 @@
 """Filters and slices of a made-up run: their rows by hand, and errors that point at their place."""
 
-import tracemalloc
 from dataclasses import replace
 
+import duckdb
 import numpy as np
 import pytest
 
 from core.data import read
 from core.desk import figures
 from core.desk.annotations import FileState, RowState
-from core.desk.columns import RunColumn, columns, ordered, with_tags
-from core.desk.filters import LONGEST, FilterError, rows_of
+from core.desk.columns import cells
+from core.desk.filters import LONGEST, FilterError, literal, rows_of
 from core.desk.run import Run
+from core.desk.run_folder import load, save
 from core.desk.slices import scored, slices
+from core.desk.table import open_table, table_of_cells, with_tags
 from tests.core.made_up_runs import LABELS, made_up_run, predictions
 
 
@@ -21,9 +23,12 @@ def run(tmp_path):
     return made_up_run(tmp_path)
 
 
-@pytest.fixture
-def known(run):
-    plain = columns(run, known=lambda word: word != "snow")
+@pytest.fixture(params=["memory", "folder"])
+def known(run, request, tmp_path):
+    if request.param == "folder":
+        save(run, tmp_path / "run")
+        run = load(tmp_path / "run")
+    plain = open_table(run, known=lambda word: word != "snow")
     tagged = RowState({"negation": {"ann"}, "other": {"ann"}}, {"ann"}, {"ann": "a note"})
     return with_tags(plain, run, FileState({"1c": tagged, "2e": RowState(settled={"other": True})}))
 
@@ -79,15 +84,16 @@ def test_rows_of_a_filter(known, text, rows):
     [
         ("gold = ", (6, 7), "a value"),
         ("gold neutral", (5, 12), "a comparison"),
-        ("p > high", (4, 8), "no number"),
+        ("p = nan", (4, 7), "not a number"),
+        ("p > high", (4, 8), "not a number"),
         ("golden = neutral", (0, 6), "did you mean gold?"),
         ("right and goldd = x", (10, 15), "did you mean gold?"),
         ('gold = "neutral', (7, 15), "does not end"),
         ("(right", (6, 7), "closing bracket"),
         ("right)", (5, 6), "and/or"),
-        ("first > 3", (0, 5), "no number"),
+        ("first > 3", (0, 5), "not a number"),
         ("p", (0, 1), "compare it"),
-        ("p contains 3", (0, 1), "no text"),
+        ("p contains 3", (0, 1), "not text"),
         ("gold in fiction", (8, 15), "in brackets"),
         ("right = maybe", (0, 5), "yes or no"),
         ("right; drop", (5, 6), "no meaning"),
@@ -126,7 +132,7 @@ def test_what_is_misread_is_said_with_the_remedy(known, text, sentence):
 def test_question_words_are_slices_of_questions_alone(run, first, asked):
     rows = [replace(row, first=first) if i > 1 else row for i, row in enumerate(run.dataset.rows)]
     changed = replace(run, dataset=replace(run.dataset, rows=tuple(rows)))
-    dimensions = {part.dimension for part in slices(columns(changed, known=lambda word: True))}
+    dimensions = {part.dimension for part in slices(open_table(changed, known=lambda word: True))}
     assert ("question word" in dimensions) is asked and "negation" in dimensions
 
 
@@ -150,27 +156,60 @@ def test_constructions_of_a_pair_are_columns_and_slices(run):
         pair = replace(
             run, dataset=replace(data, rows=(replace(data.rows[0], first=first, second=second), *data.rows[1:]))
         )
-        known = columns(pair, known=lambda word: True)
-        assert {name for name in names if known[name].values[0]} == has, (first, second)
+        known = open_table(pair, known=lambda word: True)
+        assert {name for name in names if rows_of(name, known)[0]} == has, (first, second)
         parts = {part.expression: part for part in slices(known)}
-        assert all(parts[name].rows[0] for name in has)
+        assert has <= parts.keys()
         assert parts.keys().isdisjoint(f"not {name}" for name in names), "nearly all rows"
 
 
-def test_texts_are_ordered_in_the_room_that_they_take():
-    texts = np.array(["b" * 20_000, *(f"a{i % 7}" for i in range(2_000))], dtype=object)
-    column, rows = RunColumn(texts, "text"), np.arange(0, 2_001, 2)
-    tracemalloc.start()
-    try:
-        order = ordered(rows, column, largest_first=True)
-        most = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert most < 1_000_000, f"{most:,} bytes"
-    assert order[0] == 0 and texts[order].tolist() == sorted(texts[rows], reverse=True)
-    # Equal texts stay in the file's order either way.
-    assert (np.diff(order[texts[order] == "a6"]) > 0).all()
-    assert ordered(rows, column, largest_first=False)[-1] == 0
+def test_rows_are_ordered_by_a_column_and_equal_ones_as_in_the_file():
+    texts = ["b", *(f"a{i % 7}" for i in range(2_000))]
+    numbers, tags = [float(i % 3) if i else np.nan for i in range(2_001)], [[]] * 2_001
+    table = table_of_cells({"x": cells(texts, "text"), "n": cells(numbers, "number"), "t": cells(tags, "set")})
+    mask = np.arange(2_001) % 2 == 0
+    order = table.ordered(mask, "x", largest_first=True)
+    assert order[0] == 0 and [texts[i] for i in order] == sorted((texts[i] for i in range(0, 2_001, 2)), reverse=True)
+    assert (np.diff(order[[texts[i] == "a6" for i in order]]) > 0).all()
+    assert table.ordered(mask, "x", largest_first=False)[-1] == 0
+    for largest_first in (True, False):  # unknown values come last
+        assert table.ordered(mask, "n", largest_first=largest_first)[-1] == 0
+    assert table.ordered(mask, "t", largest_first=True).tolist() == np.flatnonzero(mask).tolist()
+
+
+def test_capitals_do_not_matter_as_in_python():
+    texts = ["Straße", "STRASSE", "İstanbul", "ΣΊΣΥΦΟΣ", "Ǆ", "plain", "a\0B"]
+    table = table_of_cells({"x": cells(texts, "text")})
+    for text in texts:
+        alike = [text.casefold() == other.casefold() for other in texts]
+        assert rows_of(f"x = {literal(text)}", table).tolist() == alike
+        part = text[1:].upper()
+        found = [part.casefold() in other.casefold() for other in texts]
+        assert rows_of(f"x contains {literal(part)}", table).tolist() == found
+
+
+def test_a_query_reaches_no_file_and_changes_no_setting(run, tmp_path):
+    (tmp_path / "secret.csv").write_text("a")
+    save(run, tmp_path / "run")
+    table = open_table(load(tmp_path / "run"), known=bool)
+    for sql in (
+        f"SELECT * FROM read_csv('{tmp_path}/secret.csv')",
+        f"COPY (SELECT 1) TO '{tmp_path}/out.csv'",
+        "SET memory_limit = '4GB'",
+        "SET enable_external_access = true",
+    ):
+        with pytest.raises(duckdb.Error):
+            table.connection.execute(sql)
+    limits = "SELECT current_setting('threads'), current_setting('memory_limit')"
+    assert table.connection.execute(limits).fetchone() == (2, "286.1 MiB")
+
+
+def test_features_of_a_stored_run_are_computed_once(run, tmp_path, monkeypatch):
+    save(run, tmp_path / "run")
+    stored = load(tmp_path / "run")
+    first = rows_of("overlap = 1 and negation_logic = 0", open_table(stored))
+    monkeypatch.setattr("core.desk.table.features_of", None)
+    assert (rows_of("overlap = 1 and negation_logic = 0", open_table(stored)) == first).all() and first.sum() == 2
 
 
 def test_a_filter_nested_deep_is_read_or_refused(known):
@@ -180,9 +219,9 @@ def test_a_filter_nested_deep_is_read_or_refused(known):
 def test_slices_with_their_scores_by_hand(run, known):
     parts = {(part.dimension, part.value): part for part in slices(known)}
     for part in parts.values():
-        assert np.array_equal(rows_of(part.expression, known), part.rows), part.expression
+        assert rows_of(part.expression, known).sum() == part.rows, part.expression
     assert {"negation", "word overlap", "unknown words", "genre", "tag", "gold label"} <= {d for d, _ in parts}
-    scores = scored(run, 0, list(parts.values()))
+    scores = scored(run, 0, known)
     neutral = next(score for score in scores if score.slice.expression == 'gold = "neutral"')
     # Model one is right on row 4 of the two, and on rows 0, 1 and 5 of the four others.
     assert (neutral.items, neutral.score, neutral.outside) == (2, 0.5, 0.75)
@@ -200,7 +239,7 @@ def test_slices_of_a_ranking_set_count_questions(tmp_path, labels):
     chances = [[0.2, 0.8], [0.6, 0.4], [0.1, 0.9], [0.7, 0.3], [0.5, 0.5]]
     model = predictions("one", [row if labels[0] == "0" else row[::-1] for row in chances], "a" * 64, labels)
     run = Run(read(path), (model,))
-    scores = scored(run, 0, slices(columns(run, known=lambda word: True)))
+    scores = scored(run, 0, open_table(run, known=lambda word: True))
     words = {score.slice.value: (score.items, score.score) for score in scores if "word = " in score.slice.expression}
     # “when” has no right answer, so it is no question of the score.
     assert words == {"what": (1, 1.0), "who": (1, 0.5)}
@@ -212,16 +251,16 @@ def test_a_model_without_a_class_of_right_answers_is_scored_by_rows(tmp_path):
     data = read(path).relabelled({"0": "neutral", "1": "entailment"})
     run = Run(data, (predictions("one", [[0.8, 0.1, 0.1], [0.6, 0.2, 0.2]], "a" * 64),))
     assert run.dataset.ranking and not run.ranks(0)
-    known = columns(run, known=lambda word: True)
-    assert {s.slice.value: s.score for s in scored(run, 0, slices(known))} == {"entailment": 1.0, "neutral": 0.0}
+    known = open_table(run, known=lambda word: True)
+    assert {s.slice.value: s.score for s in scored(run, 0, known)} == {"entailment": 1.0, "neutral": 0.0}
 
 
 def test_rows_without_a_label_are_left_out_of_scores(run):
     rows = (replace(run.dataset.rows[0], label=None), *run.dataset.rows[1:])
     some = replace(run, dataset=replace(run.dataset, rows=rows))
     assert some.labelled and some.judged.sum() == 5
-    known = columns(some, known=lambda word: True)
-    negated = {score.slice.expression: score for score in scored(some, 0, slices(known))}["not negation"]
+    known = open_table(some, known=lambda word: True)
+    negated = {score.slice.expression: score for score in scored(some, 0, known)}["not negation"]
     # Rows 2, 4 and 5; of row 0 nobody knows whether the model is right.
     assert (negated.items, negated.score) == (3, pytest.approx(2 / 3))
     assert "5 of 6 rows have a label" in figures.classes(

@@ -10,12 +10,12 @@ from core.command_line import joined
 from core.data import DataError, read
 from core.data.labels import Scale, gold, key, mismatch, proposed, question, task_of
 from core.desk import figures, store
-from core.desk.columns import columns, ordered
 from core.desk.earlier_runs import as_folder
 from core.desk.exchange import to_csv, to_json
 from core.desk.filters import rows_of
 from core.desk.run import Run
 from core.desk.run_folder import load, save
+from core.desk.table import open_table
 from core.errors import DeskError
 from core.evaluation.scores import correlations
 from tests.core.made_up_runs import LABELS, ONE, predictions, save_earlier
@@ -151,7 +151,7 @@ def run_of(folder, rows, chances, **more):
 def test_whether_a_row_without_gold_label_is_right_is_unknown(tmp_path):
     rows = [("a", "b", "Neutral "), ("a", "c", "-1"), ("a", "d", "contradiction"), ("a", "e", "unlabelled")]
     run = run_of(tmp_path, rows, [[0.05, 0.94, 0.01], [0.92, 0.04, 0.04], [0.93, 0.03, 0.04], [0.1, 0.2, 0.7]])
-    known = columns(run, known=lambda word: True)
+    known = open_table(run, known=lambda word: True)
 
     def kept(text):
         return np.flatnonzero(rows_of(text, known)).tolist()
@@ -162,7 +162,7 @@ def test_whether_a_row_without_gold_label_is_right_is_unknown(tmp_path):
     assert kept("predicted != gold") == [2] and kept("not gold contains neut") == [2]
     assert kept("not p_gold > 50%") == [2] and kept("gold not in (neutral)") == [2]
     assert kept('gold = ""') == [1, 3] and kept('gold != ""') == kept('not gold in ("")') == [0, 2]
-    assert ordered(np.arange(4), known["right"], largest_first=True).tolist() == [0, 2, 1, 3]
+    assert known.ordered(np.ones(4, dtype=bool), "right", largest_first=True).tolist() == [0, 2, 1, 3]
     drawn = figures.classes(run, 0, np.ones(4, dtype=bool), dict(zip(LABELS, LABELS, strict=True)))
     assert "2 of 4 rows have a label" in drawn and "Accuracy 50.0" in drawn
     assert run.dataset.summary().endswith("2 of 4 rows have a label")
@@ -175,9 +175,9 @@ def test_a_file_with_two_labels_is_scored_whole_on_the_desk(tmp_path):
     assert not plain.labelled and plain.unknown == ["non-entailment"]
     assert run.labelled and run.right(0).tolist() == [True, True]
     assert run.models[0].predicted.tolist() == ["entailment", "entailment"]
-    known = columns(run, known=lambda word: True)
-    assert known["predicted_label"].values.tolist() == ["entailment", "non-entailment"]
-    assert known["p_gold"].values.tolist() == [0.9, 0.6]
+    known = open_table(run, known=lambda word: True)
+    shown = known.take(np.arange(2), ["predicted_label", "p_gold"]).to_pydict()
+    assert shown == {"predicted_label": ["entailment", "non-entailment"], "p_gold": [0.9, 0.6]}
     names = {name: name for name in run.models[0].scale.names}
     every = np.ones(2, dtype=bool)
     assert "first: accuracy 50.0" in figures.classes(run, 0, every, names)

@@ -11,7 +11,6 @@ import pytest
 from core.checkpoint import read_card
 from core.data import Example, read
 from core.desk import strongest_words
-from core.desk.columns import columns
 from core.desk.database import open_database
 from core.desk.filters import rows_of
 from core.desk.run_folder import save
@@ -23,6 +22,7 @@ from core.desk.strongest_words import (
     drawn,
     scored,
 )
+from core.desk.table import open_table
 from core.effects import why
 from core.effects.words import TAKEN_AWAY
 from core.evaluation.intervals import wilson
@@ -88,13 +88,14 @@ def test_words_are_counted_with_the_share_that_is_wrong(tmp_path):
     assert (cold.word, cold.side, cold.rows, cold.wrong, cold.share) == ("cold", "premise", 2, 2, 1.0)
     assert (cold.low, cold.high) == wilson(2, 2)
     assert [(one.word, one.side, one.wrong) for one in others] == [("cold", "hypothesis", 0), ("dog", "premise", 0)]
-    more = columns(run, known=bool) | strongest_words.columns(run, [FOUND, {}])
+    plain = open_table(run, known=bool)
+    more = strongest_words.with_words(plain, run, [FOUND, {}])
     assert np.flatnonzero(rows_of(cold.expression, more)).tolist() == [2, 3]
-    assert "strongest_word2" not in more
+    assert "strongest_word2" not in more.columns
     assert known.to_csv().splitlines()[1].startswith("cold,premise,2,2,1.0,")
     strange = {"1e": StrongestWord('=a"b\\', "premise")}
     odd = scored(run, 0, strange)
-    more = strongest_words.columns(run, [strange, {}])
+    more = strongest_words.with_words(plain, run, [strange, {}])
     assert np.flatnonzero(rows_of(odd.words[0].expression, more)).tolist() == [0]
     assert odd.to_csv().splitlines()[1].startswith('"\'=a""b\\",premise')
 
