@@ -2,10 +2,12 @@
 
 # Annotations stay values here: from those that are texts a TypedDict cannot tell which keys may be absent.
 
+import contextlib
+import dataclasses
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NewType, NotRequired, TypedDict
+from dataclasses import dataclass, field
+from typing import Any, NewType, NotRequired, TypedDict, cast
 
 import cattrs
 
@@ -197,6 +199,110 @@ class Card(Fields):
     pointing: NotRequired[JsonObject]
     probe: NotRequired[JsonObject]
     probe_order: NotRequired[JsonObject]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What was measured on a set of ``items`` rows or questions, each a share from 0 to 1."""
+
+    items: int | None = None
+    accuracy: float | None = None
+    macro_f1: float | None = None
+    accuracy_with_evidence: float | None = None
+    evidence_cut: float | None = None
+    map: float | None = None
+    mrr: float | None = None
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Pairs of a suite that were judged right, or whose verdict ``turned``, of ``total``."""
+
+    total: int = 0
+    right: int | None = None
+    turned: int | None = None
+
+
+@dataclass(frozen=True)
+class Suite(Counts):
+    """The counts of one of our suites, in all and by kind."""
+
+    kinds: dict[str, Counts] = field(default_factory=dict)
+    without_crossings: Counts = Counts()
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set that was trained on."""
+
+    name: str = "unnamed"
+    licence: str = "licence not stated"
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Training:
+    """How the weights were made."""
+
+    seconds: float | None = None
+    device: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The score on dev over several seeds."""
+
+    mean: float
+    spread: float | None = None
+    std: float | None = None
+    seeds: list[Any] | None = None
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Numbers of weights: the model's own, and those that project the words."""
+
+    model: int
+    projection: int = 0
+
+
+@dataclass(frozen=True)
+class Details:
+    """The fields of a card that are there for people (:func:`details`)."""
+
+    notes: str = ""
+    results: dict[str, Score] = field(default_factory=dict)
+    paper: dict[str, Any] = field(default_factory=dict)
+    probe: Suite = Suite()
+    probe_order: Suite = Suite()
+    data: list[DataSet] = field(default_factory=list)
+    epochs: list[JsonObject] = field(default_factory=list)
+    training: Training = Training()
+    recipe: JsonObject = field(default_factory=dict)
+    seed: int | None = None
+    seeds: Seeds | None = None
+    parameters: Parameters | None = None
+    teachers: list[Any] = field(default_factory=list)
+    classifier: str = ""
+    classifiers: dict[str, Score] = field(default_factory=dict)
+    words: JsonObject = field(default_factory=dict)
+    roles: JsonObject = field(default_factory=dict)
+
+    @property
+    def ranks(self) -> bool:
+        """Whether the model was measured as a ranker."""
+        return any(score.map is not None for score in self.results.values())
+
+
+def details(card: JsonMapping) -> Details:
+    """The details of a card. A field of another shape counts as absent: a user's own card may hold anything."""
+    found: JsonObject = {}
+    for of_card in dataclasses.fields(Details):
+        if card.get(of_card.name) is not None:
+            with contextlib.suppress(Exception):
+                found[of_card.name] = json_types.LENIENT.structure(card[of_card.name], cast(type, of_card.type))
+    return Details(**found)
 
 
 def _check_alignment(stored: CardAlignment) -> None:

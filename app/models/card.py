@@ -1,28 +1,27 @@
-"""A checkpoint's card as lines of text and numbers to plot. Cards of a person's own may lack anything but the names."""
+"""A checkpoint's card as lines of text and numbers to plot. A user's own card may lack all but what is required."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.card import DataSet, Details, Score, Suite, details
 from core.evaluation import alignment_table
-from core.evaluation.probe import CARD_KEYS
+from core.json_types import is_number
 from core.models import REGISTRY
 from core.models.base import EXTERNAL
 from core.wording import counted, score_percent
 
 Card = Mapping[str, Any]
-SUITES = {"simple": "Simple pairs", "order": "Order pairs"}
-"""Our suites of pairs written by hand, as a card's line calls them."""
 
 
 def description(card: Card) -> str:
     """What the model is: a sentence on its architecture with these settings, and the card's notes, whose Markdown for
     code becomes quotation marks: this is shown as plain text."""
-    return re.sub(r"`([^`]+)`", r"“\1”", " ".join(f"{_about(card)} {card.get('notes') or ''}".split()))
+    return re.sub(r"`([^`]+)`", r"“\1”", " ".join(f"{_about(card)} {details(card).notes}".split()))
 
 
 def one_line(card: Card) -> str:
@@ -42,32 +41,31 @@ SECTION = r" \(sections? [^)]*\)"
 
 def _about(card: Card) -> str:
     spec = REGISTRY.get(str(card["architecture"])) or EXTERNAL.get(str(card["architecture"]))
-    return spec.model.about(_mapping(card["config"])) if spec else f"Architecture {card['architecture']}."
+    return spec.model.about(card["config"]) if spec else f"Architecture {card['architecture']}."
 
 
 def results(card: Card) -> list[tuple[str, str, str]]:
     """One line a measured set: name, accuracy (or MAP) and what it was measured on; the paper's numbers last."""
-    lines = []
-    for name, result in _mapping(card.get("results")).items():
-        if not score(result):
-            continue
-        items = result.get("items")
-        notes = [f"MRR {result['mrr']:.4f}"] if _number(result.get("mrr")) else []
-        if _number(items):
-            notes.append(f"{items:,} {'questions' if _number(result.get('map')) else _rows(card)}")
-        if _number(result.get("macro_f1")):
-            notes.append(f"macro-F1 {score_percent(result['macro_f1'])}")
-        if _number(result.get("accuracy_with_evidence")):
-            notes.append(f"{score_percent(result['accuracy_with_evidence'])} of the claims with evidence of their own")
-        if _number(result.get("evidence_cut")):
-            notes.append(f"{score_percent(result['evidence_cut'])} have more evidence than is read")
-        lines.append((str(name), score(result), ", ".join(notes)))
-    lines += simple_pairs(card)
-    for name, value in _mapping(card.get("paper")).items():
-        ranked = str(name).endswith(("MAP", "MRR"))
-        shown = written(value, ranked) if _number(value) else str(value)
+    told, unit = details(card), _rows(card)
+    lines = [(name, score(result), ", ".join(_notes(result, unit))) for name, result in told.results.items()]
+    lines = [line for line in lines if line[1]] + simple_pairs(card)
+    for name, value in told.paper.items():
+        shown = written(value, name.endswith(("MAP", "MRR"))) if is_number(value) else str(value)
         lines.append((f"{name}, in the paper", shown, "other training data"))
     return lines
+
+
+def _notes(result: Score, unit: str) -> Iterator[str]:
+    if result.mrr is not None:
+        yield f"MRR {result.mrr:.4f}"
+    if result.items is not None:
+        yield f"{result.items:,} {unit if result.map is None else 'questions'}"
+    if result.macro_f1 is not None:
+        yield f"macro-F1 {score_percent(result.macro_f1)}"
+    if result.accuracy_with_evidence is not None:
+        yield f"{score_percent(result.accuracy_with_evidence)} of the claims with evidence of their own"
+    if result.evidence_cut is not None:
+        yield f"{score_percent(result.evidence_cut)} have more evidence than is read"
 
 
 def written(value: float, ranked: bool = False) -> str:
@@ -78,29 +76,25 @@ def written(value: float, ranked: bool = False) -> str:
 
 def simple_pairs(card: Card) -> list[tuple[str, str, str]]:
     """How many pairs of our own the model gets right, in all and by kind: a line for each suite that it was put to."""
-    lines = (_probed(name, _mapping(card.get(CARD_KEYS[suite]))) for suite, name in SUITES.items())
-    return [line for line in lines if line is not None]
+    told = details(card)
+    suites = {"Simple pairs": told.probe, "Order pairs": told.probe_order}
+    return [(name, *_probed(suite)) for name, suite in suites.items() if suite.total and suite.right is not None]
 
 
-def _probed(name: str, probed: Card) -> tuple[str, str, str] | None:
-    right, total = probed.get("right"), probed.get("total")
-    if not (_number(right) and _number(total) and total):
-        return None
-    counts = {str(kind): _mapping(counts) for kind, counts in _mapping(probed.get("kinds")).items()}
-    notes = [f"{kind} {n.get('right')} of {n.get('total')}" for kind, n in counts.items()]
-    without = _mapping(probed.get("without_crossings"))
-    if _number(without.get("turned")) and _number(without.get("total")):
-        turned = f"{without['turned']} of {without['total']} exchanged pairs"
+def _probed(suite: Suite) -> tuple[str, str]:
+    notes = [f"{kind} {counts.right} of {counts.total}" for kind, counts in suite.kinds.items()]
+    without = suite.without_crossings
+    if without.turned is not None:
+        turned = f"{without.turned} of {without.total} exchanged pairs"
         notes.append(f"without crossings (q = 0) the verdicts of {turned} turn")
-    return name, f"{right:,} of {total:,}", ", ".join(notes)
+    return f"{suite.right:,} of {suite.total:,}", ", ".join(notes)
 
 
-def score(result: object) -> str:
+def score(result: Score) -> str:
     """The first number of a measured set: accuracy in per cent, or a ranker's MAP; empty when there is neither."""
-    result = _mapping(result)
-    if _number(result.get("accuracy")):
-        return written(result["accuracy"])
-    return f"MAP {written(result['map'], True)}" if _number(result.get("map")) else ""
+    if result.accuracy is not None:
+        return written(result.accuracy)
+    return "" if result.map is None else f"MAP {written(result.map, True)}"
 
 
 class Result(NamedTuple):
@@ -114,33 +108,26 @@ class Result(NamedTuple):
 
 def first_result(card: Card) -> Result | None:
     """The first set that the model was measured on, None for a card without one."""
-    for name, result in _mapping(card.get("results")).items():
-        if score(result):
-            measure = "accuracy" if _number(result.get("accuracy")) else "map"
-            return Result(score(result), str(name), measure, result[measure])
+    for name, result in details(card).results.items():
+        measure, value = ("map", result.map) if result.accuracy is None else ("accuracy", result.accuracy)
+        if value is not None:
+            return Result(score(result), name, measure, value)
     return None
 
 
 def papers_result(card: Card) -> Result | None:
     """The first number that the paper has for this model, None where the card names none."""
-    for name, value in _mapping(card.get("paper")).items():
-        if _number(value):
-            measure = "map" if str(name).endswith(" MAP") else "accuracy"
+    for name, value in details(card).paper.items():
+        if is_number(value):
+            measure = "map" if name.endswith(" MAP") else "accuracy"
             text = f"MAP {written(value, True)}" if measure == "map" else written(value)
-            return Result(text, str(name).removesuffix(" MAP"), measure, value if value <= 1 else value / 100)
+            return Result(text, name.removesuffix(" MAP"), measure, value if value <= 1 else value / 100)
     return None
 
 
 def trained_on(card: Card) -> list[str]:
     """Names of the data sets."""
-    return [str(item.get("name", "unnamed")) for item in card.get("data") or () if isinstance(item, Mapping)]
-
-
-def parameters(card: Card) -> tuple[int, int] | None:
-    """How many the model has, and how many more project the words; None for a card that does not say."""
-    counted = _mapping(card.get("parameters"))
-    own, projection = counted.get("model"), counted.get("projection", 0)
-    return (int(own), int(projection)) if _number(own) and _number(projection) else None  # type: ignore[arg-type]
+    return [data.name for data in details(card).data]
 
 
 def count(number: int) -> str:
@@ -151,18 +138,17 @@ def count(number: int) -> str:
 
 
 def size(card: Card) -> str:
-    """How many parameters the model has, those that project the words apart; empty for a card that does not say."""
-    counted = parameters(card)
+    """How many parameters a model has, those that project the words apart; empty where the card does not say."""
+    counted = details(card).parameters
     if counted is None:
         return ""
-    return count(counted[0]) + (f" + {count(counted[1])} word projection" if counted[1] else "")
+    return count(counted.model) + (f" + {count(counted.projection)} word projection" if counted.projection else "")
 
 
 def made_and_measured(card: Card) -> list[str]:
     """The seed and the first result, for a line under a figure."""
-    out = [] if card.get("seed") is None else [f"seed {card['seed']}"]
-    first = first_result(card)
-    return out if first is None else [*out, f"{first.data} {first.text}"]
+    seed, first = details(card).seed, first_result(card)
+    return ([] if seed is None else [f"seed {seed}"]) + ([] if first is None else [f"{first.data} {first.text}"])
 
 
 @dataclass(frozen=True)
@@ -182,8 +168,8 @@ def agreement(card: Card) -> AgreementLine | None:
 
 def measured_head(card: Card) -> str | None:
     """Whose attention was compared with people's, of a transformer; None where that is not said."""
-    heads = _mapping(_mapping(card.get("alignment")).get("heads"))
-    return str(heads["head"]) if "head" in heads else None
+    heads = (card.get("alignment") or {}).get("heads")
+    return heads and str(heads["head"])
 
 
 def tables(folder: Path) -> list[Path]:
@@ -193,59 +179,51 @@ def tables(folder: Path) -> list[Path]:
 
 def dev_set(card: Card) -> str:
     """The set on which sweeps of the card's recipe were scored."""
-    return str(_mapping(_mapping(card.get("recipe")).get("dev")).get("name") or "the dev set")
+    return str((details(card).recipe.get("dev") or {}).get("name") or "the dev set")
 
 
 def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     """How the model was made and how large it is, one line each; fields that the card lacks are left out."""
-    lines = [("Licence of the weights", str(card["licence"]))]
-    sets = [_data_set(item, _rows(card)) for item in card.get("data") or () if isinstance(item, Mapping)]
-    if sets:
-        lines.append(("Trained on", "; ".join(sets)))
-    teachers = card.get("teachers")
-    if isinstance(teachers, list) and teachers:
-        share = _mapping(card.get("recipe")).get("teacher_share")
-        source = f"the mean probabilities of {len(teachers)} earlier models"
-        lines.append(("Labels mixed with", source + (f" (share {share})" if _number(share) else "")))
-    training = _mapping(card.get("training"))
-    if _number(training.get("seconds")):
-        on = f" on {training['device']}" if training.get("device") else ""
-        lines.append(("Training took", duration(training["seconds"]) + on))
-    if isinstance(card.get("classifier"), str):
-        lines.append(("Classifier kept", _classifier(card["classifier"], _mapping(card.get("classifiers")))))
-    if card.get("seed") is not None:
-        lines.append(("Seed", f"{card['seed']}{_seeds(card)}"))
-    if size(card):
-        lines.append(("Parameters", size(card)))
-    own, of_map = (
+    told, unit = details(card), _rows(card)
+    share = told.recipe.get("teacher_share")
+    mixed = f"the mean probabilities of {len(told.teachers)} earlier models" if told.teachers else ""
+    seconds, device = told.training.seconds, told.training.device
+    took = "" if seconds is None else duration(seconds) + (f" on {device}" if device else "")
+    whole, of_map = (
         sum(path.stat().st_size for path in place.glob("*") if path.is_file()) for place in (folder, folder / "map")
     )
-    beside = f", its filter map {of_map / 1e6:.1f} MB" if of_map else ""
-    lines.append(("Size on disk", f"{own / 1e6:.1f} MB{beside}"))
-    lines.append(("Word table", str(_mapping(card.get("words")).get("name", "not named"))))
-    return lines
+    lines = {
+        "Licence of the weights": str(card["licence"]),
+        "Trained on": "; ".join(_data_set(data, unit) for data in told.data),
+        "Labels mixed with": f"{mixed} (share {share})" if mixed and is_number(share) else mixed,
+        "Training took": took,
+        "Classifier kept": _classifier(told.classifier, told.classifiers),
+        "Seed": "" if told.seed is None else f"{told.seed}{_seeds(told)}",
+        "Parameters": size(card),
+        "Size on disk": f"{whole / 1e6:.1f} MB" + (f", its filter map {of_map / 1e6:.1f} MB" if of_map else ""),
+        "Word table": str(told.words.get("name", "not named")),
+    }
+    return [(name, text) for name, text in lines.items() if text]
 
 
 def recipe(card: Card) -> str:
     """The recipe's settings on one line: the whole of it is in card.json."""
     names = ("optimizer", "lr", "batch_size", "batch", "epochs", "schedule", "clip", "ema")
-    settings = _mapping(card.get("recipe"))
+    settings = details(card).recipe
     return ", ".join(f"{name} {settings[name]}" for name in names if settings.get(name) is not None)
 
 
 def command(card: Card) -> str:
     """How to train it again."""
-    return str(_mapping(card.get("training")).get("command") or f"python -m trainers train {card['name']} --data DIR")
+    return details(card).training.command or f"python -m trainers train {card['name']} --data DIR"
 
 
 def missing_runs(card: Card, known: Collection[str]) -> tuple[str, ...]:
     """Checkpoints that its training began with or learned from and that cannot be had: neither ``known``, as the
     installed ones are, nor runs of a sweep, whose names have the setting (``seed=1``)."""
-    settings = _mapping(card.get("recipe"))
-    teachers = settings.get("teachers")
-    names = [*(teachers if isinstance(teachers, list) else []), settings.get("init")]
-    wanted = (name for name in names if isinstance(name, str) and name)
-    return tuple(dict.fromkeys(name for name in wanted if name not in known and "=" not in name))
+    settings = details(card).recipe
+    names = dict.fromkeys([*(settings.get("teachers") or ()), settings.get("init")])
+    return tuple(name for name in names if name and name not in known and "=" not in name)
 
 
 def curve(card: Card) -> list[dict[str, Any]]:
@@ -253,25 +231,22 @@ def curve(card: Card) -> list[dict[str, Any]]:
 
     ``measure`` is accuracy, or MAP for a set on which the card has a ranker's result.
     """
-    measured = _mapping(card.get("results"))
-    names = {re.sub(r"[^a-z0-9]+", "_", str(name).lower()).strip("_"): str(name) for name in measured}
-    rows = []
-    for record in card.get("epochs") or ():
-        if not isinstance(record, Mapping) or not _number(record.get("epoch")):
-            continue
-        for key, value in record.items():
-            known = key in names or key.endswith(("dev", "accuracy"))
-            if known and _number(value) and 0 <= value <= 1:
-                ranked = _number(_mapping(measured.get(names.get(key, ""))).get("map"))
-                rows.append(
-                    {
-                        "epoch": int(record["epoch"]),
-                        "set": names.get(key, key.replace("_", " ")),
-                        "score": float(value),
-                        "measure": "MAP" if ranked else "accuracy",
-                    }
-                )
-    return rows
+    told = details(card)
+    names = {re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_"): name for name in told.results}
+    return [
+        {
+            "epoch": record["epoch"],
+            "set": names.get(key, key.replace("_", " ")),
+            "score": float(value),
+            "measure": "accuracy" if key not in names or told.results[names[key]].map is None else "MAP",
+        }
+        for record in told.epochs
+        for key, value in record.items()
+        if is_number(record.get("epoch"))
+        and (key in names or key.endswith(("dev", "accuracy")))
+        and is_number(value)
+        and 0 <= value <= 1
+    ]
 
 
 def duration(seconds: float) -> str:
@@ -281,42 +256,31 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _seeds(card: Card) -> str:
-    seeds = _mapping(card.get("seeds"))
-    mean, spread = seeds.get("mean"), seeds.get("spread", seeds.get("std"))
-    if not _number(mean):
+def _seeds(told: Details) -> str:
+    seeds = told.seeds
+    if seeds is None:
         return ""
-    listed = seeds.get("seeds")
-    count = counted(len(listed), "seed") if isinstance(listed, list) else "several seeds"
-    ranked = any(_number(_mapping(result).get("map")) for result in _mapping(card.get("results")).values())
-    if ranked:
-        return f"; over {count} MAP {mean:.4f}" + (f" ± {spread:.4f}" if _number(spread) else "")
-    return f"; over {count} {score_percent(mean)}" + (f" ± {100 * spread:.1f}" if _number(spread) else "")  # type: ignore[operator, arg-type]
+    count = "several seeds" if seeds.seeds is None else counted(len(seeds.seeds), "seed")
+    spread = seeds.std if seeds.spread is None else seeds.spread
+    if told.ranks:
+        return f"; over {count} MAP {seeds.mean:.4f}" + ("" if spread is None else f" ± {spread:.4f}")
+    return f"; over {count} {score_percent(seeds.mean)}" + ("" if spread is None else f" ± {100 * spread:.1f}")
 
 
-def _classifier(name: str, scores: Card) -> str:
+def _classifier(name: str, scores: Mapping[str, Score]) -> str:
     """The classifier on top of the features, its score on dev and that of the network's own last layer."""
-    text = f"{name}, {score(scores.get(name))} on dev" if score(scores.get(name)) else name
+    shown = {kind: score(result) for kind, result in scores.items()}
+    text = f"{name}, {shown[name]} on dev" if shown.get(name) else name
     if len(scores) > 1:
         text += f", the best of {len(scores)}"
-    own = score(scores.get("network"))
-    return f"{text}; the network’s own {own}" if own and name != "network" else text
+    network = shown.get("network")
+    return f"{text}; the network’s own {network}" if network and name != "network" else text
 
 
 def _rows(card: Card) -> str:
     """What a row of its data is."""
-    return "texts" if _mapping(card.get("roles")).get("second") == "" else "pairs"
+    return "texts" if details(card).roles.get("second") == "" else "pairs"
 
 
-def _data_set(item: Card, unit: str) -> str:
-    rows = f" ({item['rows']:,} {unit}" if _number(item.get("rows")) else " ("
-    licence = str(item.get("licence") or "licence not stated")
-    return f"{item.get('name', 'unnamed')}{rows}{', ' if len(rows) > 2 else ''}{licence})"
-
-
-def _mapping(value: object) -> Card:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _data_set(data: DataSet, unit: str) -> str:
+    return f"{data.name} ({'' if data.rows is None else f'{data.rows:,} {unit}, '}{data.licence})"

@@ -12,6 +12,7 @@ from app.examples import EXAMPLES, MAP_EXAMPLES, kind_of
 from app.model_choice import Card, is_external, megabytes
 from app.models import card as lines
 from app.models import guest
+from core.card import details
 from core.checkpoint import CheckpointError, in_memory, load_named
 from core.evaluation import sweeps
 from core.explain import explain
@@ -77,10 +78,11 @@ def _size_of_external(folder: Path) -> Cell:
 
 
 def _size(card: Card) -> Cell:
-    weights = lines.parameters(card)
+    weights = details(card).parameters
     if weights is None:
         return Cell("–", None)
-    return Cell(lines.count(weights[0]), sum(weights), f"+ {lines.count(weights[1])} projection" if weights[1] else "")
+    note = f"+ {lines.count(weights.projection)} projection" if weights.projection else ""
+    return Cell(lines.count(weights.model), weights.model + weights.projection, note)
 
 
 def _milliseconds(time: float | None) -> str:
