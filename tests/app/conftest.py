@@ -142,12 +142,17 @@ def drawn() -> Callable[[Any], JsonObject]:
     return read
 
 
+@pytest.fixture(scope="session")
+def node() -> str:
+    """Node.js: the machine's own, or what `make lint` has put into the virtual environment."""
+    found = shutil.which("node", path=os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)]))
+    assert found, "scripts are run by Node.js"
+    return found
+
+
 @pytest.fixture
-def run_script(tmp_path: Path) -> Callable[[str], str]:
+def run_script(tmp_path: Path, node: str) -> Callable[[str], str]:
     """What a module exports as its default, when Node.js runs it."""
-    # The machine's own, or what `make lint` has put into the virtual environment.
-    node = shutil.which("node", path=os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)]))
-    assert node, "scripts are run by Node.js"
 
     def run(text: str) -> str:
         (tmp_path / "bundle.mjs").write_text(text)

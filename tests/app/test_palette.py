@@ -1,7 +1,6 @@
 """The colours of the page: contrast of text, and class colours that stay apart for colour-blind eyes and in grey."""
 
 import itertools
-import json
 import math
 import re
 import tomllib
@@ -9,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app import components, palette
-from app.components.bundle import bundle
+from app import palette
 from app.panels.verdict import percent
 
 # Machado, Oliveira & Fernandes 2009, severity 1.0, on linear RGB.
@@ -137,32 +135,6 @@ def test_streamlits_theme_has_the_same_colours():
         assert config[name]["primaryColor"] == palette.COLOURS["accent"][theme]
         assert config[name]["backgroundColor"] == palette.COLOURS["paper"][theme]
         assert config[name]["textColor"] == palette.COLOURS["ink"][theme]
-
-
-@pytest.fixture
-def looks(tmp_path, run_script):
-    """Grounds and inks of cells with numbers: ``looks("differenceLook", shares)``, as the browser mixes them."""
-    colours = Path(components.__file__).with_name("colours.js")
-    constants = {"CIVIDIS": palette.CIVIDIS, "DIVERGING": palette.DIVERGING, "PAPER": palette.COLOURS["paper"]}
-
-    def read(look, shares):
-        entry = tmp_path / "entry.js"
-        entry.write_text(
-            f'import {{ {look} }} from "{colours}";\nexport default JSON.stringify({list(shares)}.map({look}));\n'
-        )
-        return json.loads(run_script(bundle(entry, [colours], constants)))
-
-    return read
-
-
-@pytest.mark.parametrize(("look", "themes"), [("differenceLook", 2), ("weightLook", 1)])
-def test_numbers_stand_out_on_every_strength_of_a_weight_or_a_difference(looks, look, themes):
-    shares = [share / 100 for share in range(-100 if look == "differenceLook" else 0, 101)]
-    for one in looks(look, shares):
-        grounds = ["#" + "".join(f"{int(channel):02x}" for channel in found) for found in RGB.findall(one["ground"])]
-        inks = [{"#000": "#000000", "#fff": "#ffffff"}[ink] for ink in re.findall("#[0f]{3}", one["ink"])]
-        assert len(grounds) == len(inks) == themes
-        assert all(contrast(ink, ground) >= 4.5 for ink, ground in zip(inks, grounds, strict=True))
 
 
 def test_a_share_has_the_digits_it_deserves():
