@@ -1,21 +1,15 @@
 // A lesson: one step at a time, its formula with and without numbers, and a picture of all values with the step's own lit.
 // All steps are here from the start, so the arrow keys need no answer of the server.
 
-import { capital, fill, html, linkButton, refill } from "./elements.js";
+import { capital, html, linkButton, refill } from "./elements.js";
 import { drawNotices } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";
 const TYPING = "input, textarea, select, [contenteditable]";
 
-// A formula from [tag, attributes, children].
-function math([tag, attributes, children]) {
-  return fill(
-    document.createElementNS(MATHML, tag),
-    attributes,
-    children.map((child) => (typeof child === "string" ? child : math(child))),
-  );
-}
+// A formula from MathML, which the server makes of the lesson's own LaTeX.
+const math = (text) => document.importNode(new DOMParser().parseFromString(text, "text/html").body.firstChild, true);
 
 // Whether one name is the other or a part of it: h and h.2.1.
 const related = (a, b) => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`);

@@ -20,8 +20,8 @@ class DrawnStep:
     note: str
     lit: tuple[str, ...]
     guess: str
-    formula: object
-    numbers: tuple[object, ...]
+    formula: str
+    numbers: tuple[str, ...]
     opens: str
 
 
@@ -69,8 +69,8 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
             said(step.note, numbers, digits),
             tuple(place_of(numbers, name) for name in step.lit),
             place_of(numbers, step.guess),
-            mathml(step.formula, numbers, digits).to_list(),
-            tuple(mathml(line, numbers, digits).to_list() for line in step.numbers),
+            mathml(step.formula, numbers, digits),
+            tuple(mathml(line, numbers, digits) for line in step.numbers),
             step.opens,
         )
         for step in lesson.steps

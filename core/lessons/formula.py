@@ -1,70 +1,94 @@
-r"""Formulas of lessons: a part of LaTeX as MathML, with numbers of the example in their places.
+r"""Formulas of lessons: LaTeX as MathML (by latex2mathml), with numbers of the example in their places.
 
-``\val{name}`` stands for a value by its name (a vector lies in parentheses, a matrix in brackets); ``\each{between}{
-name}{body}`` repeats the body for every part of a value, with its number, from 1, in place of each #. MathML is what
-browsers draw themselves, on the page and in a printed handout, and a number in it can be pointed at.
+``\val{name}`` stands for a value by its name (a vector in parentheses, a matrix in brackets); ``\each{between}{name}{
+body}`` repeats the body for every part of a value, with its number, from 1, in place of each #. Browsers draw MathML
+themselves, on the page and in a printed handout; each number carries its name (``data-of``), so that it can be clicked.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from html import escape
+import xml.etree.ElementTree as ElementTree
+from xml.etree.ElementTree import Element
+
+from latex2mathml.converter import convert
 
 from core.lessons.lesson import LessonError, Values, at, place_of, shown
 
-SYMBOLS = {
-    "alpha": "α",
-    "beta": "β",
-    "gamma": "γ",
-    "kappa": "κ",
-    "sigma": "σ",
-    "tau": "τ",
-    "Sigma": "Σ",
-    "psi": "ψ",
-}
-OPERATORS = {
-    "cdot": "·", "times": "×", "odot": "⊙", "sum": "∑", "approx": "≈", "neq": "≠", "le": "≤", "ge": "≥", "cdots": "⋯",
-    "dots": "…", "to": "→", "in": "∈", "mid": "|", "lVert": "‖", "rVert": "‖", "top": "⊤", "circ": "∘", "minus": "−",
-}  # fmt: skip
-SIGNS = ("+", "−", "×", "·")
-FLAT = {"stretchy": "false"}
-FUNCTIONS = ("tanh", "exp", "max", "min", "cos", "softmax", "mean", "arg")
-SPACES = {",": "0.17em", ";": "0.28em", "quad": "1em", " ": "0.3em"}
 MOST = 3
-r"""Parts that an ``\each`` shows before it says how many more there are."""
-
+r"""Parts that an ``\each`` shows before the rest are counted."""
 LONGEST = 8
-"""Numbers of a vector that a formula shows before it says how many more there are."""
-
-_TOKEN = re.compile(r"\\([A-Za-z]+|.)|([0-9]+(?:\.[0-9]+)?)|\s+|(.)", re.DOTALL)
-
-
-@dataclass
-class Node:
-    """An element of MathML: its name, attributes, and text or elements in it."""
-
-    tag: str
-    children: list[Node | str] = field(default_factory=list)
-    attributes: dict[str, str] = field(default_factory=dict)
-
-    def to_list(self) -> list[object]:
-        """``[tag, attributes, children]``, as the browser builds it."""
-        return [self.tag, self.attributes, [c if isinstance(c, str) else c.to_list() for c in self.children]]
-
-    def to_html(self) -> str:
-        """The element as text."""
-        attributes = "".join(f' {name}="{escape(value)}"' for name, value in self.attributes.items())
-        inner = "".join(escape(c) if isinstance(c, str) else c.to_html() for c in self.children)
-        return f"<{self.tag}{attributes}>{inner}</{self.tag}>"
+"""Numbers of a vector that a formula shows before the rest are counted."""
+NEW_ROW = r" \\ "
+MACROS = {
+    "softmax": r"\operatorname{softmax}",
+    "mean": r"\operatorname{mean}",
+    "mathbf": r"\operatorname",
+    "minus": "-",
+}
+"""Our own commands, and names that are set upright."""
+_SIGN_BEFORE = re.compile(r"([-+·×]|\\times|\\cdot)\s*$")
 
 
-def mathml(latex: str, values: Values, digits: int) -> Node:
-    """A formula as MathML. Raises LessonError for a command that is none of those known here, and for a value that
-    there is not."""
-    parser = _Parser(_repeated(latex, values), values, digits)
-    body = parser.row("")
-    return Node("math", [body], {"display": "block"})
+def mathml(latex: str, values: Values, digits: int) -> str:
+    """A formula as MathML. Raises LessonError for LaTeX that cannot be converted, and for an unknown value."""
+    named: list[tuple[str, str]] = []
+
+    def place(name: str, value: float) -> str:
+        named.append((name, shown(value, digits)))
+        return rf"\class{{number{len(named) - 1}}}{{0}}"
+
+    def given(match: re.Match[str]) -> str:
+        name, value = place_of(values, match[1]), at(values, match[1])
+        if not isinstance(value, list):
+            number = place(name, value)
+            signed = value < 0 and _SIGN_BEFORE.search(match.string[: match.start()])
+            return f"({number})" if signed else number
+        if value and isinstance(value[0], list):
+            rows = [
+                " & ".join(place(f"{name}.{i}.{j}", cell) for j, cell in enumerate(row, 1))
+                for i, row in enumerate(value, 1)
+            ]
+            return rf"\begin{{matrix}} {NEW_ROW.join(rows)} \end{{matrix}}"
+        parts = [place(f"{name}.{i}", part) for i, part in enumerate(value[:LONGEST], start=1)]
+        if len(value) > LONGEST:
+            parts.append(rf"\text{{and {len(value) - LONGEST} more}}")
+        named.append((name, ""))
+        return rf"\class{{number{len(named) - 1}}}{{({', '.join(parts)})}}"
+
+    if latex.count("{") != latex.count("}"):
+        raise LessonError(f"the formula {latex!r} lacks a brace: add it")
+    expanded = re.sub(r"\\val\{([^{}]*)\}", given, _repeated(latex, values))
+    expanded = re.sub(r"\\([A-Za-z]+)", lambda match: MACROS.get(match[1], match[0]), expanded)
+    try:
+        root = ElementTree.fromstring(convert(expanded, xmlns="", display="block"))
+    except Exception as error:  # latex2mathml has many of its own
+        raise LessonError(f"the formula {latex!r} is not valid LaTeX ({type(error).__name__}): correct it") from None
+    for element in root.iter():
+        _finish(element, named, latex)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _finish(element: Element, named: list[tuple[str, str]], latex: str) -> None:
+    """Put a number in its place, and set names upright."""
+    text = element.text or ""
+    if element.tag == "mfrac" and len(element) != 2:
+        raise LessonError(f"the formula {latex!r} has a fraction without two parts: correct it")
+    if text.startswith("\\"):
+        raise LessonError(f"the formula {latex!r} has the unknown command {text}: see docs/lessons.md")
+    marked = re.fullmatch(r"number(\d+)", element.get("class", ""))
+    if marked:
+        name, number = named[int(marked[1])]
+        element.attrib = {"data-of": name}
+        if number:
+            element.clear()
+            element.tag, element.text = "mn", number
+            element.attrib = {"data-of": name, "class": "value"}
+    elif element.tag == "mtable":
+        element.set("class", "matrix")
+    elif element.tag in ("mo", "mi") and len(text) > 1 and text.isalpha():
+        element.tag = "mi"
+        element.attrib = {"mathvariant": "normal", "class": "name"}
 
 
 def _repeated(latex: str, values: Values) -> str:
@@ -78,151 +102,18 @@ def _repeated(latex: str, values: Values) -> str:
         between, name, body = parts
         value = at(values, name)
         count = len(value) if isinstance(value, list) else 1
-        shown_ = [body.replace("#", str(i + 1)) for i in range(count if count <= MOST else MOST - 1)]
+        repeated = [body.replace("#", str(i + 1)) for i in range(count if count <= MOST else MOST - 1)]
         if count > MOST:
-            shown_.append(rf"\cdots \text{{ ({count - MOST + 1} more)}}")
-        latex = latex[:begin] + f" {between} ".join(shown_) + latex[end:]
+            repeated.append(rf"\cdots \text{{ ({count - MOST + 1} more)}}")
+        latex = latex[:begin] + f" {between} ".join(repeated) + latex[end:]
     return latex
 
 
 def _closing(latex: str, start: int) -> int:
-    """Where the brace that opens at ``start`` closes."""
+    """The index of the brace that closes the one at ``start``."""
     depth = 0
     for place in range(start, len(latex)):
         depth += {"{": 1, "}": -1}.get(latex[place], 0)
         if depth == 0:
             return place
-    raise LessonError(f"the formula {latex!r} lacks a closing brace: add it")
-
-
-class _Parser:
-    def __init__(self, latex: str, values: Values, digits: int) -> None:
-        self.latex, self.values, self.digits, self.place = latex, values, digits, 0
-
-    def _peek(self) -> str:
-        while self.place < len(self.latex) and self.latex[self.place].isspace():
-            self.place += 1
-        return self.latex[self.place : self.place + 1]
-
-    def _argument(self) -> str:
-        """The text between the next two braces."""
-        if self._peek() != "{":
-            raise LessonError(f"the formula {self.latex!r} lacks a brace at {self.latex[self.place :]!r}: add it")
-        close = _closing(self.latex, self.place)
-        inner, self.place = self.latex[self.place + 1 : close], close + 1
-        return inner
-
-    def _group(self) -> Node:
-        return _Parser(self._argument(), self.values, self.digits).row("")
-
-    def row(self, end: str) -> Node:
-        """Everything up to ``end``."""
-        parts: list[Node | str] = []
-        while (peek := self._peek()) and not (end and self.latex.startswith(end, self.place)):
-            if peek in "_^":
-                self.place += 1
-                kind = {"_": "msub", "^": "msup"}[peek]
-                base = parts.pop() if parts else Node("mrow")
-                script = self._group() if self._peek() == "{" else self._atom()
-                if kind == "msup" and isinstance(base, Node) and base.tag == "msub":
-                    parts.append(Node("msubsup", [*base.children, script]))
-                else:
-                    parts.append(Node(kind, [base, script]))
-            else:
-                part = self._atom()
-                # A negative number behind an operator stands in parentheses.
-                signed = part.tag == "mn" and str(part.children[0]).startswith("−")
-                if (
-                    signed
-                    and parts
-                    and isinstance(before := parts[-1], Node)
-                    and before.children[:1]
-                    and before.children[0] in SIGNS
-                ):
-                    part = Node("mrow", [Node("mo", ["("], FLAT), part, Node("mo", [")"], FLAT)])
-                parts.append(part)
-        self.place += len(end)
-        return parts[0] if len(parts) == 1 and isinstance(parts[0], Node) else Node("mrow", parts)
-
-    def _atom(self) -> Node:
-        self._peek()
-        match = _TOKEN.match(self.latex, self.place)
-        assert match is not None
-        self.place = match.end()
-        command, number, other = match.groups()
-        if command:
-            return self._command(command)
-        if number:
-            return Node("mn", [number])
-        if other == "{":
-            self.place -= 1
-            return self._group()
-        if other.isalpha():
-            return Node("mi", [other])
-        fence = {"stretchy": "false"} if other in "()[]|" else {}
-        return Node("mo", ["−" if other == "-" else other], fence)
-
-    def _command(self, name: str) -> Node:
-        if name in ("left", "right"):
-            return self._atom()
-        if name == "val":
-            return self._value(self._argument())
-        if name == "frac":
-            return Node("mfrac", [self._group(), self._group()])
-        if name == "sqrt":
-            return Node("msqrt", [self._group()])
-        if name == "tilde":
-            return Node("mover", [self._group(), Node("mo", ["~"], {"stretchy": "false"})], {"accent": "true"})
-        if name == "text":
-            return Node("mtext", [self._argument().replace(" ", "\u00a0")])
-        if name == "mathbf":
-            return Node("mi", [self._argument()], {"mathvariant": "normal", "class": "name"})
-        if name == "begin":
-            return self._matrix(self._argument())
-        if name in SYMBOLS:
-            return Node("mi", [SYMBOLS[name]])
-        if name in OPERATORS:
-            return Node("mo", [OPERATORS[name]])
-        if name in FUNCTIONS:
-            return Node("mi", [name], {"mathvariant": "normal", "class": "name"})
-        if name in SPACES:
-            return Node("mspace", [], {"width": SPACES[name]})
-        raise LessonError(f"the formula {self.latex!r} has the unknown command \\{name}: see docs/lessons.md")
-
-    def _matrix(self, kind: str) -> Node:
-        end = rf"\end{{{kind}}}"
-        close = self.latex.find(end, self.place)
-        if kind != "bmatrix" or close < 0:
-            raise LessonError(f"the formula {self.latex!r} needs \\begin{{bmatrix}} … \\end{{bmatrix}}")
-        inner, self.place = self.latex[self.place : close], close + len(end)
-        lines = [
-            [_Parser(cell, self.values, self.digits).row("") for cell in line.split("&")] for line in inner.split(r"\\")
-        ]
-        return _table(lines)
-
-    def _value(self, name: str) -> Node:
-        name, value = place_of(self.values, name), at(self.values, name)
-        if not isinstance(value, list):
-            return self._number(name, value)
-        if value and isinstance(value[0], list):
-            return _table(
-                [
-                    [self._number(f"{name}.{i}.{j}", cell) for j, cell in enumerate(row, 1)]
-                    for i, row in enumerate(value, 1)
-                ]
-            )
-        parts: list[Node | str] = []
-        for i, part in enumerate(value[:LONGEST], start=1):
-            parts += [Node("mo", [","]), self._number(f"{name}.{i}", part)]
-        if len(value) > LONGEST:
-            parts += [Node("mo", [","]), Node("mtext", [f"and\u00a0{len(value) - LONGEST}\u00a0more"])]
-        return Node("mrow", [Node("mo", ["("], FLAT), *parts[1:], Node("mo", [")"], FLAT)], {"data-of": name})
-
-    def _number(self, name: str, value: float) -> Node:
-        text = shown(value, self.digits)
-        return Node("mn", [text], {"data-of": name, "class": "value"})
-
-
-def _table(lines: list[list[Node]]) -> Node:
-    rows: list[Node | str] = [Node("mtr", [Node("mtd", [cell]) for cell in line]) for line in lines]
-    return Node("mtable", rows, {"class": "matrix"})
+    raise LessonError(f"the formula {latex!r} lacks a brace: add it")

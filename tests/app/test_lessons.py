@@ -1,7 +1,5 @@
 """The page Lessons: every step of every lesson, changed numbers and sentences, and links that cannot be followed."""
 
-import json
-
 import pytest
 
 from core.lessons import lessons
@@ -23,7 +21,7 @@ def test_every_step_of_a_lesson_opens_by_its_link(name):
         data = drawn(app.run())
         assert (data["step"], data["title"], data["notices"]) == (number, LESSONS[name].title, [])
         shown = data["steps"][number - 1]
-        assert (shown["title"], shown["formula"][0], len(shown["numbers"])) == (step.title, "math", len(step.numbers))
+        assert (shown["title"], shown["formula"][:5], len(shown["numbers"])) == (step.title, "<math", len(step.numbers))
         assert shown["lit"]
     assert not sentences(app)
 
@@ -31,7 +29,7 @@ def test_every_step_of_a_lesson_opens_by_its_link(name):
 def test_a_link_changes_numbers_and_all_that_follows():
     data = drawn(open_view("lessons", lesson="global-attention", step="2", inputs="h.1.1=0.9"))
     assert data["values"]["score"]["text"] == ["0.21", "0.1", "0.03"]
-    assert json.dumps(data["steps"][1]["numbers"]).count('"0.9"') == 1
+    assert "".join(data["steps"][1]["numbers"]).count(">0.9<") == 1
     assert data["link"] == {"lesson": "global-attention", "inputs": "h.1.1=0.9"}
 
 
