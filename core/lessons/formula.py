@@ -86,6 +86,8 @@ def _finish(element: Element, named: list[tuple[str, str]], latex: str) -> None:
             element.attrib = {"data-of": name, "class": "value"}
     elif element.tag == "munder":
         element.tag = "msub"  # limits beside the sign: a handout keeps to one page
+    elif element.tag == "mover":
+        element.set("accent", "true")
     elif element.tag == "mtable":
         element.set("class", "matrix")
     elif element.tag in ("mo", "mi") and len(text) > 1 and text.isalpha():
