@@ -1,4 +1,4 @@
-"""Tags of the whole file: agreement, what to settle, tags by slice, the taxonomy, and who wrote."""
+"""Tags of the whole file: agreement, disagreements to settle, tags by slice, the taxonomy, and the annotators."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from core.desk.slices import slices
 from core.wording import counted
 
 SHOWN = 12
-"""Disagreements listed at once."""
+"""The most disagreements listed at once."""
 
 
 def view(opened: OpenRun) -> None:
-    """All of it."""
+    """Draw the view."""
     names = [tag.name for tag in opened.annotations.taxonomy()]
     rows = opened.state.rows
     left, right = st.container(key="side by side, tags").columns([1.2, 1], gap="large")
@@ -50,38 +50,38 @@ def view(opened: OpenRun) -> None:
 
 
 def _to_settle(opened: OpenRun, names: list[str]) -> None:
-    """Rows about which annotators differ, each with the buttons that settle it."""
+    """Rows on which annotators disagree, each with buttons to settle it."""
     rows = opened.state.rows
     apart = disagreements(names, rows)
-    open_ones = [one for one in apart if one.tag not in rows[one.row].settled]
+    unsettled = [case for case in apart if case.tag not in rows[case.row].settled]
     if apart:
-        page_style.heading(f"Disagreements to settle: {len(open_ones)} of {len(apart)}")
+        page_style.heading(f"Disagreements to settle: {len(unsettled)} of {len(apart)}")
         page_style.note("Your decision is stored alongside each annotator’s tags.")
 
     def settle(row: str, tag: str, given: bool) -> None:
         attempt(lambda: opened.annotations.settle(annotator.name(), opened.file, row, tag, given))
 
-    for one in open_ones[:SHOWN]:
+    for case in unsettled[:SHOWN]:
         text, yes, no, link = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
         with text:
-            lines([f"{one.row}: “{one.tag}” – {', '.join(one.gave)} gave it, {', '.join(one.left_out)} did not"])
-        key, off = f"desk settle {one.row} {one.tag}", not annotator.name()
-        yes.button("Yes", key=f"{key} yes", on_click=settle, args=(one.row, one.tag, True), disabled=off)
-        no.button("No", key=f"{key} no", on_click=settle, args=(one.row, one.tag, False), disabled=off)
-        shown = {"row": one.row, "view": "rows", "filter": ""}
+            lines([f"{case.row}: “{case.tag}” – {', '.join(case.gave)} gave it, {', '.join(case.left_out)} did not"])
+        key, off = f"desk settle {case.row} {case.tag}", not annotator.name()
+        yes.button("Yes", key=f"{key} yes", on_click=settle, args=(case.row, case.tag, True), disabled=off)
+        no.button("No", key=f"{key} no", on_click=settle, args=(case.row, case.tag, False), disabled=off)
+        shown = {"row": case.row, "view": "rows", "filter": ""}
         link.button("Open", key=f"{key} open", type="tertiary", on_click=show, kwargs=shown)
-    if len(open_ones) > SHOWN:
-        page_style.note(f"{len(open_ones) - SHOWN} more follow as these are settled.")
+    if len(unsettled) > SHOWN:
+        page_style.note(f"{len(unsettled) - SHOWN} more will appear as these are settled.")
 
 
 def _taxonomy(opened: OpenRun, names: list[str]) -> None:
-    """Extend, rename and merge."""
+    """The tags, with forms to add, rename and merge them."""
     annotations, by = opened.annotations, annotator.name()
     page_style.heading("Taxonomy")
     tags = [f"{tag.name} (also: {', '.join(tag.merged)})" if tag.merged else tag.name for tag in annotations.taxonomy()]
     lines([", ".join(tags)])
     if not by:
-        page_style.note("Type your name in the sidebar to change it.")
+        page_style.note("Type your name in the sidebar to change the tags.")
         return
     with st.form("desk add tag", clear_on_submit=True, border=False):
         left, right = st.columns([3, 1], vertical_alignment="bottom")
@@ -102,17 +102,17 @@ def _taxonomy(opened: OpenRun, names: list[str]) -> None:
 
 
 def _annotators(opened: OpenRun) -> None:
-    """Who wrote, and taking a name out of everything."""
+    """The annotators, and a button that removes a name everywhere."""
     names = opened.annotations.annotators()
     if not names:
         return
     with st.expander(f"Annotators ({len(names)})"):
         looked = Counter(name for row in opened.state.rows.values() for name in row.looked)
-        page_style.terms((name, f"{counted(looked[name], 'row')} of this file looked at") for name in names)
+        page_style.terms((name, f"{counted(looked[name], 'row')} of this file reviewed") for name in names)
         name = st.selectbox("Remove a name everywhere", names, None, key="desk remove", placeholder="Choose a name")
         st.button(
             "Remove it",
             disabled=not name,
             on_click=lambda: attempt(lambda: opened.annotations.remove_name(name or "", annotator.name())),
-            help="What they wrote stays, as an unnamed annotator’s. This cannot be undone.",
+            help="Their tags and notes stay, under “annotator” and a number. This cannot be undone.",
         )

@@ -1,4 +1,4 @@
-"""Who writes: the name of the proxy's login, or one typed once, remembered by the browser, never in the address."""
+"""The annotator's name: from the proxy's login, or typed once and remembered by the browser; never part of a link."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ export default function ({ data, setTriggerValue }) {
     if (data.name) localStorage.setItem(KEY, data.name);
     else if (data.typed) localStorage.removeItem(KEY);
     else if (localStorage.getItem(KEY)) setTriggerValue("name", localStorage.getItem(KEY));
-  } catch { /* a browser that remembers nothing */ }
+  } catch { /* storage is switched off */ }
 }
 """
 
 
 def name() -> str:
-    """The annotator's name; empty before it is typed."""
+    """The annotator's name, or an empty text."""
     return login.name() or str(st.session_state.get(_KEY, ""))
 
 
 def ask() -> None:
-    """The box for the name, in the sidebar; or the name that the proxy's login gave, which nobody types over."""
+    """The input for the name, in the sidebar; or the name from the proxy's login, which cannot be changed."""
     if login.name():
         page_style.terms([("Signed in as", login.name())])
         return
@@ -53,8 +53,8 @@ def ask() -> None:
         key=key,
         on_change=typed,
         max_chars=LONGEST_NAME,
-        placeholder="To write tags and notes",
-        help="Stands beside your tags and notes. This browser remembers it; links do not hold it.",
+        placeholder="Required for tags and notes",
+        help="Shown with your tags and notes. This browser remembers it; it is not included in links.",
     )
     with unseen("annotator"):
         data = {"name": name(), "typed": st.session_state.get(f"{_KEY} typed", False)}

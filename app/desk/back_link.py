@@ -1,4 +1,4 @@
-"""The way from a pair that the Error desk opened back to the row that it was opened from."""
+"""The link from a pair on Explore back to its row on the Error desk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.pairs import Version
 
 
 def draw(pair: Version) -> None:
-    """A link to the same place of the Error desk, where this pair is the one that was opened from there."""
+    """Draw the link if this pair was opened from the Error desk."""
     parameters, opened = st.session_state.get("desk place", (None, None))
     if opened == pair:
         page_style.page_link("error_desk", parameters, "Back to the row on the Error desk", "back")

@@ -1,5 +1,5 @@
-"""Export of rows and tags as CSV and JSON, and of the report. Import of tags by row id: conflicts are listed and never
-overwritten by themselves."""
+"""Export of rows, tags (CSV and JSON) and the report, and import of tags by row id. Conflicts are listed and only
+overwritten on request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from core.wording import counted
 
 _SHOWN = 50
 _REPORTED = 25
-"""Slices, and words, of the report."""
+"""The most slices and words in the report."""
 
 
 def view(opened: OpenRun) -> None:
@@ -55,7 +55,7 @@ def _export(opened: OpenRun) -> None:
         f"The report: tables, figures, and {chosen} (“In the report” on an open row adds one, up to {MOST_EXAMPLES}). "
         "One file that needs no network."
     )
-    # The report is made when it is asked for, outside of the page's session: what it needs of the page it gets here.
+    # The report is made on request, outside the page's session, so it gets everything it needs of the page here.
     shown = f"rows where {PAGE.state.filter}" if PAGE.state.filter and opened.error is None else "all rows"
     make = functools.partial(_report, opened, examples[:MOST_EXAMPLES], shown, PAGE.state.way)
     page_style.download("Report (HTML)", make, f"pairlens-{stem}.html")
@@ -104,16 +104,16 @@ def _import(opened: OpenRun) -> None:
     if uploaded is None:
         return
     if not name:
-        page_style.notice(["Type your name in the sidebar first: the import is recorded under it."])
+        page_style.notice(["Type your name in the sidebar first: the import is logged under it."])
         return
     try:
-        reads_as: dict[str, str] = {}
+        shown_as: dict[str, str] = {}
         for tag in opened.annotations.taxonomy():
-            reads_as |= {one.casefold(): tag.name for one in (tag.name, *tag.merged)}
+            shown_as |= {name.casefold(): tag.name for name in (tag.name, *tag.merged)}
 
         def read() -> Import:
             lines = read_tags(text_of(uploaded.getvalue()), name)
-            return plan(opened.run, opened.state, reads_as, lines)
+            return plan(opened.run, opened.state, shown_as, lines)
 
         planned = once("desk import", (uploaded.file_id, name, opened.version), read)
     except DeskError as error:
@@ -123,20 +123,19 @@ def _import(opened: OpenRun) -> None:
 
 
 def _planned(opened: OpenRun, planned: Import, name: str) -> None:
-    """What an import would do, and the button that does it."""
+    """The effect of an import, and the button that performs it."""
     sentences = [
         f"{counted(len(planned.new), 'line')} to import, {planned.same:,} already here, "
-        f"{counted(len(planned.conflicts), 'conflict')}, {len(planned.strange):,} of rows that this file does not have."
+        f"{counted(len(planned.conflicts), 'conflict')}, {len(planned.strange):,} of unknown rows."
     ]
     if planned.new_tags:
         sentences.append(f"New tags: {', '.join(planned.new_tags[:20])}.")
     page_style.notice(sentences)
     for conflict in planned.conflicts[:_SHOWN]:
-        one = conflict.marked
+        marked = conflict.marked
         here = f"{', '.join(sorted(conflict.tags)) or 'no tag'}{' and another note' if conflict.note else ''}"
-        page_style.note(
-            f"Row {one.row}, {one.annotator}: here {here}; in the file {', '.join(sorted(one.tags)) or 'no tag'}"
-        )
+        there = ", ".join(sorted(marked.tags)) or "no tag"
+        page_style.note(f"Row {marked.row}, {marked.annotator}: here {here}; in the file {there}")
     if len(planned.conflicts) > _SHOWN:
         page_style.note(f"and {len(planned.conflicts) - _SHOWN:,} more")
     overwrite = bool(planned.conflicts) and st.checkbox(

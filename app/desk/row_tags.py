@@ -1,5 +1,4 @@
-"""Tags and notes of the open row: one's own to change, those of others to read; whether the report shows it; and every
-change, to be undone."""
+"""The open row's tags and notes (your own are editable), whether it is in the report, and its history with undo."""
 
 from __future__ import annotations
 

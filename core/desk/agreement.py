@@ -1,4 +1,4 @@
-"""How far annotators agree on each tag, over the rows that they looked at, and what they have to settle."""
+"""Agreement of annotators on each tag, over the rows that they reviewed, and the disagreements to settle."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from core.desk.annotations import RowState
 
 @dataclass(frozen=True)
 class TagAgreement:
-    """Of one tag. ``kappa``: Cohen's (1960), of two annotators; ``alpha``: Krippendorff's (2004) for nominal data, of
-    more. None where they say nothing: no row in common, or all annotators always said the same one thing."""
+    """Agreement on one tag. ``kappa``: Cohen's (1960), for two annotators; ``alpha``: Krippendorff's (2004) for nominal
+    data, for more. None where undefined: no row in common, or all ratings are equal."""
 
     tag: str
     rows: int
-    """Looked at by two annotators or more."""
+    """Reviewed by two or more annotators."""
     given: int
-    """Rows of these to which at least one of them gave it."""
+    """How many of these rows have the tag from at least one of them."""
     agreed: int
-    """Rows of these about which all who looked at them said the same."""
+    """How many of these rows all their annotators rated alike."""
     kappa: float | None
     alpha: float | None
 
 
 @dataclass(frozen=True)
 class TagDisagreement:
-    """A row and a tag about which annotators who looked at it differ."""
+    """A row and a tag on which the annotators who reviewed it disagree."""
 
     row: str
     tag: str
@@ -37,7 +37,7 @@ class TagDisagreement:
 
 
 def agreement(tags: Sequence[str], rows: Mapping[str, RowState]) -> list[TagAgreement]:
-    """Of every tag that was given at least once, in the order of ``tags``."""
+    """The agreement on each tag that was given at least once, in the order of ``tags``."""
     annotators = sorted({name for row in rows.values() for name in row.looked})
     shared = [row for row in rows.values() if len(row.looked) > 1]
     out = []
@@ -54,7 +54,7 @@ def agreement(tags: Sequence[str], rows: Mapping[str, RowState]) -> list[TagAgre
 
 
 def disagreements(tags: Sequence[str], rows: Mapping[str, RowState]) -> list[TagDisagreement]:
-    """What to settle, by tag, then by row."""
+    """The disagreements, by tag, then by row."""
     out = []
     for tag in tags:
         for key, row in rows.items():

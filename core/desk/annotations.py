@@ -196,7 +196,7 @@ class Annotations:
         with self._writing(annotator) as (connection, by):
             known = event_log.events(connection, event.c.id == number)
             if not known:
-                raise DeskError("there is no such change: load the page again")
+                raise DeskError("this change does not exist: reload the page")
             (undone,) = known
             subject = undone.subject
             if subject.kind == "name removed":
@@ -214,7 +214,7 @@ class Annotations:
         with writing(self._engine) as connection:
             number = connection.scalar(sa.select(own.id).where(own.name == name, ~own.removed))
             if number is None:
-                raise DeskError(f"there is no annotator {name!r}: choose one from the list")
+                raise DeskError(f"{name!r} is not an annotator: choose one from the list")
             author = event_log.annotator_number(connection, by or name)
             taken, plain = set(connection.scalars(sa.select(own.name))), f"annotator {number}"
             unnamed = next(new for new in chain([plain], (f"{plain} ({n})" for n in count(2))) if new not in taken)

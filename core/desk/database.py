@@ -1,4 +1,4 @@
-"""The desk's database: an SQLite file, or the PostgreSQL server that ``PAIRLENS_DB`` names, for a group."""
+"""The desk's database: an SQLite file or, for a group, the PostgreSQL database named in ``PAIRLENS_DB``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from core.desk.folders import desk_folder
 from core.errors import DeskError
 
 _PATIENCE = 30
-"""Seconds that a write waits for another's."""
+"""Seconds that a write waits for another one."""
 _LOCK = 20181
-"""Of PostgreSQL's advisory locks: one writer at a time, as SQLite has it."""
+"""The number of PostgreSQL's advisory lock that allows one writer at a time, as in SQLite."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def open_database() -> Engine:
-    """The database, its tables brought up to date. Raises DeskError where it cannot be used."""
+    """The database, migrated to the newest schema. Raises DeskError where it cannot be used."""
     url = os.environ.get("PAIRLENS_DB")
     if not url:
         folder = desk_folder()
@@ -31,7 +31,7 @@ def open_database() -> Engine:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DeskError(
-                f"the desk's folder {folder} cannot be made ({error.strerror}); name another in PAIRLENS_DESK"
+                f"the desk's folder {folder} cannot be created ({error.strerror}); set PAIRLENS_DESK to another folder"
             ) from error
         url = f"sqlite:///{folder / 'desk.sqlite3'}"
     engine = _engine(url)
@@ -50,16 +50,16 @@ def _engine(url: str) -> Engine:
             event.listen(engine, "begin", _begin)
         else:
             engine = sa.create_engine(made, pool_pre_ping=True, connect_args={"connect_timeout": _PATIENCE})
-    except (ArgumentError, NoSuchModuleError, ImportError, ValueError):  # a ValueError: the port is no number
+    except (ArgumentError, NoSuchModuleError, ImportError, ValueError):  # ValueError: for a port that is not a number
         raise DeskError(
-            "PAIRLENS_DB is no address of a database: write postgresql+psycopg://USER:PASSWORD@HOST:PORT/NAME, "
-            "or leave it out for a file"
+            "PAIRLENS_DB is not the address of a database: use postgresql+psycopg://USER:PASSWORD@HOST:PORT/NAME, "
+            "or unset it to use a file"
         ) from None
     return engine
 
 
 def _configure(connection: sqlite3.Connection, _record: object) -> None:
-    # pysqlite would begin its own, deferred transactions, which fail when two of them come to write.
+    # pysqlite would begin deferred transactions by itself, and those fail when two of them start to write.
     connection.isolation_level = None
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
@@ -67,15 +67,15 @@ def _configure(connection: sqlite3.Connection, _record: object) -> None:
 
 def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
-    # A migration makes tables anew to which others point. Within a transaction SQLite does not switch this.
+    # Migrations recreate tables that others refer to. SQLite ignores this pragma within a transaction.
     connection.exec_driver_sql(f"PRAGMA foreign_keys={'OFF' if options.get('migrates') else 'ON'}")
     connection.exec_driver_sql("BEGIN" if options.get("reads") else "BEGIN IMMEDIATE")
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that no other writer shares: what it reads is still so when it writes. All of it is on the disk
-    when the block ends, or none of it. Raises DeskError where the database cannot be used."""
+    """An exclusive write transaction: no one else writes between its reads and its writes. It is on the disk when the
+    block ends, or rolled back. Raises DeskError where the database cannot be used."""
     with _as_desk_errors(), engine.begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
@@ -84,27 +84,27 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that only reads: it waits for no writer. Raises DeskError where the database cannot be used."""
+    """A read-only transaction, which does not wait for writers. Raises DeskError where the database cannot be used."""
     with _as_desk_errors(), engine.connect().execution_options(reads=True) as connection:
         yield connection
 
 
 @contextmanager
 def _as_desk_errors() -> Iterator[None]:
-    """Raise what the database refuses as a DeskError. Its own text may name host and user, and stays out of it."""
+    """Turn errors of the database into DeskErrors, without their texts, which may name host and user."""
     try:
         yield
     except DBAPIError as error:
         kind = type(error.orig).__name__
         raise DeskError(
-            f"the desk's database cannot be used ({kind}): check that it runs, and what PAIRLENS_DB names"
+            f"the desk's database cannot be used ({kind}): check that it is running, and check PAIRLENS_DB"
         ) from error
 
 
 def migrate(engine: Engine, revision: str = "head") -> None:
-    """Bring the tables to a revision of core/desk/migrations, by default the newest. Raises DeskError where the
-    database cannot be used, or a newer version of the program made it."""
-    from alembic import command  # here, so that a database that is open costs nothing more
+    """Migrate the tables to a revision of core/desk/migrations, by default the newest. Raises DeskError where the
+    database cannot be used, or was written by a newer version of the program."""
+    from alembic import command  # imported here: only the first page needs it
     from alembic.config import Config
     from alembic.util import CommandError
 
@@ -115,8 +115,8 @@ def migrate(engine: Engine, revision: str = "head") -> None:
         config.attributes["connection"] = connection
         try:
             command.upgrade(config, revision)
-        except CommandError:  # a revision that is not among ours
+        except CommandError:  # an unknown revision
             raise DeskError(
-                "the desk's database was written by a newer version of PairLens: update the program, or name another "
-                "database in PAIRLENS_DB"
+                "the desk's database was written by a newer version of PairLens: update the program, or set "
+                "PAIRLENS_DB to another database"
             ) from None

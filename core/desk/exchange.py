@@ -1,4 +1,4 @@
-"""Rows, predictions and tags out as CSV and JSON, and tags back in by row id."""
+"""Export of rows, predictions and tags as CSV and JSON, and import of tags by row id."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.errors import DeskError
 from core.spreadsheet import csv_text, restored
 
 SEPARATOR = " | "
-"""Between the tags of a row: no tag's name has it."""
+"""Separates the tags of a row; names of tags do not contain it."""
 _TAG_HEAD = ("id", "annotator", "tags", "note")
 MOST_LINES = 200_000
 
@@ -51,12 +51,12 @@ def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
 
 
 def _rounded(probabilities: np.ndarray) -> list[float]:
-    """With the digits that float32 has."""
+    """Rounded to the precision of float32."""
     return [float(f"{p:.6g}") for p in probabilities]
 
 
 def to_csv(run: Run, state: FileState, rows: np.ndarray) -> str:
-    """One line for each of the ``rows`` (bool ``[N]``)."""
+    """One line per row that ``rows`` (bool ``[N]``) selects."""
     others = list(dict.fromkeys(name for row in run.dataset.rows for name in row.columns))
     head = ["id", "first", "second", "label"]
     for place, model in enumerate(run.models):
@@ -74,7 +74,7 @@ def to_csv(run: Run, state: FileState, rows: np.ndarray) -> str:
 
 
 def tags_to_csv(run: Run, state: FileState) -> str:
-    """One line a row and annotator who looked at it or wrote a note; :func:`read_tags` reads it."""
+    """One line per row and annotator who reviewed it; :func:`read_tags` reads it."""
     lines = []
     for key in run.keys:
         own = state.row(key)
@@ -86,7 +86,7 @@ def tags_to_csv(run: Run, state: FileState) -> str:
 
 @dataclass(frozen=True)
 class Conflict:
-    """A line that says otherwise than what the annotator has written here."""
+    """A line that contradicts the annotator's tags or note in the database."""
 
     marked: Marked
     tags: frozenset[str]
@@ -95,7 +95,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Import:
-    """What a file of tags would change. ``strange``: ids that no row of the run has."""
+    """The changes that a file of tags would make. ``strange``: ids of rows that are not in the run."""
 
     new: tuple[Marked, ...]
     conflicts: tuple[Conflict, ...]
@@ -105,43 +105,43 @@ class Import:
 
 
 def read_tags(text: str, annotator: str) -> list[Marked]:
-    """The lines of a CSV file with the columns id and tags (between them a ``|``), and perhaps annotator and note;
-    where there is no annotator they are ``annotator``'s. Raises DeskError for a file that is none."""
+    """The lines of a CSV file with the columns id and tags (separated by ``|``), optionally annotator and note. Lines
+    without an annotator are ``annotator``'s. Raises DeskError for any other file."""
     text = text.removeprefix("\ufeff")
     first = text.partition("\n")[0]
-    # Spreadsheets of some countries write semicolons.
+    # Spreadsheets write semicolons in some locales.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
     try:
         lines = [line for line in reader if any(line)]
     except csv.Error as error:
-        raise DeskError(f"the file is no CSV ({error}): give one that “Tags (CSV)” wrote") from None
+        raise DeskError(f"this is not a CSV file ({error}): choose one exported with “Tags (CSV)”") from None
     head = [restored(name).strip().lower() for name in lines[0]] if lines else []
     if not {"id", "tags"} <= set(head):
-        raise DeskError("the file has no columns id and tags: give one that “Tags (CSV)” wrote")
+        raise DeskError("the file has no columns id and tags: choose one exported with “Tags (CSV)”")
     if len(lines) > MOST_LINES:
-        raise DeskError(f"the file has {len(lines):,} lines, more than {MOST_LINES:,}: divide it")
+        raise DeskError(f"the file has {len(lines):,} lines, more than {MOST_LINES:,}: split it")
     out = []
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(head):
-            raise DeskError(f"line {number} has {len(line)} cells instead of {len(head)}: mend the file")
+            raise DeskError(f"line {number} has {len(line)} cells instead of {len(head)}: fix the file")
         cells = dict(zip(head, map(restored, line), strict=True))
         tags = frozenset(clean(tag) for tag in cells["tags"].split("|") if clean(tag))
         by = clean(cells.get("annotator", "")) or clean(annotator)
         if not by:
-            raise DeskError(f"line {number} names no annotator: type your name first, and they are yours")
+            raise DeskError(f"line {number} has no annotator: type your name to import such lines as yours")
         out.append(Marked(cells["id"], by, tags, clean(cells.get("note", ""), LONGEST_NOTE)))
     return out
 
 
 def plan(run: Run, state: FileState, taxonomy: Mapping[str, str], lines: Iterable[Marked]) -> Import:
-    """What the lines would change. ``taxonomy``: the tag that each name reads as."""
-    new, conflicts, same, strange, more = [], [], 0, [], dict[str, None]()
+    """The changes that the lines would make. ``taxonomy``: the tag that each name, in lower case, is shown as."""
+    new, conflicts, same, strange, new_tags = [], [], 0, [], dict[str, None]()
     for line in lines:
         if line.row not in run.places:
             strange.append(line.row)
             continue
         tags = frozenset(taxonomy.get(tag.casefold(), tag) for tag in line.tags)
-        more |= dict.fromkeys(tag for tag in sorted(tags) if tag.casefold() not in taxonomy)
+        new_tags |= dict.fromkeys(tag for tag in sorted(tags) if tag.casefold() not in taxonomy)
         marked = Marked(line.row, line.annotator, tags, line.note)
         row = state.row(line.row)
         here, looked = row.tags_of(line.annotator), line.annotator in row.looked
@@ -152,4 +152,4 @@ def plan(run: Run, state: FileState, taxonomy: Mapping[str, str], lines: Iterabl
             conflicts.append(Conflict(marked, frozenset(here), note))
         else:
             new.append(marked)
-    return Import(tuple(new), tuple(conflicts), same, tuple(strange), tuple(more))
+    return Import(tuple(new), tuple(conflicts), same, tuple(strange), tuple(new_tags))

@@ -306,7 +306,7 @@ def test_a_database_that_cannot_be_used_is_one_sentence(kept_run, monkeypatch):
     app = page(kept_run)
     assert not app.exception
     (sentence,) = sentences(app)
-    assert "PAIRLENS_DB is no address" in sentence and "secret" not in sentence
+    assert "PAIRLENS_DB is not the address" in sentence and "secret" not in sentence
 
 
 def test_a_row_whose_id_no_database_can_hold_opens_and_says_so(kept_run):

@@ -176,7 +176,7 @@ def test_a_removal_is_a_change_with_an_author_that_cannot_be_undone(annotations)
         annotations.undo("Bob", removal.id)
     annotations.remove_name("Bob")
     assert {change.author for change in annotations.history()} == {"annotator 1", "annotator 2"}
-    with pytest.raises(DeskError, match="no annotator"):
+    with pytest.raises(DeskError, match="not an annotator"):
         annotations.remove_name("annotator 1")
 
 
@@ -193,8 +193,8 @@ def test_what_cannot_be_is_one_sentence(annotations):
         (lambda: annotations.give("", FILE, "1", "other"), "type your name"),
         (lambda: annotations.give("Ann", FILE, "1", "none such"), "no tag"),
         (lambda: annotations.add_tag("Ann", " "), "needs a name"),
-        (lambda: annotations.undo("Ann", 10**9), "no such change"),
-        (lambda: annotations.remove_name("Nobody"), "no annotator"),
+        (lambda: annotations.undo("Ann", 10**9), "does not exist"),
+        (lambda: annotations.remove_name("Cleo"), "not an annotator"),
     ):
         with pytest.raises(DeskError, match=why):
             wrong()
@@ -204,10 +204,10 @@ def test_what_cannot_be_is_one_sentence(annotations):
 @pytest.mark.parametrize(
     ("address", "why"),
     [
-        ("nonsense", "no address"),
-        ("mysql://x@y/z", "no address"),
-        ("postgresql+psycopg://x:secret@y:port/z", "no address"),
-        ("sqlite:///z?timeout=secret", "no address"),
+        ("nonsense", "not the address"),
+        ("mysql://x@y/z", "not the address"),
+        ("postgresql+psycopg://x:secret@y:port/z", "not the address"),
+        ("sqlite:///z?timeout=secret", "not the address"),
         ("postgresql+psycopg://x:secret@127.0.0.1:1/z", "used"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The word with the largest effect of each row by the way of taking words away; those of before were dropped."""
+"""The word of each row with the largest effect, by method of removing words. Until now the method was dropping."""
 
 import sqlalchemy as sa
 from alembic import op
