@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Back up the desk: the database (pg_dump) and its folder with the runs, as two files of one name in a folder.
+# Back up the database (pg_dump) and the desk's folder with the runs, as two files with the same name.
 #   PAIRLENS_DB=postgresql+psycopg://USER:PASSWORD@HOST/NAME PAIRLENS_DESK=DESK deploy/backup.sh FOLDER
-# Files older than KEEP_DAYS (30) are removed. A backup is there whole or not at all.
+# Backups are atomic. Those older than KEEP_DAYS (30) are deleted.
 set -euo pipefail
 
 folder=${1:?give the folder of the backups}
@@ -10,7 +10,7 @@ scratch=$(mktemp -d "$folder/.unfinished-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 
 pg_dump --format=custom --no-owner --file="$scratch/$name.dump" "${PAIRLENS_DB/+psycopg/}"
-# Jobs are of the running servers; a run that is being written has another name until it is whole.
+# Jobs belong to the running servers; a run that is being written has a temporary name until it is complete.
 tar --create --gzip --file="$scratch/$name.tar.gz" --directory="$PAIRLENS_DESK" --exclude='./jobs' \
     --exclude='.unfinished-*' --exclude='.writing.lock' .
 sync "$scratch"/*
