@@ -93,7 +93,7 @@ def run(command, monkeypatch):
 
 
 def test_the_page_has_what_is_followed_here():
-    assert len(COMMANDS) > 15 and {"service", "cosines", "bag_of_words"} == {*re.findall(r"EXTERNAL=(\w+):", TEXT)} - {
+    assert len(COMMANDS) > 15 and {"service", "cosines", "bag_of_words"} == {*re.findall(r"GUESTS=(\w+):", TEXT)} - {
         "module"
     }
 

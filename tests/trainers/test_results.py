@@ -286,7 +286,7 @@ def test_readme_is_short_and_its_links_lead_somewhere() -> None:
 
 def test_the_layout_in_contributing_is_there() -> None:
     parent, contributing = ROOT, (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^ {4}( {2})?([a-z_]+/?) {2,}\S", contributing.partition("## Where what lies")[2], re.M)
+    lines = re.findall(r"^ {4}( {2})?([a-z_]+/?) {2,}\S", contributing.partition("## Repository layout")[2], re.M)
     assert len(lines) > 10
     for indent, name in lines:
         parent = parent if indent else ROOT / name
