@@ -2,6 +2,7 @@
 
     python -m trainers predict nli-attconv-light nli-two-sided FILE --out run/
     python -m trainers predict nli-attconv-light FOLDER --out run/ --ray auto
+    python -m trainers predict nli-two-sided FILE --out run/ --words 500
     python -m trainers predict nli-attconv-light FILE --out predictions.csv
     python -m trainers predict nli-attconv-light FILE --out predictions.jsonl
     torchrun --nproc-per-node 2 -m trainers predict nli-attconv-light FILE --out run/
@@ -9,6 +10,10 @@
 FILE is a data file, a folder of them or a pattern in quotes ("shards/*.jsonl.zst"), all in one layout, perhaps gzip,
 zstd or Parquet. Rows are read, predicted and written in parts of 2,048 (fewer where texts are long), so memory does not
 grow with the number of rows. Labels may be missing.
+
+--words ROWS finds the word with the largest effect in each row of a sample, by dropping words, and counts how often the
+rows of each word are wrong, as "Strongest words" on the page Error desk: words that decide many wrong rows may be
+shortcuts (Poliak et al. 2018; Gururangan et al. 2018). The first 20 are printed, and all are in words-CHECKPOINT.csv.
 
 A run is a folder: data.parquet with the texts, labels and the file's other columns, and one Parquet file of
 probabilities for each checkpoint. The page Error desk opens it from the folder of data sets, or as an upload when it is
@@ -43,12 +48,13 @@ from core.data.stream import survey
 from core.desk import run_folder
 from core.desk.prediction import Compute, header_of_stream, predict_parts
 from core.desk.run import MOST_MODELS, RunHeader, RunModel
+from core.desk.strongest_words import AT_ONCE, StrongestWord, WordScores, drawn, scored, strongest_words
 from core.errors import RunError
 from core.evaluation.parts import agreed, parts, predicted, rank_of
-from core.files import check_writable
+from core.files import check_writable, write_whole
 from core.memory import hand_back_large_blocks
 from core.progress import bar
-from core.wording import counted
+from core.wording import counted, percent
 from trainers.options import add_options, add_ray, columns, mapped, mismatch, pick_device, scales_of
 from trainers.prediction_files import FORMATS, RowFile, row_file
 
@@ -70,6 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, metavar="OUT", help="the folder/ of a run, or a .csv or .jsonl file")
     add_class_names(parser)
     add_ray(parser, "predict")
+    parser.add_argument(
+        "--words", type=int, metavar="ROWS", help="also count the most decisive words of a sample of that many rows"
+    )
     add_options(parser, "--device", "--label", "--columns")
 
 
@@ -80,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
     into_run = args.out.endswith(("/", os.sep)) or out.suffix not in FORMATS
     if into_run and out.suffix and not args.out.endswith(("/", os.sep)) and not out.is_dir():
         raise RunError(f"--out must end in .csv or .jsonl, or in / for the folder of a run, got {args.out}")
+    if args.words is not None and not (into_run and args.words > 0):
+        raise RunError("--words needs a number of rows, and a run as --out: their words are kept in its folder")
     if not into_run and len(args.checkpoints) > 1:
         raise RunError(f"{out.name} can hold the predictions of one checkpoint; a run (--out run/) holds several")
     check_writable(out, "--out", folder=into_run)
@@ -102,6 +113,8 @@ def run(args: argparse.Namespace) -> int:
         for checkpoint, scale in zip(checkpoints, scales, strict=True):
             _tell_labels(checkpoint, scale, stream)
         print(f"{stream.summary()}; {counted(stream.rows, 'prediction')} written to {args.out}", file=sys.stderr)
+        for checkpoint in checkpoints if args.words else ():
+            _count_words(out, checkpoint, args.words)
     if torch.distributed.is_initialized():
         torch.distributed.barrier()  # the end of a process takes down another that still talks to it
         torch.distributed.destroy_process_group()
@@ -160,3 +173,34 @@ def _tell_labels(checkpoint: Checkpoint, scale: Scale, stream: Stream) -> None:
     warning = mismatch(stream.name, stream.labels, stream.task, checkpoint)
     if warning:
         print(f"warning: {warning}", file=sys.stderr)
+
+
+MOST_WORDS = 20
+"""Words that are printed."""
+
+
+def _count_words(folder: Path, checkpoint: Checkpoint, rows: int) -> None:
+    """Count the most decisive words of a sample of the run's rows, if they have labels that can be scored."""
+    run = run_folder.load(folder, [str(checkpoint.card["sha256"])])
+    if not run.labelled:
+        raise RunError("--words needs rows with labels that are classes of the model; map them by --label")
+    places, found = drawn(run.keys, (), rows), dict[str, StrongestWord]()
+    with bar(len(places), what="words") as shown:
+        for start in range(0, len(places), AT_ONCE):
+            some = places[start : start + AT_ONCE]
+            words = strongest_words(checkpoint, [run.dataset.rows[i] for i in some])
+            found |= {run.keys[i]: word for i, word in zip(some, words, strict=True)}
+            shown.update(len(some))
+    known = scored(run, 0, found)
+    write_whole(folder / f"words-{checkpoint.name}.csv", known.to_csv())
+    print(words_table(known, checkpoint.name))
+
+
+def words_table(known: WordScores, model: str) -> str:
+    """The counts as text for people, the words of the most wrong rows first."""
+    head = f"{model}: {known.wrong:,} of {counted(known.rows, 'row')} wrong ({percent(known.share)})"
+    lines = [head, "", f"{'word':<18}{'text':<14}{'rows':>6}{'wrong':>7}   {'share':<8}95 % interval"]
+    for word in known.words[:MOST_WORDS]:
+        share, interval = percent(word.share), f"{percent(word.low)} to {percent(word.high)}"
+        lines.append(f"{word.word:<18}{word.side:<14}{word.rows:>6,}{word.wrong:>7,}   {share:<8}{interval}")
+    return "\n".join(lines)

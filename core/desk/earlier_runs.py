@@ -7,10 +7,8 @@ Until version 2 a run was one Parquet file with its header in the schema's metad
 from __future__ import annotations
 
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,17 +66,6 @@ def copy_run(path: Path, folder: Path, largest: int = LARGEST) -> RunHeader:
         raise DeskError(f"there is no run {path.name}: predict the file again") from None
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, IndexError):
         raise damaged(path) from None
-
-
-@contextmanager
-def as_folder(path: Path) -> Iterator[Path]:
-    """A run of any shape as a folder of today's, for as long as the block lasts."""
-    if is_run(path):
-        yield path
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        copy_run(path, Path(folder) / path.stem)
-        yield Path(folder) / path.stem
 
 
 def header_of(path: Path) -> RunHeader:

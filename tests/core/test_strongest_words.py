@@ -1,6 +1,6 @@
 """The word with the largest effect of each row, against a loop written by hand, and how words are counted."""
 
-import json
+import csv
 import math
 import re
 from collections import Counter
@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from core.checkpoint import read_card
-from core.data import Example, read
+from core.data import Example
 from core.desk import strongest_words
 from core.desk.database import open_database
 from core.desk.filters import rows_of
-from core.desk.run_folder import save
 from core.desk.strongest_words import (
     NONE,
     StrongestWord,
@@ -100,33 +99,33 @@ def test_words_are_counted_with_the_share_that_is_wrong(tmp_path):
     assert odd.to_csv().splitlines()[1].startswith('"\'=a""b\\",premise')
 
 
-def test_the_command_counts_words_of_a_data_file_as_of_a_run(tmp_path, table, capsys):
+def test_predict_counts_the_most_decisive_words_of_a_sample(tmp_path, table, capsys):
     checkpoint = make_checkpoint(tmp_path / "tiny", table)
-    file, run_file = taxi(tmp_path), tmp_path / "run"
-    rows = read(file).rows
-    command = ["strongest-words", str(checkpoint.folder)]
-    assert main(["predict", str(checkpoint.folder), str(file), "--out", str(run_file)]) == 0
-    capsys.readouterr()
-    answers = []
-    for source in (file, run_file):
-        assert main([*command, str(source), "--json"]) == 0
-        answers.append(json.loads(capsys.readouterr().out))
-    assert answers[0] | {"file": ""} == answers[1] | {"file": ""}
+    file, rows = taxi(tmp_path), made_up_run(tmp_path).dataset.rows
+    command = ["predict", str(checkpoint.folder), str(file), "--out"]
+    assert main([*command, f"{tmp_path}/run/", "--words", "6"]) == 0
+    assert re.search(r"of 6 rows wrong.*\n\nword", capsys.readouterr().out)
+    (written,) = (tmp_path / "run").glob("words-*.csv")
+    counted = {(line["word"], line["text"]): int(line["rows"]) for line in csv.DictReader(written.open())}
     found = strongest_words.strongest_words(checkpoint, rows)
+    assert counted == {(word.word, word.side): count for word, count in Counter(found).items() if word != NONE}
     verdicts = [explain(checkpoint, row.first, row.second, records=()).verdict for row in rows]
     wrong = sum(verdict != row.label for verdict, row in zip(verdicts, rows, strict=True))
-    assert (answers[0]["rows"], answers[0]["wrong"]) == (6, wrong)
-    counted = {(one["word"], one["side"]): one["rows"] for one in answers[0]["words"]}
-    assert counted == {(word.word, word.side): count for word, count in Counter(found).items() if word != NONE}
-    assert main([*command, str(file), "--rows", "2", "--method", "gradient-norm", "--most", "1"]) == 0
-    assert re.search(r"of 2 rows wrong.*\n\nword", capsys.readouterr().out)
-    (row, *_) = rows
+    assert all(int(line["all_rows"]) == 6 for line in csv.DictReader(written.open()))
+    assert all(float(line["all_share_wrong"]) == pytest.approx(wrong / 6) for line in csv.DictReader(written.open()))
+    assert main([*command, f"{tmp_path}/run.csv", "--words", "6"]) == 2
+    assert "--words needs a number of rows, and a run as --out" in capsys.readouterr().err
+    file.write_text("premise,hypothesis\na dog,a cat\n")
+    assert main([*command, f"{tmp_path}/other/", "--words", "6"]) == 2
+    assert "--words needs rows with labels" in capsys.readouterr().err
+
+
+def test_other_methods_are_asked_row_by_row(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path / "tiny", table)
+    row = made_up_run(tmp_path).dataset.rows[0]
     strongest = why(checkpoint, row.first, row.second, method="gradient-norm").strongest
-    (own,) = strongest_words.strongest_words(checkpoint, [row], method="gradient-norm")
-    assert own == StrongestWord(strongest.text, strongest.role)
-    save(made_up_run(tmp_path), tmp_path / "other")
-    assert main([*command, str(tmp_path / "other")]) == 2
-    assert "holds no predictions of" in capsys.readouterr().err
+    (found,) = strongest_words.strongest_words(checkpoint, [row], method="gradient-norm")
+    assert found == StrongestWord(strongest.text, strongest.role)
 
 
 def test_rows_are_drawn_once_for_a_file_and_what_follows_goes_on():

@@ -10,6 +10,7 @@ import pytest
 
 from core.data import Picked, read
 from core.data.stream import survey
+from core.desk.run_folder import load
 from core.errors import RunError
 from tests.app.made_up_models import make_checkpoint
 from trainers.__main__ import main
@@ -79,18 +80,17 @@ def test_every_row_is_read_evaluated_and_predicted(tmp_path, model, capsys, name
     assert main(["evaluate", model, str(path), "--columns", option, "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert scores["rows"] == scores["items"] == 2
-    for out in ("out.csv", "parts/"):
-        command = ["predict", model, str(path), "--columns", option, "--out", f"{tmp_path}/{out}", "--format", "csv"]
-        assert main(command if out == "parts/" else command[:-2]) == 0
-    for out in (tmp_path / "out.csv", *(tmp_path / "parts").glob("*.csv")):
-        rows = list(csv.DictReader(out.open(encoding="utf-8", newline="")))
-        assert [(row["first"], row["second"], row["label"]) for row in rows] == PAIRS
+    for out in ("out.csv", "run/"):
+        assert main(["predict", model, str(path), "--columns", option, "--out", f"{tmp_path}/{out}"]) == 0
+    rows = list(csv.DictReader((tmp_path / "out.csv").open(encoding="utf-8", newline="")))
+    assert [(row["first"], row["second"], row["label"]) for row in rows] == PAIRS
+    stored = load(tmp_path / "run").dataset.rows
+    assert [(row.first, row.second, row.shown_label) for row in stored] == PAIRS
 
 
-@pytest.mark.parametrize("command", ["faithfulness", "strongest-words"])
-def test_other_commands_take_the_option(tmp_path, model, capsys, command):
+def test_faithfulness_takes_the_option(tmp_path, model, capsys):
     path, option = files(tmp_path)["headless.csv"]
-    assert main([command, model, str(path), "--columns", option, "--rows", "2", "--json"]) == 0
+    assert main(["faithfulness", model, str(path), "--columns", option, "--rows", "2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == 2
 
 
