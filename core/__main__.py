@@ -140,7 +140,7 @@ def _why(options: argparse.Namespace) -> None:
 
 @contextmanager
 def _watched(checkpoint: Checkpoint, count: Callable[[], Cost]) -> Iterator[Progress]:
-    """What it costs is said where a person has to wait, with a bar on a terminal; Ctrl-C ends it."""
+    """Shows the expected cost of slow computations, with a bar on a terminal; Ctrl-C ends it."""
     cost = count() if checkpoint.seconds else None
     if cost is None or cost.brisk:
         yield lambda done, of: None
@@ -169,7 +169,7 @@ def _turn(options: argparse.Namespace) -> None:
     else:
         roles = [side.role for side in checkpoint.read(*pair).texts()]
         names = dict(zip(checkpoint.labels, class_names(checkpoint.labels, roles[-1]), strict=True))
-        print("\n\n".join(change.to_text(names) for change in changes) or "There is no word to change.")
+        print("\n\n".join(change.to_text(names) for change in changes) or "No word can be changed.")
 
 
 if __name__ == "__main__":

@@ -47,8 +47,8 @@ RoleNames = NewType("RoleNames", dict[str, str])
 
 
 class CardWords(TypedDict):
-    """The word table that the model reads, by its checksum; ``own``: it lies beside the card; ``over``: checksum of the
-    table where words without a row in it are read."""
+    """The word table that the model reads, by its checksum; ``own``: it is in the checkpoint's folder; ``over``:
+    checksum of the table for words without a row in it."""
 
     sha256: str
     name: NotRequired[str]
@@ -57,9 +57,9 @@ class CardWords(TypedDict):
 
 
 class LinkScores(TypedDict):
-    """Links of a model beside those of people, over all pairs: |A ∩ S| / |A|, |A ∩ S| / |S|, their harmonic mean, and
-    the alignment error rate 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) with P the sure and the possible links (Och and Ney
-    2003, section 4); how many ``links`` the model has, |A|, and people ``sure`` ones, |S|."""
+    """A model's links compared with annotated links, over all pairs: |A ∩ S| / |A|, |A ∩ S| / |S|, their harmonic mean,
+    and the alignment error rate 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) with P the sure and the possible links (Och and
+    Ney 2003, section 4); how many ``links`` the model has, |A|, and people ``sure`` ones, |S|."""
 
     precision: float
     recall: float
@@ -76,7 +76,7 @@ class ThresholdScores(LinkScores):
 
 
 class CardWordScores(ThresholdScores):
-    """What :func:`core.evaluation.alignment.word_scores` says of one file of so many ``pairs``."""
+    """The result of :func:`core.evaluation.alignment.word_scores` on one file, and its number of ``pairs``."""
 
     pairs: NotRequired[int]
     content_on_function: float
@@ -178,7 +178,7 @@ class CardFaithfulness(TypedDict):
 
 
 class Card(Fields):
-    """Of a checkpoint. What it holds beyond :class:`Fields` is for people, and nobody checks it."""
+    """The card of a checkpoint. Keys beyond :class:`Fields` are for readers and are not checked."""
 
     guest: NotRequired[str]
     asked: NotRequired[bool]

@@ -1,5 +1,5 @@
-"""How the command lines end and what they print: what a person can mend is one sentence on standard error and exit
-status 2, Ctrl-C one word and 130, and a control character of somebody's file is no command to the terminal."""
+"""Exit status and output of the command lines: an error that the user can fix is one sentence on standard error and
+exit status 2, Ctrl-C is one word and 130, and control characters of files do not reach the terminal."""
 
 from __future__ import annotations
 

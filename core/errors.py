@@ -1,10 +1,10 @@
-"""The errors that a person can mend: shown as one sentence, exit status 2, no traceback."""
+"""Errors that the user can fix: shown as one sentence, exit status 2, no traceback."""
 
 from __future__ import annotations
 
 
 class UserError(ValueError):
-    """What a person can mend; the message is one sentence that says what is wrong and what to do."""
+    """An error that the user can fix; the message is one sentence with the problem and the remedy."""
 
 
 class RecipeError(UserError):
@@ -24,7 +24,7 @@ class CheckpointError(UserError):
 
 
 class UnnamedClassesError(CheckpointError):
-    """A model whose classes are only numbered: somebody has to say what they mean."""
+    """A model whose classes are only numbered: the user has to name them."""
 
 
 def said(error: BaseException) -> str:

@@ -46,8 +46,8 @@ def explain(
     column where the record has a null word; of a model with two attention maps a pair of them, in the records' order
     (None leaves a map as it is). Without ``crossings`` the model counts no words that look across a word (q = 0).
     ``records`` names the types of record to build, None all that the model has. ``nearest_for``: index of the judged
-    word whose attentive context is also given as nearest words. ``head``: of a transformer, whose attention is shown
-    (:mod:`core.external.heads`), empty for that of its card. Raises PairError for a side without a word and for
+    word whose attentive context is also given as nearest words. ``head``: the head of a transformer whose attention is
+    shown (:mod:`core.external.heads`), empty for the card's. Raises PairError for a side without a word and for
     logits that are not finite, ValueError for an override of another shape and, without crossings, for a model that
     counts none.
     """
@@ -139,10 +139,10 @@ def reading_of(checkpoint: Checkpoint, explanation: Explanation, role: str) -> R
 def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: int, rows: str = "") -> ContextWord:
     """The table's words nearest to word ``row``'s attentive context, as a mix of input vectors Σ_j weights_ij x_j.
 
-    ``rows``: the role of the sentence whose word it is, by default that of the first contexts. The model's own context
+    ``rows``: the role of the sentence with the word, by default the rows of the first contexts. The model's own context
     vector lives in its hidden space, where no word has a place; the same weights over the input word vectors give a
-    vector that the word table can name. None are near a mix that is made of letters for the most part: of its squared
-    length, more than half is by words that are not in the table. Raises IndexError where there is no such context.
+    vector that the word table can name. None are near a mix that mostly comes from out-of-vocabulary words (more
+    than half of its squared length). Raises IndexError for a context that does not exist.
     """
     record = _contexts(explanation, row, rows)
     if record is None:

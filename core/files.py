@@ -50,7 +50,7 @@ def read_bounded(path: Path, largest: int) -> bytes:
     """A regular file's bytes. Raises OSError, and ValueError for anything else behind the name (a FIFO would be waited
     for, a device may never end) and for a file of more than ``largest`` bytes."""
     if not stat.S_ISREG(path.stat().st_mode):
-        raise ValueError("is no regular file")
+        raise ValueError("is not a regular file")
     with path.open("rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:
@@ -59,13 +59,13 @@ def read_bounded(path: Path, largest: int) -> bytes:
 
 
 def read_yaml(path: Path) -> Any:
-    """The value of a YAML file. Raises OSError, and ValueError that says at which line it is no YAML."""
+    """The value of a YAML file. Raises OSError, and ValueError with the line of a syntax error."""
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         where = getattr(error, "problem_mark", None)
         line = f" at line {where.line + 1}" if where else ""
-        raise ValueError(f"{path.name} is no readable YAML{line}") from None
+        raise ValueError(f"{path.name} is not readable YAML{line}") from None
 
 
 def users_folder(kind: str, usual: str) -> Path:
@@ -77,7 +77,7 @@ def users_folder(kind: str, usual: str) -> Path:
 def refusal(error: OSError) -> str:
     """An error of the operating system as one sentence with the remedy."""
     what = f"{_short(error.filename)}: " if error.filename is not None else ""
-    return f"{what}{error.strerror or error}; give another path, or mend its permissions and the disk's free space"
+    return f"{what}{error.strerror or error}; give another path, or fix its permissions and the disk's free space"
 
 
 def make_folder(folder: Path) -> None:
@@ -120,9 +120,9 @@ def json_text(value: object, indent: int | None = 1) -> str:
 
 @contextmanager
 def whole_folder(folder: Path, last: str) -> Iterator[Path]:
-    """The same for several files: an empty folder in ``folder``, whose files take their places there when the block
-    ends, that named ``last`` after the others. None is touched before all are on the disk, and those of two writers
-    never mix. Other files in ``folder`` stay."""
+    """The same for several files: an empty folder in ``folder``, whose files move there when the block ends, the
+    one named ``last`` after the others. None is replaced before all are on the disk, and files of two writers never
+    mix. Other files in ``folder`` stay."""
     with _as_file_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with _scratch_folder(folder) as scratch:
@@ -212,7 +212,7 @@ def check_writable(path: Path, option: str, *, folder: bool = False) -> None:
         else:
             place = path.parent
         if not place.is_dir():
-            raise FileError(f"{option} {path} is no place to write: {place} is a file; give another {option}")
+            raise FileError(f"{option} {path} cannot be written to: {place} is a file; give another {option}")
         if path.exists() and not (path.is_file() or path.is_dir()):
             return
         with tempfile.TemporaryFile(dir=place):

@@ -14,7 +14,7 @@ from core.reading.tokens import AUXILIARIES, MAX_CHARACTERS, Token, as_typed
 from core.wording import capital, counted
 
 _LONG = 4
-"""Letters of a word that is long enough to be known by."""
+"""The fewest letters of a word that counts as long."""
 _GUESS = "treat the verdict as a guess"
 _NAMED = 4
 """Words that one sentence names."""
@@ -80,7 +80,7 @@ def _unreadable(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
 
 
 def _unknown_to_tokeniser(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
-    """Words that an external model's tokeniser has no pieces for; nobody knows its languages."""
+    """Words that an external model's tokeniser has no pieces for; its languages are unknown."""
     lacking = checkpoint.unknown(side.sentence(checkpoint.reader))
     words = [token for token, lacks in zip(side.tokens, lacking, strict=True) if lacks or token.is_word]
     unknown = [token for token, lacks in zip(side.tokens, lacking, strict=True) if lacks]
@@ -118,8 +118,8 @@ def _missing(what: str, tokens: Sequence[Token], role: str) -> str:
 
 
 def _misspelt(side: ReadText, unknown: Sequence[Token]) -> bool:
-    """Whether so many of its long words are unknown that they are hardly names: two, and a third of them (short words
-    are mostly known even when they are misspelt)."""
+    """Whether too many long words are unknown to all be names: at least two, and a third of them (short words are
+    mostly known even when misspelt)."""
     long = [sum(c.isalpha() for c in token.text) >= _LONG for token in side.tokens]
     odd = sum(sum(c.isalpha() for c in token.text) >= _LONG for token in unknown)
     return odd > 1 and 3 * odd >= sum(long)

@@ -38,8 +38,8 @@ _BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
 
 @dataclasses.dataclass(frozen=True)
 class InTables:
-    """How tables of sweeps speak of a setting. ``words``: what they call its values; ``symbol``: as in “K = 100”;
-    ``bare``: its values say what they are of; ``needless``: beside this other setting "none" needs no word."""
+    """How tables of sweeps name a setting. ``words``: names of its values; ``symbol``: as in “K = 100”; ``bare``: its
+    values need no name of the setting; ``needless``: the setting next to which "none" is left out."""
 
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
     symbol: str = ""
@@ -129,8 +129,8 @@ LENIENT = converter()
 
 
 def checked(values: object, kind: type[T], where: str = "", by: cattrs.Converter = STRICT) -> T:
-    """``values`` as a dataclass that has a field for each of their keys. Raises ValueError that says what is wrong
-    first; ``where`` is the key that they stand under."""
+    """``values`` as a dataclass that has a field for each of their keys. Raises ValueError with the first
+    problem; ``where`` is the key that holds them."""
     try:
         return by.structure(values, kind)
     except Exception as error:  # cattrs collects whatever the constructors of its types raise

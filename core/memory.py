@@ -11,8 +11,8 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 def keep_freed_memory() -> None:
     """Let glibc reuse large blocks; elsewhere nothing happens.
 
-    A training step asks for the same blocks of some megabytes again and again. By default each is a fresh mapping whose
-    pages the kernel fills with zeros, which took a quarter of a step's time on two cores.
+    A training step allocates the same blocks of some megabytes again and again. By default each is a fresh mapping
+    whose pages the kernel fills with zeros, which took a quarter of a step's time on two cores.
     """
     _glibc("mallopt", _M_MMAP_THRESHOLD, 32 << 20)
     _glibc("mallopt", _M_TRIM_THRESHOLD, 2**31 - 1)
@@ -28,7 +28,7 @@ def hand_back_large_blocks() -> None:
 
 
 def share_arenas() -> None:
-    """Let all threads allocate from two arenas: the app runs every visitor's page in a thread of its own, and each
+    """Let all threads allocate from two arenas: the app runs every visitor's page in a separate thread, and each
     would leave an arena of freed memory behind."""
     _glibc("mallopt", _M_ARENA_MAX, 2)
 

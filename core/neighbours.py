@@ -59,7 +59,7 @@ class IndexCard:
     checkpoint: str
     checkpoint_sha256: str
     of: int
-    """Training rows, from which those of the index were drawn."""
+    """The number of training rows from which the index was drawn."""
     command: str
     sha256: dict[str, str]
 

@@ -10,7 +10,7 @@ time slice."""
 
 
 def wait_asleep() -> None:
-    """Let libgomp's threads soon sleep at a barrier, unless the environment already says how they wait. Entry points
+    """Let libgomp's threads soon sleep at a barrier, unless the environment already sets how they wait. Entry points
     call it before they import torch; a plain ``import core`` changes nothing.
 
     By default they spin for about 3 ms, and a training step has hundreds of barriers: where another process holds one

@@ -24,8 +24,8 @@ def native_bf16() -> bool:
 
 
 def _multiplies_in_bf16() -> bool:
-    """oneDNN, which computes the products, is asked: its word follows ONEDNN_MAX_CPU_ISA, and that of
-    torch.cpu.get_capabilities() does not. It says yes to AVX-512 without BF16 too, though it emulates bf16 there; so a
+    """oneDNN, which computes the products, is asked: its answer follows ONEDNN_MAX_CPU_ISA, unlike
+    torch.cpu.get_capabilities(). It says yes to AVX-512 without BF16 too, though it emulates bf16 there; so a
     yes is put to the test by a few products, in some milliseconds."""
     built = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     if not built or not torch.ops.mkldnn._is_mkldnn_bf16_supported():

@@ -15,8 +15,8 @@ Progress = Callable[[int, int], None]
 
 
 def bar(total: int | None, unit: str = "row", what: str = "", *, done: int = 0, shown: bool = True) -> tqdm[NoReturn]:
-    """A bar of about so many things, None where that is not known; work of less than a second has none. Where standard
-    error is no terminal, it is told every half minute."""
+    """A progress bar for about ``total`` units (None: unknown), hidden for work of less than a second. Where standard
+    error is not a terminal, it is printed every half minute."""
     from tqdm import tqdm  # here, so that pages start without it
 
     return tqdm(
@@ -37,7 +37,7 @@ def bar(total: int | None, unit: str = "row", what: str = "", *, done: int = 0, 
 
 @contextmanager
 def progress_bar(unit: str, what: str = "") -> Iterator[Progress]:
-    """The same for work that says by itself what there is to do."""
+    """The same for work that reports its own total."""
     with bar(None, unit, what) as shown:
 
         def progress(done: int, of: int) -> None:

@@ -12,8 +12,8 @@ T = TypeVar("T")
 
 
 class SharedMemory(Generic[T]):
-    """Values by key, each made once for all threads that ask for it. Those asked for last stay, up to ``most`` in all
-    by their ``size``; what could not be made is tried again by whoever asks next. ``forgot`` is called whenever some
+    """Values by key, each made once for all threads. The most recently used stay, up to ``most`` in all by their
+    ``size``; a value that could not be made is tried again at the next call. ``forgot`` is called whenever some
     were dropped."""
 
     def __init__(

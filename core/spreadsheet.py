@@ -1,4 +1,4 @@
-"""CSV that a person opens in a spreadsheet, and its cells read again.
+"""CSV to be opened in a spreadsheet, and reading its cells again.
 
 A spreadsheet runs a cell that begins with one of ``= + - @``, a tab or a carriage return as a formula, so such a cell
 gets an apostrophe in front, and so does one that begins with an apostrophe: reading takes exactly one away.
@@ -26,7 +26,7 @@ def restored(cell: str) -> str:
 def csv_text(head: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
     """A table as CSV with Unix line ends; its texts are neutral, numbers stay as they are."""
     lines: list[str] = []
-    # A writer quotes a cell for the characters of its own line end: for "\r\n" also one with a bare carriage return,
+    # A writer quotes cells that contain characters of its line end: for "\r\n" also a bare carriage return,
     # which a spreadsheet would take for the end of the row.
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     for row in (head, *rows):

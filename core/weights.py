@@ -21,24 +21,24 @@ from core.reading.word_table import file_sha256
 LONGEST_REASON = 300
 """Characters of a reason that quotes a file."""
 SLACK = 1_000_000
-"""Numbers of a tensor that any model may make, beside four times those of its file: some layers are made larger than
-they are kept."""
+"""Tensor elements that any model may allocate, besides four times those in its file: some layers are built larger than
+they are stored."""
 
 
 class WeightsError(UserError):
-    """A file that does not hold the weights that its card names; the message says what is wrong and what to do."""
+    """A file without the weights that its card names; the message gives the problem and the remedy."""
 
 
 def load_model(file: Path, architecture: str, config: JsonMapping, sha256: str) -> PairModel:
     """The model with these settings and the file's weights, in eval mode.
 
-    Raises WeightsError for what is no whole file of just these tensors or has numbers that are not finite, ConfigError
-    for settings that no model or another one has, and OSError for what cannot be read.
+    Raises WeightsError unless the file has exactly these tensors with finite numbers, ConfigError for settings that do
+    not belong to the model, and OSError for an unreadable file.
     """
     where = f"{file.parent.name}/{file.name}"
     # A link to a device or a FIFO may never end.
     if not stat.S_ISREG(file.stat().st_mode):
-        raise WeightsError(f"{where} is no regular file: copy the checkpoint again")
+        raise WeightsError(f"{where} is not a regular file: copy the checkpoint again")
     shapes = _shapes(file, where)
     with _NoLargerThan(SLACK + 4 * sum(map(math.prod, shapes.values()))):
         model = build(architecture, config)
@@ -70,7 +70,7 @@ def _shapes(file: Path, where: str) -> dict[str, list[int]]:
 
 
 class _NoLargerThan(TorchFunctionMode):
-    """Inside, ConfigError is raised for the first tensor of more than so many numbers: as soon as it is reserved,
+    """Inside, ConfigError is raised for the first tensor of more than this many numbers: as soon as it is reserved,
     before it is filled. (On the ``meta`` device nothing would be reserved, but torch imports its compiler for some
     layers there, which takes seconds.)"""
 
@@ -88,4 +88,4 @@ class _NoLargerThan(TorchFunctionMode):
         return made
 
 
-_TOO_LARGE = "its card names a larger model than that of its weights"
+_TOO_LARGE = "its card names a larger model than its weights"

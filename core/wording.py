@@ -1,4 +1,4 @@
-"""Numbers in words, as pages, reports and command lines say them alike."""
+"""Numbers in words, the same on pages, in reports and on command lines."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def percent(share: float) -> str:
 
 
 def shown(value: float, classes: int) -> str:
-    """What a model says, in a few digits: one of several classes' probabilities, or of a model with one output its
-    score, which is no probability."""
+    """A model's output in a few digits: the probability of one of several classes, or the score of a model with one
+    output, which is not a probability."""
     return percent(value) if classes > 1 else f"{value:.2f}".replace("-", "−")
 
 
@@ -54,9 +54,8 @@ SENTIMENTS = ("very negative", "negative", "neutral", "positive", "very positive
 
 
 def class_names(labels: Sequence[str], judged: str) -> tuple[str, ...]:
-    """Labels as people read them: data files of answer selection and of paraphrases have "0" and "1", those of reviews
-    "neg" and "pos", SST-5 "0" to "4". ``judged``: the role of the text that they are about, of two judged texts that of
-    the second."""
+    """Labels in plain words: data files of answer selection and paraphrases have "0" and "1", reviews "neg" and "pos",
+    SST-5 "0" to "4". ``judged``: the role of the text that they describe, of two judged texts the second."""
     if tuple(labels) == ("0", "1", "2", "3", "4"):
         return SENTIMENTS
     if tuple(labels) != ("0", "1"):

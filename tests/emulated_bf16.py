@@ -1,4 +1,4 @@
-"""The error that mixed precision makes in every model, as JSON: for a process of its own, since oneDNN asks only once
+"""The error that mixed precision makes in every model, as JSON: for a separate process, since oneDNN asks only once
 what the processor has."""
 
 import json

@@ -1,4 +1,4 @@
-"""What is in the environment when each entry point loads torch, as JSON: for a process of its own, which never does."""
+"""What is in the environment when each entry point loads torch, as JSON: for a separate process, which never does."""
 
 import importlib
 import importlib.abc

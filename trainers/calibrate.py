@@ -25,7 +25,7 @@ from core.errors import RunError
 from core.evaluation import calibration
 from core.evaluation.predict import check_texts, predict, read_rows
 from core.external.bi_encoder import BiEncoder
-from core.external.card import ALIKE
+from core.external.card import BINARY
 from core.external.settings import settings_of
 from core.wording import percent
 from trainers.card import add_to_card
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     data = read(args.file, mapped=named, columns=columns(args.columns))
     similar = isinstance(checkpoint.model, BiEncoder)
     # A cosine without a threshold has one class; what it will be fitted to has two.
-    classes = tuple(settings_of(checkpoint.folder).labels or ALIKE) if similar else checkpoint.labels
+    classes = tuple(settings_of(checkpoint.folder).labels or BINARY) if similar else checkpoint.labels
     scale = Scale(classes, named, classes[-1]) if similar else scales_of([checkpoint], named)[0]
     check_texts(checkpoint, data)
     check_labels(checkpoint, scale, data.name, data.labels, ranking=True)

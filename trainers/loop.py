@@ -208,9 +208,9 @@ class TrainingRun:
             if not self.one_epoch():
                 epoch = self.progress.epoch + 1
                 if not self.progress.best_epoch:
-                    raise RunError(f"the loss is no number in epoch {epoch}; lower lr (it is {self.recipe.lr:g})")
+                    raise RunError(f"the loss became NaN in epoch {epoch}; lower lr (it is {self.recipe.lr:g})")
                 self.fabric.print(
-                    f"the loss is no number in epoch {epoch}: epoch {self.progress.best_epoch} is kept; lower lr "
+                    f"the loss became NaN in epoch {epoch}: epoch {self.progress.best_epoch} is kept; lower lr "
                     f"(it is {self.recipe.lr:g}) to train on"
                 )
                 return

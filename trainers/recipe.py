@@ -243,7 +243,7 @@ def _keys(path: Path) -> JsonObject:
     try:
         values = read_yaml(path)
     except ValueError as error:
-        raise RecipeError(f"{error}; mend it there") from None
+        raise RecipeError(f"{error}; fix it there") from None
     if not isinstance(values, dict):
         raise RecipeError(f"{path.name} must hold keys and values, such as `lr: 0.002`")
     return values
@@ -266,7 +266,7 @@ def _changed(values: JsonObject, changes: Sequence[str]) -> JsonObject:
         try:
             value = yaml.safe_load(text)
         except (yaml.YAMLError, RecursionError):
-            raise RecipeError(f"--set {key}: {text!r} is no readable value") from None
+            raise RecipeError(f"--set {key}: {text!r} is not a readable value") from None
         *parents, last = key.split(".")
         inner: Any = values
         for parent in parents:

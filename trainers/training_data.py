@@ -61,7 +61,7 @@ def load_data(
         dataset = rows_of(folder, source)
         if dataset.single != (len(recipe.roles) == 1):
             has = "single texts" if dataset.single else "pairs"
-            raise DataError(f"{source.name} has {has}, but roles names {len(recipe.roles)}; mend roles or the file")
+            raise DataError(f"{source.name} has {has}, but roles names {len(recipe.roles)}; fix roles or the file")
         digest.update(f"{dataset.sha256} {source.rows}\n".encode())
         sizes[source.name] = len(dataset.rows)
         if not quiet:

@@ -98,7 +98,7 @@ def _numbers(path: Path, number: int, cells: list[str]) -> np.ndarray:
     except ValueError:
         values = np.array([np.nan])
     if not np.isfinite(values).all():
-        raise RunError(f"line {number} of {path.name} holds something that is no number; mend or delete the line")
+        raise RunError(f"line {number} of {path.name} holds something that is not a number; fix or delete the line")
     return values
 
 

@@ -22,11 +22,11 @@ PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
 
 
 def available() -> dict[str, Path]:
-    """Checkpoint folders by name: those shipped, then a person's own (``PAIRLENS_CHECKPOINTS`` names their folder),
+    """Checkpoint folders by name: shipped ones, then the user's (in the folder ``PAIRLENS_CHECKPOINTS``),
     then the functions that ``PAIRLENS_GUESTS`` names, whose name takes the folder's place.
 
-    A person's checkpoint of a shipped name is listed as ``own/NAME``. Folders without a card, ours or Hugging Face's,
-    are skipped; one that cannot be read is listed, so that :func:`read_card` says what is wrong with it.
+    A user's checkpoint with a shipped name is listed as ``own/NAME``. Folders without a card, ours or Hugging Face's,
+    are skipped; unreadable ones are listed, so that :func:`read_card` can report the problem.
     """
     folders = {folder.name: folder for folder in _children(PRETRAINED) if folder.name != "words"}
     own = os.environ.get("PAIRLENS_CHECKPOINTS")
@@ -55,8 +55,8 @@ def _holds_card(folder: Path) -> bool:
 
 
 def open_checkpoint(name: str, class_names: Sequence[str] = ()) -> Checkpoint:
-    """A checkpoint by the name that ``available`` lists it under, or from its folder. ``class_names``: of an external
-    model, in the order of its logits, instead of its own. Raises CheckpointError."""
+    """A checkpoint by the name that ``available`` lists it under, or from its folder. ``class_names`` replace
+    the class names of an external model, in the order of its logits. Raises CheckpointError."""
     check_local(name)
     if class_names:
         return load(available().get(name, Path(name)), class_names)
@@ -84,7 +84,7 @@ def load_named(name: str) -> Checkpoint:
         check_local(name)
         known = ", ".join(folders) or "none"
         shown = name if len(name) <= 100 else f"{name[:100]}…"
-        raise CheckpointError(f"there is no checkpoint named {shown!r}: choose one of {known}")
+        raise CheckpointError(f"no checkpoint is named {shown!r}: choose one of {known}")
     return loaded(folders[name])
 
 

@@ -30,7 +30,7 @@ class Checkpoint:
     card: Card
     words: WordTable
     state: FilesState
-    """Of the files that it was read from: those of another version have another."""
+    """Identifies the version of the files that it was read from."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class Checkpoint:
 
     @property
     def seconds(self) -> float:
-        """Of one pass over a pair of usual length, where that was measured; 0 of a model that nobody waits for."""
+        """Time of one pass over a pair of usual length, where it was measured; 0 for models that are always fast."""
         return 0.0
 
     @property

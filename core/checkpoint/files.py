@@ -44,9 +44,9 @@ def count_parameters(model: nn.Module) -> dict[str, int]:
 def save(folder: Path, model: nn.Module, card: JsonMapping, words: WordTable | None = None) -> JsonObject:
     """Write a checkpoint folder and return the finished card (checksum, parameter counts and version added).
 
-    Weights that float16 holds exactly are stored in it, such as those after :func:`round_weights`; others as they are.
-    ``words``: a table of the checkpoint's own, saved beside it (of one that lies over the shared one, its own rows);
-    None for the shared one. All files are complete on the disk before the first one takes the place of an older
+    Weights that float16 holds exactly (as after :func:`round_weights`) are stored in it, others unchanged. ``words``:
+    the checkpoint's own table, saved with it (of a table over the shared one, only its own rows); None for the shared
+    table. All files are complete on the disk before the first one replaces an older
     checkpoint's; the card comes last, so that a folder cut short has none. Raises FileError where the operating system
     refuses.
     """
@@ -111,7 +111,8 @@ def _read_card(folder: Path) -> Card:
         now = file.stat()
         if not stat.S_ISREG(now.st_mode) or now.st_size > LARGEST:
             raise CheckpointError(
-                f"{folder.name}/card.json is no regular file of at most {LARGEST >> 20} MB: copy the checkpoint again"
+                f"{folder.name}/card.json is not a regular file of at most {LARGEST >> 20} MB: copy the checkpoint "
+                "again"
             )
         card = _card(file, now.st_ino, now.st_mtime_ns, now.st_ctime_ns)
     except (FileNotFoundError, NotADirectoryError):
@@ -120,7 +121,7 @@ def _read_card(folder: Path) -> Card:
         ) from None
     except OSError as error:
         raise CheckpointError(
-            f"{folder.name}/card.json cannot be read ({error.strerror}): mend its permissions"
+            f"{folder.name}/card.json cannot be read ({error.strerror}): fix its permissions"
         ) from error
     if isinstance(card, str):
         raise CheckpointError(card)
@@ -129,13 +130,13 @@ def _read_card(folder: Path) -> Card:
 
 @functools.lru_cache(maxsize=256)
 def _card(file: Path, *changed: int) -> Card | str:
-    """The card, or what is wrong with it in one sentence; a field that is null is one that is not there. Kept, because
-    a run of a page asks for each of some thirty cards several times."""
+    """The card, or its problem in one sentence; null fields count as missing. Cached, because drawing a page reads each
+    of some thirty cards several times."""
     where = f"{file.parent.name}/card.json"
     try:
         card = read_json(file)
     except ValueError:
-        return f"{where} is no readable JSON: copy the checkpoint again"
+        return f"{where} is not readable JSON: copy the checkpoint again"
     if not isinstance(card, dict) or card.get("schema_version") != CARD_VERSION:
         return f"{where} is of another version than {CARD_VERSION}: train the checkpoint again"
     wrong = problems(card)
@@ -146,13 +147,13 @@ def _card(file: Path, *changed: int) -> Card | str:
 
 def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
     """Read and check a checkpoint folder: card, architecture, shapes, checksum and word table, in this order.
-    ``class_names``: of an external model, in the order of the logits, in the place of its own.
+    ``class_names`` replace those of an external model, in the order of the logits.
 
-    Raises CheckpointError with one sentence that says what is wrong and what to do.
+    Raises CheckpointError with one sentence: the problem and the remedy.
     """
     folder = Path(folder)
     if class_names and (is_function(folder) or (folder.is_dir() and not is_external(folder))):
-        raise CheckpointError(f"{called(folder)} has names of its own for its classes: leave --class-names out")
+        raise CheckpointError(f"{called(folder)} has its own class names: leave --class-names out")
     if is_function(folder):
         from core.external.checkpoint import function_checkpoint
         from core.external.functions import made
@@ -160,7 +161,7 @@ def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
         return function_checkpoint(made(str(folder)), str(folder), files_state(folder))
     check_local(folder)
     if not folder.is_dir():
-        raise CheckpointError(f"there is no checkpoint folder {folder.name}: see `python -m core models` for the names")
+        raise CheckpointError(f"no checkpoint folder {folder.name}: see `python -m core models` for the names")
     state, card = files_state(folder), read_card(folder)
     if is_external(folder):
         from core.external.checkpoint import load_external  # the rest of this module is what it is made of
@@ -181,7 +182,7 @@ def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
         raise CheckpointError(f"{folder.name} has no weights.safetensors: copy the checkpoint again") from None
     except OSError as error:
         raise CheckpointError(
-            f"{folder.name}/weights.safetensors cannot be read ({error.strerror}): mend its permissions"
+            f"{folder.name}/weights.safetensors cannot be read ({error.strerror}): fix its permissions"
         ) from error
     return Checkpoint(card["name"], folder, model, card, _table(folder, card), state)
 

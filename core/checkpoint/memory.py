@@ -45,7 +45,7 @@ def _by_the_system(error: BaseException | None) -> bool:
 
 
 def memory_limit() -> float:
-    """Bytes of loaded checkpoints to keep. Raises CheckpointError where ``PAIRLENS_MEMORY_MB`` is no number."""
+    """Bytes of loaded checkpoints to keep. Raises CheckpointError unless ``PAIRLENS_MEMORY_MB`` is a number."""
     text = os.environ.get("PAIRLENS_MEMORY_MB") or "300"
     with contextlib.suppress(ValueError):
         if float(text) > 0:
@@ -54,8 +54,7 @@ def memory_limit() -> float:
 
 
 def memory_of(checkpoint: Checkpoint) -> int:
-    """Bytes that a loaded checkpoint holds of its own: weights and buffers, and its word table unless that is the
-    shared one."""
+    """Bytes of a loaded checkpoint: weights and buffers, and its word table unless that is the shared one."""
     tensors = itertools.chain(checkpoint.model.parameters(), checkpoint.model.buffers())
     size = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     own = checkpoint.card["words"].get("own")

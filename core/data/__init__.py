@@ -1,7 +1,7 @@
 """Data sets in their official layouts; the layout is recognised from the file's head.
 
     read(path) -> Dataset
-    Stream(path) -> the same rows one by one, also of a folder's files
+    Stream(path) -> the same rows as an iterator, also over a folder's files
 
 Known layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, SciTail, FEVER, and any
 table whose header names the two texts of a pair by one of the field's names (:mod:`core.data.layouts`); JSON with these
@@ -42,7 +42,7 @@ def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOption
     that are gold even if they look like none, such as -1; ``largest``: bytes that a packed file may unpack to.
     ``columns``: which hold what, instead of a layout that is recognised.
 
-    ``block``: FEVER's files are read in blocks of so many lines, each as a file of its own (0: at once). The larger a
+    ``block``: FEVER's files are read in blocks of this many lines, each like a separate file (0: at once). The larger a
     file, the nearer is the evidence that its claims without evidence are given: training on blocks as large as the file
     that is judged leaves no such difference.
 

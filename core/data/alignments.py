@@ -35,14 +35,14 @@ class ChunkPair:
 
 @dataclass(frozen=True)
 class AlignedPair:
-    """Two sentences with what people linked in them; positions are those of whitespace tokens."""
+    """Two sentences with their annotated links; positions count whitespace tokens."""
 
     id: str
     source: str
     target: str
     sure: frozenset[Link] = frozenset()
     possible: frozenset[Link] = frozenset()
-    """Links beside the sure ones."""
+    """Links that are possible, but not sure."""
     chunks: tuple[ChunkPair, ...] = ()
 
 
@@ -75,7 +75,7 @@ def read(path: str | Path) -> Alignments:
             problems.append(f"entry {place}: {error}")
     if not pairs:
         why = f" ({problems[0]})" if problems else ""
-        raise DataError(f"{path} has no pair with alignments{why}; mend the file or give another one")
+        raise DataError(f"{path} has no pair with alignments{why}; fix the file or give another one")
     return Alignments(path.name, chunked, tuple(pairs), tuple(problems))
 
 
@@ -103,7 +103,7 @@ def _linked(place: int, entry: object) -> AlignedPair:
 
 def _sentence(key: str, text: object) -> str:
     if not isinstance(text, str) or not says_something(text):
-        raise ValueError(f"{key} is no sentence")
+        raise ValueError(f"{key} is not a sentence")
     return text
 
 

@@ -12,7 +12,7 @@ from core.wording import counted, with_label
 
 
 class DataError(UserError):
-    """A data file that cannot be used: one sentence that says what is wrong and what to do."""
+    """A data file that cannot be used: one sentence with the problem and the remedy."""
 
 
 class UnknownLayoutError(DataError):
@@ -73,8 +73,8 @@ class Example:
 def other_columns(row: Iterable[tuple[str, object]], taken: Collection[str]) -> dict[str, str]:
     """What :attr:`Example.columns` holds of a row's names and values: all but the names ``taken`` by other fields.
 
-    What is no string is written as JSON, null as nothing. Names and short values, which recur from row to row, are
-    shared among them.
+    Values other than strings are written as JSON, null as nothing. Names and short values, which recur from row to row,
+    are interned.
     """
     return {intern(name): _as_text(value) for name, value in row if name not in taken}
 
@@ -150,7 +150,7 @@ def summary(
     broken: int,
     notes: Sequence[str] = (),
 ) -> str:
-    """What :meth:`Dataset.summary` says of so many rows, ``gold`` of them with a label; ``problems`` are some of the
+    """The line of :meth:`Dataset.summary`: ``rows``, of which ``gold`` have a label; ``problems`` are some of the
     ``broken`` rows."""
     text = f"{name}: {counted(rows, 'row')} ({layout})"
     if gold < rows:

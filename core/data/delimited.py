@@ -17,7 +17,7 @@ from core.data.lines import Line
 
 DELIMITERS = "\t,;|"
 MAX_QUOTED_LINES = 50
-"""A quote that is still open after so many lines was never meant to be one: its first line is reported as broken."""
+"""A quote still open after this many lines was not meant as one: its first line is reported as broken."""
 MAX_DOCUMENT_LINES = 2_000
 """The same where a cell holds a whole document."""
 
@@ -126,7 +126,7 @@ class Form:
 
 
 def _text_of(waiting: deque[Line], taken: int) -> str:
-    """So many lines as one text, with the empty ones that were left out between them."""
+    """The first ``taken`` lines as one text, including the empty lines that were skipped between them."""
     if taken == 1:
         return waiting[0][1]
     parts, before = [], waiting[0][0]

@@ -87,7 +87,7 @@ def filled(rows: list[Example]) -> list[Example]:
 def _nearest(claims: Sequence[str], sentences: Sequence[str], count: int) -> Iterator[np.ndarray]:
     """Numbers of the ``count`` sentences most like each claim by TF-IDF, the nearest first, of equal ones the earliest.
 
-    scikit-learn's TF-IDF without English stop words; inverse document frequencies are those of the sentences.
+    scikit-learn's TF-IDF without English stop words; inverse document frequencies are from the sentences.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer  # takes a while to import
 
@@ -95,8 +95,7 @@ def _nearest(claims: Sequence[str], sentences: Sequence[str], count: int) -> Ite
     index = vectorizer.fit_transform(sentences).T.tocsr()
     count = min(count, len(sentences))
     for start in range(0, len(claims), _CHUNK):
-        alike = vectorizer.transform(claims[start : start + _CHUNK]) @ index
-        for row in alike:
+        for row in vectorizer.transform(claims[start : start + _CHUNK]) @ index:
             best = row.indices[np.lexsort((row.indices, -row.data))][:count]
             # A claim of unknown words, or with few, takes the file's first sentences for the rest.
             rest = np.setdiff1d(np.arange(2 * count), best)[: count - len(best)]

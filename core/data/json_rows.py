@@ -88,7 +88,7 @@ def json_row(
 ) -> Example:
     """The row of an object whose ``keys``, perhaps dotted, hold a layout's parts. Raises ValueError for a broken row.
 
-    ``joined``: what is no text becomes one (lists with spaces between their parts) instead of breaking the row.
+    ``joined``: other values become text (lists are joined by spaces) instead of breaking the row.
     """
     values = {part: value_at(record, key) for part, key in keys.items()}
     for part in ("first", "second", "title") if not joined else ():
@@ -160,7 +160,7 @@ def _is_post(text: str) -> bool:
 def _body(post: str) -> str:
     """The post without header, signature and quotes; empty when it has nothing else.
 
-    These give the group away. The rules are those of scikit-learn's ``fetch_20newsgroups(remove=("headers", "footers",
+    These give the group away. The rules are from scikit-learn's ``fetch_20newsgroups(remove=("headers", "footers",
     "quotes"))``, so that scores can be compared; like it, they take a short post's last paragraph for a signature.
     """
     lines = post.partition("\n\n")[2].strip().split("\n")

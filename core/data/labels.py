@@ -47,7 +47,7 @@ def is_number(label: str) -> bool:
 
 
 def gold(text: str) -> str | None:
-    """The :func:`key` of a label; None for a text that means that there is no gold label."""
+    """The :func:`key` of a label; None for spellings of "no gold label"."""
     own = key(text)
     return None if own.replace("_", " ") in _NO_GOLD else own
 
@@ -123,7 +123,7 @@ def own(counts_as: CountsAs, classes: Sequence[str]) -> dict[str, tuple[str, ...
 
 
 def task_of(labels: Collection[str], layout: str) -> str:
-    """The task of a file with these labels, or else that of its ``layout``; empty where neither says."""
+    """The task of a file by its labels, or else by its ``layout``'s task; empty if unknown."""
     words = {_plain(label) for label in labels} - {"yes", "no", "true", "false", "0", "1"}
     if words & {"supports", "refutes"}:
         return FACTS
@@ -192,7 +192,7 @@ class Scale:
         """The answer of each label that is mapped or called as a class is; -1: its rows are not scored."""
         answers = {place: at for at, members in enumerate(self.members) for place in members}
         by_class = {key(name): place for place, name in enumerate(self.classes)}
-        # A class that is part of another label's answer is no answer by itself.
+        # A class that belongs to another label's answer does not count separately.
         found = {name: answers[p] for name, p in by_class.items() if len(self.members[answers[p]]) == 1}
         if self.positive is not None and len(self.classes) == 2:
             right = by_class[key(self.positive)]
@@ -206,7 +206,7 @@ class Scale:
         return len(self.members) < len(self.classes)
 
     def unknown(self, labels: Collection[str]) -> list[str]:
-        """Those of the labels that match no answer."""
+        """The labels that match no answer."""
         return [label for label in labels if label not in self._places]
 
     def of(self, labels: Sequence[str | None]) -> np.ndarray:
@@ -214,7 +214,7 @@ class Scale:
         return np.array([self._places.get(label, -1) if label is not None else -1 for label in labels], dtype=int)
 
     def sums(self, probabilities: np.ndarray) -> np.ndarray:
-        """The probability of each answer, ``[N, A]``, from those of the classes ``[N, C]``."""
+        """The probability of each answer, ``[N, A]``, from class probabilities ``[N, C]``."""
         if len(self.members) == len(self.classes):
             return probabilities[:, [members[0] for members in self.members]]
         return np.stack([probabilities[:, members].sum(axis=1) for members in self.members], axis=1)

@@ -1,7 +1,7 @@
 """The layouts of data files: one table of column names and label words for all files, whatever their format.
 
 Names are compared without case, spaces and punctuation: ``sentence_A``, ``Sentence A`` and ``sentenceA`` are the same.
-A layout says which columns hold the parts of a row (first, second, label, id, group, title); the readers of tables
+A layout maps columns to the parts of a row (first, second, label, id, group, title); the readers of tables
 (:mod:`core.data.table`) and of JSON (:mod:`core.data.json_rows`) turn records into named columns, and :func:`row_of`
 turns these into rows.
 """
@@ -42,7 +42,7 @@ CLASSES = ("label", "class", "classindex", "category", "sentiment")
 """A document's label."""
 IDS = ("id", "pairid", "uid", "guid")
 ABOUT = ("explanation", "reason", "rationale", "comment", "note", "summary", "source", "url", "title", "author")
-"""Beginnings of names of texts about a row, which are no part of it."""
+"""Prefixes of the names of texts about a row, which are not part of it."""
 _SIDES = {name for pair in PAIRS for name in pair}
 
 
@@ -87,7 +87,7 @@ class ColumnLayout:
         places = {part: names.index(name) for part, name in zip(("first", "second"), texts, strict=False)}
         others = ["" if at in places.values() else name for at, name in enumerate(names)]
         places |= found(others, label=self.label, id=self.id, title=self.title) | found(names, group=self.group)
-        # A column that is a side of a pair means that this is no document.
+        # A column that is a side of a pair rules out a document.
         if not {*self.needed} <= places.keys() or (not self.of_pairs and not _SIDES.isdisjoint(others)):
             return None
         return places

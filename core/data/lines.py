@@ -1,8 +1,8 @@
 """From a file's bytes to numbered lines of text: gzip, zstd, encodings, byte order marks, line ends. A row of a Parquet
 file is the line of JSON that holds its columns, a row of a workbook a line of CSV.
 
-A small file can hold a large one, so that all sizes are bounded while it is read, line by line. Also what readers of
-several layouts ask of lines: their JSON objects, and whether most of them look alike.
+A small file can unpack to a large one, so all sizes are bounded while lines are read. Also functions that several
+readers share: the JSON objects of lines, and whether most lines fit a layout.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def lines_of(
     most: int | None = None,
     notes: list[str] | None = None,
 ) -> Iterator[Line]:
-    """Lines of a (packed) text file, or the rows of a Parquet file or workbook, one by one. ``problems`` gets one for
-    every line that is not text, ``digest`` the file's bytes, ``notes`` a sentence where the file is not read as UTF-8,
-    or not all of it.
+    """Lines of a (packed) text file, or the rows of a Parquet file or workbook, as an iterator. ``problems`` gets one
+    for every line that is not text, ``digest`` the file's bytes, ``notes`` a sentence where the file is not read as
+    UTF-8, or not all of it.
 
     Byte order marks and line ends are taken away; lines of only spaces are left out.
     Raises DataError when the file cannot be read, unpacks to more than ``largest`` bytes or has more than ``most``
@@ -200,7 +200,7 @@ _KINDS = {
     b"ARROW1": "Arrow",
     b"SQLite format 3": "SQLite",
 }
-"""What a file begins with whose bytes are no lines."""
+"""First bytes of files that are not plain text."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NOT_READ = {
     "OLE": "an old Excel workbook (.xls) or one with a password, which is not read",

@@ -10,7 +10,7 @@ from typing import IO
 from core.data.dataset import DataError
 
 _AT_ONCE = 256
-"""Rows that are decoded together: a text may be as long as a line."""
+"""Rows that are decoded together; few, because their texts may be long."""
 
 
 def rows_as_json(path: Path, file: IO[bytes]) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Tables and JSON lines whose columns a person names: which holds the first text, the second, the label.
+"""Tables and JSON lines whose columns the user picks: one each for the first text, the second, the label.
 
     read(path, columns=Picked("claim", "evidence", "label"))
     read(path, columns=Picked("1", "2", "3"))   # a table without a header, by number
@@ -100,7 +100,7 @@ def not_known(name: str, head: Sequence[Line]) -> str:
     if not known.names:
         return f"{begin}: its rows have no keys; give a file with texts"
     if not known.first:
-        ask = "say which hold what (--columns premise=KEY,hypothesis=KEY,label=KEY)"
+        ask = "pick the texts and the label (--columns premise=KEY,hypothesis=KEY,label=KEY)"
         return f"{begin}: its rows have the keys {names}; {ask}"
     if len(known.first) == 1:
         return (
@@ -112,7 +112,8 @@ def not_known(name: str, head: Sequence[Line]) -> str:
         ask = "if it is one, give columns by number (--columns premise=1,hypothesis=2,label=3), otherwise by name"
         return f"{begin}, and its first line looks like a row, not like a header (“{_shown(line)}”): {ask}"
     return (
-        f"{begin}: it has the columns {names}; say which hold what (--columns premise=NAME,hypothesis=NAME,label=NAME)"
+        f"{begin}: it has the columns {names}; pick the texts and the label (--columns "
+        "premise=NAME,hypothesis=NAME,label=NAME)"
     )
 
 
@@ -131,7 +132,7 @@ def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
     """What reads a file with these first lines by the columns that are picked. Raises DataError for one that is not
     there."""
     if not picked.first:
-        raise DataError(f"no text of {name} is picked; say which column holds it")
+        raise DataError(f"no text of {name} is picked; name its column")
     layout = _PAIR if picked.second else _TEXT
     if _is_json(head):
         records = [record for _, record in objects(head, [])]
@@ -172,7 +173,7 @@ def _named(names: Sequence[str], column: str, name: str) -> str:
     """The column of this name, in whatever case and spelling if there is only one such."""
     if column in names:
         return column
-    alike = [known for known in names if plain(known) == plain(column) != ""]
-    if len(alike) != 1:
+    spelled = [known for known in names if plain(known) == plain(column) != ""]
+    if len(spelled) != 1:
         raise DataError(f"{name} has no column {_shown(column)!r}; it has {_listed(names)}")
-    return alike[0]
+    return spelled[0]

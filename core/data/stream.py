@@ -1,4 +1,4 @@
-"""The rows of a data file one by one, or of all files of a folder or a pattern, one file after the other."""
+"""The rows of a data file as an iterator, or of all files of a folder or a pattern, one file after the other."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ReadOptions(TypedDict, total=False):
 
 
 class Stream:
-    """Rows of one file or several of one layout; iterate over it once. While that goes on, ``layout``, its ``task``,
+    """Rows of one file or several of one layout; iterate over it once. During the iteration, ``layout``, its ``task``,
     ``rows`` (how many came out), ``gold`` (how many of these have a gold label), ``labels`` (the first
     :data:`MOST_LABELS` that occur), ``problems`` (the first ``told`` broken rows), ``broken`` (how many there are),
     ``dropped`` (rows without a gold label), ``notes`` on how files were read, and the ``sha256`` of the bytes are those
@@ -119,7 +119,7 @@ class Stream:
         if not self.rows:
             first = f"; {self._problems[0]}" if self._problems else ""
             why = first or (" because every row lacks a gold label" if self.dropped else "")
-            raise DataError(f"{self.name} has no usable row ({self.layout}{why}); mend the file or give another one")
+            raise DataError(f"{self.name} has no usable row ({self.layout}{why}); fix the file or give another one")
 
     def _of_file(self, file: Path, where: str) -> Iterator[Example]:
         problems, digest = _FirstProblems(self._told), hashlib.sha256()
@@ -177,7 +177,7 @@ class Stream:
 
     def _reader(self, file: Path, head: list[Line], problems: list[Problem]) -> RowReader:
         if not head:
-            why = f"no row that can be read ({problems[0]}); mend it" if problems else "no text in it"
+            why = f"no row that can be read ({problems[0]}); fix it" if problems else "no text in it"
             raise DataError(f"{file.name} has {why}; check that it was saved or downloaded whole, or give another file")
         reader = reader_by(self._columns, head, file.name) if self._columns else reader_of(head)
         if reader is None:

@@ -30,7 +30,7 @@ _DECODER = json.JSONDecoder()
 
 def one_row_a_line(lines: Iterator[Line], problems: list[Problem], name: str) -> Iterator[Line]:
     """The lines as they are, or a line for each object of JSON or record of XML, with the number of its first line.
-    Raises DataError for a web page, for XML with entities of its own, and for JSON that is too large to be held."""
+    Raises DataError for a web page, for XML that declares entities, and for JSON that is too large to be held."""
     head = [*itertools.islice(lines, HEAD)]
     rest, first = itertools.chain(head, lines), head[0][1] if head else ""
     if _WEB_PAGE.match(first):
@@ -115,8 +115,8 @@ class _Element:
         self.line, self.fields = line, fields
         self.attributes = len(fields)
         self.texts: list[str] = []
-        self.said = False
-        """Whether it has a text of its own."""
+        self.has_text = False
+        """Whether it has text besides its child elements."""
         self.leaves = 0
         self.holds_rows = False
 
@@ -149,7 +149,7 @@ class _Records:
 
     def _text(self, data: str) -> None:
         self.stack[-1].texts.append(data)
-        self.stack[-1].said = self.stack[-1].said or not data.isspace()
+        self.stack[-1].has_text = self.stack[-1].has_text or not data.isspace()
 
     def _end(self, tag: str) -> None:
         element, parent, in_root = self.stack.pop(), self.stack[-1], len(self.stack) == 2
@@ -157,18 +157,18 @@ class _Records:
         if element.holds_rows:
             if len(self.stack) > 1 and any(map(is_sentence, element.texts)):
                 raise DataError(
-                    f"{self.name} has texts in <{tag}> beside records of texts, so that it does not say which belong "
+                    f"{self.name} has texts in <{tag}> next to records of texts, so it is unclear which belong "
                     "together; give a table with a pair in each row"
                 )
             parent.holds_rows = True
-        elif is_row and not element.said:
+        elif is_row and not element.has_text:
             parent.holds_rows = True
             self.done.append(element)
         else:
             parent.add(tag, "".join(element.texts).strip())
 
     def _entity(self, *_: object) -> None:
-        raise DataError(f"{self.name} is XML with entities of its own, which are not read; write their text instead")
+        raise DataError(f"{self.name} is XML with its own entities, which are not read; write their text instead")
 
 
 def _of_xml(lines: Iterator[Line], problems: list[Problem], name: str) -> Iterator[Line]:

@@ -64,7 +64,7 @@ def _line(cells: list[str]) -> bytes:
 
 
 def _text(value: object) -> str:
-    """A cell's value as a person sees it: 1 for 1.0, nothing for an empty cell."""
+    """A cell's value as a spreadsheet shows it: 1 for 1.0, nothing for an empty cell."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():

@@ -48,7 +48,7 @@ class AttentionHeads(Record, kind="attention_heads"):
     random_95: float = field(default=0.0, metadata=LATER)
     """What the best of as many random maps reaches, its 95 % quantile; 0 where that was not measured."""
     stacks: tuple[str, ...] = field(default=(), metadata=LATER)
-    """Of an encoder-decoder, whose encoder's heads these are, the stacks that can be shown beside them: "decoder",
+    """Of an encoder-decoder, whose encoder's heads these are, the other stacks that can be shown: "decoder",
     "cross"."""
 
     @classmethod
@@ -80,8 +80,8 @@ class AttentionHeads(Record, kind="attention_heads"):
         if not self.measured:
             return "No head was measured against people’s word alignments."
         f1, chance = (f"{share:.2f}".removeprefix("0") for share in (self.f1, self.random_95))
-        beside = f" (the best of as many random maps: {chance})" if self.random_95 else ""
-        return f"{title_of(self.measured, self.stacks)}: F1 {f1} against people{beside}"
+        random = f" (the best of as many random maps: {chance})" if self.random_95 else ""
+        return f"{title_of(self.measured, self.stacks)}: F1 {f1} against people{random}"
 
     def to_text(self, explanation: Explanation) -> list[str]:
         shares = [

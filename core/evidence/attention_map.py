@@ -33,17 +33,16 @@ class AttentionMap(Record, kind="attention_map"):
     the model used. ``overridden`` is true when they came from outside (what-if editing). ``null`` holds each row's
     weight on the null word, a learned vector among the words of the columns, for a word without a counterpart: a row's
     weights and its null add up to 1. It is empty for a model without one; ``null_score`` is that word's raw score, the
-    same in every row. ``temperature``: what the softmax divided the scores by, where the weights are those of another
-    one than the model's.
+    same in every row. ``temperature``: the softmax divided the scores by it, where it is not the model's own.
 
-    ``units`` is "words"; or "phrases": then rows and columns are the phrases of the ``PhraseSelection`` beside it,
+    ``units`` is "words"; or "phrases": then rows and columns are the phrases of the accompanying ``PhraseSelection``,
     ``scores`` are cosines, and ``weights`` is empty, because each phrase takes its best partner alone; or "windows":
     row i is the window of h words that begins at word i (h is the ``FilterProvenance``'s width); or "final state": the
     one row is the state after the last word of the sentence along the rows, which looks once for all of them; or
-    "similarity": ``weights`` are the cosines of the words' states in a model that reads each sentence by itself, 0
+    "similarity": ``weights`` are the cosines of the words' states in a model that encodes each sentence separately, 0
     where they are negative.
 
-    ``apart``: each line of the columns' text is a context of its own, over which each row adds up to 1. ``reach``: the
+    ``apart``: each line of the columns' text is a separate context, over which each row adds up to 1. ``reach``: the
     first column that each row can look at, and the one after its last (local attention); empty where rows see all.
 
     ``crossings``: q, for each row the share of the other rows' words that look across it, as the model used it (0 in a
@@ -51,9 +50,9 @@ class AttentionMap(Record, kind="attention_map"):
     from, by the weights: how far word k looks across word i, from 0 to 1; in a call with crossings
     q_i = Σ_k crossed_by_ik / (T_x - 1).
 
-    ``own``: of a transformer, which reads both sentences at once, what each row gives to the words of its own sentence;
-    then weights, null (here: pieces that stand for no word) and own add up to 1, and ``scores`` is empty, because a
-    word's weights are sums over its pieces, and means over heads or layers.
+    ``own``: of a transformer, which reads both sentences at once, the weight that each row gives to its own sentence's
+    words; then weights, null (here: pieces that stand for no word) and own add up to 1, and ``scores`` is empty,
+    because a word's weights are sums over its pieces, and means over heads or layers.
     """
 
     name: str
@@ -105,7 +104,7 @@ class AttentionMap(Record, kind="attention_map"):
             return []
         who = "the final state" if self.units == FINAL_STATE else "each word"
         blocks = self.blocks(explanation)
-        each = ", in each of its lines by itself" if self.apart else ""
+        each = ", separately in each of its lines" if self.apart else ""
         lines = ["", f"Where {who} of {the(self.rows)} looks in {the(self.columns)}{each}:"]
         if self.units == SIMILARITY:
             lines = [
@@ -138,7 +137,7 @@ class AttentionMap(Record, kind="attention_map"):
         if not self.tabular:
             return ""
         caption = (
-            f"Rows: {the(self.rows)}; columns: {the(self.columns)}. Darker: more similar (cosine); it is no attention."
+            f"Rows: {the(self.rows)}; columns: {the(self.columns)}. Darker: more similar (cosine, not attention)."
             if self.units == SIMILARITY
             else f"Rows: {the(self.rows)}; columns: {the(self.columns)}. "
             f"Darker: more weight on that word; each row adds up to 100{' over each line' if self.apart else ''}."

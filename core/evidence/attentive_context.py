@@ -27,7 +27,7 @@ class AttentiveContext(Record, kind="attentive_context"):
 
     ``nearest`` holds the table's nearest words for the rows that were asked for (None elsewhere: they cost a search of
     the word table and are computed when a word is selected, see :func:`core.explain.nearest_to_context`). Where each
-    line of the context is one of its own, a word has a mix a line, and what is nearest is nearest to all of them.
+    line of the text is a separate context, a word has one mix per line, and the nearest words are near to all of them.
     """
 
     name: str

@@ -49,4 +49,4 @@ def from_dict(data: object, kind: type[T]) -> T:
     try:
         return json_types.checked(data, kind, by=_CONVERTER)
     except ValueError as error:
-        raise ValueError(f"this is no explanation of PairLens: {error}") from error
+        raise ValueError(f"this is not an explanation of PairLens: {error}") from error

@@ -46,7 +46,7 @@ def _units(role: str, units: str, explanation: Explanation) -> Sequence[str]:
 
 
 def _as_many(words: Sequence[str], count: int) -> tuple[str, ...]:
-    """So many names: numbers where units have no names, such as the hops of self-attention."""
+    """The names if there are ``count``, else numbers: units such as the hops of self-attention have no names."""
     return tuple(words) if len(words) == count else _numbered("", count)
 
 

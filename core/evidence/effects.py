@@ -28,7 +28,7 @@ class WordEffect:
     effect: float | None
     """In the record's ``unit``; None where the way cannot be taken, as the only word of a side cannot be dropped."""
     spread: float | None = None
-    """Standard deviation of the effect over the words that were put in its place; None where none were drawn."""
+    """Standard deviation of the effect over the drawn replacements; None where none were drawn."""
     log_odds: float | None = None
     """The log-odds of the verdict before minus after."""
     probabilities: tuple[float, ...] | None = None
@@ -112,8 +112,8 @@ class LinkEffects:
 
 
 def links_csv(links: Sequence[LinkEffects], words: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
-    """One line a cell of all maps: the roles and what stands along both edges (``words``, of each map) with positions
-    from 1, the weight or score as it was, and the effect."""
+    """One line per cell of all maps: the roles, the labels of both edges (``words``, of each map) with positions from
+    1, the original weight or score, and the effect."""
     head = ["rows", "columns", "row", "row_word", "column", "column_word", "before", "effect"]
     cells = (
         [of.rows, of.columns, i + 1, rows[i], j + 1, columns[j], of.before[i][j], of.effects[i][j]]
@@ -126,7 +126,7 @@ def links_csv(links: Sequence[LinkEffects], words: Sequence[tuple[Sequence[str],
 
 @dataclass(frozen=True)
 class PairEffect:
-    """What two words do together, beside the sum of what each does alone: two that say the same hide each other."""
+    """The joint effect of two words beyond the sum of their own: each of two words with one meaning hides the other."""
 
     words: tuple[WordEffect, WordEffect]
     together: float | None
@@ -158,13 +158,13 @@ class Effects(Record, kind="effects"):
     """In the order of the texts."""
     links: tuple[LinkEffects, ...] = ()
     completeness: tuple[float, float] | None = None
-    """Of integrated gradients: the sum of all effects, and log p(verdict) minus that of the baseline (vectors a
-    thousandth as long), which it should be."""
+    """Of integrated gradients: the sum of all effects, and the value it should have: log p(verdict) minus log p
+    for the baseline (vectors a thousandth as long)."""
     milliseconds: float = 0.0
     passes: int = field(default=0, metadata=LATER)
     """How often the model was asked: texts read and links cut."""
     warnings: tuple[str, ...] = field(default=(), metadata=LATER)
-    """Those of the pair's explanation."""
+    """Warnings of the pair's explanation."""
     answer: str = field(default="", metadata=LATER)
     """What the verdict is (:attr:`core.evidence.Explanation.answer`)."""
 
@@ -179,7 +179,7 @@ class Effects(Record, kind="effects"):
         return max(supporting, key=lambda word: word.effect or 0, default=None)
 
     def of(self, role: str) -> tuple[WordEffect, ...]:
-        """Those of one sentence."""
+        """The effects of one sentence's words."""
         return tuple(word for word in self.words if word.role == role)
 
     def with_links(self, links: Sequence[LinkEffects]) -> Effects:

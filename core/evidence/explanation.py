@@ -27,8 +27,8 @@ R = TypeVar("R", bound=Record)
 
 
 LABELS, SCORE, UNFITTED = "labels", "score", "no threshold fitted"
-"""What a verdict is where it is no choice among classes: labels each of which may hold, one score, or a similarity for
-which no threshold was fitted."""
+"""Kinds of answer other than a choice among classes: independent labels, one score, or a similarity without a fitted
+threshold."""
 
 
 def shares_text(labels: Sequence[str], probabilities: Sequence[float]) -> str:
@@ -57,7 +57,7 @@ class Explanation:
     milliseconds: float = 0.0
     """Time that the model and this record took."""
     answer: str = field(default="", metadata=LATER)
-    """Empty where one of the classes holds; else LABELS, SCORE or UNFITTED. ``probabilities`` then are those of each
+    """Empty where one of the classes holds; else LABELS, SCORE or UNFITTED. Then ``probabilities`` holds one value per
     label, or the score or similarity alone."""
     schema_version: int = field(default=SCHEMA_VERSION)
 
@@ -73,7 +73,7 @@ class Explanation:
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """The labels as people read them; where both sides are judged, by the second one's role."""
+        """The labels as shown; where both sides are judged, named by the second one's role."""
         sides = (self.first.role, self.second.role)
         return class_names(self.labels, self.judged if self.judged in sides else sides[1])
 
@@ -93,7 +93,7 @@ class Explanation:
         return f"{self._named()}   ({shares})"
 
     def _named(self) -> str:
-        """The verdict as people read it."""
+        """The verdict as shown."""
         return self.class_names[self.labels.index(self.verdict)]
 
     def judges(self, role: str) -> bool:

@@ -74,7 +74,7 @@ class Adversary:
     found."""
 
     maps: tuple[Matrix, ...]
-    """In place of the model's own, in the order of its records."""
+    """The replaced attention maps, in the order of the model's records."""
     divergence: float
     """Mean Jensen-Shannon divergence between the rows and the model's, in nats (at most log 2 = .693)."""
     total_variation: float

@@ -1,4 +1,4 @@
-"""What won the filters of a convolution, and what the logits hold beside their shares."""
+"""The winning n-gram of each filter of a convolution, and the terms that add up to the logits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FilterRecord:
     offsets: tuple[float, ...] = ()
     """One part for each word of the window, from left to right."""
     beside: int | None = None
-    """Of several contexts the number, from 0, of the one that it won beside."""
+    """The context with which it won, from 0; None where there is one context or none."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class FilterProvenance(Record, kind="filter_provenance"):
     made_from: str = ""
     """Role of the text that the filters were generated from; empty for filters that are the same for every text."""
     contexts: int = 1
-    """How many contexts the text was read beside, one at a time."""
+    """The number of contexts that the text was read with, one at a time."""
 
     @property
     def part_names(self) -> list[str]:
@@ -72,7 +72,7 @@ class FilterProvenance(Record, kind="filter_provenance"):
 
     @property
     def shared(self) -> bool:
-        """Whether each filter has a share of its own in the logits."""
+        """Whether each filter has its own share in the logits."""
         return bool(self.filters[0].logit_shares)
 
     def to_text(self, explanation: Explanation) -> list[str]:
@@ -85,19 +85,19 @@ class FilterProvenance(Record, kind="filter_provenance"):
         lines = ["", f"Filters over {the(self.rows)}{made} that {what} ({center} + context + bias):"]
         ranked = sorted(self.filters, key=lambda f: -(f.logit_shares[verdict] if self.shared else f.activation))
         if self.wins:
-            lines.append(f"  won beside {', '.join(f'context {k}: {n}' for k, n in enumerate(self.wins, start=1))}")
+            lines.append(f"  won with {', '.join(f'context {k}: {n}' for k, n in enumerate(self.wins, start=1))}")
         for f in ranked[:LISTED_FILTERS]:
-            beside = "" if f.beside is None else f"   beside context {f.beside + 1}"
+            context = "" if f.beside is None else f"   with context {f.beside + 1}"
             share = f"{f.logit_shares[verdict]:+.3f}  " if self.shared else ""
             lines.append(
                 f"  {f.index:>4}  {share}{f.left:+.2f} {f.self_:+.2f} {f.right:+.2f} {f.context:+.2f} {f.bias:+.2f} -> "
-                f"{self.activation} = {f.activation:+.3f}   {sentence.words(f.window)}{beside}"
+                f"{self.activation} = {f.activation:+.3f}   {sentence.words(f.window)}{context}"
             )
         return lines
 
     def to_csv(self, explanation: Explanation) -> str:
-        """One line a filter: winning n-gram, parts that add up to the pre-activation, shares in the logits. Lines with
-        a name in place of a number are what the logits hold beside these filters."""
+        """One line per filter: winning n-gram, parts that add up to the pre-activation, shares in the logits. Lines
+        with a name instead of a number hold the logits' other terms."""
         sentence = explanation.sentence(self.rows)
         names = [name.replace(" ", "_") for name in self.part_names]
         shares = [f"share_{label}" for label in explanation.labels] if self.shared else []
@@ -120,17 +120,17 @@ class FilterProvenance(Record, kind="filter_provenance"):
             for f in self.filters
         ]
         if self.shared:
-            beside = [*beside_filters(explanation, self), ("the classifier’s bias", self.logit_bias)]
-            rows += [["", name, *[""] * (len(names) + 4), *values] for name, values in beside]
+            terms = [*other_terms(explanation, self), ("the classifier’s bias", self.logit_bias)]
+            rows += [["", name, *[""] * (len(names) + 4), *values] for name, values in terms]
         return csv_text(head, rows)
 
 
 @dataclass(frozen=True)
 class FilterProducts(Record, kind="filter_products"):
-    """What the logits of a pair model hold beside the filters' own shares (Shen et al. 2018, equation 6).
+    """Terms of a pair model's logits that belong to no single filter (Shen et al. 2018, equation 6).
 
     ``products[k][c]`` is the share of h_q,k · h_a,k in logit c; ``linguistic`` that of all linguistic features. With
-    the shares of both sides' filters and the bias they add up to the logits.
+    the shares of both sides' filters and the bias these add up to the logits.
     """
 
     name: str
@@ -138,10 +138,10 @@ class FilterProducts(Record, kind="filter_products"):
     linguistic: tuple[float, ...]
 
     def to_text(self, explanation: Explanation) -> list[str]:
-        """What the verdict's logit holds beside the filters' shares."""
+        """The terms of the verdict's logit besides the filters' shares."""
         verdict = explanation.labels.index(explanation.verdict)
         shares = ", ".join(f"{name} {shares[verdict]:+.3f}" for name, shares in self.parts())
-        return ["", f"Beside the filters, towards {explanation.verdict}: {shares}"] if shares else []
+        return ["", f"Other than the filters, towards {explanation.verdict}: {shares}"] if shares else []
 
     def parts(self) -> list[tuple[str, tuple[float, ...]]]:
         """A name and a share a class; what is 0 everywhere is left out."""
@@ -150,8 +150,8 @@ class FilterProducts(Record, kind="filter_products"):
         return [(name, shares) for name, shares in lines if any(shares)]
 
 
-def beside_filters(explanation: Explanation, own: FilterProvenance) -> Iterator[tuple[str, tuple[float, ...]]]:
-    """What the logits hold beside the shares of ``own`` filters and the classifier's bias: a name and a share a
+def other_terms(explanation: Explanation, own: FilterProvenance) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """The logits' terms besides the shares of ``own`` filters and the classifier's bias: a name and one share per
     class."""
     for record in explanation.evidence:
         if isinstance(record, FilterProvenance) and record is not own:

@@ -77,8 +77,8 @@ class Record:
         return []
 
     def to_html(self, explanation: Explanation) -> str:
-        """Static HTML for a notebook or report, every character of a person's text escaped: the lines of the terminal,
-        unless a record overrides it."""
+        """Static HTML for a notebook or report, all typed text escaped: the lines of the terminal, unless a record
+        overrides it."""
         lines = "\n".join(self.to_text(explanation)).strip()
         return f"<pre>{escape(lines)}</pre>" if lines else ""
 

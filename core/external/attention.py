@@ -31,7 +31,7 @@ class Knockout:
     heads: tuple[tuple[int, int], ...] = ()
 
     def row(self, number: int) -> Knockout:
-        """That of one row of a batch."""
+        """The knockout of one row of a batch."""
         return self if self.cells is None else Knockout(self.cells[number : number + 1], self.layer, self.heads)
 
 
@@ -45,7 +45,7 @@ class Stacks:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The stacks beside the encoder."""
+        """The stacks other than the encoder."""
         return tuple(name for name in (DECODER, CROSS) if name in self.names)
 
 
@@ -116,8 +116,8 @@ class _Embedded(TorchFunctionMode):
 
 def stacks_of(body: Any, inputs: Mapping[str, Tensor]) -> Stacks:
     """What the softmaxes of a transformer are, by comparing them in one pass over one pair with the attention that the
-    transformer itself returns. No names where not each of its layers is attention over all pieces: then a link could
-    not be cut, and no mean would be that of all layers."""
+    transformer itself returns. No names unless every layer is attention over all pieces: otherwise a link could not
+    be cut, and a mean would not cover all layers."""
     pieces = inputs["input_ids"].shape[1]
     try:
         table = body.get_input_embeddings().weight
@@ -134,8 +134,8 @@ def stacks_of(body: Any, inputs: Mapping[str, Tensor]) -> Stacks:
     # Some return scores, or nothing: a softmax for each of its layers is their attention all the same.
     whole = len(attention.weights) in (len(returned), getattr(body.config, "num_hidden_layers", None))
     fits = all(one is not None and one.shape[-2:] == (pieces, pieces) for one in returned)
-    alike = len({one.shape for one in attention.weights}) == 1
-    return Stacks(("",) * len(attention.weights)) if whole and fits and alike else Stacks()
+    uniform = len({weights.shape for weights in attention.weights}) == 1
+    return Stacks(("",) * len(attention.weights)) if whole and fits and uniform else Stacks()
 
 
 def _named(softmaxes: Sequence[Tensor], output: Mapping[str, Any]) -> tuple[str, ...]:
@@ -147,14 +147,14 @@ def _named(softmaxes: Sequence[Tensor], output: Mapping[str, Any]) -> tuple[str,
     ]
     names = []
     for softmax in softmaxes:
-        alike = [
+        matching = [
             number
             for number, (_, weights) in enumerate(returned)
             if weights is not None and weights.shape == softmax.shape and torch.allclose(weights, softmax, atol=1e-6)
         ]
-        if not alike:
+        if not matching:
             return ()
-        names.append(returned.pop(alike[0])[0])
+        names.append(returned.pop(matching[0])[0])
     return () if returned else tuple(names)
 
 

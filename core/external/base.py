@@ -1,5 +1,4 @@
-"""What all external models have in common: how they read texts, those whose words were changed too, and what of
-them can be asked."""
+"""Common parts of all external models: reading texts, also edited ones, and the operations they support."""
 
 from __future__ import annotations
 
@@ -23,8 +22,8 @@ _LOG = logging.getLogger(__name__)
 
 @contextmanager
 def blaming(name: str, remedy: str = "change the texts, or choose another model") -> Iterator[None]:
-    """Whatever code from elsewhere raises inside becomes a PairError of one sentence that names whose fault it is, and
-    its traceback is logged. SystemExit is one, too, and so is a panic of the tokenisers' library, no Exception."""
+    """Turns any exception of external code into a PairError whose one sentence names the culprit, and logs the
+    traceback; also SystemExit and panics of the tokenisers' library, which are not Exceptions."""
     try:
         yield
     except UserError:
@@ -68,7 +67,7 @@ class ExternalReader(Generic[B_co]):
         return True  # it has no vectors of words
 
     def lacks(self, word: str) -> bool:
-        """Whether a word is read as one that is not known; nobody can tell of a function."""
+        """Whether a word is read as unknown; False for a function, whose vocabulary is not visible."""
         return False
 
     def batch(self, reading: Reading) -> B_co:
@@ -91,7 +90,7 @@ class ExternalModel(PairModel, Generic[B]):
     refusal: str
     """The message of the error for anyone who tries to set something in it."""
     name = "this model"
-    """What the sentence about a fault of its own code begins with."""
+    """The subject of the sentence that reports an error in its code."""
 
     def answer(self, batch: B) -> Output:
         """Logits of these pairs, with what the model computed on the way."""
@@ -137,8 +136,8 @@ def spelt(side: ReadText) -> tuple[str, list[Span]]:
 
 
 def _between(gap: str, word: str) -> str:
-    """What stands before ``word`` (empty at a text's beginning and end). Where words were taken out of it, a space if
-    one stood behind them or if two words would be joined that are written apart."""
+    """The text before ``word`` (empty at a text's beginning and end). Where words were dropped from it, a space if one
+    followed them or if separate words would be joined."""
     if not gap.strip():
         return gap
     return " " if word and (gap[-1].isspace() or (word[0].isalnum() and not without_spaces(word[0]))) else ""

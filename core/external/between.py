@@ -18,14 +18,14 @@ def chosen_attention(layers: Sequence[Tensor], chosen: str) -> Tensor:
     head, stack = parse_head(chosen), stack_of(chosen)
     if stack and not layers:
         raise HeadError(
-            f"there is no {chosen}: the model has no {STACKS[stack]} whose attention can be drawn; choose {MEAN}"
+            f"cannot show {chosen}: the model has no {STACKS[stack]} whose attention can be drawn; choose {MEAN}"
         )
     if head == ROLLOUT:
         return rollout(layers)
     if isinstance(head, Head):
         if head.layer >= len(layers) or head.number >= layers[head.layer].shape[1]:
             raise HeadError(
-                f"there is no head {chosen}: the model has {len(layers)} layers of {layers[0].shape[1]} heads; "
+                f"cannot show head {chosen}: the model has {len(layers)} layers of {layers[0].shape[1]} heads; "
                 f"choose another, or {MEAN}"
             )
         return layers[head.layer][0, head.number]
@@ -45,8 +45,8 @@ def rollout(layers: Sequence[Tensor]) -> Tensor:
 @dataclass(frozen=True)
 class Between:
     """Where the words of one text look: ``weights [rows, columns]`` in the other text, ``special [rows]`` to pieces
-    that stand for no word, ``own [rows]`` in the text itself. Each row adds up to 1; that of a word without a piece to
-    0."""
+    that stand for no word, ``own [rows]`` in the text itself. Each row adds up to 1; the row of a word without a piece,
+    to 0."""
 
     weights: Tensor
     special: Tensor
@@ -54,9 +54,9 @@ class Between:
 
 
 def between(attention: Tensor, pieces: Pieces, shifts: tuple[int, int] = (0, 0)) -> tuple[Between, Between]:
-    """From attention over the pieces of one pair, ``[..., P, P]``, that of the first text's words, and that of the
-    second's: the sum over the pieces of the word that is looked at, the mean over those of the looking one. ``shifts``:
-    by how many places the rows, and the columns, stand behind the pieces that they read, as a decoder's do."""
+    """Attention of the first text's words and of the second's, from attention over the pieces of one pair
+    ``[..., P, P]``: the sum over the key word's pieces, the mean over the query word's. ``shifts``: by how many
+    positions the rows, and the columns, lag behind the pieces that they read, as in a decoder."""
     first, second = pieces.words[0]
     rows, columns = (_words(pieces, shift).to(attention) for shift in shifts)
     looked_at = attention @ columns

@@ -1,4 +1,4 @@
-"""A model that reads each text by itself and compares both vectors: Sentence-BERT (Reimers and Gurevych 2019)."""
+"""A model that encodes each text separately and compares both vectors: Sentence-BERT (Reimers and Gurevych 2019)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Apart:
 
 
 class TowerReader(SplitsIntoPieces, ExternalReader[Apart]):
-    """Splits texts into our words, and each by itself into pieces."""
+    """Splits texts into our words, and each text separately into pieces."""
 
     def batch_of(self, readings: Sequence[Reading]) -> Apart:
         first, second = (self.pieces([(reading.texts()[side],) for reading in readings]) for side in (0, 1))
@@ -78,7 +78,7 @@ class BiEncoderTrace:
 
 @register("bi-encoder", title="Bi-encoder", paper="Reimers & Gurevych 2019", section="3", among=EXTERNAL)
 class BiEncoder(ExternalModel[Apart]):
-    """A transformer that reads each text by itself: the cosine of both vectors, or a classifier of (u, v, |u - v|),
+    """A transformer that encodes each text separately: the cosine of both vectors, or a classifier of (u, v, |u - v|),
     judges the pair.
 
     The similarity of two words is the cosine of their states. No word of one text sees the other text, so this is not
@@ -101,11 +101,11 @@ class BiEncoder(ExternalModel[Apart]):
         (first, u), (second, v) = self.tower(batch.first), self.tower(batch.second)
         trace = BiEncoderTrace((first, second), batch)
         if self.head is None:
-            alike = self.tower.alike(u, v)[:, None]
+            similarity = self.tower.similarity_of(u, v)[:, None]
             if self.config.threshold is None:
-                return Output(alike, alike, trace)
-            log_odds = self.config.scale * (alike - self.config.threshold)
-            return Output(torch.cat([-log_odds / 2, log_odds / 2], dim=1), alike, trace)
+                return Output(similarity, similarity, trace)
+            log_odds = self.config.scale * (similarity - self.config.threshold)
+            return Output(torch.cat([-log_odds / 2, log_odds / 2], dim=1), similarity, trace)
         features = pair_features(u, v)
         return Output(self.head(features), features, trace)
 

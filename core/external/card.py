@@ -43,7 +43,7 @@ from core.wording import counted
 
 ARCHITECTURE = "cross-encoder"
 BI_ENCODER = "bi-encoder"
-ALIKE = ("0", "1")
+BINARY = ("0", "1")
 """The classes of a bi-encoder whose threshold was fitted, unless they are named."""
 MOST_CLASSES = 1000
 """More than any classifier of pairs has."""
@@ -59,8 +59,8 @@ def external_card(folder: Path) -> Card:
 
 
 def external_files(folder: Path) -> list[Path]:
-    """The files that make a guest; ``pairlens.json`` and the trained classifier are among them where they are not
-    there yet."""
+    """The files of an external model, including ``pairlens.json`` and the trained classifier even if they do not exist
+    yet."""
     return [*dict.fromkeys([folder / HEAD, folder / SETTINGS, *parts_of(folder)])]
 
 
@@ -73,7 +73,7 @@ def size_of(folder: Path) -> int:
 
 
 def answer(folder: Path, task: str, labels: Sequence[str], second_first: bool = False) -> None:
-    """Write what a person said of a guest into its ``pairlens.json``. Raises CheckpointError for what cannot be, and
+    """Write the user's answer into the model's ``pairlens.json``. Raises CheckpointError for impossible values, and
     FileError where the operating system refuses."""
     said = {"task": task, "labels": list(labels), "second_first": second_first}
     check(folder, checked_settings(folder, said), labels_of(folder, config_of(home_of(folder))))
@@ -81,8 +81,8 @@ def answer(folder: Path, task: str, labels: Sequence[str], second_first: bool = 
 
 
 def named(card: Card, names: Sequence[str]) -> Card:
-    """The card of a guest with these names of its classes, in the order of the logits. Raises CheckpointError for
-    another number of them and for two that are the same."""
+    """The card of an external model with these class names, in the order of the logits. Raises CheckpointError if their
+    number is wrong or two are the same."""
     labels = [name.strip() for name in names]
     classes = len(card["labels"])
     if len(labels) != classes or len({label.lower() for label in labels}) < classes or not all(labels):
@@ -122,7 +122,7 @@ def _read(folder: Path) -> Card:
     config, settings = config_of(home_of(folder)), settings_of(folder)
     weights_of(folder)  # raises where there are none that can be used
     trained = pair and has(folder, HEAD)
-    known = ALIKE if pair else labels_of(folder, config)
+    known = BINARY if pair else labels_of(folder, config)
     check(folder, settings, settings.labels if trained else known)
     own: JsonObject = _of_pair(folder, settings) if pair else _of_cross(folder, config, settings)
     score = own["activation"] != SOFTMAX if pair else len(known) == 1
@@ -150,7 +150,7 @@ def _read(folder: Path) -> Card:
         **settings.measured,
     }
     if wrong := problems(card):
-        raise CheckpointError(f"{called(folder)}/{SETTINGS} is damaged ({', '.join(wrong)}): mend or remove it")
+        raise CheckpointError(f"{called(folder)}/{SETTINGS} is damaged ({', '.join(wrong)}): fix or remove it")
     return cast(Card, card)
 
 
@@ -204,7 +204,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def labels_of(folder: Path, config: JsonMapping) -> tuple[str, ...]:
-    """The names of the classes in the order of the logits. Raises CheckpointError for what are no names."""
+    """The names of the classes in the order of the logits. Raises CheckpointError unless these are names."""
     named = config.get("id2label")
     if named is None or named == {}:
         count = config.get("num_labels", 2)  # of two classes config.json leaves the usual names out
@@ -213,7 +213,7 @@ def labels_of(folder: Path, config: JsonMapping) -> tuple[str, ...]:
         labels = _in_order(named)
     if not labels:
         raise CheckpointError(
-            f"config.json of {called(folder)} names no classes (1 to {MOST_CLASSES}, each with its own name): mend its "
+            f"config.json of {called(folder)} names no classes (1 to {MOST_CLASSES}, each with its own name): fix its "
             "id2label"
         )
     return tuple(labels)
@@ -224,7 +224,7 @@ def _is_count(value: object) -> bool:
 
 
 def _in_order(named: object) -> list[str]:
-    """Names by the numbers that are their keys; none where they are no different names by number."""
+    """Names in the order of their keys; none unless keys are numbers and names differ."""
     if not isinstance(named, dict) or len(named) > MOST_CLASSES:
         return []
     try:

@@ -1,4 +1,4 @@
-"""An external model as a checkpoint: loaded by Hugging Face's library, nothing unpickled, no code of its own."""
+"""An external model as a checkpoint: loaded by Hugging Face's library without unpickling or running its code."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SAME = 5e-6
 SECONDS_A_CALL = 0.3
 """About how long one call may take for a progress bar to move smoothly and a cancel to take effect soon."""
 LONGEST_TRIAL = 2.0
-"""Once timing has taken so many seconds, no further pass is timed."""
+"""No further pass is timed after this many seconds."""
 PARTS_OF_BATCH = 4_000
 """Most pieces of one call."""
 
@@ -81,8 +81,8 @@ class ExternalCheckpoint(Checkpoint):
         return max(4, int(SECONDS_A_CALL / self.seconds)) if self.seconds else 256
 
     def batches(self, readings: Sequence[Reading], most: int = 256) -> Iterator[tuple[torch.Tensor, ExternalBatch]]:
-        """The readings as the model is called with them, in batches of like length and of at most so many rows, each
-        with the numbers of its rows."""
+        """The readings as model inputs, in batches of similar length with at most ``most`` rows, each with the numbers
+        of its rows."""
         lengths = [sum(len(side.text) for side in reading.texts()) for reading in readings]
         order = sorted(range(len(readings)), key=lengths.__getitem__)
         start = 0
@@ -97,9 +97,8 @@ class ExternalCheckpoint(Checkpoint):
 def load_external(
     folder: Path, state: FilesState, *, numbered: bool = False, class_names: Sequence[str] = ()
 ) -> ExternalCheckpoint:
-    """A folder in Hugging Face's format as a checkpoint, one whose classes are only ``numbered`` where that is asked
-    for, or with these ``class_names``. Raises CheckpointError with one sentence that says what is wrong and what to
-    do."""
+    """A folder in Hugging Face's format as a checkpoint. ``numbered``: also one whose classes are only numbered;
+    ``class_names`` replace its own. Raises CheckpointError with one sentence: the problem and the remedy."""
     card = named(external_card(folder), class_names) if class_names else external_card(folder)
     if card.get("asked") and not numbered:
         names = ", ".join(card["labels"])
@@ -200,8 +199,8 @@ def _has_gradients(external: ExternalCheckpoint, model: CrossEncoder, reader: Pi
 
 def function_checkpoint(function: PairFunction, name: str = "function", state: FilesState = ()) -> ExternalCheckpoint:
     """An object with ``labels`` and ``probabilities``, as a notebook has it or ``PAIRLENS_GUESTS`` names it, as a
-    checkpoint. ``state``: what tells it from others of its name, unless it is one of its own. Raises CheckpointError as
-    :func:`load_external` does."""
+    checkpoint. ``state`` distinguishes it from others with its name; by default each call makes a new one.
+    Raises CheckpointError as :func:`load_external` does."""
     card = card_of(function, name)
     model = FunctionModel(checked(card["config"], FunctionConfig), name, function).eval()
     own = state or ((next(_NUMBERS),),)
@@ -223,7 +222,7 @@ def _tried(external: ExternalCheckpoint) -> ExternalCheckpoint:
             raise CheckpointError(str(error)) from error
         if tuple(logits.shape) != (1, len(external.labels)):
             raise CheckpointError(
-                f"{external.name} answers with {logits.shape[-1]} numbers for {len(external.labels)} classes: mend the "
+                f"{external.name} answers with {logits.shape[-1]} numbers for {len(external.labels)} classes: fix the "
                 "id2label of its config.json"
             )
         passes = [time.perf_counter() - start]

@@ -22,7 +22,7 @@ from core.files import parse_json, read_bounded
 from core.json_types import JsonObject
 
 MODULES = "modules.json"
-"""What sentence-transformers writes beside the parts of a model of its own."""
+"""The list of a model's parts in sentence-transformers' format."""
 HEAD = "pairlens-head.safetensors"
 """The classifier of a bi-encoder that was trained here."""
 SETTINGS = "pairlens.json"
@@ -67,7 +67,7 @@ def is_external(folder: Path) -> bool:
         return True
     try:
         names = names_in(folder)
-    except (OSError, ValueError):  # what reads its card says what is wrong
+    except (OSError, ValueError):  # reading its card reports the problem
         return False
     return any(name.endswith(".gguf") or (name.startswith(_NAMES) and name.endswith(_FOREIGN)) for name in names)
 
@@ -89,23 +89,23 @@ def contents(folder: Path, name: str, largest: int = LARGEST_CONFIG) -> bytes:
         raise CheckpointError(f"{_named(folder, name)} {error}: copy the model again") from None
 
 
-def json_of(folder: Path, name: str, what: str = "readable JSON") -> Any:
-    """The value of a JSON file; ``what`` it should be, for the message."""
+def json_of(folder: Path, name: str, kind: str = "readable JSON") -> Any:
+    """The value of a JSON file; ``kind``: the expected value, for the message."""
     try:
         return parse_json(contents(folder, name).decode("utf-8-sig"))
     except CheckpointError:
         raise
     except ValueError:
-        raise CheckpointError(f"{_named(folder, name)} is no {what}: copy the model again") from None
+        raise CheckpointError(f"{_named(folder, name)} is not {kind}: copy the model again") from None
 
 
 def object_of(folder: Path, name: str) -> JsonObject:
-    """The object in a JSON file; empty where there is no such file."""
+    """The object in a JSON file; empty if the file does not exist."""
     if not has(folder, name):
         return {}
     found = json_of(folder, name)
     if not isinstance(found, dict):
-        raise CheckpointError(f"{_named(folder, name)} is no JSON object: copy the model again")
+        raise CheckpointError(f"{_named(folder, name)} is not a JSON object: copy the model again")
     return found
 
 
@@ -118,12 +118,12 @@ def config_of(home: Path) -> JsonObject:
 
 def modules_of(folder: Path) -> list[JsonObject]:
     """The steps that ``modules.json`` lists, each with its ``type`` and ``path``, a folder inside this one."""
-    steps = json_of(folder, MODULES, "list of steps")
+    steps = json_of(folder, MODULES, "a list of steps")
     plain = isinstance(steps, list) and all(
         isinstance(one, dict) and isinstance(one.get("type"), str) and isinstance(one.get("path"), str) for one in steps
     )
     if not plain or not steps or len(steps) > 100:
-        raise CheckpointError(f"{_named(folder, MODULES)} is no list of steps: copy the model again")
+        raise CheckpointError(f"{_named(folder, MODULES)} is not a list of steps: copy the model again")
     for step in steps:
         _check_inside(folder, step["path"])
     return [{"type": step["type"], "path": step["path"]} for step in steps]
@@ -138,7 +138,7 @@ def _check_inside(folder: Path, path: str) -> None:
     except (OSError, ValueError, RuntimeError):  # a link that leads to itself
         pass
     raise CheckpointError(
-        f"{_named(folder, MODULES)} names {path[:40]!r}, which is no folder inside the model’s: copy the model again"
+        f"{_named(folder, MODULES)} names {path[:40]!r}, which is not a folder inside the model’s: copy the model again"
     )
 
 
@@ -172,7 +172,7 @@ def _indexed(home: Path) -> list[str]:
         plain = name.endswith(".safetensors") and Path(name).name == name and "\0" not in name and len(name) <= 200
         if not plain or "\\" in name:
             raise CheckpointError(
-                f"{_named(home, INDEX)} names {name[:40]!r}, which is no *.safetensors file in the model’s folder: "
+                f"{_named(home, INDEX)} names {name[:40]!r}, which is not a *.safetensors file in the model’s folder: "
                 "save the model again as safetensors"
             )
     return names
@@ -187,12 +187,13 @@ def _check_regular(folder: Path, name: str) -> os.stat_result:
     except OSError as error:
         raise _unreadable(folder, name, error) from error
     if not stat.S_ISREG(now.st_mode):
-        raise CheckpointError(f"{_named(folder, name)} is no regular file: copy the model again")
+        raise CheckpointError(f"{_named(folder, name)} is not a regular file: copy the model again")
     return now
 
 
 def check_files(home: Path) -> None:
-    """Raises CheckpointError where one of the files that transformers may open is no regular file, or is too large."""
+    """Raises CheckpointError where one of the files that transformers may open is not a regular file, or is too
+    large."""
     for name in names_in(home):
         if name.endswith(_READ) and not (home / name).is_dir():
             size = _check_regular(home, name).st_size
@@ -203,8 +204,8 @@ def check_files(home: Path) -> None:
 
 
 def parts_of(folder: Path) -> list[Path]:
-    """All files that make the model, in the order of their names: those of its folder, and of the folders that
-    ``modules.json`` names."""
+    """All files of the model, in the order of their names, from its folder and the folders that ``modules.json``
+    names."""
     places = [folder]
     if has(folder, MODULES):
         with contextlib.suppress(CheckpointError):

@@ -36,7 +36,7 @@ LEAST = 1e-12
 
 
 class PairFunction(Protocol):
-    """What a person writes. Beside it may have ``title``, ``task`` (a key of :data:`~core.external.settings.TASKS`),
+    """The user's object. It may also have ``title``, ``task`` (a key of :data:`~core.external.settings.TASKS`),
     ``roles`` (names of both texts), ``licence``, ``notes``, and ``attention(first, second)``, which gets the words of
     both texts and returns where each word of the second looks in the first, ``[T_2, T_1]``, each row at least 0 and
     adding up to at most 1."""
@@ -74,7 +74,7 @@ def _made(name: str) -> PairFunction | str:
     except BaseException as error:
         if is_ctrl_c(error):
             raise
-        return f"{name} of {VARIABLE} cannot be made ({said(error)}): mend the module, and start again"
+        return f"{name} of {VARIABLE} cannot be made ({said(error)}): fix the module, and start again"
     return function
 
 
@@ -87,7 +87,7 @@ def card_of(function: PairFunction, name: str) -> Card:
     except BaseException as error:  # what it says of itself may be computed
         if is_ctrl_c(error):
             raise
-        raise CheckpointError(f"{name} cannot be used ({said(error)}): mend the function") from error
+        raise CheckpointError(f"{name} cannot be used ({said(error)}): fix the function") from error
 
 
 def _card(function: PairFunction, name: str) -> Card:
@@ -110,7 +110,7 @@ def _card(function: PairFunction, name: str) -> Card:
         "guest": ARCHITECTURE,
     }
     if wrong := problems(card):
-        raise CheckpointError(f"{name} cannot be used ({', '.join(wrong)}): mend the function")
+        raise CheckpointError(f"{name} cannot be used ({', '.join(wrong)}): fix the function")
     return card
 
 
@@ -153,13 +153,13 @@ class FunctionConfig(ModelConfig):
 
 @register(ARCHITECTURE, title="Function", paper="", section="", among=EXTERNAL)
 class FunctionModel(ExternalModel[TextPairs]):
-    """A Python function of pairs: it says how probable each class is, and perhaps where words look.
+    """A Python function of pairs that returns class probabilities, and optionally attention between words.
 
     It is called by one thread at a time, because it may not be thread-safe.
     """
 
     differentiable = False
-    refusal = "a function computes nothing that could be put in place of something else"
+    refusal = "a function has no intermediate values that could be replaced"
 
     def __init__(self, config: FunctionConfig, name: str, function: PairFunction) -> None:
         super().__init__(config)
@@ -178,9 +178,9 @@ class FunctionModel(ExternalModel[TextPairs]):
         shape = len(batch), self.config.classes
         chances = self._array(self._asked(lambda: self._function.probabilities(list(batch.pairs))))
         if chances.shape != shape or not np.isfinite(chances).all() or (chances < -1e-6).any():
-            raise PairError(f"{self.name} must answer {shape[0]} pairs with {shape[1]} probabilities each: mend it")
+            raise PairError(f"{self.name} must answer {shape[0]} pairs with {shape[1]} probabilities each: fix it")
         if (abs(chances.sum(1) - 1) > 1e-3).any():
-            raise PairError(f"{self.name} answers with probabilities that do not add up to 1: mend it")
+            raise PairError(f"{self.name} answers with probabilities that do not add up to 1: fix it")
         logits = torch.from_numpy(chances.clip(LEAST, None)).log().float()
         return Output(logits, logits, batch)
 
@@ -195,20 +195,20 @@ class FunctionModel(ExternalModel[TextPairs]):
         weights = self._array(self._asked(lambda: attend(first, second)))
         if weights.shape != (len(second), len(first)) or not np.isfinite(weights).all() or (weights < 0).any():
             shape = f"{len(second)} × {len(first)}"
-            raise PairError(f"the attention of {self.name} must be {shape} weights of at least 0: mend it")
+            raise PairError(f"the attention of {self.name} must be {shape} weights of at least 0: fix it")
         rest = 1 - weights.sum(1)
         if (rest < -1e-3).any():
-            raise PairError(f"the attention of {self.name} has a row that adds up to more than 1: mend it")
+            raise PairError(f"the attention of {self.name} has a row that adds up to more than 1: fix it")
         nothing = tuple(rest.clip(0, None).tolist()) if (rest > 1e-3).any() else ()
         rows, columns = reading.second.role, reading.first.role
         yield AttentionMap("attention", rows, columns, (), matrix(torch.from_numpy(weights)), null=nothing)
 
     def _asked(self, ask: Callable[[], ArrayLike]) -> ArrayLike:
-        with blaming(self.name, "try again, or mend it"), self._one_at_a_time:
+        with blaming(self.name, "try again, or fix it"), self._one_at_a_time:
             return ask()
 
     def _array(self, found: ArrayLike) -> np.ndarray:
         try:
             return np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise PairError(f"{self.name} does not answer with numbers ({said(error)}): mend it") from error
+            raise PairError(f"{self.name} does not answer with numbers ({said(error)}): fix it") from error

@@ -13,8 +13,8 @@ MEAN, ROLLOUT = "mean", "rollout"
 """Of all layers and heads; and what flows through all layers (Abnar and Zuidema 2020, section 3). Of an encoder-decoder
 they are the encoder's."""
 DECODER, CROSS = "decoder", "cross"
-"""The stacks beside an encoder: the decoder's attention to itself, and to the encoder. Written alone, a stack's name is
-the mean of its layers and heads."""
+"""The stacks other than an encoder: the decoder's attention to itself, and to the encoder. Written alone, a stack's
+name is the mean of its layers and heads."""
 STACKS = {DECODER: "decoder", CROSS: "cross-attention"}
 
 
@@ -24,8 +24,8 @@ class HeadError(UserError):
 
 @dataclass(frozen=True)
 class Head:
-    """One head: its layer and its number there, from 0, and its ``stack``, empty for that of the encoder or of a model
-    with one stack; written ``7.4`` (layer 7, head 4, from 1) or ``cross.7.4``."""
+    """One head: its layer and its number there, from 0, and its ``stack``, empty for the encoder's or the only one;
+    written ``7.4`` (layer 7, head 4, from 1) or ``cross.7.4``."""
 
     layer: int
     number: int

@@ -38,7 +38,7 @@ _REMEDY = "give one whose architecture ends in ForSequenceClassification"
 _ACTIVATIONS = {"Sigmoid": SIGMOID, "Identity": IDENTITY, "Softmax": SOFTMAX}
 _REFUSED = {
     "quantization_config": "is quantised: save it again in full precision",
-    "auto_map": "brings code of its own, which is not run: use a model of an architecture that transformers has",
+    "auto_map": "brings its own code, which is not run: use a model of an architecture that transformers has",
     "transformers_weights": "names its weights in config.json, which is not followed: call the file model.safetensors",
 }
 """Keys of ``config.json`` that change how a model is read."""
@@ -51,11 +51,11 @@ def check_kind(folder: Path) -> None:
     if has(home, ADAPTER):
         base = str(object_of(home, ADAPTER).get("base_model_name_or_path") or "another model")[:80]
         raise CheckpointError(
-            f"{called(folder)} is a PEFT adapter on {base}, no model of its own: merge both (merge_and_unload), save "
-            "the result"
+            f"{called(folder)} is a PEFT adapter on {base}, not a complete model: merge both (merge_and_unload), "
+            "save the result"
         )
     if not has(home, CONFIG):
-        weights_of(folder)  # says what lies there instead of them
+        weights_of(folder)  # reports the files that are there instead
     config = config_of(home)
     for key, what in _REFUSED.items():
         if config.get(key):
@@ -82,8 +82,8 @@ def no_classifier(folder: Path, kind: str) -> str:
 
 
 def activation_of(folder: Path, config: JsonMapping, classes: int) -> str:
-    """How the logits of so many classes are meant: as sentence-transformers' configuration says, else as
-    transformers' ``problem_type`` does. Raises CheckpointError for what is not known."""
+    """The activation for logits of this many classes, by sentence-transformers' configuration, else by transformers'
+    ``problem_type``. Raises CheckpointError for unknown values."""
     problem = config.get("problem_type")
     if problem not in (None, "single_label_classification", "multi_label_classification", "regression"):
         raise CheckpointError(

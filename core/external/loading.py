@@ -71,10 +71,10 @@ def tokenizer_of(folder: Path) -> PreTrainedTokenizerFast:
         most = tokenizer.model_max_length
         if type(most) not in (int, float) or not most >= LEAST_PIECES:
             raise CheckpointError(
-                f"the tokeniser of {called(folder)} reads at most {str(most)[:20]} pieces (model_max_length): mend its "
+                f"the tokeniser of {called(folder)} reads at most {str(most)[:20]} pieces (model_max_length): fix its "
                 "tokenizer_config.json"
             )
-        tokenizer(_ODD, _ODD, return_offsets_mapping=True)  # raises where there is no piece for what is unknown
+        tokenizer(_ODD, _ODD, return_offsets_mapping=True)  # raises if unknown characters have no piece
         return tokenizer
 
 
@@ -130,7 +130,7 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
 
 
 def _tensors(files: Sequence[Path]) -> dict[str, torch.Tensor]:
-    """Slices of the files, which the library reads one by one."""
+    """Slices of the files, which the library reads one at a time."""
     found = {}
     for file in files:
         opened: Any = safe_open(file, framework="pt")

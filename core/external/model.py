@@ -118,8 +118,8 @@ class CrossEncoder(ExternalModel[Pieces]):
             yield _map(name, roles[0], roles[1], first)
         if AttentionHeads in wanted:
             every = torch.stack([layer[0] for layer in trace.layers]).double()  # [layers, heads, P, P]
-            beside = {"stacks": self.stacks.others, **self.config.agreement}
-            yield AttentionHeads.of(trace.head, roles, between(every, trace.pieces), **beside)
+            context = {"stacks": self.stacks.others, **self.config.agreement}
+            yield AttentionHeads.of(trace.head, roles, between(every, trace.pieces), **context)
 
     def cuttable(self, reading: Reading, batch: Pieces) -> tuple[AttentionLinks, ...]:
         output = self.under(batch, Intervention(head=MEAN if stack_of(self.config.head) else self.config.head))

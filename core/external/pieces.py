@@ -48,8 +48,8 @@ def words_of_pieces(words: Sequence[Span], pieces: Sequence[Span]) -> list[int]:
 class Pieces:
     """B pairs as an external model reads them.
 
-    ``inputs``: what it is called with, each ``[B, P]``, padded at the end; ``owners [B, P]``: of each piece the number
-    of its word, those of the second text after those of the first, :data:`NO_WORD` for special pieces and pads;
+    ``inputs``: what it is called with, each ``[B, P]``, padded at the end; ``owners [B, P]``: the number of each
+    piece's word, counted through the first text and then the second, :data:`NO_WORD` for special pieces and pads;
     ``real [B, P]``: false on pads; ``words``: how many words both texts of each row have.
     """
 
@@ -62,13 +62,13 @@ class Pieces:
         return len(self.owners)
 
     def row(self, number: int) -> Pieces:
-        """One row as a batch of its own, without pads."""
+        """One row as a batch, without pads."""
         rows, real = slice(number, number + 1), slice(0, int(self.real[number].sum()))
         inputs = {name: values[rows, real] for name, values in self.inputs.items()}
         return Pieces(inputs, self.owners[rows, real], self.real[rows, real], self.words[rows])
 
     def repeated(self, rows: int) -> Pieces:
-        """A batch of 1 as one of so many equal rows."""
+        """A batch of 1, repeated to ``rows`` equal rows."""
         inputs = {name: values.expand(rows, -1) for name, values in self.inputs.items()}
         return Pieces(inputs, self.owners.expand(rows, -1), self.real.expand(rows, -1), self.words * rows)
 
@@ -82,7 +82,7 @@ class Pieces:
 class SplitsIntoPieces:
     """Splits one or two texts together into the pieces of a tokeniser. ``names``: what the model is called with;
     ``longest``: pieces that it can read; ``second_first``: whether it reads the second text before the first;
-    ``prompt``: what stands before each text; ``lower``: whether texts are read in small letters."""
+    ``prompt``: prefix of each text; ``lower``: whether texts are lower-cased."""
 
     tokenizer: PreTrainedTokenizerFast
     names: tuple[str, ...]
@@ -125,8 +125,8 @@ class SplitsIntoPieces:
         return Pieces(inputs, padded([owners for _, owners in split], NO_WORD), real, words)
 
     def shortened(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        """The texts without the last words that there is no room for, taken from the text with more pieces first.
-        Raises PairError where even the first words have no room."""
+        """The texts truncated to the model's room, the text with more pieces first. Raises PairError where even the
+        first words do not fit."""
         left = list(sides)
         if self.tokenizer.truncation_side == "left" and self._length(left) > self.longest:
             raise PairError("the text is too long, and the model’s tokeniser cuts texts at their beginning: shorten it")
@@ -210,7 +210,7 @@ class PieceReader(SplitsIntoPieces, ExternalReader[Pieces]):
 
 
 def _first_words(side: ReadText, count: int) -> ReadText:
-    """The text cut after so many words."""
+    """The text cut after ``count`` words."""
     cut = len(side.tokens) - count
     return replace(side, tokens=side.tokens[:count], truncated=side.truncated + cut) if cut else side
 

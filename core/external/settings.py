@@ -1,4 +1,4 @@
-"""What ``pairlens.json`` beside an external model adds to Hugging Face's configuration, all of it optional::
+"""Optional settings of ``pairlens.json`` in an external model's folder, besides Hugging Face's configuration::
 
     {"title": "RoBERTa large, MNLI", "task": "entailment", "labels": ["contradiction", "neutral", "entailment"],
      "roles": ["premise", "hypothesis"], "second_first": false, "head": "7.4"}
@@ -90,7 +90,7 @@ def checked_settings(folder: Path, values: object) -> ExternalSettings:
     try:
         return checked(values if isinstance(values, dict) else {"": values}, ExternalSettings)
     except ValueError as error:
-        raise CheckpointError(f"{called(folder)}/{SETTINGS} cannot be used ({error}): mend or remove it") from error
+        raise CheckpointError(f"{called(folder)}/{SETTINGS} cannot be used ({error}): fix or remove it") from error
 
 
 def check(folder: Path, settings: ExternalSettings, labels: Sequence[str]) -> None:
@@ -107,11 +107,11 @@ def check(folder: Path, settings: ExternalSettings, labels: Sequence[str]) -> No
     elif settings.roles and (len(set(settings.roles)) != 2 or not all(settings.roles)):
         problem = "its roles must be two different names"
     if problem:
-        raise CheckpointError(f"{called(folder)}/{SETTINGS} cannot be used ({problem}): mend or remove it")
+        raise CheckpointError(f"{called(folder)}/{SETTINGS} cannot be used ({problem}): fix or remove it")
 
 
 def add_settings(folder: Path, **more: object) -> None:
-    """Write these into ``pairlens.json``, the rest of it as it is. Raises CheckpointError for what is no setting, and
+    """Write these into ``pairlens.json``, the rest unchanged. Raises CheckpointError for unknown settings, and
     FileError where the operating system refuses."""
     values = {**_values(folder), **more}
     checked_settings(folder, values)
@@ -124,7 +124,7 @@ def _values(folder: Path) -> Any:
     try:
         return json_of(folder, SETTINGS)
     except CheckpointError:
-        raise CheckpointError(f"{called(folder)}/{SETTINGS} is no readable JSON: mend or remove it") from None
+        raise CheckpointError(f"{called(folder)}/{SETTINGS} is not readable JSON: fix or remove it") from None
 
 
 def task_of(labels: Sequence[str]) -> str:

@@ -36,8 +36,8 @@ Row = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Names for the classes in the order of the logits; ``right``: of ``of`` plain pairs, so many the model gets right
-    by them."""
+    """Names for the classes in the order of the logits; ``right``: how many of ``of`` plain pairs the model classifies
+    correctly with them."""
 
     task: str
     labels: tuple[str, ...]
@@ -47,13 +47,13 @@ class Suggestion:
 
 
 def usual_labels(task: str, classes: int) -> tuple[str, ...]:
-    """The usual names of a task's classes; empty where it has none for so many."""
+    """The usual names of a task's classes; empty for another number of classes."""
     return next((labels for labels in LABELS.get(task, ()) if len(labels) == classes), ())
 
 
 @functools.cache
 def plain_pairs(task: str, classes: int) -> tuple[Row, ...]:
-    """The pairs of a task with its labels; none where it has none for so many classes."""
+    """The pairs of a task with its labels; none for another number of classes."""
     labels = usual_labels(task, classes)
     with PAIRS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))

@@ -50,7 +50,7 @@ _OF_TEXTS = tuple(
     f"sentence_{kind}_config.json"
     for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 )
-"""Names of the file that says how texts are read: the first that is there counts."""
+"""Names of the file with the settings for reading texts; the first that exists counts."""
 _NEUTRAL = ("__version__", "model_type", "prompts", "default_prompt_name", "similarity_fn_name")
 
 
@@ -88,8 +88,8 @@ class _Unit(nn.Module):
 
 
 class Tower(nn.Module):
-    """From a text's pieces to its vector; ``longest``: pieces that it reads; ``prompt``: what stands before each
-    text; ``lower``: whether texts are read in small letters."""
+    """From a text's pieces to its vector; ``longest``: pieces that it reads; ``prompt``: prefix of each text;
+    ``lower``: whether texts are lower-cased."""
 
     def __init__(
         self,
@@ -119,8 +119,8 @@ class Tower(nn.Module):
         states = body(**pieces.inputs, attention_mask=pieces.real.long()).last_hidden_state
         return states, self.layers(self.pooling(states, pieces.real))
 
-    def alike(self, u: Tensor, v: Tensor) -> Tensor:
-        """How similar vectors ``[B, E]`` are, ``[B]``."""
+    def similarity_of(self, u: Tensor, v: Tensor) -> Tensor:
+        """The similarity of vectors ``[B, E]``, ``[B]``."""
         return SIMILARITIES[self.similarity][1](u, v)
 
 
@@ -165,9 +165,9 @@ def _how_texts_are_read(folder: Path, home: Path) -> tuple[bool, int | None]:
     said = object_of(home, name)
     limit, lower = said.pop("max_seq_length", None), said.pop("do_lower_case", False)
     if limit is not None and (type(limit) is not int or limit < LEAST_PIECES):
-        raise CheckpointError(f"{called(folder)}/{name} has a max_seq_length that cannot be: mend it")
+        raise CheckpointError(f"{called(folder)}/{name} has a max_seq_length that cannot be: fix it")
     if type(lower) is not bool:
-        raise CheckpointError(f"{called(folder)}/{name} must say true or false of do_lower_case: mend it")
+        raise CheckpointError(f"{called(folder)}/{name} must have true or false as do_lower_case: fix it")
     _refuse_others(folder, name, said)
     return lower, limit
 
@@ -199,19 +199,19 @@ def prompts_of(folder: Path) -> Mapping[str, str]:
     """What may stand before texts, by name; those without a text left out."""
     prompts = object_of(folder, _SETTINGS).get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(one, str) for one in prompts.values()):
-        raise CheckpointError(f"{called(folder)}/{_SETTINGS} has prompts that are no texts by name: mend it")
+        raise CheckpointError(f"{called(folder)}/{_SETTINGS} has prompts that are not texts by name: fix it")
     return {name: prompt for name, prompt in prompts.items() if prompt}
 
 
 def prompt_of(folder: Path) -> str:
-    """What stands before each text unless somebody asks for another prompt; empty where nothing does."""
+    """The default prompt, a prefix of each text; empty without one."""
     prompts, said = prompts_of(folder), object_of(folder, _SETTINGS)
     name = said.get("default_prompt_name")
     if name is None:
         return ""
     if not isinstance(name, str) or name not in (said.get("prompts") or {}):
         raise CheckpointError(
-            f"{called(folder)}/{_SETTINGS} has no prompt {str(name)[:60]!r}: mend its default_prompt_name"
+            f"{called(folder)}/{_SETTINGS} has no prompt {str(name)[:60]!r}: fix its default_prompt_name"
         )
     return prompts.get(name, "")
 

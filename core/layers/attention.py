@@ -1,4 +1,4 @@
-"""Matching the words of one sentence with those of another (AttConv, section 3.1, equations 1 to 4)."""
+"""Match the words of two sentences (AttConv, section 3.1, equations 1 to 4)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from torch import Tensor, nn
 MATCHES = ("dot", "bilinear", "additive")
 
 Override = Tensor | Sequence[Tensor | None]
-"""What takes the place of a model's own attention: one tensor, or of a model with several attention maps one a map, in
-the order of its records, None where the model's own stays."""
+"""Replaces a model's attention: one tensor, or, for a model with several attention maps, one per map in the order of
+its records; None keeps the model's own."""
 
 
 def as_override(maps: Sequence[Tensor | None]) -> Override:
@@ -131,7 +131,7 @@ def attend_both_ways(scores: Tensor, first: Tensor, second: Tensor, override: Ov
 
 
 def each_map(override: Override | None, maps: int) -> tuple[Tensor | None, ...]:
-    """What takes the place of each of several attention maps; a tensor alone takes that of the first."""
+    """The replacement of each of several attention maps; a single tensor replaces the first."""
     if override is None or isinstance(override, Tensor):
         return override, *(None,) * (maps - 1)
     return tuple(override)

@@ -154,7 +154,7 @@ def read(path: Path) -> Lesson:
     try:
         written = read_yaml(path)
     except ValueError as error:
-        raise LessonError(f"{error}: mend it there") from None
+        raise LessonError(f"{error}: fix it there") from None
     try:
         lesson = _LESSONS.structure(written, Lesson)
     except Exception as error:

@@ -1,7 +1,7 @@
 """What an answer must hold by the question's own words: a year for "when", a new name for "who".
 
 Questions have been told apart by the type of answer that they expect since Li & Roth (2002); here a few question words
-and patterns do it, and each kind of question weighs each cue of the answer by itself.
+and patterns do it, and each kind of question has its own weight for each cue of the answer.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ EARLY = 8
 """Words at the start of an answer among which "is" or "was" counts, and after a word of the question defines it."""
 ASIDE = frozenset(("(", '"', "``", "“"))
 REACH = 4
-"""Words after a question word among which the first content word is what is asked for ("what kind of whale")."""
+"""How many words after a question word are searched for the wanted kind, the first content word ("what kind of
+whale")."""
 
 
 def expected_answer(question: Sequence[Token], answer: Sequence[Token], words: WordTable) -> list[float]:

@@ -24,7 +24,7 @@ VERSION = 2
 _AT_ONCE = 500
 """Keys of one query and rows of one commit: a killed run loses no more, and other processes wait no longer."""
 _SECONDS = 60.0
-"""How long a process waits for another's write before it goes on without the cache."""
+"""How long a process waits for another's write before it continues without the cache."""
 
 
 def features(
@@ -39,7 +39,7 @@ def features(
     :func:`core.linguistics.features.extra_features` does.
     """
     if kind not in FEATURES:
-        raise LinguisticsError(f"there are no features of the kind {kind!r}; choose one of {', '.join(FEATURES)}")
+        raise LinguisticsError(f"no features of the kind {kind!r} exist; choose one of {', '.join(FEATURES)}")
     keys = _keys(kind, pairs, words)
     store = _Store(cache or default_cache(), len(FEATURES[kind]))
     with contextlib.closing(store):
@@ -137,7 +137,7 @@ class _Store:
         except sqlite3.DatabaseError as error:
             self.close()
             self._connection = None
-            _say(f"the feature cache {self._path} is broken ({error}); it is set aside and made anew")
+            _say(f"the feature cache {self._path} is broken ({error}); it is set aside and rebuilt")
             with contextlib.suppress(sqlite3.Error, OSError):
                 self._set_aside()
                 self._connection = self._open()

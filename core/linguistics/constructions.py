@@ -1,8 +1,8 @@
 """Constructions that a sentence, or a pair, may have, told by its words alone.
 
-These are shallow features: word lists (constructions.yaml) and order, no parser. They find most of what they are named
-after in captions and short sentences, and some of what they find is something else; each function says what. Slices by
-them say where to look, and not how a model does on a construction. Words are normalised ones, without signs
+These are shallow features: word lists (constructions.yaml) and order, no parser. In captions and short
+sentences they find most instances of their construction, and some false ones, named by each function. Slices by them
+show where to look; they do not measure a model on a construction. Words are normalised ones, without signs
 (:func:`words_of`).
 """
 
@@ -73,8 +73,8 @@ def _participle(word: str) -> bool:
 def quantifier(words: Sequence[str]) -> bool:
     """Whether a word such as every, no, few, most, (at) least, exactly is there.
 
-    Bare numbers, "someone" and "something" do not count, since every second caption has them; "a few" counts, and so
-    do what is no quantity: "the most famous", "both" before "and", the answer "no".
+    Bare numbers, "someone" and "something" do not count, since every second caption has them; "a few" counts, and
+    (wrongly) so do "the most famous", "both" before "and" and the answer "no".
     """
     return not _listed("quantifiers").isdisjoint(words)
 

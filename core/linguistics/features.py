@@ -51,7 +51,7 @@ def extra_features(kind: str, first: Sequence[Token], second: Sequence[Token], w
     many times larger than the others, as plain counts would be (which the paper has).
     """
     if kind not in FEATURES:
-        raise LinguisticsError(f"there are no features of the kind {kind!r}; choose one of {', '.join(FEATURES)}")
+        raise LinguisticsError(f"no features of the kind {kind!r} exist; choose one of {', '.join(FEATURES)}")
     one, other = norms(first), norms(second)
     lengths = [math.log1p(len(one)), math.log1p(len(other))]
     if kind == "answer":

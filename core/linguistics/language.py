@@ -11,12 +11,12 @@ from core.files import read_yaml
 _LISTS = Path(__file__).with_name("languages.yaml")
 _WORD = re.compile(r"[^\W\d_]+")
 _LEAST = 4
-"""Words of a sentence whose language is told."""
+"""The fewest words of a sentence whose language is detected."""
 
 
 @functools.cache
 def _lists() -> dict[str, tuple[frozenset[str], frozenset[str], frozenset[str]]]:
-    """Of each other language: the words that English does not have, those that only English has, and those of both."""
+    """For each other language: words that English does not have, words that only English has, and shared words."""
     lists: dict[str, list[str]] = read_yaml(_LISTS)
     english = frozenset(lists.pop("English"))
     both = {language: frozenset(words) for language, words in lists.items()}
@@ -26,8 +26,8 @@ def _lists() -> dict[str, tuple[frozenset[str], frozenset[str], frozenset[str]]]
 def foreign(text: str) -> str:
     """The language of a text in Latin letters that is surely not English, else an empty text.
 
-    It takes two words of the language's list that English does not have, and more of them than of English ones. Beside
-    such a word, others with letters such as ä or ñ count half.
+    It takes two words of the language's list that English does not have, and more of them than English ones. Once
+    there is such a word, others with letters such as ä or ñ count half.
     """
     words = _WORD.findall(text.lower())
     if len(words) < _LEAST:

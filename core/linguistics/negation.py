@@ -1,4 +1,4 @@
-"""Where “not” can stand in an English sentence: what a page offers must read as a person would write it.
+"""The places for “not” in an English sentence, such that the result reads naturally.
 
 The rule knows words, no grammar, so it leaves out whatever it is unsure of: questions, a noun that is spelt like an
 auxiliary, sentences without an auxiliary.
@@ -21,7 +21,7 @@ _NO_VERB = _DETERMINERS | {
     "me", "you", "him", "it", "us", "them", "in", "on", "at", "to", "of", "for", "from", "with", "by", "about", "as",
     "into", "over", "under", "up", "down", "out", "off", "so", "well", "and", "or", "but", "if", "than", "then",
 }  # fmt: skip
-"""What follows the auxiliary only where it is a verb or noun of its own: did a trick, had a dog, can in hand."""
+"""Words that follow an auxiliary only if it is a main verb or a noun: did a trick, had a dog, can in hand."""
 _ASKING = {"what", "who", "whom", "whose", "which", "when", "where", "why", "how", "is", "are", "was", "were", "am"}
 _ASKING |= _MODAL | _HAVE
 _JOINING = {"and", "or", "but", "if", "than", "as", "because", "while"}

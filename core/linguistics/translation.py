@@ -48,7 +48,7 @@ def scores(reference: Sequence[str], candidate: Sequence[str]) -> list[float]:
     - BLEU-n (Papineni et al. 2002): nltk; counts of n-grams longer than one plus one (Lin & Och 2004).
     - NIST (Doddington 2002): nltk, divided by the reference's score against itself; :func:`_nist`.
     - METEOR (Lavie & Agarwal 2007): nltk; words match as they are, by Porter stem or by a shared WordNet synset, a
-      word that stands twice with its last place (where METEOR asks for the places with the fewest chunks).
+      word that occurs twice with its last position (METEOR itself minimises the number of chunks).
     - ROUGE-1 and -2 (Lin 2004): the share of the reference's n-grams that the candidate has. ROUGE-L: F1 of the longest
       common subsequence. Token F1: F1 of the words without order.
     - TER (Snover et al. 2006), chrF (Popović 2015): sacrebleu. WER: nltk's edit distance. GLEU (Wu et al. 2016), RIBES

@@ -46,7 +46,7 @@ class Noun:
 
 
 def plural(noun: str) -> str:
-    """The plural of a count noun; of a compound, that of its last word. Empty where there is none."""
+    """The plural of a count noun; in a compound, of its last word. Empty for nouns without one."""
     if " of " in noun:
         first, _, rest = noun.partition(" of ")
         return f"{plural(first)} of {rest}"
@@ -109,7 +109,7 @@ class WordLists:
         if both and plural(noun.base):
             self.forms.setdefault(plural(noun.base), []).append(Noun(noun.base, noun.group, PLURAL))
 
-    @functools.cache  # noqa: B019 (lives as long as the command)
+    @functools.cache  # noqa: B019 (lives for one command)
     def others(self, name: str) -> dict[str, list[str]]:
         """By word, the words that it stands with in a list of pairs such as ``synonyms``, in both orders."""
         out: dict[str, list[str]] = {}
@@ -130,12 +130,12 @@ class WordLists:
         return frozenset(word for words in (*named, *pairs) for word in words)
 
     def partners(self, noun: Noun) -> list[str]:
-        """Base forms that exclude ``noun`` in its place."""
+        """Base forms that exclude ``noun`` in the same position."""
         if noun.group == "people":
             return self.people[noun.base]
         return [word for word in self.groups[noun.group] if word != noun.base and self.exclude(noun.base, word)]
 
-    @functools.cache  # noqa: B019 (lives as long as the command)
+    @functools.cache  # noqa: B019 (lives for one command)
     def exclude(self, one: str, other: str) -> bool:
         """Whether neither word is the other or a kind of it, in its first sense, nor both may hold by the lists."""
         if frozenset((one, other)) in self._overlapping:

@@ -79,7 +79,7 @@ class Lexicon(WordNetCorpusReader):  # type: ignore[misc]
         with self._lock:
             return super().synset_from_pos_and_offset(pos, offset)
 
-    @functools.lru_cache(maxsize=20_000)  # noqa: B019 (a lexicon lives as long as the process)
+    @functools.lru_cache(maxsize=20_000)  # noqa: B019 (one lexicon per process)
     def entry(self, word: str) -> Entry:
         """What WordNet says of a normalised word (``Token.norm``); of an unknown one, its form alone."""
         forms = {word} | {form for pos in "nvar" for form in self._morphy(word, pos)}

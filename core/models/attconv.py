@@ -32,7 +32,7 @@ CONTEXTS = ("extra", "each", "intra", "none")
 @dataclass(frozen=True)
 class AttConvConfig(CentredConfig):
     """Sizes and choices of both forms. ``context``: extra (t_y is the other text), each (every line of the other text
-    is a t_y of its own, the paper's "context-wise"), intra (t_y = t_x), none (t_x alone, the paper's "w/o context").
+    is a separate t_y, the paper's "context-wise"), intra (t_y = t_x), none (t_x alone, the paper's "w/o context").
     Dropout runs on the projected words (one mask a sentence) and on the pooled features."""
 
     hidden: int = setting(300, least=1)
@@ -65,10 +65,10 @@ class AttConvTrace:
 
 @dataclass(frozen=True)
 class ContextsTrace:
-    """The same for several contexts: each by itself, and which one won."""
+    """The traces of several contexts, and which context won."""
 
     each: tuple[AttConvTrace, ...]
-    """One a context, over those of the B rows that have it."""
+    """One per context, over the rows of B that have it."""
     present: Tensor
     """Whether a row has a context, [B, N]."""
     won: Tensor
@@ -86,7 +86,7 @@ class ContextsTrace:
 
 
 class AttConv(PairModel):
-    """What light and advanced share; a subclass says what source, focus and beneficiary are."""
+    """The common part of light and advanced; a subclass defines source, focus and beneficiary."""
 
     judges_both = False
 
@@ -138,7 +138,7 @@ class AttConv(PairModel):
         y: tuple[Tensor, Tensor] | None,
         override: Tensor | None,
     ) -> tuple[Tensor, AttConvTrace]:
-        """The filters ``[B, K]`` over t_x beside one context: its focus and its mask, None without."""
+        """The filters ``[B, K]`` over t_x with one context, given by its focus and mask (None: no context)."""
         scores = weights = context = None
         if self.match is not None and source is not None and y is not None:
             focus, y_mask = y
@@ -152,7 +152,7 @@ class AttConv(PairModel):
     def _beside_each(
         self, x: Tensor, beneficiary: Tensor, x_mask: Tensor, contexts: Sequence[Side], override: Override | None
     ) -> tuple[Tensor, ContextsTrace]:
-        """Each context by itself, and the largest value of each filter ("context-wise", section 4.3)."""
+        """One pass per context, keeping the largest value of each filter ("context-wise", section 4.3)."""
         source, traces, values = self.source(x, x_mask), [], []
         present = torch.stack([side.mask.any(1) for side in contexts], dim=1)
         for own, side, given in zip(present.T, contexts, each_map(override, len(contexts)), strict=True):
@@ -173,7 +173,7 @@ class AttConv(PairModel):
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """Without a context there is no attention."""
+        """Attention records only where there is a context."""
         attentive = (AttentionMap, AttentiveContext) if config.get("context") != "none" else ()
         return *attentive, FilterProvenance
 
@@ -190,7 +190,7 @@ class AttConv(PairModel):
 
     @classmethod
     def reads_lines(cls, config: Settings) -> bool:
-        """Where each line is a context of its own."""
+        """True where each line is a separate context."""
         return config.get("context") == "each"
 
     def lay_out(self, override: Override, reading: Reading) -> Override:
@@ -223,8 +223,8 @@ class AttConv(PairModel):
             yield self._provenance(rows, traces, won, output.features[0])
 
     def _provenance(self, rows: str, traces: Sequence[AttConvTrace], won: Tensor, pooled: Tensor) -> FilterProvenance:
-        """The winning n-gram of each filter with its exact parts (figure 6a), and of several contexts the one that it
-        ``won [K]`` beside."""
+        """The winning n-gram of each filter with its exact parts (figure 6a), and, if there are several, the context
+        ``won [K]`` that produced it."""
 
         def of_winner(values: Sequence[Tensor]) -> Tensor:
             """Of each context's ``[K, …]`` each filter's own."""
@@ -246,7 +246,7 @@ class AttConv(PairModel):
             pooled,
             context=from_context,
             shares=(self.classifier.weight * pooled).T,
-            beside=won if len(traces) > 1 else None,
+            contexts=won if len(traces) > 1 else None,
         )
         bias = tuple(self.classifier.bias.tolist())
         return FilterProvenance("filters", rows, self.config.width, filters, bias, contexts=len(traces))
@@ -275,7 +275,7 @@ class AttConvAdvanced(AttConv):
 
     source = [f_gconv(h_i); f_gconv([h_{i-1}; h_i; h_{i+1}])] ∈ R^{2d} (equations 10 to 12), focus the same function of
     t_y with shared weights, so that the two live in one space (the paper says "the same architecture"); beneficiary =
-    a unigram f_gconv of its own. The paper states 900k weights; its equations give more (the card says how many).
+    a separate unigram f_gconv. The paper states 900k weights; its equations give more (the count is on the card).
     """
 
     def __init__(self, config: AttConvConfig) -> None:

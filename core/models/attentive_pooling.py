@@ -75,7 +75,7 @@ class APCNN(AttentivePooling):
 
     Where we differ: the paper matches the states themselves, G = tanh(H_x^T U H_y). States grow in training, and every
     row's largest G comes to be 1, so that all words count the same: hence the lengths of 1. The paper ranks by the
-    cosine with a hinge loss; here a pair is classified, so the classifier reads both vectors beside the cosine. U
+    cosine with a hinge loss; here a pair is classified, so the classifier reads both vectors and the cosine. U
     starts as the identity.
     """
 
@@ -168,7 +168,7 @@ class ABCNN(AttentivePooling):
     def __init__(self, config: ABCNNConfig) -> None:
         size, channels = config.hidden, 1 if config.attention == "states" else 2
         super().__init__(config, config.joined_size(size) + 2)
-        # A row has about length 1, so that with A near 1/5 and twenty words a map is about as long as a word.
+        # Rows have length about 1, so with A near 1/5 and twenty words a map has about the length of a word.
         for name in ("x_map", "y_map"):
             rows = nn.Parameter(nn.init.normal_(torch.empty(POSITIONS, size), std=size**-0.5))
             self.register_parameter(name, rows if channels == 2 else None)

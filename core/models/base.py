@@ -35,7 +35,7 @@ from core.wording import hint
 Evidence = Iterator[Record]
 """Records in the order of the page."""
 Wanted = Collection[type[Record]]
-"""The types of record that somebody asks for."""
+"""The requested types of record."""
 
 
 Settings = Mapping[str, Any]
@@ -56,8 +56,8 @@ class ModelConfig:
 
     @property
     def linguistic(self) -> str:
-        """The set of linguistic features that the model reads beside the texts, or "none"
-        (:data:`core.linguistics.features.FEATURES`): ``extra``, of a model that has this setting."""
+        """The set of linguistic features that the model also reads, or "none"
+        (:data:`core.linguistics.features.FEATURES`): the setting ``extra``, where a model has it."""
         return str(getattr(self, "extra", "none"))
 
     def unprojected(self) -> ModelConfig | None:
@@ -110,7 +110,7 @@ class Intervention:
 
     ``attention``: in the place of the model's own. ``crossings``: False sets q, the share of words that look across a
     word, to 0 (:attr:`PairModel.counts_crossings`). Of a transformer, ``head``: whose attention the evidence is about,
-    empty for the one that is shown first, None where there is no evidence; ``knockout``: what it may not look at."""
+    empty for the one shown first, None where there is no evidence; ``knockout``: the links that are cut."""
 
     attention: Override | None = None
     crossings: bool = True
@@ -124,7 +124,7 @@ class Intervention:
         return next((len(one) for one in maps if one is not None), 0)
 
     def rows(self, rows: Tensor) -> Intervention:
-        """That of some rows of a batch, by their numbers."""
+        """The intervention on some rows of a batch, by their numbers."""
         if self.attention is None:
             return self
         if isinstance(self.attention, Tensor):
@@ -230,7 +230,7 @@ class PairModel(nn.Module):
 
     @property
     def linguistic(self) -> str:
-        """The set of linguistic features that the model reads beside the texts, or "none"."""
+        """The set of linguistic features that the model also reads, or "none"."""
         return self.config.linguistic
 
     @property
@@ -270,8 +270,8 @@ class PairModel(nn.Module):
         return cls.records
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
-        """Records of the output of one pair (a batch of 1), those of the ``wanted`` types alone. ``overridden``: its
-        attention came from outside."""
+        """Records of the ``wanted`` types from the output of one pair (a batch of 1). ``overridden``: its attention was
+        replaced."""
         return iter(())
 
     @classmethod
@@ -281,12 +281,12 @@ class PairModel(nn.Module):
 
     @classmethod
     def contexts(cls, config: Settings) -> tuple[int, ...]:
-        """How many texts beside the first a model with these settings can read: one."""
+        """How many contexts (texts after the first) a model with these settings can read: one."""
         return (1,)
 
     @classmethod
     def reads_lines(cls, config: Settings) -> bool:
-        """Whether each line of the second text is a context of its own, where the first one is judged."""
+        """Whether each line of the second text is a separate context, where the first text is judged."""
         return False
 
     def lay_out(self, override: Override, reading: Reading) -> Override:
@@ -296,8 +296,8 @@ class PairModel(nn.Module):
         return tuple(None if matrix is None else matrix[None] for matrix in override)
 
     def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
-        """The model's own attention in the output of one pair (a batch of 1), each map of it; none without attention.
-        Those of its records, unless a model says otherwise."""
+        """The model's attention maps in the output of one pair (a batch of 1); none without attention. They come from
+        its records, unless a model overrides this."""
         lines = tuple(itertools.accumulate((len(side.tokens) for side in reading.contexts[:-1]), initial=0))
         return tuple(
             AttentionLinks(
@@ -348,8 +348,8 @@ class PairModel(nn.Module):
         return 1
 
     def under(self, batch: Batch, intervention: Intervention) -> Output:
-        """:meth:`forward` with something else in the place of what the model computes: the one door for it. Of a batch
-        of 1 the attention may be several overrides, laid out as a batch of so many, and so is the output.
+        """:meth:`forward` with parts of the computation replaced; every intervention goes through here. For a batch of
+        1 the attention may be a batch of overrides, and the output has as many rows.
 
         Raises ValueError where the model computes no such thing, and for attention of another shape.
         """
@@ -359,7 +359,7 @@ class PairModel(nn.Module):
         return self(batch.repeated(intervention.overrides) if several else batch, intervention.attention)
 
     def regulariser(self) -> Tensor | None:
-        """A term of the loss beside the classes, None for a model without."""
+        """An additional term of the loss; None if the model has none."""
         return None
 
     def penalty(self, output: Output) -> Tensor | None:
@@ -367,7 +367,7 @@ class PairModel(nn.Module):
         return None
 
     def standardise(self, extra: Tensor) -> None:
-        """Set mean and scale of linguistic features from those of the training data ``[N, F]``."""
+        """Set mean and scale of linguistic features from the training data's ``[N, F]``."""
 
 
 @dataclass(frozen=True)
@@ -399,8 +399,8 @@ M = TypeVar("M", bound=PairModel)
 def register(
     name: str, *, title: str, paper: str, section: str, among: dict[str, ModelSpec] = REGISTRY
 ) -> Callable[[type[M]], type[M]]:
-    """Class decorator: make a model known under ``name``, ``among`` those of recipes unless told. Its settings are
-    of the type of its constructor's ``config``."""
+    """Class decorator: register a model under ``name``, by default ``among`` the architectures of recipes. Its settings
+    have the type of its constructor's ``config``."""
 
     def add(model: type[M]) -> type[M]:
         config = get_type_hints(model.__init__)["config"]
@@ -428,11 +428,11 @@ def spec_of(architecture: str) -> ModelSpec:
 
 
 def check_sides(architecture: str, config: Settings, contexts: int, judged: str) -> None:
-    """Raises ConfigError where a model with these settings does not read rows with so many contexts, or represents one
-    side while ``judged`` is "both"."""
+    """Raises ConfigError where a model with these settings does not read rows with this number of contexts, or
+    represents one side while ``judged`` is "both"."""
     model = spec_of(architecture).model
     if contexts not in model.contexts(config):
         rows = ("single texts", "pairs")
-        raise ConfigError(f"{model.spec.title} reads {rows[1 - contexts]}, and the roles are those of {rows[contexts]}")
+        raise ConfigError(f"{model.spec.title} reads {rows[1 - contexts]}, and the roles are for {rows[contexts]}")
     if judged == BOTH and not model.judges_both:
         raise ConfigError(f"{model.spec.title} judges one side: judged must name it, not both")

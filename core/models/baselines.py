@@ -1,6 +1,6 @@
 """Baselines that the phrase model is compared with, and the two simplest: Addition and the CNN of CNN-Cnt.
 
-They are those of Yin & Schütze 2017 (EACL, section 4). All read the same frozen word table, end in the same logistic
+The baselines of Yin & Schütze 2017 (EACL, section 4). All read the same frozen word table, end in the same logistic
 regression over [own features; linguistic features], and are given linguistic features in the same way:
 
 | registered as | class | what it can see of the other sentence |
@@ -37,7 +37,7 @@ from core.reading.reader import Reading
 class BaselineConfig(ModelConfig):
     """Sizes of a baseline. ``hidden`` is d, the width of words, states and sentence vectors (Addition has none).
     ``extra`` names the set of linguistic features, or none. Dropout runs on the words (one mask a sentence) and on the
-    sentence vectors, not on similarities and linguistic features: they are few, each with information of its own."""
+    sentence vectors, not on similarities and linguistic features: they are few and not redundant."""
 
     hidden: int = setting(300, least=1)
     embedding_dropout: float = setting(0.3, least=0, below=1)
@@ -55,8 +55,8 @@ class ComparingConfig(BaselineConfig):
     def joined(self, first: Tensor, second: Tensor) -> Tensor:
         """[u; v], or [u; v; |u - v|; u ∘ v] (Mou et al. 2016, section 3.2): ``[B, E]`` each -> ``[B, 2E]`` or ``[B,
         4E]``."""
-        beside = (torch.abs(first - second), first * second) if self.compare else ()  # [Mou16 heuristics]
-        return torch.cat([first, second, *beside], dim=1)
+        compared = (torch.abs(first - second), first * second) if self.compare else ()  # [Mou16 heuristics]
+        return torch.cat([first, second, *compared], dim=1)
 
     def joined_size(self, size: int) -> int:
         """How many numbers :meth:`joined` makes of two vectors of ``size`` E."""
@@ -121,7 +121,7 @@ class Addition(Baseline):
         super().__init__(config, 2 * config.input_size, projected=False)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """Raises ValueError for any ``override``: there is no attention."""
+        """Raises ValueError for any ``override``: the model has no attention."""
         refuse(override)
         own = torch.cat([self.words(side).sum(1) for side in (batch.first, batch.second)], dim=1)
         return self.classify(own, own.shape[1], batch)
@@ -152,7 +152,7 @@ class PairCNN(Baseline):
         self.similarity = nn.Parameter(torch.eye(config.hidden).repeat(max(config.classes - 1, 1), 1, 1))
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """Raises ValueError for any ``override``: there is no attention."""
+        """Raises ValueError for any ``override``: the model has no attention."""
         refuse(override)
         # Dropping one of C - 1 features would drop the answer, so dropout runs on what they are made of.
         first, second = (self.dropped(self.sentence(side)) for side in (batch.first, batch.second))
@@ -169,7 +169,7 @@ class CrossAttending(Baseline):
     records = (AttentionMap, AttentiveContext)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
-        """A map and its contexts for each direction, first that of the second sentence's words."""
+        """A map and its contexts for each direction, the second sentence's words first."""
         trace: CrossAttention = output.trace
         first, second = reading.first.role, reading.second.role
         directions = (

@@ -19,7 +19,7 @@ FAR = 11
 
 @dataclass(frozen=True)
 class DecomposableConfig(BaselineConfig):
-    """``intra``: whether each word also looks at the words of its own sentence (section 3.4). Dropout runs on the
+    """``intra``: whether each word also attends to its own sentence (section 3.4). Dropout runs on the
     projected words (one mask a sentence) and within F, G, H and F_intra."""
 
     intra: bool = setting(False)
@@ -49,7 +49,7 @@ class TwoLayers(nn.Module):
 
 @register("decomposable", title="Decomposable Attention", paper="Parikh et al. 2016", section="3")
 class Decomposable(CrossAttending):
-    r"""Decomposable Attention: words are aligned and compared one by one, and the comparisons are added up.
+    r"""Decomposable Attention: words are aligned and compared separately, and the comparisons are added up.
 
     e_ij = F(a_i)·F(b_j), β_i = Σ_j softmax_j(e_i)_j b_j, α_j = Σ_i softmax_i(e_j)_i a_i,
     v_1 = Σ_i G([a_i; β_i]), v_2 = Σ_j G([b_j; α_j]), features = H([v_1; v_2]), of d numbers.
@@ -60,8 +60,8 @@ class Decomposable(CrossAttending):
     | attend, compare, aggregate, own | F, G, H, F_intra | two layers with ReLU |
     | distance | d_0 … d_11 | R^12 |
 
-    Where we differ: the words are the frozen table's through a learned map; no sentence begins with a NULL word; the
-    bias of a distance is that of its absolute value.
+    Where we differ: words are frozen vectors through a learned map; no sentence begins with a NULL word; the bias of a
+    distance depends on its absolute value.
     """
 
     def __init__(self, config: DecomposableConfig) -> None:
@@ -90,7 +90,7 @@ class Decomposable(CrossAttending):
         return self.classify(own, own.shape[1], batch, trace)
 
     def _read(self, side: Side) -> tuple[Tensor, Tensor | None]:
-        """Words ``[B, T, d]``, with intra-sentence attention beside what each looks at ``[B, T, 2d]``, and its
+        """Words ``[B, T, d]``, with intra-sentence attention joined with their contexts ``[B, T, 2d]``, and the
         weights."""
         words = self.words(side)
         if self.own is None or self.distance is None:

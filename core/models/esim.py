@@ -19,7 +19,7 @@ class ESIM(CrossAttending):
     r"""ESIM: both sentences are read by an LSTM, aligned word by word, compared, and read again.
 
     ā = BiLSTM(first), b̄ = BiLSTM(second), e_ij = ā_i·b̄_j, ã_i = Σ_j softmax_j(e_i)_j b̄_j,
-    b̃_j = Σ_i softmax_i(e_j)_i ā_i, m_a = F([ā; ã; ā - ã; ā∘ã]), m_b alike, v_a = BiLSTM'(m_a), v_b alike,
+    b̃_j = Σ_i softmax_i(e_j)_i ā_i, m_a = F([ā; ã; ā - ã; ā∘ã]), v_a = BiLSTM'(m_a), m_b and v_b by symmetry,
     v = [mean v_a; max v_a; mean v_b; max v_b], features = tanh(H v), of d numbers.
 
     | here | paper | space |
@@ -63,7 +63,7 @@ class ESIM(CrossAttending):
         # F [a; ã; a - ã; a∘ã] = (F_1 + F_3) a + (F_2 - F_3) ã + F_4 (a∘ã), three quarters of the products.
         own, other, difference, product = self.compare.weight.chunk(4, dim=1)
         weight = torch.cat([own + difference, other - difference, product], dim=1)
-        beside = torch.cat([states, aligned, states * aligned], dim=-1)  # [Chen17 eq. 14-15]
-        compared = self.dropped(torch.relu(F.linear(beside, weight, self.compare.bias)))
+        joined = torch.cat([states, aligned, states * aligned], dim=-1)  # [Chen17 eq. 14-15]
+        compared = self.dropped(torch.relu(F.linear(joined, weight, self.compare.bias)))
         read = self.composition(compared, side.mask)
         return masked_mean(read, side.mask), masked_max(read, side.mask)[0]  # [Chen17 eq. 18-19]

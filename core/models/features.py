@@ -1,4 +1,4 @@
-"""What classifiers over a feature vector have in common: the model's own features and, beside them, linguistic ones."""
+"""Common parts of classifiers over a feature vector: the model's features, optionally with linguistic features."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ def filter_records(
     *,
     context: Tensor | None = None,
     shares: Tensor | None = None,
-    beside: Tensor | None = None,
+    contexts: Tensor | None = None,
 ) -> tuple[FilterRecord, ...]:
     """K filters over a sentence of ``length`` words.
 
     ``first [K]``: where their winning windows begin, below 0 for one that begins before the sentence. ``offsets [K,
     h]``, ``context [K]`` (0 without) and ``bias [K]`` add up to the ``preactivation [K]``; ``shares [K, C]`` in the
-    logits, None where they have none; ``beside [K]``: the number of the context that each won beside, where there are
+    logits, None where they have none; ``contexts [K]``: the number of the context that produced each, where there are
     several.
     """
     count, width = offsets.shape
@@ -31,7 +31,7 @@ def filter_records(
     columns = [column.tolist() for column in (first, offsets, bias, preactivation, activation)]
     columns.append([0.0] * count if context is None else context.tolist())
     columns.append([()] * count if shares is None else shares.tolist())
-    columns.append([None] * count if beside is None else beside.tolist())
+    columns.append([None] * count if contexts is None else contexts.tolist())
     return tuple(
         FilterRecord(
             index=k,

@@ -1,4 +1,4 @@
-"""Models that read each sentence by itself and meet at the classifier (AttConv, sections 2 and 4).
+"""Models that encode each sentence separately and combine both at the classifier (AttConv, sections 2 and 4).
 
 | registered as | class | what makes the vector of a sentence |
 |---|---|---|
@@ -8,9 +8,8 @@
 | bi-lstm | :class:`BiLSTMEncoder` | LSTM in both directions, its two last states |
 | self-attention | :class:`SelfAttention` | the same, several weighted means |
 
-Of a pair the classifier reads both vectors, with ``compare`` their difference and product too, with
-``context="none"`` that of the judged text alone: a classifier of
-single texts, or of pairs "w/o context".
+The classifier reads the vectors of both texts, with ``compare`` also their difference and product, with
+``context="none"`` only the judged text's: a classifier of single texts, or of pairs "w/o context".
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class EncoderTrace:
 
 
 class SentenceEncoder(Baseline):
-    """features = [vector of the first; vector of the second], perhaps compared, or that of the judged text alone."""
+    """features = [vector of the first; vector of the second], perhaps compared, or only the judged text's vector."""
 
     config: EncoderConfig
 
@@ -70,8 +69,8 @@ class SentenceEncoder(Baseline):
         super().__init__(config, own, projected)
 
     def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
-        """A sentence's vector; ``override [B, R, T]`` takes the place of its attention. Raises ValueError for another
-        shape, or for any where there is no attention."""
+        """A sentence's vector; ``override [B, R, T]`` replaces its attention. Raises ValueError for another shape, and
+        for any override if the model has no attention."""
         raise NotImplementedError
 
     def forward(self, batch: Batch, override: Override | None = None) -> Output:
@@ -152,8 +151,8 @@ class InternalAttentionCNN(ConvolvedEncoder):
     |---|---|---|
     | hidden_layer, score | W, V | R^{d×d}, R^d |
 
-    Where we differ: the paper has several places for its attention; this is the one on the convolution's output,
-    beside its pooling. It pools by the k largest values, we by the largest, as Bi-CNN does.
+    Where we differ: of the paper's variants this is the attention on the convolution's output, before pooling. The
+    paper pools the k largest values, we the largest, as Bi-CNN does.
     """
 
     records = (PooledAttention,)

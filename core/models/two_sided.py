@@ -1,14 +1,14 @@
 """Attentive convolution looked at from both sides: AttConv (Yin & Schütze 2018, section 3.1), extended.
 
-What is new beside the paper, and why:
+Differences from the paper, and why:
 
 - Both sentences attend to each other and both reach the classifier. In the paper t_x alone does, so a "not" of the
   context that no word of t_x looks at cannot matter.
 - A word may look at a null word, a learned vector among the other sentence's words, where it has no counterpart (as a
   word may be aligned with nothing in IBM's models, Brown et al. 1993). Without one a softmax must look somewhere.
-- Words match by their cosine, times a learned temperature, with the matches of their neighbours and the difference of
-  their relative places beside it, which settle which of two equal words is meant; and a word that another one matches
-  better is given less.
+- Words match by their cosine, times a learned temperature, plus the matches of their neighbours and the difference of
+  their relative positions, which decide which of two equal words is meant; a word that another word matches better gets
+  less weight.
 - A word is compared with what it finds by product and difference too (Chen et al. 2017, section 3.2), before the
   convolution and not inside it: a sum of the two cannot say that two numbers differ. The filters read compared words.
 - A word also knows how many of its sentence's other words look across it: who does what to whom is a matter of order,
@@ -86,7 +86,7 @@ class Direction:
     """[B, T_x], true on words."""
     overridden: bool
     compared: Tensor
-    """Each word beside what it finds, [B, T_x, compared], zero on pads."""
+    """Each word compared with its context, [B, T_x, compared], zero on pads."""
     preactivations: Tensor
     """[B, T_x, K] before the tanh; meaningless on pads."""
     winners: Tensor
@@ -241,7 +241,7 @@ class TwoSided(PairModel):
         override: Tensor | None,
         crossings: bool,
     ) -> tuple[Direction, Tensor]:
-        """The words of x beside what they find in y, and the pooled filters ``[B, K]``."""
+        """The words of x compared with their contexts in y, and the pooled filters ``[B, K]``."""
         null = self.null_score
         own = matches.masked_fill(~x_side.mask[..., None], torch.finfo(matches.dtype).min)
         taken = torch.logsumexp(torch.cat([own, null.expand(len(own), 1, own.shape[2])], dim=1), dim=1) - null
@@ -254,8 +254,8 @@ class TwoSided(PairModel):
         share = across.sum(-1) / (x_side.mask.sum(1, keepdim=True) - 1).clamp_min(1)
         share = share if crossings else torch.zeros_like(share)
         x = x.expand(len(context), -1, -1)
-        beside = torch.cat([x, context, x * context, (x - context).abs(), CROSSINGS * share[..., None]], dim=-1)
-        compared = self._kept(torch.relu(self.compare(beside)), x_side.mask)
+        joined = torch.cat([x, context, x * context, (x - context).abs(), CROSSINGS * share[..., None]], dim=-1)
+        compared = self._kept(torch.relu(self.compare(joined)), x_side.mask)
         preactivations = self.convolution(windows(compared, self.config.width))
         pooled, winners = self._largest(preactivations, x_side.mask.expand(len(x), -1))
         given = override is not None
@@ -326,8 +326,8 @@ class TwoSided(PairModel):
         return bias
 
     def _provenance(self, own: ReadText, direction: Direction, shares: Tensor) -> FilterProvenance:
-        """The winning n-gram of each filter. Its parts are compared words, so that what a word takes in from the other
-        sentence stands in that word's part and there is none of a context beside them."""
+        """The winning n-gram of each filter. Its parts are compared words: a word's part includes the context it takes
+        from the other sentence, so there is no separate part for the context."""
         width, winners = self.config.width, direction.winners[0]
         seen = windows(direction.compared, width)[0, winners]
         parts = (seen * self.convolution.weight).view(len(winners), width, -1).sum(-1)

@@ -114,7 +114,7 @@ class Batch:
         return self._with(lambda side: side.to(device), None if self.extra is None else self.extra.to(device))
 
     def repeated(self, rows: int) -> Batch:
-        """A batch of 1 as one of so many equal rows."""
+        """A batch of 1, repeated to ``rows`` equal rows."""
         extra = None if self.extra is None else self.extra.expand(rows, -1)
         return self._with(lambda side: Side(side.words.expand(rows, -1, -1), side.mask.expand(rows, -1)), extra)
 

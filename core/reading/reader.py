@@ -71,7 +71,7 @@ class WordReader:
 
 @dataclass(frozen=True)
 class ReadText:
-    """One text as a reader split it, cut after so many tokens."""
+    """One text as split into tokens by a reader, perhaps truncated."""
 
     role: str
     text: str

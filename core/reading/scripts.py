@@ -16,5 +16,5 @@ def without_spaces(text: str) -> bool:
 
 
 def inner_ends(text: str) -> list[int]:
-    """The places in a text where a word may end without a space: beside a letter of such a script, before no mark."""
+    """The positions where a word may end without a space: next to a letter of such a script, but not before a mark."""
     return [match.start() for match in _INNER.finditer(text)]

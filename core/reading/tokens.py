@@ -101,7 +101,7 @@ AUXILIARIES = frozenset((
     "ai", "are", "ca", "could", "dare", "did", "do", "does", "had", "has", "have", "is", "may", "might", "must",
     "need", "ought", "sha", "should", "was", "were", "wo", "would",
 ))  # fmt: skip
-"""What stands before ``n't``."""
+"""Stems that ``n't`` follows."""
 _READ_AS = {
     ("gon", "na"): ("going", "to"), ("wan", "na"): ("want", "to"), ("got", "ta"): ("got", "to"),
     ("gim", "me"): ("give", "me"), ("lem", "me"): ("let", "me"), ("more", "'n"): ("more", "than"),
@@ -139,7 +139,7 @@ def well_formed(text: str) -> str:
 
 def normalise(text: str) -> str:
     """The form a token is looked up by: NFKC, lower case, straight quotes, no zero-width characters, numbers
-    with or without commas alike."""
+    without commas."""
     form = text if text.isascii() else text.translate(AS_TYPED)
     if form.isascii():
         form = form.lower()
@@ -217,8 +217,8 @@ def tokenize(text: str) -> list[Token]:
 def norms(text: str) -> list[str]:
     """What the tokens of a text are looked up by, without their spans: for many texts, in a fifth of the time.
 
-    No token holds a space, and no rule looks beyond one or at the case of letters, so that what stands between spaces
-    is split on its own: most of it is one word, and most of the rest was met before.
+    No token contains a space, and no rule looks past one or at the case of letters, so each part between spaces is
+    split separately: most parts are one word, and most of the others are in the cache.
     """
     text = as_typed(text)
     if not text.isascii() or len(text) > MAX_CHARACTERS:

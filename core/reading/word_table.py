@@ -45,7 +45,7 @@ DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "pretrained" / "words"
 
 
 class WordTableError(UserError):
-    """The folder holds no word table that this program can read; the message says what to do."""
+    """The folder has no word table that this program can read; the message says what to do."""
 
 
 def ngram_vector(word: str, width: int) -> np.ndarray:
@@ -159,8 +159,8 @@ class WordTable:
         return parts if len(parts) > 1 and all(part in self._row for part in parts) else []
 
     def nearest(self, vector: Tensor, k: int = 5) -> list[tuple[str, float]]:
-        """The k words of largest cosine with ``vector [D]`` among the ``FREQUENT`` first rows, best first; with a table
-        beneath, among those of both."""
+        """The k words of largest cosine with ``vector [D]`` among the ``FREQUENT`` first rows, best first; with a
+        table beneath, among both tables' rows."""
         return self.nearest_to_each(vector[None], k)[0]
 
     def nearest_to_each(self, vectors: Tensor, k: int = 5) -> list[list[tuple[str, float]]]:

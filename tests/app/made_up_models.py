@@ -49,7 +49,7 @@ ALIGNMENT = {
 
 
 def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str = "extra", **more: Any) -> None:
-    """An untrained light model with a word table of its own, so that no test needs the shipped files."""
+    """An untrained light model with its own word table, so that no test needs the shipped files."""
     generator = torch.Generator().manual_seed(seed)
     words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
     torch.manual_seed(seed)
@@ -78,7 +78,7 @@ def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str
 def make_phrases(
     folder: Path, name: str, title: str, task: str, pooling: str, k: int, shared: bool = False, **more: Any
 ) -> None:
-    """An untrained phrase model for entailment or answer selection, with a word table of its own or the shared one."""
+    """An untrained phrase model for entailment or answer selection, with its own word table or the shared one."""
     words = default_table() if shared else None
     if words is None:
         generator = torch.Generator().manual_seed(4)

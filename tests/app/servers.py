@@ -1,4 +1,4 @@
-"""The app in a process of its own, over the checkpoints of the tests."""
+"""The app in a separate process, over the checkpoints of the tests."""
 
 from __future__ import annotations
 

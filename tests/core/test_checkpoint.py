@@ -103,11 +103,11 @@ def _device(folder, name):
         (lambda f: _change_tensors(f, lambda t: 2 * t), "does not match its card's checksum"),
         (lambda f: _set_weights(f, float("nan")), "has numbers in .* that are not finite"),
         (lambda f: _set_weights(f, float("inf")), "has numbers in .* that are not finite"),
-        (lambda f: _pipe(f, "weights.safetensors"), "weights.safetensors is no regular file"),
-        (lambda f: _device(f, "weights.safetensors"), "weights.safetensors is no regular file"),
-        (lambda f: _device(f, "card.json"), "card.json is no regular file"),
-        (lambda f: _pipe(f, "card.json"), "card.json is no regular file"),
-        (lambda f: (f / "card.json").write_text(" " * (5 << 20)), "card.json is no regular file of at most 4 MB"),
+        (lambda f: _pipe(f, "weights.safetensors"), "weights.safetensors is not a regular file"),
+        (lambda f: _device(f, "weights.safetensors"), "weights.safetensors is not a regular file"),
+        (lambda f: _device(f, "card.json"), "card.json is not a regular file"),
+        (lambda f: _pipe(f, "card.json"), "card.json is not a regular file"),
+        (lambda f: (f / "card.json").write_text(" " * (5 << 20)), "card.json is not a regular file of at most 4 MB"),
         (lambda f: _change_card(f, title="long" * 500), "titles, labels and roles must have at most 200 characters"),
         (lambda f: _change_card(f, labels=["a", "b", "c" * 300]), "labels and roles must have at most 200 characters"),
         (lambda f: _change_card(f, notes="long" * 500_000), "a text of more than 20,000 characters"),
@@ -267,7 +267,7 @@ def forbid(monkeypatch, forbidden):
 def test_a_name_too_long_for_a_file_is_one_sentence(capsys):
     assert main(["explain", "--model", "x" * 5000, "--first", "a dog", "--second", "an animal"]) == 2
     told = capsys.readouterr().err
-    assert "there is no checkpoint named" in told and len(told.splitlines()) == 1 and len(told) < 1000
+    assert "no checkpoint is named" in told and len(told.splitlines()) == 1 and len(told) < 1000
 
 
 def test_one_bad_card_costs_its_own_line(tmp_path, table, monkeypatch, capsys):
@@ -326,15 +326,15 @@ def test_a_card_is_read_once_until_its_file_changes(tmp_path, table, monkeypatch
     first = read_card(folder)
     first["title"] = "changed by the one who asked"
     assert read_card(folder)["title"] != first["title"] and len(read) == 1
-    _change_card(folder, title="Trained anew")
-    assert read_card(folder)["title"] == "Trained anew" and len(read) == 2
+    _change_card(folder, title="Trained again")
+    assert read_card(folder)["title"] == "Trained again" and len(read) == 2
 
 
 def test_a_card_that_claims_more_than_the_file_holds_costs_no_memory(tmp_path, table, monkeypatch):
     folder = make_checkpoint(tmp_path / "large", table).folder
     _change_card(folder, config={"input_size": 24, "hidden": 4000})
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(CheckpointError, match="names a larger model than that of its weights"):
+    with pytest.raises(CheckpointError, match="names a larger model than its weights"):
         load(folder)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KB; the model takes 500 MB
 

@@ -323,7 +323,7 @@ def _no_tokenizer(folder):
         (lambda folder: (folder / "config.json").write_text("{"), "no readable JSON"),
         (lambda folder: (folder / "pairlens.json").write_text('{"roles": ["a"]}'), "two different names"),
         (lambda folder: (folder / "pairlens.json").write_text('{"labls": []}'), "labls"),
-        (lambda folder: (folder / "pairlens.json").write_text("[1]"), "mend or remove it"),
+        (lambda folder: (folder / "pairlens.json").write_text("[1]"), "fix or remove it"),
         (lambda folder: (folder / "pairlens.json").write_text('{"head": "first"}'), "head must be as 7.4"),
         (lambda folder: (folder / "pairlens.json").write_text('{"head": "4.1"}'), "no head 4.1.*3 layers of 4 heads"),
         (lambda folder: _config(folder, id2label=None, label2id=None), "LABEL_0, LABEL_1.*page Models"),

@@ -174,12 +174,12 @@ def zipped(**files: bytes) -> bytes:
         (HEAD.encode("utf-16-le"), "UTF-16 without its mark; save it as UTF-8"),
         (b"<!DOCTYPE html>\n<html>404</html>", "is a web page, not data"),
         (b"", "no text in it"),
-        (b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "aa">]>\n<l><p a="&a;"/></l>', "entities of its own"),
+        (b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "aa">]>\n<l><p a="&a;"/></l>', "with its own entities"),
         (b"<corpus>\n<pair><t>A</h></pair>", "mismatched tag"),
         (b"just some words\nand more\n", "its first line is .just some words.; give CSV"),
-        (b"claim;proof;mark\na;b;c\n", "it has the columns claim, proof, mark; say which hold what .--columns"),
+        (b"claim;proof;mark\na;b;c\n", "it has the columns claim, proof, mark; pick the texts and the label .--columns"),
         (b"A man sleeps.\tA man rests.\tn\n", "looks like a row, not like a header .*premise=1,hypothesis=2,label=3"),
-        (b"left\tright\tsame\nA man.\tA dog.\t1\nA cat.\tIt.\t0\n", "columns left, right, same; say which hold what"),
+        (b"left\tright\tsame\nA man.\tA dog.\t1\nA cat.\tIt.\t0\n", "columns left, right, same; pick the texts and the label"),
         (b"A man\tsleeps\tn\nA dog\truns\tn\n", "looks like a row, not like a header"),
         (b'{"a": {"b": "A man sleeps."}, "c": 1}', r"its rows have the keys a, c, a\.b; .*--columns"),
         ("\x1b[31m <b>\u202ex</b>\ty\nz\tz\n".encode(), r"columns  \[31m <b> x</b>, y;"),
@@ -246,7 +246,7 @@ def test_xml_that_is_cut_off_keeps_its_whole_records(tmp_path):
 def test_texts_around_records_of_xml_are_not_dropped(tmp_path):
     answers = "<positive><s>A man did it.</s><s>Nobody did it.</s></positive>"
     content = f"<corpus>\n<set><question>Who did it then ?</question>{answers}</set>\n</corpus>"
-    with pytest.raises(DataError, match="has texts in <set> beside records of texts"):
+    with pytest.raises(DataError, match="has texts in <set> next to records of texts"):
         given(tmp_path, content, "x.xml")
 
 

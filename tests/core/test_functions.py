@@ -177,7 +177,7 @@ def test_an_object_of_a_notebook_needs_no_variable():
     assert guests[0].state != guests[1].state and guests[0].seconds > 0
     assert explain(guests[0], *PAIR).probabilities == explain(load_named(named("overlap")), *PAIR).probabilities
     function.labels = ("only", "only")
-    with pytest.raises(CheckpointError, match=r"labels must be different names.*mend the function"):
+    with pytest.raises(CheckpointError, match=r"labels must be different names.*fix the function"):
         function_checkpoint(function)
 
 
@@ -211,7 +211,7 @@ def test_calls_follow_one_another():
     ("name", "message"),
     [
         ("raises", "could not answer \\(TimeoutError: no answer in 3 s\\)"),
-        ("exits", "could not answer \\(SystemExit: 3\\): try again, or mend it"),
+        ("exits", "could not answer \\(SystemExit: 3\\): try again, or fix it"),
         ("too_few", "1 pairs with 3 probabilities each"),
         ("no_numbers", "does not answer with numbers"),
         ("not_finite", "3 probabilities each"),
@@ -274,5 +274,5 @@ def test_on_the_command_line_a_fault_is_one_sentence_and_no_traceback(module, co
     run = subprocess.run(
         [sys.executable, "-m", "core", *arguments], env=environment, capture_output=True, text=True, check=False
     )
-    assert run.returncode == 2 and "could not answer (SystemExit: 3): try again, or mend it" in run.stderr
+    assert run.returncode == 2 and "could not answer (SystemExit: 3): try again, or fix it" in run.stderr
     assert run.stderr.count("\n") == 1

@@ -305,6 +305,6 @@ def test_every_command_takes_names_of_classes(numbered, tmp_path, capsys):
         told = capsys.readouterr().err
         assert message in told and told.count("\n") == 1
     assert main(["explain", "--model", "nli-two-sided", *TOLD, *named]) == 2
-    assert "names of its own" in capsys.readouterr().err
+    assert "its own class names" in capsys.readouterr().err
     assert main(["explain", "--model", str(numbered), *TOLD]) == 2
     assert "--class-names" in capsys.readouterr().err

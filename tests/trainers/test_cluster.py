@@ -172,7 +172,7 @@ def refused(item: int) -> int:
     from core.errors import RunError
 
     if item:
-        raise RunError("mend it")
+        raise RunError("fix it")
     return item
 
 
@@ -182,7 +182,7 @@ def test_what_a_task_says_is_said_here(two_nodes: Any) -> None:
     with cluster(two_nodes.address) as ray:
         answers = each(ray, refused, [0, 1])
         assert next(answers) == (0, 0)
-        with pytest.raises(RunError, match=r"^mend it$"):
+        with pytest.raises(RunError, match=r"^fix it$"):
             next(answers)
 
 

@@ -151,7 +151,7 @@ def test_a_zip_of_anybody_writes_what_it_was_asked_for_and_nothing_else(server: 
         ),
         (zipped(a=b"a"), {"bytes": 7}, "bytes and 7 were expected"),
         (zipped(b=b"b"), {}, "has no a; its layout has changed"),
-        (b"<html>no zip</html>", {}, "is no readable zip"),
+        (b"<html>no zip</html>", {}, "is not a readable zip"),
         (None, {}, "answers 404"),
     ],
 )

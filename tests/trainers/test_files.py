@@ -235,7 +235,7 @@ def test_a_recipe_nested_too_deep_is_one_sentence(
 ) -> None:
     deep = tmp_path / "deep.yaml"
     deep.write_text("a: " + "[" * 5000 + "]" * 5000)
-    assert "no readable YAML" in sentence(capsys, "train", str(deep), "--data", str(data))
+    assert "not readable YAML" in sentence(capsys, "train", str(deep), "--data", str(data))
 
 
 @pytest.mark.parametrize(

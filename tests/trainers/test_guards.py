@@ -24,7 +24,7 @@ from trainers.set_up import Options, check_settings
 def test_a_diverged_run_is_no_result(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wild = ["--set", "lr=1.0e+30", "--set", "clip=0", "--set", "warmup=0", "--set", "epochs=2"]
     assert main(arguments(data, tmp_path / "run", *wild)) == 2
-    assert "the loss is no number in epoch 1; lower lr" in capsys.readouterr().err
+    assert "the loss became NaN in epoch 1; lower lr" in capsys.readouterr().err
     assert not (tmp_path / "run" / "card.json").exists()
 
 
@@ -41,7 +41,7 @@ def test_the_last_good_epoch_of_a_run_that_diverges_is_kept(
 
     monkeypatch.setattr(loop.TrainingRun, "step", spoiled)
     assert main(arguments(data, tmp_path / "run", "--set", "epochs=3", "--set", "batch_size=60")) == 0
-    assert "the loss is no number in epoch 2: epoch 1 is kept" in capsys.readouterr().out
+    assert "the loss became NaN in epoch 2: epoch 1 is kept" in capsys.readouterr().out
     card = json.loads((tmp_path / "run" / "card.json").read_text())
     assert card["best_epoch"] == 1 and len(card["epochs"]) == 1
     assert card["results"]["SNLI dev"]["accuracy"] == card["epochs"][0]["snli_dev"]

@@ -85,7 +85,7 @@ def test_changes_on_top() -> None:
         ("model.hidden=true", "model.hidden must be a whole number, got True"),
         ("model.input_size=3", "unknown key model.input_size: it follows from the words"),
         ("lr", "--set wants key=value"),
-        ("lr=[", "is no readable value"),
+        ("lr=[", "is not a readable value"),
     ],
 )
 def test_refusals(change: str, says: str) -> None:
@@ -112,7 +112,7 @@ def test_files_that_are_no_recipes(tmp_path: Path) -> None:
         recipe.load("nli-attconv-ligt")
     broken = tmp_path / "broken.yaml"
     broken.write_text("name: x\nlr: [\n")
-    with pytest.raises(RecipeError, match="no readable YAML at line"):
+    with pytest.raises(RecipeError, match="not readable YAML at line"):
         recipe.load(str(broken))
     broken.write_text("- just\n- a list\n")
     with pytest.raises(RecipeError, match="keys and values"):

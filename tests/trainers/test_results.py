@@ -229,7 +229,7 @@ def test_check_notices_a_card_that_says_something_else(made_up: Path, capsys: py
 @pytest.mark.parametrize(
     ("path", "content", "why"),
     [
-        ("as-adaqa/card.json", "{", "as-adaqa/card.json is no readable JSON"),
+        ("as-adaqa/card.json", "{", "as-adaqa/card.json is not readable JSON"),
         (
             "as-adaqa/card.json",
             json.dumps({k: v for k, v in card("as-adaqa").items() if k != "training"}),
@@ -245,8 +245,8 @@ def test_check_notices_a_card_that_says_something_else(made_up: Path, capsys: py
             f"{COMPARED}\na,map,x,0.6,0.5,0.1,0,0.2,9,1,1\n",
             "seeds.csv is a table of compar",
         ),
-        ("as-adaqa/map/map.json", "[", "map/map.json is no readable JSON"),
-        ("words/card.json", "", "words/card.json is no readable JSON"),
+        ("as-adaqa/map/map.json", "[", "map/map.json is not readable JSON"),
+        ("words/card.json", "", "words/card.json is not readable JSON"),
         ("../docs/speed.json", "{", "docs/speed.json is not a readable JSON"),
     ],
 )

@@ -34,7 +34,7 @@ def test_only_frequent_and_wanted_words_are_kept(tmp_path: Path) -> None:
     [
         ("a 1 2\nb 1\n", "line 2 of v.txt has 1 numbers where the first row has 2"),
         ("a 1 2\nb 1 2 3\n", "line 2 of v.txt has 3 numbers where the first row has 2"),
-        ("a 1 2\nb 1 x\n", "line 2 of v.txt holds something that is no number"),
+        ("a 1 2\nb 1 x\n", "line 2 of v.txt holds something that is not a number"),
         ("a 1 2\nb 1 nan\n", "line 2"),
         ("", "no word vectors"),
     ],

@@ -240,7 +240,7 @@ sys.exit(status)
 
 
 def streaming(quick: bool) -> list[Measurement]:
-    """Memory of `predict` for ``FEW`` and ``MANY`` rows, each in a process of its own; the time of ``MANY`` from the
+    """Memory of `predict` for ``FEW`` and ``MANY`` rows, each in a separate process; the time of ``MANY`` from the
     first row read to the last part written by that of the forward passes alone; and a Ray cluster of two workers by one
     of one, once both have predicted ``SOME`` rows. All with one thread for the passes."""
     rows, threads = MANY // 10 if quick else MANY, torch.get_num_threads()

@@ -67,4 +67,6 @@ def load(path: Path = REGISTRY) -> dict[str, DataSet]:
             raise ValueError("it must hold data sets by name")
         return {str(name): json_types.checked(value, DataSet, str(name)) for name, value in values.items()}
     except (OSError, ValueError) as error:
-        raise RunError(f"{path.name} is no registry of data sets ({error}); mend it or leave --registry out") from None
+        raise RunError(
+            f"{path.name} is not a registry of data sets ({error}); fix it or leave --registry out"
+        ) from None

@@ -28,7 +28,7 @@ def unpack(path: Path, archive: Archive, folder: Path) -> None:
                     _take(packed, name, scratch, archive.largest)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise DownloadError(
-            f"{path.name} is no readable zip ({error}); delete it and run the command again, or see the page of the "
+            f"{path.name} is not a readable zip ({error}); delete it and run the command again, or see the page of the "
             "data set"
         ) from None
 

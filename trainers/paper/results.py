@@ -337,7 +337,7 @@ def _json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise RunError(f"{path.parent.name}/{path.name} is no readable JSON: make it again") from None
+        raise RunError(f"{path.parent.name}/{path.name} is not readable JSON: make it again") from None
 
 
 def _measure(name: str) -> str:

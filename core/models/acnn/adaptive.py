@@ -1,6 +1,6 @@
 """Adaptive CNNs: filters made from the text itself, or from the other text (Shen et al. 2018, EMNLP).
 
-    one text   words -> filters of its own -> convolution, ReLU, max over time -> classes            ACNN (section 3.2)
+    one text   words -> filters for this text -> convolution, ReLU, max over time -> classes         ACNN (section 3.2)
     a pair     question -> filters for the answer, answer -> filters for the question -> h_q, h_a
                t = [h_q; h_a; h_q - h_a; h_q ∘ h_a; matching; linguistic features] -> classes        AdaQA (section 3.3)
 
@@ -50,7 +50,7 @@ from core.reading.batch import Side
 class ACNNConfig(ProjectedConfig):
     """Sizes and choices for one text. ``filters``: K. ``width``: h. ``code``: l, size of z. ``rank``: 0 for the
     paper's generator, R for the factorised one (:class:`core.models.acnn.filters.FilterGenerator`).
-    ``word_dropout``: chance that training leaves a whole word out, for the generator and the convolution alike."""
+    ``word_dropout``: probability that training drops a word, from both the generator and the convolution."""
 
     classes: int = setting(2, least=1)
     filters: int = setting(100, least=1, in_tables=InTables(symbol="K"))
@@ -136,10 +136,10 @@ class AdaptiveModel(PairFeatures):
             values, added = self.static(windows), self.static.bias
         pooled, winners = masked_max(values, windows.mask)
         code, filters = own or (None, None)
-        # The ReLU is the same after the max as before it, on K numbers in place of T'·K.
+        # ReLU and max commute; after the max it costs K operations instead of T'·K.
         return TextTrace(windows, code, filters, applied, values, torch.relu(pooled), winners, side.mask.sum(1), added)
 
-    # --- generated filters, as the filter map asks for them (core.models.base.FilterMaker) ---
+    # --- generated filters for the filter map (core.models.base.FilterMaker) ---
 
     @property
     def filter_maker(self) -> FilterMaker | None:

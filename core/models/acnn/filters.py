@@ -35,7 +35,8 @@ def valid_windows(words: Tensor, mask: Tensor, width: int) -> Windows:
 
 
 def adaptive_convolution(windows: Windows, filters: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Each text with filters of its own: windows of B texts, ``filters [B, K, h, d]`` -> pre-activations [B, T', K].
+    """Convolve each text with its own filters: windows of B texts, ``filters [B, K, h, d]`` -> pre-activations [B, T',
+    K].
 
     One batched product over all texts. ``bias [K]`` is ψ of the pair form (section 3.3); the form for one text has none
     (section 3.2).
@@ -76,9 +77,9 @@ class FilterGenerator(nn.Module):
     ``weight`` 0 the generator gives any constant filters, and the model is the basic CNN that the paper says it
     contains.
 
-    ``rank`` > 0 is the *factorised* generator, which the paper does not have: filter k is ``constant_k`` and a mix of R
-    directions of its own, f_k = c_k + Σ_r m_kr(z) u_kr with m(z) linear in z. It has l·K·R + K·R·h·d weights in place
-    of l·K·h·d (at l 100, K 300, h 5, d 50 and R 4: .4 million in place of 7.5).
+    ``rank`` > 0 is the *factorised* generator, which is not in the paper: filter k is ``constant_k`` plus a mix of its
+    R directions, f_k = c_k + Σ_r m_kr(z) u_kr with m(z) linear in z. It has l·K·R + K·R·h·d weights instead of l·K·h·d
+    (at l 100, K 300, h 5, d 50 and R 4: 0.4 million instead of 7.5).
     """
 
     def __init__(self, size: int, filters: int, width: int, code: int, rank: int = 0) -> None:
@@ -102,7 +103,7 @@ class FilterGenerator(nn.Module):
         if not self.rank:
             made = torch.addmm(self.constant.flatten(), code, self.weight.flatten(1))  # [Shen18 eq. 3]
             return made.view(-1, *self.shape)
-        # [K, B, R] @ [K, R, h·d]: every filter has directions of its own.
+        # [K, B, R] @ [K, R, h·d]: every filter has its own directions.
         shares = (code @ self.mix.flatten(1)).view(-1, self.shape[0], self.rank).transpose(0, 1)
         made = torch.baddbmm(self.constant.flatten(1)[:, None], shares, self.directions.flatten(2))
         return made.transpose(0, 1).reshape(-1, *self.shape)

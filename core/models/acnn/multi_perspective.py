@@ -60,9 +60,9 @@ class MultiPerspective(nn.Module):
         override: Tensor | None = None,
         nearest: Tensor | None = None,
     ) -> Matched:
-        """States ``x [B, T_x, d]`` against ``y [B, T_y, d]``. ``override [B, T_x, T_y]`` takes the place of the
-        weights by which states of x mix those of y, ``nearest [B, T_x + T_y]`` that of both
-        positions of largest cosine, x's before y's. Raises ValueError for an override of another shape."""
+        """States ``x [B, T_x, d]`` against ``y [B, T_y, d]``. ``override [B, T_x, T_y]`` replaces the
+        weights by which states of x mix states of y, ``nearest [B, T_x + T_y]`` the positions of largest cosine, x's
+        before y's. Raises ValueError for an override of another shape."""
         x = x.masked_fill(~x_mask[..., None], 0.0)
         y = y.masked_fill(~y_mask[..., None], 0.0)
         scores = F.normalize(x, dim=2, eps=EPSILON) @ F.normalize(y, dim=2, eps=EPSILON).mT

@@ -63,7 +63,7 @@ class PairTrace:
     q: TextTrace
     a: TextTrace
     matched: Matched | None
-    """Of models with attention: how the windows of a (rows) match those of q (columns)."""
+    """In models with attention: how the windows of a (rows) match the windows of q (columns)."""
 
 
 @register("adaqa", title="AdaQA", paper="Shen et al. 2018", section="3.3")

@@ -21,8 +21,8 @@ LONGEST = 7
 POOLINGS = ("kmin", "kmax", "full")
 
 TIE_DECIMALS = 5
-"""Scores that agree in this many decimals are equal: those of a phrase that occurs twice differ in their last
-bits, by the order in which a processor adds."""
+"""Scores that agree in this many decimals are equal: a phrase that occurs twice gets scores that differ in their last
+bits, by the order of additions."""
 
 
 class PhraseGRU(nn.Module):
@@ -101,8 +101,9 @@ def alignment(first: Tensor, second: Tensor) -> Tensor:
 
 
 def into_slots(scores: Tensor, rows: int, columns: int, longest: int) -> Tensor:
-    """Scores between the phrases of two sentences of so many words, as records number them (without empty slots), laid
-    into their slots: ``[n, m] -> [rows · L, columns · L]``, zero elsewhere. Raises ValueError for another n or m."""
+    """Scores between the phrases of two sentences, numbered as in records (without empty slots), laid into their slots
+    (``rows`` and ``columns``: words of the sentences): ``[n, m] -> [rows · L, columns · L]``, zero elsewhere. Raises
+    ValueError for another n or m."""
     masks = [phrase_mask(torch.ones(1, words, dtype=torch.bool), longest)[0] for words in (rows, columns)]
     expected = [int(mask.sum()) for mask in masks]
     if list(scores.shape) != expected:

@@ -82,7 +82,7 @@ class PhraseConfig(ProjectedConfig):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts of the feature vector beside extra."""
+        """The parts of the feature vector other than ``extra``."""
         return tuple(self.features.split("+"))
 
     @property
@@ -166,12 +166,12 @@ class PhraseMatcher(PairFeatures):
         s_2 = matched(second, second_mask, scores, first_mask)
         sums = torch.stack([first_words.sum(1), second_words.sum(1)], dim=1)
         own = self.features_of(sums, *self.read(first, s_1.selection, second, s_2.selection))
-        # Similarities and linguistic features are few, each with information of its own: they stay.
+        # Similarities and linguistic features are few and not redundant: no dropout on them.
         rep = own.shape[1] - ("simi" in config.parts) * config.similarity_count
         return self.classify(own, rep, batch, PhraseTrace(s_1, s_2, sums, scores))
 
     def lay_out(self, override: Override, reading: Reading) -> Tensor:
-        """An alignment of phrases as :class:`PhraseSelection` numbers them, rows those of the second sentence."""
+        """An alignment of phrases as :class:`PhraseSelection` numbers them; rows are phrases of the second sentence."""
         assert isinstance(override, Tensor), "there is one alignment"
         rows, columns = len(reading.second.tokens), len(reading.first.tokens)
         return into_slots(override, rows, columns, self.config.longest)[None]
@@ -228,7 +228,7 @@ class PhraseMatcher(PairFeatures):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """GRU 2 over the kept phrases: last states s_1, s_2 and s_p, each ``[B, h]``.
 
-        The sequence of both sentences begins with that of the first, so s_p continues from s_1.
+        The joint sequence begins with the first sentence, so s_p continues from s_1.
         """
         sequences = [_selected(first, first_selection), _selected(second, second_selection)]
         longest = max(c.shape[1] for c in sequences)

@@ -1,1 +1,1 @@
-"""Attention over the states of a recurrent reader, and the Transformer's beside it (Potts, CS224u slides)."""
+"""Attention over the states of a recurrent reader, and a Transformer's (Potts, CS224u slides)."""

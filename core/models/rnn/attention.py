@@ -31,7 +31,7 @@ class Looking(NamedTuple):
 
 
 def one_after_the_other(rows: Sequence[Looking]) -> Looking:
-    """What the states saw that each looked by itself."""
+    """Joins the results of states that attended one after the other."""
     scores, weights, contexts = (torch.cat([row[part] for row in rows], dim=1) for part in range(3))  # type: ignore[misc]
     reach = [row.reach for row in rows if row.reach is not None]
     return Looking(scores, weights, contexts, torch.cat(reach, dim=1) if reach else None)
@@ -40,9 +40,9 @@ def one_after_the_other(rows: Sequence[Looking]) -> Looking:
 class LookingBack(nn.Module):
     r"""Global attention, or with a ``window`` local attention (Luong et al. 2015, sections 3.1 and 3.2).
 
-    α̃_i = score(h_t, h_i), α = softmax(α̃), κ = Σ_i α_i h_i, or their mean as the slides write it. Locally i stays within
-    ``half_width`` D of a place p_t: "monotonic" p_t = t (the last word where the premise is shorter), "predictive"
-    p_t = S σ(v_p^T tanh(W_p h_t)) of S words, and then -(i - p_t)² / 2 (D / 2)² is added to α̃_i.
+    α̃_i = score(h_t, h_i), α = softmax(α̃), κ = Σ_i α_i h_i, or their mean as the slides write it. Locally i stays
+    within ``half_width`` D of a place p_t: "monotonic" p_t = t (the last word where the premise is shorter),
+    "predictive" p_t = S σ(v_p^T tanh(W_p h_t)) of S words, and then -(i - p_t)² / 2 (D / 2)² is added to α̃_i.
 
     Where we differ: Luong et al. multiply the finished weights by that Gaussian; inside the softmax it weighs the words
     in the same proportions, and a row still adds up to 1. Their W_a [h_t; h_i] is v_a^T tanh(W_a [h_t; h_i]) in their
@@ -68,7 +68,7 @@ class LookingBack(nn.Module):
         reach: Tensor | None = None,
     ) -> Looking:
         """``asking [B, R, d]`` at the ``places [B or 1, R]`` of the hypothesis, ``premise [B, T_p, d]``. ``reach
-        [B, R, T_p]`` says which words lie within the windows, in the place of what p_t says."""
+        [B, R, T_p]``: which words lie within the windows, instead of p_t's windows."""
         scores = single(self.match(asking, premise))  # a softmax multiplies the steps of bfloat16
         allowed = scores
         if self.window:

@@ -38,8 +38,8 @@ class ChainedConfig(ModelConfig):
     attention matches words (a residual connection, as He et al. 2016 add a layer's input to its output); the slides
     have the network's alone. ``window``: of local attention, "monotonic" (local-m) or "predictive" (local-p),
     ``half_width`` words to either side. ``context``: κ is the weighted states' sum, or their mean as the slides write
-    it. ``combination``: "concat" and "sum" are the slides' two, which can say the same; "compared" has product and
-    difference beside them (Chen et al. 2017, section 3.2). ``match_states``: word by word, W_y on the premise's states
+    it. ``combination``: "concat" and "sum" are the slides' two, equally expressive; "compared" adds product and
+    difference (Chen et al. 2017, section 3.2). ``match_states``: word by word, W_y on the premise's states
     (Rocktäschel et al. 2016). ``feeding``: each h̃ is an input of the next step (Luong et al. 2015). ``readout``: the
     classifier reads the last step's h̃, or the largest of all steps' in each dimension. Dropout runs on the projected
     words (one mask a sentence) and on what the classifier reads.
@@ -104,8 +104,8 @@ class Combination(nn.Module):
         if self.context is not None and self.state is not None:
             return torch.tanh(self.context(context) + self.state(state))  # [Potts combo-sum]
         if self.compared is not None:
-            beside = torch.cat([context, state, context * state, context - state], dim=-1)
-            return torch.tanh(self.compared(beside))
+            joined = torch.cat([context, state, context * state, context - state], dim=-1)
+            return torch.tanh(self.compared(joined))
         assert self.both is not None
         # Word by word this is the slides' tanh([κ_T; h_T] W) as well.
         return torch.tanh(self.both(torch.cat([context, state], dim=-1)))  # [Potts combo-concat] [Potts word-combo]
@@ -115,7 +115,7 @@ class Combination(nn.Module):
 class ChainedRNN(PairModel):
     r"""A recurrent network that reads the hypothesis after the premise, with attention over the premise's states.
 
-    h_1 … h_n are the states of the premise; the same network goes on over the hypothesis from h_n, up to h_C.
+    h_1 … h_n are the states of the premise; the same network continues over the hypothesis from h_n, up to h_C.
 
     - global: α̃_i = score(h_C, h_i), α = softmax(α̃), κ = Σ_i α_i h_i (or the mean), h̃ = tanh([κ; h_C] W_κ);
     - local (Luong et al. 2015, section 3.2): the same for every state h_t of the hypothesis, over a window of the
@@ -154,8 +154,8 @@ class ChainedRNN(PairModel):
         self.classifier = nn.Linear(size, config.classes)
 
     def forward(self, batch: Batch, override: Tensor | None = None, reach: Tensor | None = None) -> Output:
-        """``override [B, R, T_p]`` takes the place of α: R is 1 with global attention, T_h otherwise. ``reach``, of the
-        same shape, says which words lie within the windows of local attention.
+        """``override [B, R, T_p]`` replaces α: R is 1 with global attention, T_h otherwise. ``reach``, of the same
+        shape, marks the words within the windows of local attention.
 
         Raises ValueError when it has another shape, and without attention.
         """
