@@ -84,7 +84,7 @@ def load_named(name: str) -> Checkpoint:
         check_local(name)
         known = ", ".join(folders) or "none"
         shown = name if len(name) <= 100 else f"{name[:100]}…"
-        raise CheckpointError(f"no checkpoint is named {shown!r}: choose one of {known}")
+        raise CheckpointError(f"there is no checkpoint named {shown!r}: choose one of {known}")
     return loaded(folders[name])
 
 

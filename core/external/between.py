@@ -18,14 +18,14 @@ def chosen_attention(layers: Sequence[Tensor], chosen: str) -> Tensor:
     head, stack = parse_head(chosen), stack_of(chosen)
     if stack and not layers:
         raise HeadError(
-            f"cannot show {chosen}: the model has no {STACKS[stack]} whose attention can be drawn; choose {MEAN}"
+            f"no {chosen}: the model has no {STACKS[stack]} whose attention can be drawn; choose {MEAN}"
         )
     if head == ROLLOUT:
         return rollout(layers)
     if isinstance(head, Head):
         if head.layer >= len(layers) or head.number >= layers[head.layer].shape[1]:
             raise HeadError(
-                f"cannot show head {chosen}: the model has {len(layers)} layers of {layers[0].shape[1]} heads; "
+                f"no head {chosen}: the model has {len(layers)} layers of {layers[0].shape[1]} heads; "
                 f"choose another, or {MEAN}"
             )
         return layers[head.layer][0, head.number]

@@ -401,7 +401,7 @@ def _read_record(folder: Path, where: str) -> JsonObject:
     except OSError as error:
         raise FilterMapError(f"{where}/map.json cannot be read ({error.strerror}): mend its permissions") from error
     except ValueError as error:
-        raise FilterMapError(f"{where}/map.json is no readable JSON: copy it again or {_AGAIN}") from error
+        raise FilterMapError(f"{where}/map.json is not readable JSON: copy it again or {_AGAIN}") from error
     if not isinstance(record, dict) or record.get("schema_version") != SCHEMA_VERSION:
         raise FilterMapError(f"{where}/map.json is of another version than {SCHEMA_VERSION}: {_AGAIN}")
     try:

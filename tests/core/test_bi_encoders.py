@@ -148,7 +148,7 @@ def _other_step(folder):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda folder: (folder / "modules.json").write_text("{"), "no list of steps"),
+        (lambda folder: (folder / "modules.json").write_text("{"), "not a list of steps"),
         (_other_step, "steps that PairLens does not know .*LSTM"),
         (lambda folder: (folder / "1_Pooling/config.json").write_text("{}"), "pools in a way"),
         (lambda folder: (folder / "0_Transformer/model.safetensors").unlink(), "no .*safetensors"),

@@ -114,13 +114,13 @@ def _device(folder, name):
         (lambda f: _change_card(f, results={"long" * 9000: {}}), "a text of more than 20,000 characters"),
         (lambda f: (f / "weights.safetensors").unlink(), "has no weights.safetensors"),
         (lambda f: (f / "card.json").unlink(), "has no card.json"),
-        (lambda f: _truncate(f, "card.json"), "no readable JSON"),
-        (lambda f: (f / "card.json").write_bytes(b"\xff\xfe\x00"), "no readable JSON"),
+        (lambda f: _truncate(f, "card.json"), "not readable JSON"),
+        (lambda f: (f / "card.json").write_bytes(b"\xff\xfe\x00"), "not readable JSON"),
         (lambda f: (f / "card.json").write_text("[]"), "another version"),
         (lambda f: _change_card(f, schema_version=99), "another version"),
-        (lambda f: (f / "card.json").write_bytes(bytes(500)), "no readable JSON"),
-        (lambda f: (f / "card.json").write_text("[" * 100_000 + "]" * 100_000), "no readable JSON"),
-        (lambda f: _change_card(f, title="half a \ud800 character"), "no readable JSON"),
+        (lambda f: (f / "card.json").write_bytes(bytes(500)), "not readable JSON"),
+        (lambda f: (f / "card.json").write_text("[" * 100_000 + "]" * 100_000), "not readable JSON"),
+        (lambda f: _change_card(f, title="half a \ud800 character"), "not readable JSON"),
         (lambda f: _change_card(f, labels=None), "labels must be a list of texts"),
         (lambda f: _change_card(f, labels=[]), "labels must be different names, one at least"),
         (lambda f: _change_card(f, labels="no"), "labels must be a list of texts"),
@@ -136,7 +136,7 @@ def _device(folder, name):
         (lambda f: _change_card(f, roles=_roles("", "", "")), "roles must name two different sides"),
         (
             lambda f: _change_card(f, roles=_roles("a", "", "a")),
-            "AttConv light reads pairs, and the roles are those of",
+            "AttConv light reads pairs, and the roles are for",
         ),
         (lambda f: _change_card(f, roles=_roles("a", "b", "both")), "AttConv light judges one side"),
         (lambda f: _change_card(f, architecture=["bert"]), "architecture must be text"),
@@ -267,7 +267,7 @@ def forbid(monkeypatch, forbidden):
 def test_a_name_too_long_for_a_file_is_one_sentence(capsys):
     assert main(["explain", "--model", "x" * 5000, "--first", "a dog", "--second", "an animal"]) == 2
     told = capsys.readouterr().err
-    assert "no checkpoint is named" in told and len(told.splitlines()) == 1 and len(told) < 1000
+    assert "no checkpoint named" in told and len(told.splitlines()) == 1 and len(told) < 1000
 
 
 def test_one_bad_card_costs_its_own_line(tmp_path, table, monkeypatch, capsys):

@@ -320,7 +320,7 @@ def _no_tokenizer(folder):
     [
         (_without_weights, "pickle.*python -c .*save_pretrained"),
         (lambda folder: (folder / "model.safetensors").unlink(), "has no .*safetensors: copy the model again"),
-        (lambda folder: (folder / "config.json").write_text("{"), "no readable JSON"),
+        (lambda folder: (folder / "config.json").write_text("{"), "not readable JSON"),
         (lambda folder: (folder / "pairlens.json").write_text('{"roles": ["a"]}'), "two different names"),
         (lambda folder: (folder / "pairlens.json").write_text('{"labls": []}'), "labls"),
         (lambda folder: (folder / "pairlens.json").write_text("[1]"), "fix or remove it"),

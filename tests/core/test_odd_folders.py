@@ -198,9 +198,9 @@ def _not_finite(folder):
         (lambda folder: _config(folder, id2label={"0": "a", "1": "a"}), "each with its own name"),
         (_linked_weights, "model.safetensors is a link to nowhere"),
         (_folder_of_weights, "model.safetensors is not a regular file"),
-        (lambda folder: _sharded(folder, "pytorch_model.bin"), "no .*safetensors file in the model’s folder"),
-        (lambda folder: _sharded(folder, "part.safetensors", "../part.safetensors"), "no .*safetensors file in"),
-        (lambda folder: _sharded(folder, "/etc/part.safetensors"), "no .*safetensors file in"),
+        (lambda folder: _sharded(folder, "pytorch_model.bin"), "not a .*safetensors file in the model’s folder"),
+        (lambda folder: _sharded(folder, "part.safetensors", "../part.safetensors"), "not a .*safetensors file in"),
+        (lambda folder: _sharded(folder, "/etc/part.safetensors"), "not a .*safetensors file in"),
         (lambda folder: _sharded(folder, "other.safetensors"), "other.safetensors is missing"),
         (lambda folder: _config(folder, transformers_weights="adapter_model.bin"), "names its weights in config.json"),
         (lambda folder: _config(folder, quantization_config={"load_in_8bit": True}), "is quantised"),
@@ -228,7 +228,7 @@ def test_steps_stay_inside_the_folder(good, tmp_path, path):
     shutil.copytree(good / "tower", folder)
     steps = json.loads((folder / "modules.json").read_text())
     (folder / "modules.json").write_text(json.dumps([{**steps[0], "path": path}, *steps[1:]]))
-    assert "no folder inside the model’s" in sentence_of(folder)
+    assert "not a folder inside the model’s" in sentence_of(folder)
 
 
 def test_one_bad_folder_leaves_the_others(good, tmp_path, monkeypatch):
