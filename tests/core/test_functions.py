@@ -240,7 +240,7 @@ def test_a_function_that_cannot_be_made_or_asked_leaves_the_others(capsys):
     assert "functions_of_a_test:none of PAIRLENS_GUESTS cannot be made (AttributeError" in printed.err
     assert "without_labels of PAIRLENS_GUESTS cannot be made" in printed.err
     assert "exits_at_once of PAIRLENS_GUESTS cannot be made (SystemExit: no licence)" in printed.err
-    with pytest.raises(ValueError, match="put in place"):
+    with pytest.raises(ValueError, match="could be replaced"):
         guest = load_named(named("overlap"))
         guest.model.under(guest.reader.batch(guest.read(*PAIR)), Intervention(crossings=False))
     with pytest.raises(CheckpointError, match="no checkpoint named"):
