@@ -17,9 +17,7 @@ def chosen_attention(layers: Sequence[Tensor], chosen: str) -> Tensor:
     for a head that the model does not have."""
     head, stack = parse_head(chosen), stack_of(chosen)
     if stack and not layers:
-        raise HeadError(
-            f"no {chosen}: the model has no {STACKS[stack]} whose attention can be drawn; choose {MEAN}"
-        )
+        raise HeadError(f"no {chosen}: the model has no {STACKS[stack]} whose attention can be drawn; choose {MEAN}")
     if head == ROLLOUT:
         return rollout(layers)
     if isinstance(head, Head):
