@@ -88,7 +88,7 @@ class ModelForm:
         state = self.page.state
         other = state.with_model(model, self.page.models)
         example = None if state.example is None else other.first_example(self.page.models)
-        self.page.set(other if example is None else other.anew(texts=example.texts))
+        self.page.set(other if example is None else other.updated(texts=example.texts))
 
     def key_of_texts(self, widget: str, *more: object) -> str:
         """The key of a widget that belongs to the texts that are shown: with others it is another widget."""
@@ -117,7 +117,7 @@ class ModelForm:
         if example is not None:
             model = shown_with(example, self.page.models, state.model)
             self.page.set(
-                (state if model in (None, state.model) else state.anew(model=model)).anew(texts=example.texts)
+                (state if model in (None, state.model) else state.updated(model=model)).updated(texts=example.texts)
             )
 
     def files(self) -> None:
@@ -181,13 +181,13 @@ class PairForm(ModelForm):
     def _text_box(self, side: str) -> dict[str, Any]:
         def take(text: str) -> None:
             state = self.page.state
-            self.page.anew(texts=(replace(state.pair, **{side: text}), *state.texts[1:]))
+            self.page.update(texts=(replace(state.pair, **{side: text}), *state.texts[1:]))
 
         return self.page.widget(side, take)
 
     def _swap(self) -> None:
         state = self.page.state
-        self.page.set(state.anew(texts=tuple(Pair(*text.now[::-1]) for text in (state.pair, *state.texts[1:]))))
+        self.page.set(state.updated(texts=tuple(Pair(*text.now[::-1]) for text in (state.pair, *state.texts[1:]))))
 
 
 def roles_of(name: str | None, models: Mapping[str, Listed]) -> Mapping[str, str]:

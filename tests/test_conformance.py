@@ -206,16 +206,18 @@ def table():
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory, table):
-    """Makes (checkpoint, explanation) of an architecture with these settings. No test changes them, so those of one
-    choice share what stands on disk."""
-    checkpoints = {}
+    """Makes (checkpoint, explanation) of an architecture with these settings. No test changes them, so the tests of one
+    choice share both."""
+    checkpoints, explanations = {}, {}
 
     def tell(architecture, settings, judged="second", texts=(FIRST, SECOND)):
         known = architecture, str(settings), judged
         if known not in checkpoints:
             sizes = tiny(architecture, **settings) | {"input_size": table.width}
             checkpoints[known] = make_checkpoint(tmp_path_factory.mktemp("told"), table, architecture, judged, **sizes)
-        return checkpoints[known], explain(checkpoints[known], *texts)
+        if (*known, texts) not in explanations:
+            explanations[*known, texts] = explain(checkpoints[known], *texts)
+        return checkpoints[known], explanations[*known, texts]
 
     return tell
 

@@ -69,7 +69,7 @@ def run_choice() -> None:
         st.button(
             "New run",
             key="desk new",
-            on_click=lambda: PAGE.anew(file=None, models=()),
+            on_click=lambda: PAGE.update(file=None, models=()),
             type="tertiary",
             icon=":material/add:",
         )
@@ -78,12 +78,12 @@ def run_choice() -> None:
 def _open(file: str, models: Iterable[str]) -> None:
     """Show the run of these checksums."""
     first = itertools.islice(map(store.short, models), MOST_MODELS)
-    PAGE.set(PAGE.state.anew(file=store.short(file), models=tuple(first)))
+    PAGE.set(PAGE.state.updated(file=store.short(file), models=tuple(first)))
 
 
 def _choose_models(models: list[str]) -> None:
     if models:
-        PAGE.anew(models=tuple(models))
+        PAGE.update(models=tuple(models))
     else:  # the chooser shows the old ones again
         PAGE.set(PAGE.state)
 

@@ -65,7 +65,7 @@ def draw(page: PageSession[ExploreState]) -> None:
 
     def reopen(tried: Tried) -> None:
         model = tried.name if tried.name in page.models else page.state.model
-        page.set(page.state.anew(model=model, texts=(Pair(*tried.texts),)))
+        page.set(page.state.updated(model=model, texts=(Pair(*tried.texts),)))
 
     def pin(tried: Tried | None) -> None:
         st.session_state[_PINNED] = tried

@@ -39,7 +39,7 @@ def after(state: ExploreState, said: JsonMapping) -> ExploreState:
     :func:`core.checkpoint.load_named` raises."""
     if "to" in said:
         to = min(max(0, int(said["to"])), len(state.edits))
-        return state.anew(step=None if to == len(state.edits) else to)
+        return state.updated(step=None if to == len(state.edits) else to)
     made = [parse_edit(str(text)) for text in said["make"]]
     edits = (*state.made, *made)
     if len(edits) > MOST_EDITS:
@@ -47,7 +47,7 @@ def after(state: ExploreState, said: JsonMapping) -> ExploreState:
     texts = words_after(state.pair.now, made, split_by(state.model, state.pair.now))
     if any(isinstance(edit, AttentionEdit) for edit in made):
         explain_under(load_named(state.model or ""), *texts, acting(edits))
-    return state.anew(edits=edits)
+    return state.updated(edits=edits)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """A page's state in its address and in a saved file.
 
-A page declares a frozen dataclass derived from :class:`PageState`, with its fields made by :func:`parameter`, and has
-no reader or writer of its own. Links outlive the program that wrote them: a setting that is unknown, unreadable or
-does not fit the rest is left out, and one sentence lists all of them. Nothing here raises on user input.
+A page declares a frozen dataclass derived from :class:`PageState`, with its fields made by :func:`parameter`; reading
+and writing are done here. Links outlive the program that wrote them: a setting that is unknown, unreadable or does not
+fit the rest is left out, and one sentence lists all of them. User input never raises.
 """
 
 # Streamlit can bind a widget to a query parameter (`bind="query-params"`). Tried with 1.67 and not enough: it drops a
 # wrong value without a word, writes a choice as its title, takes a late answer of the browser for a new choice, and
-# has no place for what is no widget (a selection, a text's trail, an example's name, a saved file).
+# has no place for other state (a selection, a text's trail, an example's name, a saved file).
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class PageState:
 
     page: ClassVar[str]
     follows: ClassVar[bool] = False
-    """Whether the page opens with the pair of the page before it, even where nobody chose that."""
+    """Whether the page opens with the previous page's pair, even one that was not chosen."""
     projector: bool = switch(False, kw_only=True)
 
     @classmethod
@@ -154,8 +154,8 @@ class PageState:
 
     @classmethod
     def from_file(cls, text: str, models: Mapping[str, str]) -> tuple[Self | None, list[str]]:
-        """State of a saved file (of another page's file its first pair alone), or None and one sentence when it is no
-        such file."""
+        """State of a saved file (only the first pair of another page's file), or None and one sentence for any other
+        file."""
         try:
             data = json.loads(text)
         except (ValueError, RecursionError):
@@ -166,7 +166,7 @@ class PageState:
         names = data.keys() - {"pairlens", "version"} if page == cls.page else SIDES
         return cls.from_parameters({name: data[name] for name in names if isinstance(data.get(name), str)}, models)
 
-    def anew(self, **values: Any) -> Self:
+    def updated(self, **values: Any) -> Self:
         """The same with other values, and without what belonged to the old ones."""
         dropped: JsonObject = {
             of_page.name: of_page.default for of_page, _, codec in self._codecs() if values.keys() & {*codec.belongs_to}
@@ -194,20 +194,20 @@ class PageState:
 
     @classmethod
     def names_texts(cls, parameters: Mapping[str, str]) -> bool:
-        """Whether an address says which texts are shown."""
+        """Whether an address names the texts."""
         return False
 
     @classmethod
     def takes(cls, shared: Version, parameters: Mapping[str, str], models: Mapping[str, str]) -> bool:
-        """Whether an address that does not say its texts shows the pair of all pages."""
+        """Whether an address without texts shows the shared pair."""
         return True
 
     def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version | None:
-        """The pair of all pages after a change to this state, where ``shared`` was theirs before."""
+        """The shared pair after a change to this state; ``shared``: the pair before it."""
         return shared
 
     def take_pair(self, shared: Version, models: Mapping[str, str]) -> Self:
-        """The same with the pair that another page gave."""
+        """The same with another page's pair."""
         return self
 
 

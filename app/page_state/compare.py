@@ -22,7 +22,7 @@ ROWS = ("second", "first")
 @dataclass(frozen=True)
 class CompareState(TextState):
     """All that decides what Compare shows. ``texts``: the pair and, where versions of it are compared, the other one.
-    ``others`` are the models beside ``model``; none for the page's own choice."""
+    ``others``: the models compared with ``model``; empty for the page's own choice."""
 
     page = "compare"
     all_examples = EXAMPLES

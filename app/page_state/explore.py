@@ -74,7 +74,7 @@ MOST_EDITS = 40
 
 
 def split_by(model: str | None, texts: Version) -> Split:
-    """How a model splits these texts into the words that edits count: all split alike but in scripts without spaces."""
+    """How a model splits these texts into the words that edits count; models differ only in scripts without spaces."""
     if model is not None and any(map(without_spaces, texts)):
         with contextlib.suppress(CheckpointError):
             return load_named(model).reader.tokens
@@ -156,12 +156,12 @@ class ExploreState(TextState):
 
     @property
     def attention(self) -> tuple[AttentionEdit, ...]:
-        """Those of them that change attention to the words that are shown."""
+        """The edits in effect that change attention between the present words."""
         return acting(self.made)
 
     @property
     def reworded(self) -> bool:
-        """Whether one of them has changed the words."""
+        """Whether one of the edits in effect has changed the words."""
         return any(isinstance(edit, Edit) for edit in self.made)
 
     @property
@@ -174,5 +174,5 @@ class ExploreState(TextState):
 
     @property
     def example(self) -> Example | None:
-        """The example that is shown, None for texts of a person's own and for one with a change."""
+        """The example that is shown, None for the user's own texts and for an edited example."""
         return None if self.reworded else super().example

@@ -29,8 +29,8 @@ def _place(text: str) -> int | None:
 @dataclass(frozen=True)
 class MapState(TextState):
     """All that decides what Filter map shows. ``layout`` is None for the map's first one; ``look`` and ``side`` name
-    the text that is looked into; ``filter`` None stands for its strongest filter, one that a person selects stays with
-    other texts. For a model of single texts the pair of all pages is the first text and the second one."""
+    the text that is inspected; ``filter`` None stands for its strongest filter, a selected one stays with other
+    texts. For a model of single texts the pair of all pages is the first text and the second one."""
 
     page = "filter map"
     follows = True
@@ -54,12 +54,12 @@ class MapState(TextState):
 
     def with_model(self, model: str, models: Mapping[str, str]) -> Self:
         """The first two texts become a pair where the new model reads pairs, and a pair two texts where it does not."""
-        other = self.anew(model=model)
+        other = self.updated(model=model)
         if self._single(models) == other._single(models):
             return other
         pair = self.give_pair(None, models)
         rest = self.texts[2:] if self._single(models) else self.texts[1:]
-        return other.anew(texts=(*other._placed(pair, models), *rest)[:MOST_TEXTS])
+        return other.updated(texts=(*other._placed(pair, models), *rest)[:MOST_TEXTS])
 
     def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version:
         """The first pair, or the first two single texts; a single text leaves the second of the shared pair."""
@@ -76,7 +76,7 @@ class MapState(TextState):
         placed = self._placed(shared, models)
         if placed == tuple(Pair(text.first) for text in self.texts[: len(placed)]):
             return self
-        return self.anew(texts=(*placed, *(self.texts[2:] if self.example is None else ())))
+        return self.updated(texts=(*placed, *(self.texts[2:] if self.example is None else ())))
 
     def _placed(self, pair: Version, models: Mapping[str, str]) -> tuple[Pair, ...]:
         """The texts that stand for a pair."""

@@ -1,14 +1,13 @@
 """A page's state in one browser session: taken from the address, changed by widgets, written back into the address.
 
-The state is a plain value of ours, never a widget's. A browser answers a moment late: what it sends with the next
-gesture may hold a value from before the page last changed that widget, and Streamlit would take it for a new choice.
-So wherever the page itself changes what a widget shows, the widget gets a new key (:meth:`PageSession.key`), and a
-callback names the key that it was made for: a late one of an old key is ignored.
+The page keeps its state as a plain value, never in a widget. A browser's message may be late and hold a widget's value
+from before the page last changed it, which Streamlit would take for a new choice. So a widget gets a new key whenever
+the page changes its value (:meth:`PageSession.key`), and a callback ignores messages for an old key.
 
-All pages over texts share one pair: what a person typed, selected or opened on one of them is there on the others. The
-example that a page opens with by itself was selected by nobody, so it stays where it is; and an address that says which
-texts are shown wins over the shared pair. Filter map alone, whose own examples are no pairs, also takes the example
-that the page before it has opened with. The projector is one for all pages, too.
+All pages over texts share one pair: a pair that was typed, selected or opened on one page is there on the others. The
+example that a page opens with was not chosen, so it is not shared; and texts named in the address win over the shared
+pair. Filter map alone, whose own examples are not pairs, also takes over the example that the previous page opened
+with. All pages share the projector setting, too.
 """
 
 from __future__ import annotations
@@ -32,11 +31,10 @@ _PAIR, _OPEN, _PROJECTOR = "pair of all pages", "page that is open", "projector 
 
 @dataclass
 class _Visit(Generic[State]):
-    """``written``: the address that the page wrote last; ``generation``: how often the page itself changed what its
-    widgets show; ``touched``: whether a widget has changed something that is not drawn yet; ``stepping``: whether one
-    has changed what goes into the address, None where that is written; ``completed``: the address in whose place the
-    browser was given the written one, which it may still send; ``shared``: the shared pair when the page last took or
-    gave it."""
+    """``written``: the address that the page wrote last; ``generation``: how often the page itself changed its widgets'
+    values; ``touched``: whether a widget has changed something that is not drawn yet; ``stepping``: whether one has
+    changed the address, None once that is written; ``completed``: the address that the written one replaced, which the
+    browser may still send; ``shared``: the shared pair when the page last took or gave it."""
 
     state: State
     problems: list[str]
@@ -69,9 +67,9 @@ class PageSession(Generic[State]):
         self.kind, self.name = kind, kind.page
 
     def open(self, models: Mapping[str, str]) -> State:
-        """The state to show: the address's on the first visit and when a person goes back or edits it, else the old,
-        with the pair of another page where that has changed it. ``models``: those available, the default one
-        first, each with the kind of its examples.
+        """The state to show: the address's on the first visit and after Back or an edit of the address, else the old
+        one, with the shared pair if another page has changed it. ``models``: those available, the default one first,
+        each with the kind of its examples.
 
         A run that a widget caused never reads the address: it may be older than what was typed meanwhile.
         """
@@ -109,18 +107,17 @@ class PageSession(Generic[State]):
 
     @property
     def touched(self) -> bool:
-        """Whether a widget has changed something since :meth:`open` or :meth:`settle`: so it is where a part of the
-        page runs alone."""
+        """Whether a widget has changed something since :meth:`open` or :meth:`settle`, as before a fragment's run."""
         return self._visit.touched
 
     def settle(self) -> None:
-        """A part of the page that runs alone has drawn the state."""
+        """A fragment has drawn the state."""
         visit = self._visit
         if visit.touched:
             visit.stepping, visit.touched = True, False
 
     def _read(self, address: Mapping[str, str], models: Mapping[str, str]) -> tuple[State, list[str]]:
-        """State and problems of an address; where it does not say which texts are shown, they are the shared pair."""
+        """State and problems of an address; one without texts gets the shared pair."""
         shared: Version | None = st.session_state.get(_PAIR)
         named = self.kind.names_texts(address)
         if shared is not None and not named and self.kind.takes(shared, address, models):
@@ -164,9 +161,9 @@ class PageSession(Generic[State]):
         """A widget's new values of fields, of a widget that shows them already."""
         self._put(replace(self.state, **values))
 
-    def anew(self, **values: Any) -> None:
-        """The same, and what belonged to the old values goes back to its default."""
-        self._put(self.state.anew(**values))
+    def update(self, **values: Any) -> None:
+        """The same, and fields that belonged to the old values go back to their defaults."""
+        self._put(self.state.updated(**values))
 
     def set(self, state: State) -> None:
         """A state that the widgets do not show yet."""
@@ -182,7 +179,7 @@ class PageSession(Generic[State]):
             st.session_state[_PAIR] = self._visit.shared = pair
 
     def refuse(self, sentence: str) -> None:
-        """Say why what a person asked for cannot be; all stays as it is."""
+        """Explain why a request cannot be met; the state stays as it is."""
         self.touch()
         self._visit.problems = [sentence]
 
@@ -200,7 +197,7 @@ class PageSession(Generic[State]):
                 return
             value = st.session_state[drawn]
             if take is None:
-                self.anew(**{name: value})
+                self.update(**{name: value})
             else:
                 take(value)
 
@@ -216,7 +213,7 @@ class PageSession(Generic[State]):
         self._visit.problems = problems
 
     def write_step(self) -> None:
-        """Put what a widget has changed into the address: a choice is a step to go back from."""
+        """Put a widget's change into the address, as a step of the browser's history."""
         visit, parameters = self._visit, self.state.address()
         if visit.stepping:
             if st.query_params.to_dict() != parameters:
@@ -225,8 +222,8 @@ class PageSession(Generic[State]):
             visit.written, visit.stepping = parameters, None
 
     def write_link(self) -> None:
-        """Put the state into the address, unless it is there: a choice as a step (:meth:`write_step`); an address that
-        a person came with is completed where it stands."""
+        """Put the state into the address: a choice as a step (:meth:`write_step`); the address that the visitor opened
+        is completed without one."""
         self.write_step()
         visit, parameters, address = self._visit, self.state.address(), st.query_params.to_dict()
         completing = address != parameters and visit.stepping is False

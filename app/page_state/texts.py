@@ -125,7 +125,7 @@ class TextState(PageState):
         return self._offered(self.model, models)
 
     def first_example(self, models: Mapping[str, str]) -> Example | None:
-        """What this model opens with; None where there is no example of its kind."""
+        """The example that this model opens with; None if no example is of its kind."""
         return next(iter(suiting(models.get(self.model or ""), self.all_examples)), None)
 
     @property
@@ -138,7 +138,7 @@ class TextState(PageState):
 
     def with_model(self, model: str, models: Mapping[str, str]) -> Self:
         """The same with a model of another task."""
-        return self.anew(model=model)
+        return self.updated(model=model)
 
     def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version:
         """The first pair; a model of single texts gives the first text and leaves the second."""
@@ -149,15 +149,14 @@ class TextState(PageState):
         """The same with another page's pair. An example gives way as a whole; further texts of the user's own stay."""
         if shared == self.pair.now or (shared[0] == self.pair.first and self._single(models)):
             return self
-        return self.anew(texts=(Pair(*shared), *(self.texts[1:] if self.example is None else ())))
+        return self.updated(texts=(Pair(*shared), *(self.texts[1:] if self.example is None else ())))
 
     def suited(self, models: Mapping[str, str]) -> Self:
-        """The default model in place of one that is gone, and the model's first example in place of one for another
-        kind."""
-        state = self if self.model in models else self.anew(model=next(iter(models), None))
+        """A model that is gone becomes the default one, and an example for another kind the model's first one."""
+        state = self if self.model in models else self.updated(model=next(iter(models), None))
         first = state.first_example(models)
         fits = state.example is None or first is None or state.example in state.examples(models)
-        return state if fits or first is None else state.anew(texts=first.texts)
+        return state if fits or first is None else state.updated(texts=first.texts)
 
 
 def _by_slug(slug: str | None, examples: Iterable[Example]) -> Example | None:

@@ -32,7 +32,7 @@ def segments(page: PageSession[Any], field: str, label: str, names: Mapping[Any,
 
 @contextmanager
 def folded(label: str, key: str) -> Iterator[bool]:
-    """A part that a person opens; gives whether it is open. What is in it is not sent to the browser before: each
-    element of a page is drawn again with each of its runs."""
+    """An expander; yields whether it is open. Its content is sent to the browser only then: every run of a page draws
+    all elements again."""
     with st.expander(label, key=key, on_change="rerun") as part:
         yield bool(part.open)

@@ -315,7 +315,7 @@ def _disagreements() -> None:
 
 
 def _open(pair: Pair) -> None:
-    PAGE.set(PAGE.state.anew(texts=(pair,)))
+    PAGE.set(PAGE.state.updated(texts=(pair,)))
 
 
 main()

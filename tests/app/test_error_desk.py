@@ -324,4 +324,4 @@ def test_the_state_goes_through_the_address():
     long = DeskState("a" * 16, ("b" * 16,), filter="x" * 1990)
     assert "filter" not in long.address() and long.address()["file"] == "a" * 16
     # Another file's filter and row mean nothing.
-    assert state.anew(file="d" * 16) == DeskState("d" * 16, ("b" * 16, "c" * 16))
+    assert state.updated(file="d" * 16) == DeskState("d" * 16, ("b" * 16, "c" * 16))

@@ -377,13 +377,13 @@ def test_a_map_opens_the_first_example_for_its_model():
 
 def test_what_belongs_to_other_values_begins_anew():
     state = ExploreState("m", (Pair("a", "b"),), "score", Selection(1))
-    assert state.anew(texts=(Pair("c", "b"),)) == ExploreState("m", (Pair("c", "b"),), "score")
-    assert state.anew(model="n") == replace(state, model="n")
-    assert replace(state, direction="premise").anew(model="n").direction is None
+    assert state.updated(texts=(Pair("c", "b"),)) == ExploreState("m", (Pair("c", "b"),), "score")
+    assert state.updated(model="n") == replace(state, model="n")
+    assert replace(state, direction="premise").updated(model="n").direction is None
     on_map = MapState("m", (Pair("a"), Pair("b")), "filter 0", 1, "second", 12, "near")
-    assert on_map.anew(model="n") == MapState("n", on_map.texts, look=1, view="near")
-    assert on_map.anew(texts=(Pair("a"),)) == MapState("m", (Pair("a"),), "filter 0", view="near")
-    assert on_map.anew(texts=on_map.texts, look=1).look == 1
+    assert on_map.updated(model="n") == MapState("n", on_map.texts, look=1, view="near")
+    assert on_map.updated(texts=(Pair("a"),)) == MapState("m", (Pair("a"),), "filter 0", view="near")
+    assert on_map.updated(texts=on_map.texts, look=1).look == 1
 
 
 def test_a_state_is_suited_to_the_models_that_are_there():
@@ -443,7 +443,7 @@ def test_a_page_is_its_dataclass():
         MadeUpDesk(),
         [GENERIC.format("row, labels")],
     )
-    assert desk.anew(row=8) == MadeUpDesk(8, "wrong")
+    assert desk.updated(row=8) == MadeUpDesk(8, "wrong")
     assert desk.take_pair(("a", "b"), {}).suited({}) == desk
     assert desk.give_pair(("a", "b"), {}) == ("a", "b")
 
