@@ -8,7 +8,7 @@ r"""Measure how well a checkpoint's attention agrees with people's word alignmen
 
 A word of the target (hypothesis) links to the word of the source (premise) with its largest weight, if that is above
 the threshold in the card and above the null word. --fix-threshold takes the one with the best F1 on this file instead.
---heads measures each head of a transformer first, at its best threshold, and goes on with the best of them;
+--heads measures each head of a transformer first, at its best threshold, and continues with the best;
 --card writes them into its card (of an external model its pairlens.json).
 Files: JSON of RTE-2 and Edinburgh++ in Jacana's layout, and the chunks of SemEval-2016 task 2 (.wa), of which the share
 that holds a link is measured.
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     if args.also:
         raise RunError("--also measures the head that --heads chooses: add --heads, or give one file after the other")
     if not args.fix_threshold:
-        stored_thresholds(checkpoint)  # says what is missing before the work begins
+        stored_thresholds(checkpoint)  # fails early if the card has none
     attended = list(alignment.attend(checkpoint, data.pairs))
     thresholds = alignment.fix_thresholds(attended) if args.fix_threshold else stored_thresholds(checkpoint)
     measure = alignment.chunk_scores if data.chunked else alignment.word_scores
@@ -99,7 +99,7 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
 
 def head_scores(checkpoint: Checkpoint, data: Alignments) -> dict[str, float]:
     """F1 of each head ("7.4"), of their mean and of rollout, each at its best threshold. Raises RunError for a model
-    without heads, and where there are no pairs."""
+    without heads, and without pairs."""
     config: Any = checkpoint.model.config
     if not checkpoint.model.has_heads or not data.pairs:
         raise RunError(f"{checkpoint.name} has no heads to choose from: leave --heads out, or choose a transformer")
@@ -127,7 +127,7 @@ def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: 
 
 
 def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:
-    """Those of the card by the way to make links. Raises RunError for a card without."""
+    """The card's thresholds by link rule. Raises RunError for a card without them."""
     stored = checkpoint.card.get("alignment")
     if stored is None:
         raise RunError(
@@ -146,7 +146,7 @@ def _fixed(thresholds: Mapping[str, float], fixed_on: str, results: dict[str, Al
 def write(
     checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: CardWordScores
 ) -> None:
-    """Put the figures into the card; a threshold that is fixed anew drops those that came from the one before."""
+    """Put the figures into the card; a new threshold drops the figures of the previous one."""
     typed = {"fix_threshold": args.fix_threshold, "card": args.card}
     command = as_typed("trainers align", checkpoint.name, args.file.name, **typed)
     stored = _fixed(thresholds, args.card, {}) if args.fix_threshold else checkpoint.card["alignment"]
@@ -173,5 +173,5 @@ def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list
         ways = (f"{way}, above {row['threshold']:.2f}" for way, row in scores["both_ways"].items())
         out.append(f"Links by both directions: {'; '.join(ways)}.")
     if scores["both_ways"] is None:
-        out.append("Words look from the target to the source alone: there are no links by both directions.")
+        out.append("Only target words attend (to source words): there are no links by both directions.")
     return out

@@ -64,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def average(checkpoint: Checkpoint, other: Checkpoint, share: float) -> Checkpoint:
-    """The first checkpoint with (1 - share) of its own weights and ``share`` of the other's, as they are stored. Raises
-    RunError for checkpoints that differ in more than their weights; how much was dropped in training may differ."""
+    """A checkpoint whose weights are (1 - share) · the first's + share · the other's, as stored. Raises RunError for
+    checkpoints that differ in more than weights and dropout."""
     differences = [key for key in ("architecture", "labels", "words") if checkpoint.card[key] != other.card[key]]
     if _settings(checkpoint) != _settings(other):
         differences.append("config")

@@ -5,7 +5,7 @@
 
 The card gets slope and bias of the log-odds (Platt scaling) and the log-loss before and after; the page Explore shows
 candidates of a question with it. The order of candidates stays as it is. Of an external bi-encoder, whose cosine
-means nothing by itself, the threshold and the scale of its pairlens.json are fitted, on a set with both classes.
+is not a probability, the threshold and the scale of its pairlens.json are fitted, on a set with both classes.
 """
 
 from __future__ import annotations
@@ -107,9 +107,9 @@ def _fit_cosine(checkpoint: Checkpoint, data: Dataset, scale: Scale, args: argpa
         raise RunError(f"{checkpoint.name} finds unlike pairs of {data.name} more similar than like ones: try another")
     threshold = -bias / slope
     add_to_card(checkpoint.folder, threshold=threshold, scale=slope)
-    verdicts = [(cosine > threshold) == alike for cosine, alike in zip(cosines, right, strict=True)]
+    verdicts = [(cosine > threshold) == similar for cosine, similar in zip(cosines, right, strict=True)]
     print(
-        f"{checkpoint.name} on {args.card}: {sum(right):,} of {len(right):,} pairs are alike; "
+        f"{checkpoint.name} on {args.card}: {sum(right):,} of {len(right):,} pairs are similar; "
         f"σ({slope:.2f} · (cosine - {threshold:.3f})) judges {percent(sum(verdicts) / len(verdicts))} of them right"
     )
     return 0

@@ -35,7 +35,7 @@ def slug(name: str) -> str:
 
 
 def fingerprint(recipe: Recipe, data: str, words: WordTable, processes: int, precision: str) -> str:
-    """SHA-256 over all that decides a run's weights (beside machine, device and threads)."""
+    """SHA-256 over everything that determines a run's weights (except machine, device and threads)."""
     table = hashlib.sha256(words.codes.numpy().tobytes() + words.scales.numpy().tobytes())
     table.update("\n".join(words.words).encode())
     parts = [recipe.to_dict(), data, table.hexdigest(), processes, precision]
@@ -52,7 +52,7 @@ def device_name(device: torch.device) -> str:
 
 
 def add_to_card(folder: Path, **fields: object) -> None:
-    """Write fields of a finished checkpoint's card anew, of an external model into its ``pairlens.json``. Raises
+    """Replace fields of a finished checkpoint's card, or of an external model's ``pairlens.json``. Raises
     FileError where the operating system refuses, and RunError for a function, which has no folder."""
     if is_function(folder):
         raise RunError(f"{folder} is a function without a folder to write into: leave --card out")

@@ -82,7 +82,7 @@ class Program:
         """Run one command. Errors that the user can fix are one sentence on stderr, with exit status 2."""
         argv = joined(sys.argv[1:] if arguments is None else arguments)
         command = next((word for word in argv if word in self.commands), None)
-        hint = "; --resume goes on from the last saved state" if command == "train" else ""
+        hint = "; --resume continues from the last saved state" if command == "train" else ""
         return status_of(lambda: self._run(argv, command), f"python -m {self.package} {command}", hint)
 
     def _run(self, argv: list[str], command: str | None) -> int | None:

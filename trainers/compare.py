@@ -6,7 +6,7 @@
 Each resample draws items (questions of a ranking set) and, for each group, seeds, all with replacement. Items that
 are hard are hard for both groups, so the same items are drawn for both. The folders are those that `sweep` wrote; the
 folds of a seed are one run over all rows, in their order among training and dev data. --csv keeps the result as the row
---named of a table, which the page Models draws when the table lies beside a card.
+--named of a table, which the page Models shows if the table is in a checkpoint's folder.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def dev_of(folder: Path) -> dict[str, str]:
 
 
 def keep(path: Path, result: JsonObject) -> None:
-    """Write a comparison into a table, in place of the row of the same name or after the others."""
+    """Write a comparison into a table: it replaces the row of the same name or is added as the last."""
     low, high = result["interval_95"]
     row = {key: result[key] for key in ("comparison", "measure", "dev")}
     row |= {key: f"{result[key]:.4f}" for key in ("ours", "theirs", "difference")}

@@ -115,8 +115,8 @@ def tally_of(checkpoint: Checkpoint, scale: Scale, dataset: Dataset, args: argpa
         return Rankings(answer, labels.index(answer), scale)
     if dataset.ranking:
         raise RunError(
-            f"{dataset.name} asks for answers to be ranked, and no class of {checkpoint.name} "
-            f"({', '.join(labels)}) is named {args.positive or '1'}; say which one with --positive CLASS"
+            f"{dataset.name} is a ranking set, and no class of {checkpoint.name} "
+            f"({', '.join(labels)}) is named {args.positive or '1'}; choose one with --positive CLASS"
         )
     return Graded(_graded_by(checkpoint, answer, dataset.name))
 
@@ -135,7 +135,7 @@ def _graded_by(checkpoint: Checkpoint, answer: str | None, file: str) -> int:
 
 
 def _checked(part: Part, checkpoints: Sequence[Checkpoint], tallies: Sequence[Tally], rest: Iterator[Part]) -> Part:
-    """The part, where every checkpoint can be scored on it; a question about labels has those of the ``rest``, too."""
+    """The part, checked to be scorable by every checkpoint; a question about labels covers the ``rest``, too."""
     name, labels = part.dataset.name, {*part.dataset.labels}
     for checkpoint, tally in zip(checkpoints, tallies, strict=True):
         check_texts(checkpoint, part.dataset)

@@ -4,7 +4,7 @@
     python -m trainers faithfulness nli-esim FILE --rows 100 --json
     python -m trainers faithfulness pretrained/nli-esim FILE --card "SNLI dev"
 
-For each way of asking why: sufficiency and comprehensiveness (DeYoung et al. 2020) beside the mean of random orders;
+For each method: sufficiency and comprehensiveness (DeYoung et al. 2020) compared with the mean of random orders;
 and how often permuted attention changes the verdict, and Kendall's τ-b between a link's weight and its effect. All with
 95 % intervals over the rows. --card writes the figures into the checkpoint's card under this name of the data.
 """
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file; its labels are not read")
     parser.add_argument(
-        "--rows", type=int, default=USUAL["rows"], help="a sample of so many rows (default: %(default)s; 0: all)"
+        "--rows", type=int, default=USUAL["rows"], help="sample size (default: %(default)s; 0: all rows)"
     )
     parser.add_argument(
         "--seed", type=int, default=USUAL["seed"], help="of random orders and permutations (default: 1)"

@@ -1,9 +1,9 @@
-"""Train a classifier on the vectors of an external bi-encoder, to judge pairs in place of its cosine.
+"""Train a classifier on the vectors of an external bi-encoder, to judge pairs instead of its cosine.
 
     python -m trainers head my-minilm DATA/snli/snli_1.0_train_86k.jsonl --dev DATA/snli/snli_1.0_dev.jsonl
 
 A logistic regression on (u, v, |u - v|) (Reimers and Gurevych 2019, section 3.1) by scikit-learn; the model itself is
-not changed. The classifier is saved beside the model, and its classes in pairlens.json.
+not changed. The classifier is saved in the model's folder, and its classes in pairlens.json.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file to train on")
     parser.add_argument("--dev", metavar="FILE", type=Path, help="a data file to score it on")
-    parser.add_argument("--rows", type=int, default=0, help="a random sample of so many rows of FILE (default: all)")
+    parser.add_argument("--rows", type=int, default=0, help="sample size (default: all rows of FILE)")
     parser.add_argument("--strength", type=float, default=1.0, metavar="C", help="scikit-learn's C (default: 1)")
     parser.add_argument("--task", choices=tuple(TASKS), help="default: implied by the labels, else the model's")
     add_options(parser, "--label", "--columns")

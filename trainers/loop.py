@@ -86,8 +86,8 @@ def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
 def ready(
     recipe: Recipe, data: TrainingData, words: WordTable, options: Options, start_words: StartVectors | None = None
 ) -> TrainingRun:
-    """A run before its first step: model, running mean and optimizer on the device. ``start_words``: what makes the
-    vectors that a recipe with ``tune_words`` starts from, in place of a table as wide. Raises RunError."""
+    """A run before its first step: model, running mean and optimizer on the device. ``start_words``: makes the
+    vectors that a recipe with ``tune_words`` starts from, instead of a table of that width. Raises RunError."""
     fabric = start(options)
     precision = used_precision(options.precision, fabric.device.type)
     torch.manual_seed(recipe.seed)
@@ -109,7 +109,7 @@ def ready(
     optimizer: Any = make_optimizer(recipe, model, fused=precision != "16")
     net = cast(nn.Module, torch.compile(net, dynamic=True)) if options.compile else net
     net, optimizer = fabric.setup(net, optimizer)
-    # Each process draws dropout masks of its own.
+    # Each process draws its own dropout masks.
     torch.manual_seed(recipe.seed + 1000 * fabric.global_rank)
     return TrainingRun(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
 
@@ -129,7 +129,7 @@ class TrainingRun:
     average: nn.Module
     """The running mean of the model."""
     net: nn.Module
-    """The model as it is trained: compiled, in several processes."""
+    """The model wrapped for training: compiled, in several processes."""
     optimizer: Any
 
     def __post_init__(self) -> None:
@@ -138,7 +138,7 @@ class TrainingRun:
         self.epoch_set = self.train_set
         """The training rows as this epoch reads them."""
         self.dev_set = data.dev.to(device)
-        # A model with vectors of its own reads the words' numbers.
+        # A model with trained vectors reads the words' numbers.
         self.vectors = None if recipe.trains_words else data.vocabulary.matrix(WordReader(self.words)).to(device)
         self.best = {name: value.clone() for name, value in self.average.state_dict().items()}
         self.teachers = [open_checkpoint(name) for name in recipe.teachers]
@@ -180,7 +180,7 @@ class TrainingRun:
         torch.set_rng_state(tensors["random.cpu"][self.fabric.global_rank].clone())
         if "random.cuda" in tensors and self.fabric.device.type == "cuda":
             torch.cuda.set_rng_state(tensors["random.cuda"][self.fabric.global_rank].clone())
-        self.fabric.print(f"goes on in epoch {self.progress.epoch + 1} after {self.progress.step:,} steps")
+        self.fabric.print(f"resuming in epoch {self.progress.epoch + 1} after {self.progress.step:,} steps")
 
     def keep(self) -> None:
         """Save the state; every process calls it, the first one writes."""
@@ -202,8 +202,8 @@ class TrainingRun:
         return gathered.to(torch.uint8).cpu()
 
     def fit(self) -> None:
-        """All epochs that are left, or as many as patience allows. A loss that is no number ends the training with the
-        best epoch before; raises RunError where there is none."""
+        """All epochs that are left, or as many as patience allows. A NaN loss ends the training with the best epoch
+        before; raises RunError if this was the first."""
         while self.progress.epoch < self.recipe.epochs and not self.stopped_early():
             if not self.one_epoch():
                 epoch = self.progress.epoch + 1
@@ -217,7 +217,7 @@ class TrainingRun:
 
     def one_epoch(self) -> bool:
         """The rest of the current epoch, its score on dev, and the state saved; false where the loss or the
-        scores are no numbers, and then nothing is noted or saved."""
+        scores are NaN, and then nothing is noted or saved."""
         batches, progress = self.batches(self.progress.epoch), self.progress
         self.epoch_set = self.rows_of(progress.epoch)
         world, started = self.fabric.world_size, time.perf_counter()
@@ -285,13 +285,13 @@ class TrainingRun:
             self.loss += loss.detach()
 
     def dev_scores(self) -> dict[str, float] | None:
-        """Scores of the running mean on dev (:func:`core.evaluation.scores.summary`), None where a probability is no
-        number; the processes share the work."""
+        """Scores of the running mean on dev (:func:`core.evaluation.scores.summary`), None where a probability is
+        NaN; the processes share the work."""
         rank, world = self.fabric.global_rank, self.fabric.world_size
         share, classes = slice(rank, None, world), len(self.recipe.labels)
         chances = probabilities(self.average, self.dev_set, self.vectors, classes, share=share)
         if world > 1:
-            # Rows of the other processes are NaN here, and so are those of a diverged model, which then sum to 0.
+            # Rows of the other processes are NaN here, and so are all rows of a diverged model, which then sum to 0.
             chances = torch.nan_to_num(chances).float().to(self.fabric.device)
             chances = self.fabric.all_reduce(chances, reduce_op="sum").cpu()
         if not torch.allclose(chances.sum(1), torch.ones((), dtype=chances.dtype), atol=1e-3):
@@ -344,8 +344,8 @@ class TrainingRun:
         return written
 
     def with_evidence(self, data: Encoded, chances: Tensor) -> dict[str, float]:
-        """Accuracy on the claims that have evidence of their own, those of all classes but the last, and the share of
-        all claims whose evidence is cut at the token limit."""
+        """Accuracy on the claims with annotated evidence (all classes but the last), and the share of all claims whose
+        evidence is cut at the token limit."""
         own = data.labels < len(self.recipe.labels) - 1
         right = (chances.argmax(1) == data.labels)[own].double().mean()
         limit = self.recipe.token_limits.get(self.recipe.roles[-1], MAX_TOKENS)

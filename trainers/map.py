@@ -5,7 +5,7 @@
 
 CHECKPOINT is a shipped name or a folder of a model that makes its filters from the text (acnn, adaqa). Of a file of
 single texts equally many of each class are drawn where possible; of a file of pairs the first rows are taken, every
-question and every answer as a text of its own. The texts themselves are not kept: only the ids of their rows, and with
+question and every answer as a separate text. The texts themselves are not kept: only the ids of their rows, and with
 --titles their titles. The app shows the texts where PAIRLENS_DATA names a data folder that holds the file, unchanged.
 """
 
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--held-out",
         type=Path,
         metavar="FILE",
-        help="texts that the model was not trained on, to say how well the map's neighbours name their classes",
+        help="texts that the model was not trained on, to measure how well the map's neighbours predict their classes",
     )
     parser.add_argument("--titles", action="store_true", help="keep the texts' titles in the map")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="default: the folder map in the checkpoint's")

@@ -164,8 +164,8 @@ def scale_of(checkpoint: Checkpoint, counts_as: CountsAs) -> Scale:
 def check_labels(
     checkpoint: Checkpoint, scale: Scale, file: str, labels: Collection[str], *, ranking: bool = False
 ) -> None:
-    """Raises RunError, which asks for --label, where labels of a file match no class of the model; in a ``ranking``
-    set 0 and 1 always do."""
+    """Raises RunError with the --label options to add where labels of a file match no class of the model; in a
+    ``ranking`` set 0 and 1 always match."""
     unknown = [label for label in scale.unknown(sorted(labels)) if not (ranking and label in ("0", "1"))]
     if unknown:
         raise RunError(question(file, sorted(labels), unknown, checkpoint.name, checkpoint.labels))

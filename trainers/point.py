@@ -7,11 +7,11 @@
 
 Items are pairs of the files that another pair differs from in one word of the hypothesis and in the label; with
 --replaced, made pairs whose hypothesis is the premise with one word replaced. Files of items that earlier versions
-wrote are read, too. Items count that the model judges right. Beside every way stand chance, a rule that asks no model,
-and with --untrained the same way on the same architecture with untrained weights. --card writes the figures into the
-checkpoint's card under this name of the data. --choose tries numbers of replacements, steps of nudged vectors and
-weights of the four ways of `taken-away` instead: on the items of one half of the first texts, those of the other half
-beside. What comes first is best on its plateau: on the mean over the choice and those with one tenth of the weights
+wrote are read, too. Items count that the model judges right. Every method is compared with chance, with a rule without
+a model, and with --untrained the same method on the same architecture with untrained weights. --card writes the figures
+into the checkpoint's card under this name of the data. --choose tries numbers of replacements, steps of nudged vectors
+and weights of the four ways of `taken-away` instead: on the items of one half of the first texts, and reports the other
+half. Choices are ordered by their plateau: the mean over the choice and its neighbours with one tenth of the weights
 moved."""
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "checkpoint")
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="data files of pairs, read together")
     parser.add_argument("--replaced", action="store_true", help="the pairs of one replaced word, such as made ones")
-    parser.add_argument("--rows", type=int, default=0, help="play a sample of so many items, drawn with --seed; 0: all")
+    parser.add_argument("--rows", type=int, default=0, help="sample size, drawn with --seed; 0: all items")
     parser.add_argument("--seed", type=int, default=1, help="of the sample and of untrained weights (default: 1)")
     parser.add_argument("--way", action="append", choices=WAYS, help="play with this way alone; may be given again")
     parser.add_argument("--untrained", action="store_true", help="the same ways on untrained weights, too")
@@ -167,7 +167,7 @@ def rows(figures: JsonMapping) -> list[dict[str, str]]:
 
 
 def summary(name: str, data: str, figures: JsonMapping) -> dict[str, str]:
-    """One line of a model: how often taken away points right, beside the best way that is not a mean of several."""
+    """One line per model: how often "taken away" points right, and the best method that is not a mean of several."""
     own = figures["trained"]
     ways, beyond = own["ways"], own.get("taken_away_beyond", {})
     single = max((way for way in ways if way not in (TAKEN_AWAY, *BASELINES)), key=lambda way: ways[way]["share"])

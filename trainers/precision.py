@@ -1,4 +1,4 @@
-"""Which numbers a training computes in: what is asked for, and what that comes to on this machine."""
+"""The precision of a training: the requested one, and its meaning on this machine."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
     python -m trainers probe nli-attconv-light --json
     python -m trainers probe pretrained/nli-attconv-light --card
 
-Of a model that counts the words that look across a word, it also says how many verdicts turn without (q = 0), of all
+For a model that counts crossings, it also reports how many verdicts change without them (q = 0), of all
 pairs with the same words in another order and by kind. Training ends with the same figures in the card; --card writes
 them into the card of a folder that lacks them.
 """

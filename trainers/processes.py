@@ -21,7 +21,7 @@ def started(devices: int) -> tuple[int, int]:
         return devices, 1
     here, all_of_them = (int(os.environ[name]) for name in ("LOCAL_WORLD_SIZE", "WORLD_SIZE"))
     if devices not in (1, here):
-        raise RunError(f"torchrun started {here} processes here and --devices asks for {devices}; leave --devices out")
+        raise RunError(f"torchrun started {here} processes here and --devices is {devices}; leave --devices out")
     if all_of_them != here * int(os.environ["GROUP_WORLD_SIZE"]):
         raise RunError("torchrun started more processes on one machine than on another; give --nproc-per-node once")
     return here, all_of_them // here
@@ -42,7 +42,7 @@ def launcher(devices: int) -> list[str]:
 
 def check_agreement(fabric: Any, fingerprint: str, step: int) -> None:
     """All processes call this before their first step. Raises RunError in each of them where one has other data, words
-    or precision than another, or goes on from another state: they would train a mixture without a word."""
+    or precision than another, or resumes from another state: they would silently train a mixture."""
     own = list(hashlib.sha256(f"{fingerprint} {step}".encode()).digest())
     total = fabric.all_reduce(torch.tensor(own, dtype=torch.int32, device=fabric.device), reduce_op="sum")
     if total.tolist() != [fabric.world_size * byte for byte in own]:

@@ -24,7 +24,7 @@ from core.models.base import ModelConfig, check_sides
 from core.wording import hint
 
 FOLDERS = tuple(Path(__file__).resolve().parent / name for name in ("recipes", "paper/table"))
-"""Where recipes lie: by their task, and beside the table that alone needs them."""
+"""The folders of recipes: by task, and those used by one table only."""
 
 
 @dataclass(frozen=True)
@@ -32,20 +32,20 @@ class DataSource:
     """One data file of a recipe, relative to the data folder (``--data``)."""
 
     name: str
-    """As in the results; that of a sample shows it ("SNLI-86k")."""
+    """As in the results; the name of a sample includes its size ("SNLI-86k")."""
     path: str
     licence: str = "not stated"
     layout: str = "auto"
     rows: int = 0
-    """Take a sample of so many rows, the same ones whatever the recipe's seed; 0: all."""
+    """Sample size, the same rows whatever the recipe's seed; 0: all."""
     block: int = 0
-    """Read FEVER's file in blocks of so many lines, each as a file of its own, see :func:`core.data.read`; 0: at
+    """Read FEVER's file in blocks of this many lines, each like a separate file, see :func:`core.data.read`; 0: at
     once."""
     weight: float = 1.0
     """Weight of a row in the training loss; rows of weight 0 are left out before a sample is taken."""
     part_weights: dict[str, float] = field(default_factory=dict)
-    """Weight of the rows whose id is this name, a hyphen and a number, in place of ``weight``: SNLI-86k is made of
-    parts that were picked in different ways, and their ids say so."""
+    """Weight of the rows whose id is this name, a hyphen and a number, instead of ``weight``: SNLI-86k consists of
+    parts that were picked in different ways and are named in the ids."""
     taught: bool = True
     """Whether the recipe's teachers are asked about these rows. Labels that hold by construction need none, and a
     teacher that never saw such pairs would teach its mistakes."""
@@ -56,7 +56,7 @@ class DataSource:
 
 
 def kind_of(row_id: str) -> str:
-    """The part of a data set that a row's id names: what stands before its last hyphen, empty without one."""
+    """The part of a data set named by a row's id: the text before its last hyphen, empty without one."""
     return row_id.rpartition("-")[0]
 
 
@@ -73,7 +73,7 @@ class Recipe:
     report: tuple[DataSource, ...] = ()
     """Scored once at the end."""
     model: JsonObject = field(default_factory=dict)
-    """Settings of the architecture beside ``input_size`` and ``classes``, which follow from words and labels."""
+    """Settings of the architecture except ``input_size`` and ``classes``, which follow from words and labels."""
     task: str = setting(
         "entailment", one_of=("entailment", "fact checking", "answer selection", "paraphrase", "text classification")
     )
@@ -92,20 +92,20 @@ class Recipe:
     """Folder of word vectors (words.txt and vectors.npy) in the data folder that take the place of the shared word
     table; the rows of the data's words and of the 50,000 first ones travel with the checkpoint."""
     train_words: int = setting(0, least=0)
-    """Width of word vectors that start at random and are trained with the model, in place of a table; 0: a table. Those
-    of the data's words travel with the checkpoint."""
+    """Width of word vectors that start at random and are trained with the model, instead of a table; 0: a table. The
+    vectors of the data's words are saved with the checkpoint."""
     tune_words: int = setting(0, least=0)
-    """Train the vectors of the words that stand in at least so many training texts with the model, from the shared
-    table's; 0: none. They travel with the checkpoint; all other words are read in the shared table."""
+    """Train the vectors of words that occur in at least this many training texts, starting from the shared table; 0:
+    none. They are saved with the checkpoint; all other words use the shared table."""
     init: str = ""
-    """Checkpoint whose weights the model starts from, all but those of its classifier: pre-training."""
+    """Checkpoint whose weights, except the classifier's, the model starts from: pre-training."""
     init_classifier: bool = False
-    """Whether the classifier starts from those of ``init`` too, for a second step on the same classes."""
+    """Whether the classifier also starts from ``init``'s, for a second step on the same classes."""
     licence: str = "not stated"
     """Under which the trained weights may be used."""
     notes: str = ""
     paper: dict[str, float] = field(default_factory=dict)
-    """The paper's own accuracies by data set, shown beside ours."""
+    """The paper's accuracies by data set, shown next to ours."""
     optimizer: str = setting("adamw", one_of=("adagrad", "adam", "adamw"))
     lr: float = setting(2e-3, above=0)
     weight_decay: float = setting(0.0, least=0)
@@ -117,7 +117,7 @@ class Recipe:
     """Pairs of one step, of all processes together."""
     epochs: int = setting(8, above=0)
     patience: int = setting(0, least=0)
-    """Stop after so many epochs without a better dev accuracy; 0: never."""
+    """Stop after this many epochs without a better dev accuracy; 0: never."""
     ema: float = setting(0.999, least=0, below=1)
     """Decay of the running mean of the weights, which is what dev sees and what is kept; 0: the weights themselves."""
     diversity: float = setting(0.0, least=0)
@@ -134,10 +134,10 @@ class Recipe:
     class_weights: str = setting("balanced", one_of=("balanced", "none"))
     """``balanced`` weighs a class by rows / (classes · rows of the class)."""
     drop_full_stops: float = setting(0.0, least=0, most=1)
-    """Share of the rows, drawn anew for each epoch, whose texts are read without their last full stop: people type
-    without. A teacher's answer to the whole texts is the target of both."""
+    """Share of the rows, drawn again for each epoch, whose texts lose their last full stop, since users often leave it
+    out. The teacher's answer to the full texts is the target of both."""
     other_names: float = setting(0.0, least=0, most=1)
-    """Share of the rare words that both texts of a row have, drawn anew for each epoch, that are exchanged for other
+    """Share of the rare words that both texts of a row have, drawn again for each epoch, that are exchanged for other
     rare words, the same in both: whether a text speaks of what the other does must not hang on names that training
     has seen. A teacher's answer to the texts as they stand is the target."""
     label_smoothing: float = setting(0.0, least=0, below=1)
@@ -217,7 +217,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
     """
     path = files().get(recipe, Path(recipe))
     if not path.is_file():
-        raise RecipeError(f"there is no recipe {recipe!r}{hint(recipe, names())} (or give the path of a YAML file)")
+        raise RecipeError(f"unknown recipe {recipe!r}{hint(recipe, names())} (or give the path of a YAML file)")
     try:
         return from_dict(_changed(_with_its_model(path), changes))
     except RecipeError as error:
@@ -225,7 +225,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
 
 
 def _with_its_model(path: Path) -> JsonObject:
-    """The keys of a recipe, beside those of the one that it is ``like``."""
+    """The keys of a recipe, together with those of the recipe that it is ``like``."""
     values = _keys(path)
     like = values.pop("like", None)
     if like is None:

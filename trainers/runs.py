@@ -1,6 +1,6 @@
 """Runs of many recipes, as `sweep` and `paper table --train` plan them: none twice, here or shared over a Ray cluster.
 
-Each run has a folder of its own: the finished checkpoint and the probabilities of its dev set, which `python -m
+Each run has its own folder: the finished checkpoint and the probabilities of its dev set, which `python -m
 trainers compare` reads.
 """
 
@@ -46,8 +46,8 @@ class Calls(Protocol):
 
 @contextmanager
 def shared_out(ray: str | None, threads: int) -> Iterator[Calls]:
-    """Calls here, one after the other, or, where ``ray`` is the address of a cluster, each as a task of so many
-    processors (:mod:`core.cluster`)."""
+    """Calls here, one after the other, or, where ``ray`` is the address of a cluster, each as a task with
+    ``threads`` processors (:mod:`core.cluster`)."""
     if not ray:
         yield lambda work, items: ((item, work(item)) for item in items)
         return
@@ -57,7 +57,7 @@ def shared_out(ray: str | None, threads: int) -> Iterator[Calls]:
 
 
 def _in_task(place: str, threads: int, work: Callable[[T], R], item: T) -> R:
-    """Paths are those of the process that asks."""
+    """Paths are relative to the calling process."""
     os.chdir(place)
     torch.set_num_threads(threads)
     return work(item)

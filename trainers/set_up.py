@@ -38,7 +38,7 @@ class Options:
     """As it is asked for (:mod:`trainers.precision`)."""
     compile: bool = False
     devices: int = 1
-    """Processes on this machine, where torchrun does not say how many there are."""
+    """Processes on this machine, unless torchrun sets their number."""
     threads: int = 0
     """CPU threads of a process; 0: as many as there are, shared by the processes here."""
     resume: bool = False
@@ -54,7 +54,7 @@ def start(options: Options) -> lightning_fabric.Fabric:
     device = pick_device(options.device).type
     devices, machines = started(options.devices)
     if device == "cuda" and devices > torch.cuda.device_count():
-        raise RunError(f"{devices} GPUs asked for, {torch.cuda.device_count()} there; ask for fewer")
+        raise RunError(f"{devices} GPUs requested, {torch.cuda.device_count()} available; request fewer")
     used = used_precision(options.precision, device)
     precision: Any = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}[used]
     fabric = lightning_fabric.Fabric(
@@ -66,13 +66,13 @@ def start(options: Options) -> lightning_fabric.Fabric:
     )
     fabric.launch()
     if options.threads:
-        torch.set_num_threads(options.threads)  # anew: launching several processes shares out the machine's
+        torch.set_num_threads(options.threads)  # again: launching several processes divides the machine's
     return fabric
 
 
 def start_from(recipe: Recipe, model: nn.Module, words: WordTable) -> None:
-    """Copy the weights of the recipe's ``init`` into the model; those of the classifier where ``init_classifier`` says
-    so. Raises RunError when the two do not fit."""
+    """Copy the weights of the recipe's ``init`` into the model, the classifier's only with ``init_classifier``. Raises
+    RunError when the two do not fit."""
     if not recipe.init:
         return
     source = load_named(recipe.init)

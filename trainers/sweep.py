@@ -10,8 +10,8 @@
 A row is a run: what was varied, the seed, the score of the kept classifier and of each kind of classifier, and the
 command of the table. With --folds training and dev data are put together and cut into as many parts, a ranking set by
 questions; each part is dev once. With --teachers every run learns from the mean predictions of runs with these seeds on
-the same training data, as the checkpoint does that is shipped; the table has their scores beside its own: the mean of
-the teachers one by one, and that of their mean prediction. --question-words writes the MAP of each kind of question
+the same training data, like the shipped checkpoint; the table also has the teachers' scores: their mean, and the score
+of their mean prediction. --question-words writes the MAP of each kind of question
 (what, where, how, when, who, others) as a second table. --alignments adds how well attention agrees with people's word
 alignments (`python -m trainers align`): F1, the threshold of a run fixed on the first of the files; --probe adds the
 share of each suite of pairs that is right (`python -m trainers probe`). Every run's folder keeps the probabilities of
@@ -86,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="values of a key to try; given again, every combination is run",
     )
     parser.add_argument(
-        "--alone", action="store_true", help="vary one key at a time, and run the recipe as it is beside them"
+        "--alone", action="store_true", help="vary one key at a time, and also run the unchanged recipe"
     )
     parser.add_argument("--seeds", default="1", metavar="1,2,3", help="seeds of every variant")
     parser.add_argument(
@@ -204,7 +204,7 @@ def with_teachers(
     recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int
 ) -> tuple[Recipe, dict[str, float]]:
     """The recipe with runs of the seeds of --teachers as its teachers, trained on what it is trained on, and their
-    scores on dev: a single one's on average, and that of their mean prediction."""
+    scores on dev: the mean over single teachers, and the score of their mean prediction."""
     outs = [out.with_name(f"{out.name}-teacher={seed}") for seed in whole_numbers(args.teachers)]
     for seed, own in zip(whole_numbers(args.teachers), outs, strict=True):
         teacher = dataclasses.replace(recipe, seed=seed, teacher_share=Recipe.teacher_share)  # the student's alone
@@ -268,7 +268,7 @@ def scores(card: JsonMapping) -> dict[str, object]:
     """The columns of a run: the kept classifier, its scores, and the best of each kind."""
     dev = card["recipe"]["dev"]["name"]
     (first, value), (second, other), *_ = card["results"][dev].items()
-    # The table may be put beside the card of a final training, whose dev set is another one.
+    # The table may be copied to a final checkpoint with another dev set.
     out = {"best_epoch": card["best_epoch"], "dev": dev, "classifier": card.get("classifier", "network")}
     out |= {first: round(value, 4), second: round(other, 4)}
     for kind in sweeps.KINDS:

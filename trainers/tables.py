@@ -23,7 +23,7 @@ def write_rows(path: Path, rows: Rows) -> None:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file; none of a file that is not there or is no CSV."""
+    """The rows of a CSV file; none if it does not exist or is not CSV."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
@@ -32,12 +32,12 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def told(record: object, text: str, as_json: bool) -> str:
-    """What a command prints: all figures as JSON where --json asks for them, else as text for people."""
+    """A command's output: all figures as JSON with --json, else the text."""
     return json.dumps(record, indent=1, ensure_ascii=False) if as_json else text
 
 
 _NUMBER = re.compile(r"[-−+<>≤]?\s?[\d.]|–$")
-"""How a number's text begins, perhaps with an interval behind it, or a dash in its place."""
+"""The beginning of a number, perhaps followed by an interval, or a dash for a missing one."""
 
 
 def text(rows: Rows) -> str:

@@ -32,7 +32,7 @@ class Verdicts:
         size = len(self.scale.names)
         self.counts = np.zeros((size, size), dtype=np.int64)
         self.by_class = np.zeros((size, size), dtype=np.int64)
-        """The counts where an answer is that of the likeliest class, not the likeliest answer."""
+        """The counts if the likeliest class decides the answer, not the likeliest answer."""
         self.unscored = 0
         self._by_kind: dict[tuple[str, str], list[int]] = {}
 

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--vectors",
         type=Path,
         metavar="FILE",
-        help="word vectors as GloVe, word2vec or fastText text, in place of the shared word table",
+        help="word vectors as GloVe, word2vec or fastText text, instead of the shared word table",
     )
     add_precision(parser)
     parser.add_argument("--compile", action="store_true", help="torch.compile the model")
@@ -96,7 +96,7 @@ def prepare(out: Path, go_on: bool, overwrite: bool) -> bool:
     check_writable(out, "--out", folder=True)
     finished, unfinished = (out / "card.json").is_file(), (out / resume.FILE).is_file()
     if unfinished and not go_on and not overwrite:
-        raise RunError(f"{out} holds an unfinished run; add --resume to go on, or --overwrite to start anew")
+        raise RunError(f"{out} holds an unfinished run; add --resume to continue, or --overwrite to start again")
     if finished and not unfinished and not go_on and not overwrite:
         raise RunError(f"{out} holds a finished checkpoint; give another --out, or --overwrite to replace it")
     return finished and not unfinished and go_on

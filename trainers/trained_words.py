@@ -1,7 +1,7 @@
 """Word vectors that are trained with the model.
 
-All of them from random ones, as Shen et al. (2018, section 4) train those of documents (``train_words`` in a recipe);
-or those of words that the training data have often enough, from the table's (``tune_words``).
+All of them from random ones, as Shen et al. (2018, section 4) do for documents (``train_words`` in a recipe); or the
+vectors of frequent words of the training data, starting from the table (``tune_words``).
 
 The trainer passes a model vectors; here it passes the words' numbers, and the vectors are weights like all others to
 the optimizer, the running mean, the saved state and other processes.
@@ -33,7 +33,7 @@ def random_table(vocabulary: Vocabulary, width: int, seed: int) -> WordTable:
 
 
 def frequent(data: Encoded, least: int) -> Tensor:
-    """Numbers of the words that stand in at least so many texts of a data set, ``[R]`` in ascending order."""
+    """Numbers of the words that occur in at least ``least`` texts of a data set, ``[R]`` in ascending order."""
     counts: Counter[int] = Counter()
     for texts in (data.first, *data.contexts):
         for start, length in zip(texts.starts.tolist(), texts.lengths.tolist(), strict=True):
@@ -60,8 +60,8 @@ class StartVectors(nn.Module):
 
 
 class TrainedWords(nn.Module):
-    """A model and the vectors that it reads: those of ``start``, by numbers, and what training adds to those of the
-    words ``trained``, ``changes [R + 1, D]``; row 0 stands for no word and stays zero."""
+    """A model and its word vectors: ``start``, by numbers, plus learned ``changes [R + 1, D]`` of the words
+    ``trained``; row 0 stands for no word and stays zero."""
 
     place: Tensor
     """[V + 1], each word's row in ``changes``, 0 for words that are not trained."""
@@ -89,7 +89,7 @@ class TrainedWords(nn.Module):
         return self.model(batch.embedded(self.vectors))
 
     def regulariser(self) -> Tensor | None:
-        """The model's term of the loss beside the classes."""
+        """The model's additional term of the loss."""
         return self.model.regulariser()
 
     def penalty(self, output: Output) -> Tensor | None:
@@ -102,7 +102,7 @@ class TrainedWords(nn.Module):
         which they started from, where they were ``tuned``."""
         norms, numbers = [*vocabulary.ids], torch.nonzero(self.place).flatten()
         rows = self.vectors(numbers).float().cpu()
-        # A word that training never saw is as long as the words are at the median.
+        # Words not seen in training get the median length.
         scale = table.unknown_scale if tuned else float(rows.norm(dim=1).median()) / rows.shape[1] ** 0.5
         words = [norms[number - 1] for number in numbers.tolist()]
         name = f"{table.name}, {'tuned' if tuned else 'trained'}"
@@ -114,8 +114,8 @@ def fold(model: PairModel, words: WordTable) -> tuple[PairModel, WordTable]:
     """The model without its projection and the table with it; both unchanged for a model that must project, and for a
     table that lies over another one, whose rows the checkpoint does not hold.
 
-    Rows are rounded to int8 again. A word outside the table gets an n-gram vector as long as its projected one would
-    be but for the bias.
+    Rows are rounded to int8 again. A word outside the table gets an n-gram vector with the length that its
+    projected one would have without the bias.
     """
     config = model.config.unprojected()
     if config is None or words.beneath is not None:

@@ -108,7 +108,7 @@ def linguistic(kind: str, pairs: Sequence[tuple[str, str]], quiet: bool) -> Tens
 
 
 def read_source(folder: Path, source: DataSource) -> Dataset:
-    """The rows of a recipe's data file that weigh something, as many of them as it asks for. Raises DataError."""
+    """The rows of a recipe's data file with positive weight, sampled to its ``rows``. Raises DataError."""
     if not (folder / source.path).is_file():
         raise DataError(
             f"{source.name} is not at {source.path} in the data folder; put it there, give another --data, "
@@ -120,8 +120,8 @@ def read_source(folder: Path, source: DataSource) -> Dataset:
 
 
 def sample(dataset: Dataset, rows: int) -> Dataset:
-    """So many rows drawn at random (files may be sorted by class), the same ones in every run, in the file's order; 0
-    keeps all."""
+    """``rows`` rows drawn at random (files may be sorted by class), the same in every run, in the file's order; 0 keeps
+    all."""
     if not 0 < rows < len(dataset.rows):
         return dataset
     numbers = np.sort(np.random.default_rng(0).choice(len(dataset.rows), rows, replace=False))

@@ -13,7 +13,7 @@ from core.reading.tokens import normalise
 from core.reading.word_table import WordTable
 
 FREQUENT = 50_000
-"""Rows read from the file's beginning (these files go from frequent to rare) beside the words of the data."""
+"""Rows read from the file's beginning (such files go from frequent to rare) in addition to the words of the data."""
 
 
 def read_vectors(path: Path, vocabulary: Container[str], frequent: int = FREQUENT) -> WordTable:
@@ -21,7 +21,7 @@ def read_vectors(path: Path, vocabulary: Container[str], frequent: int = FREQUEN
 
     A first line of two whole numbers (word2vec, fastText) is skipped. Of several spellings of one normalised form the
     first row counts. Unknown words get n-gram vectors of the rows' median length. Raises RunError naming the line of a
-    row with another number of values than the first one's, or with something that is no number.
+    row with another number of values than the first one's, or with something that is not a number.
     """
     words: dict[str, None] = {}
     rows: list[np.ndarray] = []
@@ -59,8 +59,8 @@ def read_folder(folder: Path, vocabulary: Container[str], frequent: int = FREQUE
 
     The words keep the file's order. Of several spellings of one normalised form the first row that is spelt in it
     counts, else the first row. All rows are divided by their median length: GloVe's are about 6 long, which saturates
-    gates made for rows of the shared table's length. Unknown words get n-gram vectors of length .01 · √(D / 3), that of
-    the paper's U(±.01). Raises RunError when a file is missing or the two do not fit.
+    gates made for rows of the shared table's length. Unknown words get n-gram vectors of length .01 · √(D / 3), as
+    under the paper's U(±.01). Raises RunError when a file is missing or the two do not fit.
     """
     words, vectors = words_and_vectors(folder)
     rows: dict[str, int] = {}

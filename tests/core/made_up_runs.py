@@ -61,7 +61,7 @@ def save_earlier(run, path, **header):
 
 
 def save_in_parts(run, folder, rows):
-    """Write a run as `trainers predict --out DIR/` did: files of so many rows, and a note."""
+    """Write a run as `trainers predict --out DIR/` did: files of ``rows`` rows, and a note."""
     facts = {name: value for name, value in asdict(header_of(run.dataset, run.models)).items() if name != "problems"}
     whole = {name: facts[name] for name in ("name", "sha256", "models")}
     whole |= {"format": "parquet", "labels": [], "rows_a_part": rows, "version": 2}

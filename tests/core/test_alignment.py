@@ -87,7 +87,7 @@ def test_of_several_identical_words_the_nearest_in_relative_place_is_linked():
 
 
 def test_content_words_that_look_at_function_words_and_entropy():
-    # "dog" looks at "the", "runs" at ".", "cat" at "cat", "red" at nothing in particular; "the" is no content word.
+    # "dog" looks at "the", "runs" at ".", "cat" at "cat", "red" at nothing in particular; "the" is not a content word.
     rows = [[1.0, 0, 0, 0], [0.7, 0.1, 0.1, 0.1], [0, 0.5, 0, 0.5], [0.2, 0.2, 0.5, 0.1], [0, 0, 1.0, 0]]
     words = pair("the dog cat .", "the dog runs cat red", "0-0 1-1 2-3")
     one = attended(words, rows)

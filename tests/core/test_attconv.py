@@ -95,7 +95,7 @@ def test_wrong_settings_are_refused(settings, message):
 
 
 def test_the_additive_match_of_long_sentences_is_computed_in_blocks(monkeypatch):
-    """Scores and gradients are those of one block; no block holds more than it may."""
+    """Scores and gradients equal a single block's; no block exceeds the limit."""
     size, (source, focus) = 6, (sentence(length, length)[None].requires_grad_() for length in (23, 17))
     match = Match("additive", size).double()
     sizes, tanh = [], torch.tanh

@@ -1,4 +1,4 @@
-"""Sides and batches say what shape they expected, and which sides they have."""
+"""Errors of sides and batches name the expected shape and the sides that exist."""
 
 import pytest
 import torch

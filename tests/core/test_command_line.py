@@ -1,4 +1,4 @@
-"""Whole commands, as a person types them."""
+"""Whole commands, as typed."""
 
 import json
 import os
@@ -123,7 +123,7 @@ def test_ctrl_c_while_it_is_imported_is_one_line(command):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # Tests that a shell runs in the background are told to ignore the signal, and their children with them.
+        # Tests run in the background by a shell ignore the signal, and so would their children.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     next(line for line in process.stderr if "numpy._core" in line)

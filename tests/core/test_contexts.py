@@ -1,4 +1,4 @@
-"""Several contexts of one text: each by itself, and the largest value of each filter ("context-wise")."""
+"""Several contexts of one text: one pass each, and the largest value of each filter ("context-wise")."""
 
 from __future__ import annotations
 

@@ -181,8 +181,8 @@ def test_capitals_do_not_matter_as_in_python():
     texts = ["Straße", "STRASSE", "İstanbul", "ΣΊΣΥΦΟΣ", "Ǆ", "plain", "a\0B"]
     table = table_of_cells({"x": cells(texts, "text")})
     for text in texts:
-        alike = [text.casefold() == other.casefold() for other in texts]
-        assert rows_of(f"x = {literal(text)}", table).tolist() == alike
+        same = [text.casefold() == other.casefold() for other in texts]
+        assert rows_of(f"x = {literal(text)}", table).tolist() == same
         part = text[1:].upper()
         found = [part.casefold() in other.casefold() for other in texts]
         assert rows_of(f"x contains {literal(part)}", table).tolist() == found
@@ -241,7 +241,7 @@ def test_slices_of_a_ranking_set_count_questions(tmp_path, labels):
     run = Run(read(path), (model,))
     scores = scored(run, 0, open_table(run, known=lambda word: True))
     words = {score.slice.value: (score.items, score.score) for score in scores if "word = " in score.slice.expression}
-    # “when” has no right answer, so it is no question of the score.
+    # “when” has no right answer, so it does not count in the score.
     assert words == {"what": (1, 1.0), "who": (1, 0.5)}
 
 
@@ -261,7 +261,7 @@ def test_rows_without_a_label_are_left_out_of_scores(run):
     assert some.labelled and some.judged.sum() == 5
     known = open_table(some, known=lambda word: True)
     negated = {score.slice.expression: score for score in scored(some, 0, known)}["not negation"]
-    # Rows 2, 4 and 5; of row 0 nobody knows whether the model is right.
+    # Rows 2, 4 and 5; row 0 has no label to compare with.
     assert (negated.items, negated.score) == (3, pytest.approx(2 / 3))
     assert "5 of 6 rows have a label" in figures.classes(
         some, 0, np.ones(6, dtype=bool), dict(zip(LABELS, LABELS, strict=True))

@@ -276,7 +276,7 @@ def test_threads_get_the_answers_of_a_single_one(checkpoint):
 
 
 def test_only_the_records_asked_for_are_built(checkpoint, monkeypatch):
-    monkeypatch.setattr(type(checkpoint.model), "_provenance", lambda *_: pytest.fail("nobody asked for the filters"))
+    monkeypatch.setattr(type(checkpoint.model), "_provenance", lambda *_: pytest.fail("the filters were not requested"))
     explanation = explain(checkpoint, PREMISE, HYPOTHESIS, records=(AttentionMap,))
     assert [record.kind for record in explanation.evidence] == ["attention_map"]
     assert explain(checkpoint, PREMISE, HYPOTHESIS, records=()).evidence == ()

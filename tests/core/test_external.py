@@ -220,7 +220,7 @@ def test_many_rows_are_predicted_as_each_alone(guest):
 
 
 def test_threads_share_a_guest(guest):
-    """Calls that see and cut attention beside calls that do not: each has its own."""
+    """Concurrent calls that record or cut attention do not affect others."""
     reading = guest.read(*PAIR)
     batch = guest.reader.batch(reading)
     cut = guest.model.knocked_out(reading, batch, 0, [(1, 1)])

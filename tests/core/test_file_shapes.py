@@ -1,4 +1,4 @@
-"""Files as spreadsheets, dumps and older programs write them: read whole, or one sentence that says what to do."""
+"""Files as spreadsheets, dumps and older programs write them: read completely, or one sentence with the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writers that share a folder: each result is whole and one writer's, and nobody else's files are touched."""
+"""Writers that share a folder: each result is complete and from one writer, and other files are not touched."""
 
 import signal
 import subprocess

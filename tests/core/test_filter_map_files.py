@@ -13,7 +13,7 @@ from tests.core.test_filter_map import clustered, items_of
 
 @pytest.fixture
 def kept(tmp_path, table):
-    """A checkpoint with its map beside it."""
+    """A checkpoint with its map."""
     checkpoint = make_checkpoint(tmp_path / "tiny", table, "acnn")
     codes, classes = clustered(count=30)
     assert available_map(checkpoint) is None

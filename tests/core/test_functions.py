@@ -267,7 +267,7 @@ def test_a_folder_of_hugging_faces_cache_is_called_by_its_name_there(tmp_path):
 
 @pytest.mark.parametrize("command", [["explain", "--model"], ["why"]])
 def test_on_the_command_line_a_fault_is_one_sentence_and_no_traceback(module, command):
-    """In a process of its own: there nobody listens to what is logged but Python itself."""
+    """In a separate process, whose log has no handler but Python's default."""
     name = named("exits")
     arguments = [*command, name, "--first", PAIR[0], "--second", PAIR[1]]
     environment = {**os.environ, "PAIRLENS_GUESTS": name, "PYTHONPATH": f"{module}:{Path.cwd()}"}

@@ -166,7 +166,7 @@ def test_gradients_that_a_model_cannot_give_are_not_offered(folder_of, architect
         why(guest, *PAIR, method="integrated-gradients")
     arguments = ["why", str(folder), "--first", PAIR[0], "--second", PAIR[1], "--method", "integrated-gradients"]
     assert main(arguments) == 2
-    # On a slow machine a line before it says what the passes cost.
+    # On a slow machine a line before it states the cost of the passes.
     *_, said = (lines := capsys.readouterr().err.splitlines())
     assert "has no gradients: choose" in said and len(lines) <= 2
     curves = faithfulness(Asked.about(guest, *PAIR)).curves

@@ -43,8 +43,8 @@ def test_every_record_says_how_many_passes_it_took(guest, monkeypatch):
 
     monkeypatch.setattr(guest.model.body, "forward", counted)
 
-    def passes(answer, beside: int = 0) -> int:
-        taken, rows[:] = sum(rows) - beside, []
+    def passes(answer, extra: int = 0) -> int:
+        taken, rows[:] = sum(rows) - extra, []
         assert taken == (answer.passes if hasattr(answer, "passes") else sum(one.passes for one in answer))
         return taken
 
@@ -56,10 +56,10 @@ def test_every_record_says_how_many_passes_it_took(guest, monkeypatch):
         rows.clear()
     more = passes(why(guest, *PAIR, drawing=DRAWING))
     assert more == 1 + 17 * 17
-    # Beside the links: the pair itself, twice, and its attention.
-    assert passes(what_links_do(guest, *PAIR, Taken.RENORMALISED), beside=3) == 2 * STRONGEST
-    assert passes(kept_links(guest, *PAIR, Taken.RENORMALISED, unheard, every=True), beside=3) == 2 * 11 * 6
-    assert passes(kept_heads(guest, *PAIR, unheard), beside=3) == 3 * 4
+    # In addition to the links: the pair itself, twice, and its attention.
+    assert passes(what_links_do(guest, *PAIR, Taken.RENORMALISED), extra=3) == 2 * STRONGEST
+    assert passes(kept_links(guest, *PAIR, Taken.RENORMALISED, unheard, every=True), extra=3) == 2 * 11 * 6
+    assert passes(kept_heads(guest, *PAIR, unheard), extra=3) == 3 * 4
     assert json.loads(json.dumps(why(guest, *PAIR).to_dict()))["passes"] == 86
     rows.clear()
     measured = faithfulness(Asked.about(guest, *PAIR))
@@ -127,10 +127,10 @@ def test_costs_are_said_in_passes_and_seconds(guest):
 
 def test_a_slow_model_is_heard_from_after_every_few_words(guest):
     slow = guest.__class__(**{**vars(guest), "seconds": 0.1})
-    heard = []
+    reported = []
     readings = [slow.read(*PAIR) for _ in range(11)]
-    predict(slow, readings, progress=heard.append)
-    assert heard == [4, 8, 11]
+    predict(slow, readings, progress=reported.append)
+    assert reported == [4, 8, 11]
     assert kept_why(guest, *PAIR, TAKEN_AWAY, unheard) is kept_why(guest, *PAIR, TAKEN_AWAY, unheard, drawing=FEW)
     assert kept_why(guest, *PAIR, TAKEN_AWAY, unheard, drawing=DRAWING).passes > 200
 

@@ -1,4 +1,4 @@
-"""Words of external models: in scripts without spaces those of their tokeniser, and as many as have room."""
+"""Words of external models: in scripts without spaces they follow the tokeniser, and as many are read as fit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def guests(tmp_path_factory):
 @pytest.mark.parametrize("kind", TOKENIZERS)
 @pytest.mark.parametrize("pair", [CHINESE, JAPANESE, THAI, MIXED])
 def test_words_of_scripts_without_spaces_end_where_pieces_do(guests, kind, pair):
-    """By a slow look at the pieces: a word has pieces of its own, and none reaches into two words."""
+    """Checked piece by piece: no piece belongs to two words."""
     guest = guests[kind]
     explanation = explain(guest, *pair)
     for text, side in zip(pair, (explanation.first, explanation.second), strict=True):
@@ -144,7 +144,7 @@ def test_a_long_pair_keeps_as_many_words_as_fit(tmp_path, kind):
         if min(lengths) == 5:
             assert not sides[lengths.index(5)].truncated
         else:
-            assert abs(counts[0] - counts[1]) <= 8, "both are cut alike"
+            assert abs(counts[0] - counts[1]) <= 8, "both are cut by the same rule"
 
 
 def test_premises_longer_than_two_hundred_words_are_read_where_the_model_has_room(guests):

@@ -1,4 +1,4 @@
-"""What stands beside a verdict where a text is not read as it was meant."""
+"""Warnings next to a verdict where a text may not be read as meant."""
 
 import json
 

@@ -129,7 +129,7 @@ def test_after_its_server_was_killed_a_job_says_that_it_stopped():
             ("The prediction of 0.csv", 3),
             ("The prediction of 1.csv", 3),
         ]
-    assert not living.finished, "it goes on here, and is not told of"
+    assert not living.finished, "it continues here, and is not reported"
     for job in told:
         desk_jobs.dismiss(job.name)
     assert desk_jobs.stopped() == []

@@ -92,7 +92,7 @@ def test_probabilities_of_classes_that_count_as_one_label_are_added():
     assert scale.sums(chances).round(6).tolist() == [[0.4, 0.6], [0.6, 0.4]]
     assert scale.of_classes(chances.argmax(1)).tolist() == [0, 0]
     assert scale.of(["entailment", "non-entailment", "odd", None]).tolist() == [0, 1, -1, -1]
-    # A class that is only a part of another label's answer is no label by itself.
+    # A class that is only a part of another label's answer is not a label.
     assert scale.unknown(["entailment", "odd", "neutral"]) == ["neutral"]
     same = Scale(TWO, {"neutral": ("not_entailment",), "contradiction": ("not_entailment",)})
     assert (same.names, same.several) == (TWO, False)

@@ -79,16 +79,16 @@ def test_the_other_scores_and_what_follows_are_those_of_the_equations():
     both = [*last, *states[2]]
     inner = [math.tanh(sum(both[r] * lesson["W_s"][r][c] for r in range(4))) for c in range(2)]
     assert values["concat"][2] == pytest.approx(sum(v * i for v, i in zip(lesson["v"], inner, strict=True)))
-    beside = [*values["kappa"], *last]
-    combo = [math.tanh(sum(beside[r] * lesson["W_k"][r][c] for r in range(4))) for c in range(2)]
+    joined = [*values["kappa"], *last]
+    combo = [math.tanh(sum(joined[r] * lesson["W_k"][r][c] for r in range(4))) for c in range(2)]
     assert values["combo"] == pytest.approx(combo)
     assert sum(values["y"]) == pytest.approx(1)
 
 
 def test_word_by_word_is_the_slides_form():
     values, lesson = own("word-by-word"), LESSONS["word-by-word"].inputs
-    beside = [*lesson["h_B"], *values["kappa_A"]]
-    asked = [sum(beside[r] * lesson["W_h"][r][c] for r in range(4)) for c in range(2)]
+    joined = [*lesson["h_B"], *values["kappa_A"]]
+    asked = [sum(joined[r] * lesson["W_h"][r][c] for r in range(4)) for c in range(2)]
     match = [[math.tanh(h + a) for h, a in zip(state, asked, strict=True)] for state in lesson["h"]]
     assert values["M"] == [pytest.approx(row) for row in match]
     scores = [sum(m * w for m, w in zip(row, lesson["w"], strict=True)) for row in match]
@@ -180,7 +180,7 @@ def test_a_generated_weight_comes_from_the_code_and_windows_from_products():
 
 def test_the_lesson_on_filters_begins_with_one_that_fires():
     lesson, values = LESSONS["filters"], own("filters")
-    assert values["largest"] > values["after"] > 0, "what is guessed is no zero, and no step's number twice"
+    assert values["largest"] > values["after"] > 0, "the number to guess is not zero and belongs to one step"
     assert 0.0 in values["over_windows"], "and it shows that a value below zero becomes zero"
     asked = [at(values, step.guess) for step in lesson.steps if step.guess]
     assert all(abs(number) > 0.005 for number in asked)

@@ -36,16 +36,16 @@ def vectors(checkpoint):
 
 @pytest.mark.parametrize("architecture", sorted(name for name in REGISTRY if not single(name)))
 def test_the_vector_is_the_one_that_the_classifier_reads(tmp_path, table, architecture):
-    """With what the classifier was called with, which a hook hears, as the loop."""
+    """The expected value is the classifier's input, recorded by a hook."""
     checkpoint = make_checkpoint(tmp_path / "x", table, architecture)
-    heard = []
-    handle = checkpoint.model.classifier.register_forward_pre_hook(lambda module, given: heard.append(given[0]))
+    inputs = []
+    handle = checkpoint.model.classifier.register_forward_pre_hook(lambda module, given: inputs.append(given[0]))
     try:
         reading = checkpoint.read(*TEXTS[0])
         unit = unit_vectors(checkpoint, [reading])[0]
     finally:
         handle.remove()
-    expected = heard[0][0].numpy()
+    expected = inputs[0][0].numpy()
     assert np.allclose(unit, expected / np.linalg.norm(expected), atol=1e-5)
 
 

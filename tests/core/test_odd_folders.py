@@ -385,8 +385,8 @@ def test_a_factory_that_fails_is_asked_once_and_what_ends_a_program_is_its_fault
     assert made(names[1]) is made(names[1])
 
 
-def test_weights_are_not_read_from_a_pickle_beside_them(good, tmp_path):
-    """The library would take an adapter's pickle; what lies there would write a file when it is unpickled."""
+def test_weights_are_not_read_from_a_pickle_in_the_same_folder(good, tmp_path):
+    """The library would take an adapter's pickle; this one would write a file when unpickled."""
     folder = tmp_path / "both"
     shutil.copytree(good / "cross", folder)
     (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'touch /tmp/never'\ntR.")

@@ -1,4 +1,4 @@
-"""Names that both texts of a row have are exchanged for others, as training asks for with other_names."""
+"""Names that both texts of a row have are exchanged for others, as in training with other_names."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_alignment_is_the_cosine():
 
 def test_diversity_is_the_variance_of_the_angles_less_their_mean():
     rows = torch.tensor([[1.0, 0.0], [0.0, 2.0], [-1.0, 0.0]])
-    angles = [math.pi / 2, math.acos(1 - 1e-6), math.pi / 2]  # opposite rows are no further apart than equal ones
+    angles = [math.pi / 2, math.acos(1 - 1e-6), math.pi / 2]  # opposite rows are as close as equal ones
     mean = sum(angles) / 3
     assert float(diversity(rows)) == pytest.approx(sum((a - mean) ** 2 for a in angles) / 3 - mean, abs=1e-5)
     weight = torch.tensor([[1.0, 0.0], [1.0, 0.0]], requires_grad=True)

@@ -1,4 +1,4 @@
-"""Logits of many rows: those of explain, in the rows' order, and the shared model stays where it is."""
+"""Logits of many rows equal explain's, in the rows' order, and the shared model stays on its device."""
 
 import pytest
 import torch

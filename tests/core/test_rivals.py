@@ -63,9 +63,9 @@ def test_the_penalty_is_zero_for_hops_at_words_of_their_own_and_reaches_the_loss
     batch = batch_of(model, ((3, 3), (3, 3)))
     apart = torch.eye(3, dtype=torch.float64)[:2].expand(2, 2, 3)
     assert model.penalty(model(batch, (apart, apart))).item() == 0
-    alike = apart[:, :1].expand(2, 2, 3)
-    # A A^T - I has two ones beside the diagonal; two sides.
-    assert model.penalty(model(batch, (alike, alike))).item() == pytest.approx(0.5 * 2 * 2)
+    equal = apart[:, :1].expand(2, 2, 3)
+    # A A^T - I has two ones off the diagonal; two sides.
+    assert model.penalty(model(batch, (equal, equal))).item() == pytest.approx(0.5 * 2 * 2)
     words, masks = [batch.first.words, batch.second.words], [batch.first.mask, batch.second.mask]
     logits, penalty = Logits(model)(words, masks, batch.judged, None)
     assert penalty.item() == pytest.approx(model.penalty(model(batch)).item()) and penalty.item() > 0

@@ -45,7 +45,7 @@ def matching(w, u, own, other):
         out = []
         for row in w[kind].tolist():
             x, y = ([weight * v for weight, v in zip(row, state, strict=True)] for state in (a, b))
-            # A length is no less than 1e-4: a root has no slope at 0.
+            # Lengths are at least 1e-4: a root has no slope at 0.
             out.append(dot(x, y) / max(dot(x, x) ** 0.5, 1e-4) / max(dot(y, y) ** 0.5, 1e-4))
         return out
 

@@ -33,7 +33,7 @@ def match(layer, source, focus):
 
 
 def several(model, first, contexts, judged, extra, loop):
-    """Each context by itself, and the largest value of each feature."""
+    """One pass per context, and the largest value of each feature."""
     alone = [loop(model, first, [context], judged, extra)["features"] for context in contexts]
     pooled = largest(alone)
     won = [values.index(max(values)) for values in zip(*alone, strict=True)]

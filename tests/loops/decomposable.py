@@ -8,7 +8,7 @@ def two_layers(layers, vector):
 
 
 def own_attention(model, words):
-    """Each word beside what it looks at in its own sentence (section 3.4), and its weights."""
+    """Each word joined with its context in its own sentence (section 3.4), and its weights."""
     keys, bias, weights = [two_layers(model.own, word) for word in words], model.distance.tolist(), []
     for i, key in enumerate(keys):
         weights.append(softmax([dot(key, other) + bias[min(abs(i - j), 11)] for j, other in enumerate(keys)]))

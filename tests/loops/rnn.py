@@ -84,8 +84,8 @@ def combine(model, context, state):
         return tanh(matvec(layer.both.weight, context + state))
     if model.config.combination == "compared":
         pairs = list(zip(context, state, strict=True))
-        beside = [c * h for c, h in pairs] + [c - h for c, h in pairs]
-        return tanh(matvec(layer.compared.weight, context + state + beside))
+        compared = [c * h for c, h in pairs] + [c - h for c, h in pairs]
+        return tanh(matvec(layer.compared.weight, context + state + compared))
     return tanh(add(matvec(layer.context.weight, context), matvec(layer.state.weight, state)))
 
 

@@ -1,4 +1,4 @@
-"""Models that read each sentence by itself."""
+"""Models that encode each sentence separately."""
 
 from tests.loops.arithmetic import (
     add,

@@ -78,7 +78,7 @@ def claims(path: Path, source: random.Random, count: int) -> None:
     path.write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
 
 
-def alike(source: random.Random, count: int) -> Iterator[tuple[int, str, str]]:
+def paraphrases(source: random.Random, count: int) -> Iterator[tuple[int, str, str]]:
     """Paraphrases say the same words in another order, the others say others: label, both sentences."""
     for i in range(count):
         first = [source.choice(WORDS) for _ in range(5)]
@@ -133,12 +133,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text("".join(f"{i % 5} {WORDS[i % 5]} {source.choice(WORDS)}\n" for i in range(count)))
     for name, count in (("quora/train_18k.tsv", 80), ("quora/dev_1k.tsv", 24)):
         (folder / "quora").mkdir(exist_ok=True)
-        (folder / name).write_text("".join(f"{a}\t{b}\t{c}\t{i}\n" for i, (a, b, c) in enumerate(alike(source, count))))
-    rows = [f"n{i},{b},{c},{a}\n" for i, (a, b, c) in enumerate(alike(source, 40))]
+        (folder / name).write_text(
+            "".join(f"{a}\t{b}\t{c}\t{i}\n" for i, (a, b, c) in enumerate(paraphrases(source, count)))
+        )
+    rows = [f"n{i},{b},{c},{a}\n" for i, (a, b, c) in enumerate(paraphrases(source, 40))]
     (folder / "made/quora-near.csv").write_text("".join(["id,sentence1,sentence2,label\n", *rows]))
     for name, count in (("msrp/msr-para-train.tsv", 40), ("msrp/msr-para-val.tsv", 24)):
         (folder / "msrp").mkdir(exist_ok=True)
-        told = [f"{a}\t{i}\t{i + 1}\t{b}\t{c}\n" for i, (a, b, c) in enumerate(alike(source, count))]
+        told = [f"{a}\t{i}\t{i + 1}\t{b}\t{c}\n" for i, (a, b, c) in enumerate(paraphrases(source, count))]
         (folder / name).write_text("".join(["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n", *told]))
     vectors = [[word, *(f"{source.gauss(0, 1):.4f}" for _ in range(16))] for word in [*WORDS, "not", "maybe", "a"]]
     (folder / "vectors.txt").write_text("".join(" ".join(row) + "\n" for row in vectors))

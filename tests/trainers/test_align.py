@@ -1,4 +1,4 @@
-"""align as a person calls it, and what it writes into a card."""
+"""The command align and the card fields that it writes."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_threshold_is_fixed_once_kept_in_the_card_and_used_for_other_files(
     )
     assert stored["results"]["Made up"]["f1"] == fixed["f1"] and stored["results"]["Others"]["aer"] == other["aer"]
     assert stored["results"]["Others"]["command"] == "python -m trainers align tiny others.json --card Others"
-    # A threshold that is fixed anew takes the figures of the old one with it.
+    # A new threshold removes the figures of the old one.
     assert align(capsys, folder, "others.json", "--fix-threshold", "--card", "Others")[0] == 0
     assert list(read_card(folder / "tiny")["alignment"]["results"]) == ["Others"]
 

@@ -168,7 +168,7 @@ def test_a_cluster_writes_the_same_parts_though_a_node_is_killed(
 
 
 def refused(item: int) -> int:
-    """A task that a person can mend."""
+    """A task with an error that the user can fix."""
     from core.errors import RunError
 
     if item:

@@ -1,4 +1,4 @@
-"""Columns that are named on the command line: by name, nested, or by number where there is no header."""
+"""Columns given on the command line: by name, nested, or by number in files without a header."""
 
 from __future__ import annotations
 

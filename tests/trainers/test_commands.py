@@ -1,4 +1,4 @@
-"""evaluate, predict and bench as a person calls them."""
+"""The commands evaluate, predict and bench."""
 
 from __future__ import annotations
 

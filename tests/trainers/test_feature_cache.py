@@ -94,7 +94,7 @@ def test_an_unknown_kind_leaves_no_file(words, path):
 
 
 def break_beginning(path):
-    path.write_bytes(b"this is no database" * 100)
+    path.write_bytes(b"not a database" * 100)
 
 
 def break_end(path):

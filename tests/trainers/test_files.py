@@ -43,7 +43,7 @@ def kept(finished: Path, tmp_path: Path) -> Path:
 
 
 def sentence(capsys: pytest.CaptureFixture[str], *command: str) -> str:
-    """The one line on standard error of a command that a person can mend."""
+    """The single line on standard error of a command with an error that the user can fix."""
     capsys.readouterr()
     assert main(command) == 2
     lines = [line for line in capsys.readouterr().err.splitlines() if line.strip() and "pair/s]" not in line]
@@ -83,7 +83,7 @@ def test_a_run_that_overwrites_leaves_the_old_checkpoint_until_it_is_complete(
         assert main(arguments(data, kept, *other, "--overwrite")) == 130
     load(kept)
     assert weights_hash(kept) == before and (kept / resume.FILE).is_file()
-    assert "--resume to go on" in sentence(capsys, *arguments(data, kept, *other))
+    assert "--resume to continue" in sentence(capsys, *arguments(data, kept, *other))
     replace = Path.replace
 
     def killed(path: Path, target: Path) -> Path:
@@ -142,7 +142,7 @@ def test_a_file_that_cannot_be_written_is_told_before_any_work(
 ) -> None:
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "file").touch()
-    # `load` last: a module that is imported while it is replaced would keep what stands in its place.
+    # `load` last: a module imported while it is replaced would keep the replacement.
     for work in ("trainers.train.load_data", "trainers.compare.table", "core.checkpoint.load"):
         monkeypatch.setattr(work, lambda *_: pytest.fail("worked before it looked at --out"))
     monkeypatch.setattr("trainers.bench.MEASUREMENTS", {"desk": lambda quick: pytest.fail("measured")})

@@ -1,5 +1,5 @@
-"""Commands on an external model, by its folder and by a listed name: what they print, and what they write beside
-it."""
+"""Commands on an external model, by its folder and by a listed name: their output, and the files that they write into
+its folder."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def shared(tmp_path_factory):
 
 @pytest.fixture
 def guest(shared, tmp_path, monkeypatch):
-    """A copy of it that is also listed, with the files beside it."""
+    """A copy of it that is also listed, with its files."""
     shutil.copytree(shared, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "models"))
     return tmp_path / "models/my-bert"
@@ -85,7 +85,7 @@ def test_predictions_are_those_of_one_pair_after_the_other(guest, capsys):
 
 
 def test_a_head_is_chosen_on_one_file_measured_on_another_and_shown(guest, capsys):
-    """Its figures are those of the usual measure of that head's maps alone."""
+    """Its figures equal the usual measure on that head's maps."""
     one, other = (str(guest.parents[1] / name) for name in ("rte.json", "others.json"))
     asked = ["align", "my-bert", one, "--heads", "--card", "RTE", "--also", other, "Others"]
     assert main(asked) == 0

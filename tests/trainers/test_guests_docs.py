@@ -17,7 +17,7 @@ import pytest
 
 from core.__main__ import main as core
 from tests.guests import LABELS, make, make_tower
-from tests.trainers.conftest import WORDS, alike, pair
+from tests.trainers.conftest import WORDS, pair, paraphrases
 from tests.trainers.test_align import PAIRS
 from trainers.__main__ import main as trainers
 
@@ -56,14 +56,14 @@ def service():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """What a person has who follows the page: two models, files of data, and the modules that it shows."""
+    """The files of a reader who follows the page: two models, data, and the modules that it shows."""
     folder, source = tmp_path_factory.mktemp("guests"), random.Random(0)
     make(folder / "models/my-roberta", "roberta")
     make_tower(folder / "models/my-minilm")
     (folder / "pairs.jsonl").write_text("".join(json.dumps(pair(source, number)) + "\n" for number in range(30)))
-    questions = [*alike(source, 24)]
-    # To weights that nobody trained the same words in another order may be less alike than others (2 of 12 seeds; the
-    # vocabulary is another one in each process): the same text is not.
+    questions = [*paraphrases(source, 24)]
+    # For untrained weights the same words in another order may be less similar than others (2 of 12 seeds; the
+    # vocabulary differs between processes), but the same text is not.
     questions += [(1, one, one) for _, one, _ in questions[::2]]
     rows = [f"{label}\t{one}\t{other}\t{number}\n" for number, (label, one, other) in enumerate(questions)]
     (folder / "questions.tsv").write_text("".join(rows))

@@ -1,4 +1,4 @@
-"""`python -m trainers map` as a person calls it, on made-up files and tiny random models."""
+"""The command `python -m trainers map` on made-up files and tiny random models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The precision of a training: what is asked for, what the machine makes of it, and what its card keeps."""
+"""The precision of a training: requested, used on this machine, and stored in the card."""
 
 from __future__ import annotations
 

@@ -96,8 +96,8 @@ def test_refusals(change: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        (["architecture=acnn", "model={}"], "ACNN reads single texts, and the roles are those of pairs"),
-        (["roles=[text]", "judged=text"], "AttConv light reads pairs, and the roles are those of single texts"),
+        (["architecture=acnn", "model={}"], "ACNN reads single texts, and the roles are for pairs"),
+        (["roles=[text]", "judged=text"], "AttConv light reads pairs, and the roles are for single texts"),
         (["roles=[text]", "judged=both", "model.context=none"], "judged must be one of text, got 'both'"),
     ],
 )

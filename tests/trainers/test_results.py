@@ -61,7 +61,7 @@ def words() -> str:
 
 @pytest.fixture
 def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder ``pretrained`` of two checkpoints and the word table beside a folder ``docs`` with the page's words."""
+    """Folders ``pretrained`` (two checkpoints and the word table) and ``docs`` (the page's text)."""
     folder = tmp_path / "pretrained"
     monkeypatch.setattr(results, "PRETRAINED", folder)
     monkeypatch.setattr(results, "DOCS", tmp_path / "docs")

@@ -1,4 +1,4 @@
-"""Tables of results: ours from the cards, the paper's beside them, and no mixing."""
+"""Tables of results: ours from the cards, next to the paper's, never mixed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_baselines_alone_are_written_into_the_table_that_is_there(tmp_path, caps
     assert [i for i, pair in enumerate(zip(before, after, strict=True)) if len(set(pair)) > 1] == [1]
     assert after[1] == "majority class,34.00,–,–,34.3,"
     capsys.readouterr()
-    for text, table, says in (("other,.3", "nli", "of other data"), ("dev,.3", "fever", "is no table of fever")):
+    for text, table, says in (("other,.3", "nli", "has scores on"), ("dev,.3", "fever", "is not a table of fever")):
         path.write_text(f"baseline,dev,accuracy\nmajority class,{text}\n")
         assert paper(["table", table, "--baselines", str(path), "--out", out]) == 2
         assert says in capsys.readouterr().err

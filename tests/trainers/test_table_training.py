@@ -34,7 +34,7 @@ def base(folder: Path, name: str) -> Path:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_each_system_is_made_by_the_recipe_that_is_trained_for_it(name):
-    """And by that of no other system."""
+    """And by no other system's recipe."""
     whole = recipes.load(BASES[name])
     run = [system for system in TABLES[name].systems if system.architecture]
     for system in run:

@@ -98,7 +98,7 @@ def test_a_share_of_the_rows_is_read_without_its_last_full_stop(tmp_path: Path) 
     assert set(first.first.lengths) == {3, 4}
     assert (first.contexts[0].lengths[1::2] == first.first.lengths[1::2] - 1).all(), "both texts of a row"
     assert (first.contexts[0].lengths[::2] == 1).all(), "a text is never left empty"
-    assert (first.first.lengths != second.first.lengths).any(), "drawn anew"
+    assert (first.first.lengths != second.first.lengths).any(), "drawn again"
     assert (run.rows_of(0).first.lengths == first.first.lengths).all()
     full_stop = loaded.vocabulary.ids["."]
     bare = first.first.lengths == 3

@@ -135,7 +135,7 @@ def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(
     assert _progress(state)["batch"] > 0 and not (tmp_path / "broken/card.json").exists()
     capsys.readouterr()
     assert main([*broken, "--resume"]) == 0
-    assert "goes on in epoch" in capsys.readouterr().out
+    assert "resuming in epoch" in capsys.readouterr().out
     assert weights_hash(tmp_path / "broken") == weights_hash(tmp_path / "whole")
     first, second = (load(tmp_path / name).card for name in ("whole", "broken"))
     dev = slug(first["recipe"]["dev"]["name"])
@@ -188,7 +188,7 @@ def test_two_machines_train_what_one_process_trains(data: Path, tmp_path: Path) 
         timeout=600,
     )
     assert told.returncode == 0, told.stderr
-    assert told.stdout.count("goes on in epoch") == told.stdout.count("written: ") == 1
+    assert told.stdout.count("resuming in epoch") == told.stdout.count("written: ") == 1
     one, two = (load(tmp_path / name).card for name in ("one", "two"))
     assert (one["training"]["processes"], two["training"]["processes"]) == (1, 2)
     assert [e["snli_dev"] for e in two["epochs"]] == [e["snli_dev"] for e in one["epochs"]]
@@ -241,7 +241,7 @@ def kill_two_machines(arguments: list[str], state: Path) -> dict[str, torch.Tens
         (["--set", "labels=[yes, no]"], "labels"),
         (["--set", "model.match=cosine"], "model.match must be one of dot, bilinear, additive, got 'cosine'"),
         (["--precision", "16"], "needs CUDA"),
-        (["--devices", "3"], "torchrun started 2 processes here and --devices asks for 3; leave --devices out"),
+        (["--devices", "3"], "torchrun started 2 processes here and --devices is 3; leave --devices out"),
         (["--vectors", "/nowhere.txt"], "vector file /nowhere.txt does not exist"),
     ],
 )

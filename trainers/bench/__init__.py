@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     """Measure, print, write."""
     for name in args.names:
         if name not in MEASUREMENTS:
-            raise RunError(f"there is no measurement {name!r}; choose from {', '.join(MEASUREMENTS)}")
+            raise RunError(f"unknown measurement {name!r}; choose from {', '.join(MEASUREMENTS)}")
     check_writable(args.json, "--json")
     earlier = stored_runs(args.json) if args.json.exists() else []
     load = os.getloadavg()[0]

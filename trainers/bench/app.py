@@ -1,5 +1,5 @@
-"""Speed of the running app: in a browser beside an empty Streamlit page, and with many visitors at once, which are no
-browsers: they send Streamlit's messages over the websocket, as the page would."""
+"""Speed of the running app: in a browser, compared with an empty Streamlit page, and under many simulated visitors that
+send Streamlit's messages over the websocket, as the page would."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ FILTERS = ("not right", 'gold = "neutral"', "p > 60%", 'second contains "the"', 
 
 
 def first_page(quick: bool) -> list[Measurement]:
-    """A new server's first page, from its start on, and a second visitor's pages, by those of an empty one."""
+    """A new server's first page, from its start on, and a second visitor's pages, relative to an empty page."""
     times: dict[tuple[bool, str], list[float]] = defaultdict(list)
     signs = {page: sign for page, (_, _, sign) in PAGES.items()}
     with chromium() as browser, empty_page() as empty:
@@ -188,7 +188,7 @@ def empty_page() -> Iterator[Path]:
 
 
 class Server(NamedTuple):
-    """A running app of its own, and the seconds that its start took."""
+    """A separately started app, and the seconds that its start took."""
 
     address: str
     process: subprocess.Popen[bytes]
@@ -264,7 +264,7 @@ class Visitor:
         self._texts: dict[str, str] = {}
         self._page, self._query = "", ""
         self._known: dict[str, ForwardMsg] = {}
-        """Messages that the server need not send again, by their hashes: those of the last run of the whole page."""
+        """Messages of the last full run, by their hashes: the server need not send them again."""
 
     async def __aenter__(self) -> Visitor:
         url = self._address.replace("http", "ws", 1) + "/_stcore/stream"
@@ -302,8 +302,8 @@ class Visitor:
         return verdict
 
     async def _answer(self, first: str, second: str, part: str, verdict: TimedVerdict | None = None) -> TimedVerdict:
-        """Let a part of the page run, or all of it (empty), until its last message. The verdict's time is that of its
-        own message; ``verdict``: the one that is there already."""
+        """Let a part of the page run, or all of it (empty), until its last message. The verdict's time is when its
+        own message arrives; ``verdict``: the previous one."""
         started = time.perf_counter()
         known, new = self._known, dict[str, ForwardMsg]()
         await self._socket.send(self._run(known, part))
@@ -381,7 +381,7 @@ _WORDS = (
 
 @dataclass
 class Phase:
-    """What so many sessions met with: seconds of each typed pair's verdict, sentences of what went wrong, the server's
+    """The measurements of one number of sessions: seconds of each typed pair's verdict, error messages, the server's
     bytes at the end, and the largest difference of a probability from the one computed alone."""
 
     sessions: int
@@ -391,7 +391,7 @@ class Phase:
     apart: float = 0.0
 
     def check(self, checkpoint: Checkpoint, answers: Sequence[TimedVerdict]) -> None:
-        """Take the times of these answers, and say which are not what the checkpoint gives of the same pair alone."""
+        """Take the times of these answers, and note those that differ from the checkpoint's answer to the same pair."""
         for answer in answers:
             self.seconds.append(answer.seconds)
             serial = explain(checkpoint, answer.first, answer.second, records=()).probabilities
@@ -423,8 +423,8 @@ async def phase(
     every: float = EVERY,
     process: psutil.Process | None = None,
 ) -> Phase:
-    """So many visitors each type ``rounds`` pairs of their own, a sentence every so many seconds (0: without a pause),
-    each beginning at another moment. ``process``: the server's, whose memory is measured."""
+    """``sessions`` visitors each type ``rounds`` pairs, one sentence ``every`` so often (seconds; 0: without a pause),
+    with staggered starts. ``process``: the server's, whose memory is measured."""
     own, answers = Phase(sessions), list[TimedVerdict]()
     ready, begin, leave = asyncio.Semaphore(0), asyncio.Event(), asyncio.Event()
 
@@ -459,7 +459,7 @@ async def phase(
 
 
 def load(quick: bool) -> list[Measurement]:
-    """Visitors of a server of its own, with an empty desk: 1, 20, 50 and 100 of them."""
+    """1, 20, 50 and 100 visitors of a separate server with an empty desk."""
     sizes, rounds, texts = (SESSIONS[:2], 1, pairs()) if quick else (SESSIONS, ROUNDS, pairs())
     with tempfile.TemporaryDirectory() as folder, server(PAIRLENS_DESK=folder, PAIRLENS_DB="") as own:
         process = psutil.Process(own.process.pid)

@@ -60,7 +60,7 @@ class Measurement:
 
     @property
     def met(self) -> bool | None:
-        """Whether the bar is met; None when nothing was measured or there is no bar."""
+        """Whether the bar is met; None without a measurement or a bar."""
         if self.value is None or self.bar is None:
             return None
         return self.value <= self.bar if self.at_most else self.value >= self.bar
@@ -88,7 +88,7 @@ def medians(forms: Sequence[Callable[[], object]], repeats: int) -> list[float]:
 
 
 def by_product(name: str, bar: float, compute: Callable[[], object], repeats: int) -> Measurement:
-    """The time of a computation as a multiple of that of a 1024³ float32 product."""
+    """The time of a computation as a multiple of a 1024³ float32 product's."""
     a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
     ours, product = medians((compute, lambda: torch.mm(a, b)), repeats)
     return Measurement(name, ours / product, "x", bar, note=f"{ours:.1f} and {product:.1f} ms, medians of {repeats}")
@@ -128,14 +128,14 @@ def effects(quick: bool) -> list[Measurement]:
 
 
 def word_pair(checkpoint: Checkpoint, words: int, others: int) -> tuple[str, str]:
-    """Two texts of so many words. The second has every second of the most frequent ones, so that half of its first
-    words stand in the first text too."""
+    """Two texts of ``words`` and ``others`` words. The second has every second of the most frequent words, so that half
+    of its first words also occur in the first text."""
     vocabulary = [word for word in checkpoint.words.words[:400] if word.isalpha()]
     return " ".join(vocabulary[:words]), " ".join(vocabulary[: 2 * others : 2])
 
 
 def sentences(count: int) -> list[str]:
-    """Made-up sentences, no two alike, with word frequencies, clitics and full stops as in English."""
+    """Made-up sentences, all different, with word frequencies, clitics and full stops as in English."""
     random = np.random.default_rng(0)
     words = default_table().words
     # Zipf's law: the n-th word is drawn in proportion to 1 / n.
@@ -155,7 +155,7 @@ def training(quick: bool) -> list[Measurement]:
     of a 1024³ float32 product.
 
     Work is counted by torch's flop counter, forward and backward. Batches are planned by length as in every training,
-    so few of the words are padding. Lengths are drawn like SNLI's (premise 14 words, hypothesis 8). The time is that of
+    so few of the words are padding. Lengths are drawn like SNLI's (premise 14 words, hypothesis 8). The time covers
     the whole step: batch, loss, backward, clipping, optimizer and running mean.
     """
     words, data = made_up((12 if quick else 40) * BATCH)
@@ -179,7 +179,7 @@ def _share(name: str, words: WordTable, data: TrainingData) -> Measurement:
         if i >= 3:
             steps.append((rows, between - started))
             products.append(2 * 1024**3 / (time.perf_counter() - between))
-    # Counted afterwards, as counting takes time of its own.
+    # Counted afterwards, as counting takes time.
     seconds = sum(taken for _, taken in steps)
     rate, product = sum(work(run, rows) for rows, _ in steps) / seconds, statistics.median(products)
     note = f"{rate / 1e9:.0f} of {product / 1e9:.0f} GFLOP/s, {BATCH * len(steps) / seconds:,.0f} pairs/s"
@@ -241,8 +241,8 @@ sys.exit(status)
 
 def streaming(quick: bool) -> list[Measurement]:
     """Memory of `predict` for ``FEW`` and ``MANY`` rows, each in a separate process; the time of ``MANY`` from the
-    first row read to the last part written by that of the forward passes alone; and a Ray cluster of two workers by one
-    of one, once both have predicted ``SOME`` rows. All with one thread for the passes."""
+    first row read to the last part written, relative to the forward passes alone; and the speed-up of two Ray workers
+    over one, once both have predicted ``SOME`` rows. All with one thread for the passes."""
     rows, threads = MANY // 10 if quick else MANY, torch.get_num_threads()
     torch.set_num_threads(1)
     try:

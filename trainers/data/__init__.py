@@ -5,7 +5,7 @@
     python -m trainers data glove --to DATA --registry mirror.yaml
 
 A download that was cut off continues where it stopped, and what is in the folder already is not fetched again. Data
-sets that require a form or a person's help are listed with their page. docs/data.md says which recipe reads which file,
+sets that require a form or manual steps are listed with their page. docs/data.md says which recipe reads which file,
 and under which licence each may be used. ``--registry`` names a file like trainers/data/registry.yaml, such as one with
 the addresses of a mirror.
 """
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         raise RunError("no data folder; give --to FOLDER or set PAIRLENS_DATA")
     for name in args.names:
         if name not in known:
-            raise RunError(f"there is no data set {name!r}{hint(name, known)}")
+            raise RunError(f"unknown data set {name!r}{hint(name, known)}")
         if known[name].by_hand:
             raise RunError(f"{name} has to be fetched by hand: {known[name].by_hand}; see {known[name].page}")
     check_writable(folder, "--to", folder=True)

@@ -1,4 +1,4 @@
-"""Fetch what lies at an address: with progress, continuing where it was cut off, whole or not at all."""
+"""Download a file: with progress, resumed after interruptions, and atomic."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _PIECE = 1 << 16
 
 
 class DownloadError(UserError):
-    """What cannot be fetched; the message is one sentence that says what to do."""
+    """A failed download; the message is one sentence with the remedy."""
 
 
 def fetch(address: str, path: Path, size: int | None = None) -> None:
-    """Fetch what lies at ``address`` to ``path``, whose beginning may lie beside it as ``path.part``.
+    """Download the file at ``address`` to ``path``; its beginning may already exist as ``path.part``.
 
     Raises DownloadError where it cannot be reached, changes between two connections, is not ``size`` bytes long or goes
     on after its own end.
@@ -62,17 +62,17 @@ def _go_on(address: str, part: Path, size: int | None) -> None:
         if answer.status_code == 416:  # nothing lies behind these bytes
             if not answer.headers.get("Content-Range", "").endswith(f"/{have}"):
                 part.unlink()
-                raise requests.ConnectionError("begins anew")
+                raise requests.ConnectionError("restarts")
             return
         _check_answer(address, answer)
         have = have if answer.status_code == 206 else 0
         whole = _announced(answer, have)
         if size and whole and whole != size:
             raise DownloadError(
-                f"{_host(address)} has {whole:,} bytes and {size:,} were expected; the file has changed, or another "
-                "stands in its place: see the page of the data set"
+                f"{_host(address)} has {whole:,} bytes and {size:,} were expected; the file has changed or was "
+                "replaced: see the page of the data set"
             )
-        # Where nothing tells this file from a later one, the next connection begins anew.
+        # Without a validator the next connection starts over, as the file may have changed.
         mark.write_text(_validator(answer), encoding="utf-8")
         _write(answer, part, have, whole or size)
     if (whole or size) not in (None, _length(part)):

@@ -15,15 +15,15 @@ REGISTRY = Path(__file__).with_name("registry.yaml")
 
 @dataclass(frozen=True)
 class Archive:
-    """What lies at one address: a zip, of which ``files`` are taken, or a ``file`` itself."""
+    """The download from one address: a zip, from which ``files`` are taken, or a single ``file``."""
 
     address: str
     files: dict[str, str] = field(default_factory=dict)
     """Path in the zip: path in the data folder."""
     file: str = ""
-    """Path in the data folder, of an address that is no archive."""
+    """Path in the data folder, for an address that is a plain file."""
     bytes: int | None = json_types.setting(None, least=1)
-    """Of what lies at the address, where known."""
+    """The size of the download, where known."""
     largest: int = json_types.setting(200_000_000, least=1)
     """Bytes that a file of the archive may have."""
 

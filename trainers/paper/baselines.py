@@ -4,7 +4,7 @@
     python -m trainers.paper baselines nli-esim --data ../shared/data --csv runs/nli-baselines.csv
 
 Single texts: TF-IDF of words and pairs of words, and a linear SVM; paragraph vectors and a logistic regression (Le &
-Mikolov 2014), where gensim is installed. Pairs, those of the AttConv paper's tables: the largest class; the share of
+Mikolov 2014), where gensim is installed. Pairs, as in the AttConv paper's tables: the largest class; the share of
 the second text's unigrams, one-skip bigrams and one-skip trigrams that the first has, and a logistic regression (Khot
 et al. 2018, section 5); TF-IDF of both texts with their cosine, and an MLP (Riedel et al. 2017). scikit-learn's
 defaults but for sublinear counts (1 + log tf) and early stopping; nothing is chosen on dev.
@@ -141,7 +141,7 @@ def both_texts(words: TfidfVectorizer, texts: Texts) -> scipy.sparse.csr_matrix:
 PARAGRAPHS = "paragraph vectors, logistic regression"
 WIDTH = 100
 READ, PASSES = 20_000_000, (10, 100)
-"""Words that are read in all passes together, which are at least and at most so many."""
+"""The number of words read over all passes, and the bounds of the number of passes."""
 
 
 def paragraph_vectors(texts: Sequence[str], labels: np.ndarray) -> Callable[[Sequence[str]], np.ndarray]:
@@ -149,9 +149,9 @@ def paragraph_vectors(texts: Sequence[str], labels: np.ndarray) -> Callable[[Seq
     from run to run. Raises RunError where gensim is not installed.
 
     A text's vector is learnt by guessing its words from it: the distributed bag of words of section 2.3, without
-    labels, on the training texts alone. All vectors that the regression sees, those of the training texts too, are
-    inferred afterwards with the words held (section 2.2's inference), so that both sides are alike. The paper has
-    400 numbers, hierarchical softmax and, beside this model, the distributed memory; here 100 numbers, five drawn
+    labels, on the training texts alone. All vectors that the regression sees, of the training texts too, are
+    inferred afterwards with fixed word vectors (section 2.2's inference), so that both sides match. The paper has
+    400 numbers, hierarchical softmax and also the distributed memory model; here 100 numbers, five drawn
     words and a hundred passes, which did best on a tenth of SST-5's training sentences that was held out for it.
     Sets of more words are read fewer times.
     """

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 MOST_SENTENCES = 6
-"""Evidence of so many sentences and of more is one group."""
+"""Claims with at least this many evidence sentences form one group."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +70,7 @@ def dev_set(checkpoints: Sequence[Checkpoint], folder: Path) -> Dataset:
     except KeyError:
         raise RunError("a card names no recipe: give folders written by `python -m trainers train`") from None
     if any(source != sources[0] for source in sources):
-        raise RunError("the checkpoints were scored on unlike dev sets: give those of one dev set")
+        raise RunError("the checkpoints were scored on different dev sets: give checkpoints of one dev set")
     return read_source(folder, sources[0])
 
 

@@ -1,13 +1,13 @@
-"""Write the tables of docs/results.md from the cards of the shipped checkpoints and the tables beside them.
+"""Write the tables of docs/results.md from the shipped checkpoints' cards and tables.
 
     python -m trainers.paper results
     python -m trainers.paper results --check
 
-Every number comes from pretrained/*/card.json, the CSV tables beside it (`python -m trainers sweep` and `compare`), its
-map/map.json, docs/tables (`python -m trainers.paper table` and `figure`) and docs/speed.json (`python -m trainers bench
---json docs/speed.json`). They go between the marks of the page, `<!-- written: NAME -->` and `<!-- end -->`; the words
-around them are edited there by hand. --check writes nothing and ends with status 1 when the page is out of date. Whole
-commands are on the cards alone: `python -m core models --json`, or the page Models.
+Every number comes from pretrained/*/card.json, the CSV tables next to it (`python -m trainers sweep` and `compare`),
+its map/map.json, docs/tables (`python -m trainers.paper table` and `figure`) and docs/speed.json (`python -m trainers
+bench --json docs/speed.json`). They go between the marks of the page, `<!-- written: NAME -->` and `<!-- end -->`; the
+words around them are edited there by hand. --check writes nothing and ends with status 1 when the page is out of date.
+Whole commands are on the cards alone: `python -m core models --json`, or the page Models.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ CLAIMS = {
     "folds-squad": "cross-validation, pre-trained on SQuAD’s sentences, too",
     "folds-without-pretraining": "cross-validation from random weights",
     "hundred-filters": "M-ACNN against M-CNN in folds; last epoch",
-    "made-kinds": "all made pairs, and without those of one family",
+    "made-kinds": "all made pairs, and without one family",
     "made-pairs": "the weight of the made pairs in the loss",
     "paper-settings": "M-ACNN with the paper’s own settings",
     "pooling": "k-min, k-max and full pooling, all features",
@@ -65,16 +65,16 @@ CLAIMS = {
     "tfidf": "word counts without a network",
     "tuned-words": "the shared words as they are, against words tuned with the model",
 }
-"""What a table beside a card varies, by its file's name."""
+"""The setting that a checkpoint's table varies, by its file's name."""
 BLOCK = re.compile(r"(?<=<!-- written: )([^>]+) -->\n.*?<!-- end -->", re.DOTALL)
-"""A part of the page that this command writes: its name, and what stands there."""
+"""A part of the page that this command writes: its name and its text."""
 Cards = Mapping[Path, Card]
 Row = dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers.paper results`."""
-    parser.add_argument("--check", action="store_true", help=f"only say whether docs/{PAGE} is up to date")
+    parser.add_argument("--check", action="store_true", help=f"only check whether docs/{PAGE} is up to date")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -123,7 +123,7 @@ def filled(page: str, pretrained: Path, docs: Path) -> str:
 
 
 def checkpoint_row(folder: Path, card: Card, cards: Cards) -> Row:
-    """What a checkpoint reaches, beside the other ones of its task."""
+    """A checkpoint's scores, next to the others of its task."""
     items = {name: score["items"] for other in cards.values() for name, score in other["results"].items()}
     probed = {suite: key for suite, key in CARD_KEYS.items() if any(key in other for other in cards.values())}
     threads = counted(card["training"]["threads"], "thread")
@@ -181,7 +181,7 @@ def scores(result: Mapping[str, float]) -> str:
 
 
 def over_seeds(folder: Path, card: Card) -> str:
-    """The mean on dev over several seeds and how many: from the table of seeds beside the card, or from the card."""
+    """The mean on dev over several seeds and their number, from the checkpoint's table of seeds or its card."""
     dev = card["recipe"]["dev"]["name"]
     if (folder / "seeds.csv").is_file():
         sweep = sweeps.read(folder / "seeds.csv")
@@ -252,7 +252,7 @@ def compared(tables: Sequence[tuple[str, Sweep | Comparisons]]) -> Iterator[Row]
 
 
 def swept(name: str, tables: Sequence[tuple[str, Sweep | Comparisons]]) -> Iterator[Row]:
-    """Of each sweep beside a card the first, the best and the worst variant."""
+    """The first, the best and the worst variant of each sweep of a checkpoint."""
     for file, table in tables:
         if isinstance(table, Sweep) and file != "seeds" and len(table.variants) > 1:
             rows = sorted(table.variants, key=lambda variant: -variant[1][table.measure].value)
@@ -309,7 +309,7 @@ def word_table(path: Path) -> Row:
 
 
 def speeds(path: Path) -> Iterator[str]:
-    """What the stored runs of `python -m trainers bench` had beside their bars; without any, how to make one."""
+    """The stored runs of `python -m trainers bench` with their bars; without any, how to make one."""
     again = f"python -m trainers bench --json docs/{SPEED}"
     if not path.is_file():
         yield f"No speeds are stored yet: `{again}` measures them, and `{MADE_BY}` puts them on this page."

@@ -160,7 +160,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _recipe(options: argparse.Namespace) -> Recipe:
-    """That of the light model, without what a checkpoint needs beside its training."""
+    """The light model's recipe, without the keys that training does not use."""
     recipe = recipes.load("nli-attconv-light")
     model = recipe.model | {"embedding_dropout": options.dropout, "dropout": options.dropout}
     own = {name: getattr(options, name) for name in ("epochs", "batch_size", "lr", "seed")}
@@ -209,7 +209,7 @@ def _write_card(
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``python -m trainers.paper words``; the defaults are those of the shipped table."""
+    """The options of ``python -m trainers.paper words``; the defaults make the shipped table."""
     parser.add_argument("--data", required=True, help="the data folder (vectors/, snli/, mnli/)")
     parser.add_argument("--out", default="runs/words", help="folder to write words.safetensors and card.json to")
     parser.add_argument(

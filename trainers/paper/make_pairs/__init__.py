@@ -4,10 +4,10 @@
     python -m trainers.paper make-pairs --data DATA --out pairs.jsonl --seed 2
 
 Three mechanisms: premises whose clause can be told ("A tall man is playing a guitar"), in which words are exchanged,
-dropped or negated; families of short statements and scenes, which say what follows from what (what is not
-there, opposites, how many; who did what to whom in every voice and clause, whose colour and place, what was managed or
-forgotten); and determiners and verbs over narrower and wider words. No sentence of the suites of `python -m trainers
-probe` is made, whatever its capitals and full stop.
+dropped or negated; families of short statements and scenes with known entailments (absence, opposites, how many; who
+did what to whom in every voice and clause, whose colour and place, what was managed or forgotten); and determiners and
+verbs over narrower and wider words. No sentence of the suites of `python -m trainers probe` is made, whatever its
+capitals and full stop.
 
 The file has SNLI's jsonl layout; a pair's id names its kind (``cohyponym-17``), so that a recipe's ``part_weights``
 can weigh the kinds. The same seed gives the same bytes. The shipped checkpoints learnt from the pairs of an earlier

@@ -2,7 +2,7 @@
 whom in every voice and clause, whose colour and place, what was managed or forgotten.
 
 Premises of SNLI say what a picture shows, and hardly ever what it does not. People who try a model type such statements
-first. A family of statements.yaml or scenes.yaml says what follows from what, where both sentences speak of one scene:
+first. A family of statements.yaml or scenes.yaml lists the relations of its sentences, which describe one scene:
 exchanged roles exclude each other for deeds (chase, arrest) and are open for what the other may do too (see, like);
 what is said under "if", "said that" or "perhaps" is open, under "because", "knew that" or "clearly" it holds; colours
 and places that change owners exclude each other. Words are drawn for the braces of its sentences.
@@ -25,7 +25,7 @@ from trainers.paper.make_pairs.verbs import TENSES, Verb, contracted, groups
 
 FOLDER = Path(__file__).parent
 EACH = 800
-"""Pairs of a family that does not say how many, as many of each label as it can have."""
+"""The default number of pairs of a family, divided equally among its labels."""
 PLURALS, NAMED, BEASTS, CONTRACTIONS, UNDOTTED = 0.25, 0.15, 0.4, 0.3, 0.1
 """How often people are several, have names, and may be animals; "isn't" for "is not"; sentences without full stop."""
 ROLES = ("who", "whom", "third")
@@ -56,7 +56,7 @@ list one is drawn, and "other" is another one of it."""
 
 
 def different(count: int, draw: Callable[[], Pair | None]) -> Iterator[Pair]:
-    """So many pairs of unlike sentences, none twice, from at most three times as many draws; some give none."""
+    """``count`` pairs of different sentences, none twice, from at most three times as many draws; some give none."""
     seen: set[tuple[str, str]] = set()
     for _ in range(3 * count):
         if len(seen) == count:

@@ -127,8 +127,8 @@ class Maker:
         other = self.least_used(partners)
         present = {word.lower() for word in frame.sentence.words} - {slot.word.lower(), slot.form(slot.word).lower()}
         forms = {form.lower() for word in (base, other) for form in (word, slot.form(word))}
-        alike = {form for word in (base, other) for form in self.lists.others_of("synonyms", word)} - forms
-        if (forms | alike) & present or "" in forms:
+        synonyms = {form for word in (base, other) for form in self.lists.others_of("synonyms", word)} - forms
+        if (forms | synonyms) & present or "" in forms:
             return
         short = self.random.choice([order for order in frame.shorter if slot.at in order] or [frame.whole])
         second = short if self.random.random() < 0.65 else frame.whole

@@ -65,7 +65,7 @@ class Premise:
     words: tuple[str, ...]
 
     def lower(self, at: int) -> str:
-        """The word at a position in lower case; empty beside the sentence."""
+        """The word at a position in lower case; empty outside the sentence."""
         return self.words[at].lower() if 0 <= at < len(self.words) else ""
 
 
@@ -79,7 +79,7 @@ def read(text: str) -> Premise | None:
 
 
 def write(sentence: Premise, order: Order, changes: Mapping[int, str] | None = None) -> str:
-    """The text of an order, with some positions' words exchanged, "a" and "an" mended, and a full stop."""
+    """The text of an order, with some positions' words exchanged, "a" and "an" corrected, and a full stop."""
     words = [(changes or {}).get(x, sentence.words[x]) if isinstance(x, int) else x for x in order]
     words = " ".join(word for word in words if word).split(" ")
     for i in range(len(words) - 1):
@@ -93,7 +93,7 @@ def write(sentence: Premise, order: Order, changes: Mapping[int, str] | None = N
 
 
 def nouns(sentence: Premise, lists: WordLists) -> list[tuple[int, Noun]]:
-    """The nouns of a sentence that are heads of their phrases and stand once in it: position and what stands there."""
+    """The nouns of a sentence that are heads of their phrases and occur once in it, with their positions."""
     out = []
     for at in range(len(sentence.words)):
         fitting = [noun for noun in lists.forms.get(sentence.lower(at), []) if _is_head(sentence, at, noun, lists)]
@@ -179,7 +179,7 @@ def negated(order: Order, parts: Clause, nobody: bool = False) -> Order:
 
 
 def clashes(text: str, word: str) -> bool:
-    """Whether a person's word does not go with the pronouns, ages, clothes and doings of a text."""
+    """Whether a word for a person conflicts with the pronouns, ages, clothes and activities of a text."""
     words = set(re.findall(r"[a-z-]+", text.lower()))
     if word in ANIMALS and words & (FEMALE | MALE | {"wearing", "shirt", "hat", "clothes", "playing", "holding"}):
         return True

@@ -4,9 +4,9 @@
 
 Its WordPiece is fitted on the training pairs, its embeddings begin as the word table's principal components, and the
 target of a pair is a mix of its label and of what a teacher says of it (Hinton et al. 2015, "Distilling the knowledge
-in a neural network"); made pairs, whose labels hold by construction, keep their label. The folder that it writes is
-what ``AutoModelForSequenceClassification`` reads, with float16 weights; its README.md and pairlens.json say how it was
-made.
+in a neural network"); made pairs, whose labels hold by construction, keep their label. It writes a
+folder for ``AutoModelForSequenceClassification``, with float16 weights; its README.md and pairlens.json describe the
+training.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epochs", type=int, default=10, metavar="N", help="default: 10")
     parser.add_argument("--lr", type=float, default=0.001, help="default: 0.001")
     parser.add_argument("--batch", type=int, default=64, metavar="N", help="pairs of a step (default: 64)")
-    parser.add_argument("--rows", type=int, default=0, metavar="N", help="a sample of so many rows a data set (0: all)")
+    parser.add_argument("--rows", type=int, default=0, metavar="N", help="sample size per data set (0: all)")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="default: torch's own")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="default: 1")
 

@@ -53,7 +53,8 @@ class Rows:
 
 
 def fitted_tokenizer(datasets: Sequence[Dataset], pieces: int) -> Any:
-    """A lower-casing WordPiece of so many pieces, fitted on the texts of these data sets (each text counted once)."""
+    """A lower-casing WordPiece of ``pieces`` pieces, fitted on the texts of these data sets (each text counted
+    once)."""
     from tokenizers import BertWordPieceTokenizer
     from transformers import BertTokenizerFast  # type: ignore[attr-defined]
 

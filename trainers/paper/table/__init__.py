@@ -1,4 +1,4 @@
-"""Rebuild a table of results of the AttConv paper from runs of this project, beside the paper's own numbers.
+"""Rebuild a table of results of the AttConv paper from runs of this project, next to the paper's numbers.
 
     python -m trainers.paper table nli --runs runs/nli --out runs/nli-table
     python -m trainers.paper table fever --runs runs/fever --out runs/fever-table --baselines runs/fever-baselines.csv
@@ -13,7 +13,7 @@ comparison-nli, comparison-fever, and of the table sentiment comparison-sst5 and
 
     python -m trainers.paper table sentiment --baselines FILE --out docs/tables/comparison-sst5
 
-Without ``--runs`` the lines of the baselines are written anew in the table that OUT.csv holds; all others stay.
+Without ``--runs`` only the lines of the baselines are replaced in the table OUT.csv.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     paths = out_files(args.out, "csv", "md")
     failed = 0
     if not args.runs and (args.train or not args.baselines):
-        raise RunError("give --runs, or --baselines alone to write their lines anew in the table that is there")
+        raise RunError("give --runs, or --baselines alone to replace their lines in the existing table")
     if args.train:
         failed = train_systems(args)
         args.baselines = args.baselines or args.runs / BASELINES
@@ -139,9 +139,11 @@ def updated(args: argparse.Namespace, path: Path, baselines: Sequence[Mapping[st
     head = next((key for row in rows[:1] for key in row if key.startswith("ours: ")), "")
     dev = head.removeprefix("ours: ").partition(", trained on ")[0]
     if [row.get("system") for row in rows] != [system.name for system in systems] or not head:
-        raise RunError(f"{path.name} is no table of {args.table}; give --runs to make it anew")
+        raise RunError(f"{path.name} is not a table of {args.table}; give --runs to rebuild it")
     if any(row["dev"] != dev for row in baselines):
-        raise RunError(f"{path.name} has scores on {dev}, and the baselines are of other data; name those of {dev}")
+        raise RunError(
+            f"{path.name} has scores on {dev}, and the baselines are for other data; name the baselines of {dev}"
+        )
     for row, system in zip(rows, systems, strict=True):
         own = [float(each["accuracy"]) for each in baselines if each["baseline"] == system.baseline]
         if own:

@@ -44,8 +44,8 @@ _EXTRA, _EACH = {"context": "extra"}, {"context": "each"}
 _INTRA, _NONE = {"context": "intra"}, {"context": "none"}
 _BOTH = {"attention": "both", "means": True}
 _COMPARE = {"compare": True}
-"""The paper does not say how its classifier joins two sentence vectors; its figures are out of reach of a linear one
-over both alone."""
+"""The paper does not state how its classifier joins two sentence vectors; a linear classifier over the two alone does
+not reach its figures."""
 
 TABLES: dict[str, PaperTable] = {
     "nli": PaperTable(

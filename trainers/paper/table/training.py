@@ -1,8 +1,8 @@
-"""Train the systems of a table on the data of one recipe, all alike; what `table --train` does.
+"""Train all systems of a table on the data of one recipe (`table --train`).
 
 Each system takes the recipe's sizes, epochs and learning rate, and the settings that the table names for it. One seed
 each, and two more for light and advanced attentive convolution and for the rival that is best on dev. A run whose
-folder is finished is not run again, and one that was stopped goes on where it was.
+folder is finished is not run again, and a stopped one is resumed.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _card_or_error(
 
 
 def recipe_of(system: System, base: Recipe, seed: int) -> Recipe:
-    """The recipe of one system on the base's data, with those of its sizes that the architecture has."""
+    """The recipe of one system on the base's data, with the base's sizes where the architecture has them."""
     spec = spec_of(system.architecture)
     known = {field.name for field in dataclasses.fields(spec.config)}
     sizes = {key: value for key, value in base.model.items() if key in known}
@@ -89,7 +89,7 @@ def recipe_of(system: System, base: Recipe, seed: int) -> Recipe:
 
 
 def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[System]:
-    """Light and advanced attentive convolution beside all of their context at once, and the best system of another
+    """Light and advanced attentive convolution with their whole context at once, and the best system of another
     kind."""
     ours, others = [], []
     for system in systems:
