@@ -1,4 +1,4 @@
-"""Jobs of this server, whoever started them: how far one is, or its place in the queue, and a way to stop it."""
+"""The jobs of this server, whoever started them: progress or position in the queue, and a button to cancel."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ J = TypeVar("J", bound=Job)
 
 
 def running(kind: type[J]) -> list[J]:
-    """Those of a kind that run or wait for their turn."""
+    """The running and queued jobs of a kind."""
     return [job for job in QUEUE.jobs() if isinstance(job, kind)]
 
 
 def own(key: str, kept: str) -> Job | None:
-    """The session's own job by this ``key``, once it is finished; what went wrong is said, and of one that was stopped
-    what is ``kept``."""
+    """The job that the session started under this ``key``, once it is finished. Shows its error, or ``kept`` if it was
+    cancelled: a sentence on the results that were saved."""
     job: Job | None = st.session_state.get(key)
     if job is None or not job.finished:
         return None
@@ -32,15 +32,15 @@ def own(key: str, kept: str) -> Job | None:
 
 @st.fragment(run_every=0.5)
 def draw(job: Job) -> None:
-    """Rows done, speed, time left, or how many jobs come before it; and a way to stop."""
+    """Progress, speed and remaining time, or the position in the queue; and a button to cancel."""
     if job.finished:
         st.rerun()
     left, right = st.columns([5, 1], vertical_alignment="bottom")
-    left.progress(job.done / max(1, job.rows), page_style.plain(f"{job.what}: {_how_far(job)}"))
+    left.progress(job.done / max(1, job.rows), page_style.plain(f"{job.what}: {_progress(job)}"))
     right.button("Cancel", key=f"cancel {id(job)}", on_click=QUEUE.cancel, args=(job,), disabled=job.cancelled)
 
 
-def _how_far(job: Job) -> str:
+def _progress(job: Job) -> str:
     place = QUEUE.place(job)
     if place:
         return f"{counted(job.rows, 'row')}, queued (position {place})"
@@ -51,7 +51,7 @@ def _how_far(job: Job) -> str:
 
 
 def draw_stopped() -> None:
-    """Jobs that were lost with their server, until they are dismissed."""
+    """Jobs that stopped with their server, until they are dismissed."""
     for job in stopped():
         left, right = st.columns([5, 1], vertical_alignment="center")
         with left:

@@ -1,4 +1,4 @@
-"""The run that is open on the Error desk, with what people said of its rows."""
+"""The run that is open on the Error desk, with the annotations of its rows."""
 
 from __future__ import annotations
 
@@ -43,25 +43,24 @@ class OpenRun:
     """bool ``[N]``; all where the filter cannot be read."""
     error: FilterError | None
     strongest: tuple[Found, ...]
-    """Of each model, the words with the largest effect that are known, by the way that the page asks for."""
+    """The known words with the largest effect, by model, for the page's method of removing words."""
     words: StrongestWords
     version: tuple[object, ...]
-    """Another one for another run, and when anything was written: a tag or a note, the strongest word of a row, or the
-    run itself."""
+    """Changes with the run, and whenever a tag, a note, a strongest word or the run itself is written."""
 
     @property
     def file(self) -> str:
-        """The checksum by which tags name the file."""
+        """The file's checksum, as in tags."""
         return self.run.dataset.sha256
 
     @property
     def model(self) -> int:
-        """The place, from 0, of the model that figures are about."""
+        """The position, from 0, of the model that figures show."""
         return min(PAGE.state.of, len(self.run.models)) - 1
 
 
 def open_run() -> OpenRun:
-    """What the page's state names. Raises DeskError where it is not there."""
+    """The run in the page's state. Raises DeskError where it does not exist."""
     state = PAGE.state
     engine, written = database(), store.written(state.file or "")
     annotations, words = Annotations(engine), StrongestWords(engine)
@@ -101,7 +100,7 @@ def _strongest(words: StrongestWords, run: Run, way: str) -> tuple[Found, ...]:
 
 
 def checkpoint_named(sha256: str) -> str | None:
-    """The name under which the checkpoint of a run is available, None where it is not."""
+    """The name of the checkpoint of a run; None where it is not installed."""
     for name, folder in available().items():
         try:
             if read_card(folder).get("sha256") == sha256:
@@ -112,12 +111,12 @@ def checkpoint_named(sha256: str) -> str | None:
 
 
 def show(**values: Any) -> None:
-    """Change the page's state, and what its widgets show."""
+    """Change the page's state and its widgets."""
     PAGE.set(replace(PAGE.state, **values))
 
 
 def attempt(change: Callable[[], None]) -> None:
-    """Make a change, or show in one sentence why it cannot be made."""
+    """Make a change, or show in one sentence why it was refused."""
     PAGE.touch()
     try:
         change()
@@ -126,19 +125,19 @@ def attempt(change: Callable[[], None]) -> None:
 
 
 def notice_next(sentence: str) -> None:
-    """Show a sentence when the page is drawn the next time."""
+    """Show a sentence the next time the page is drawn."""
     st.session_state["desk notice"] = sentence
 
 
 def draw_notice() -> None:
-    """The sentence that was left for this time, such as why a change could not be made just now."""
+    """Draw the sentence from :func:`notice_next`."""
     sentence = st.session_state.pop("desk notice", None)
     if sentence:
         page_style.notice([sentence])
 
 
 def lines(sentences: Iterable[str]) -> None:
-    """Small lines, one below the other."""
+    """Draw short lines in small type."""
     small = "".join(f'<p class="pl-note" style="margin:0">{html.escape(sentence)}</p>' for sentence in sentences)
     if small:
         st.html(small)

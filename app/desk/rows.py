@@ -1,4 +1,4 @@
-"""The rows: a filter, a table, and the row that is open beside it."""
+"""The rows: a filter, a table, and the open row."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from core.templates import render
 from core.wording import class_names, counted, shown
 
 _ROW = 76
-"""Pixels of a row in usual type: four lines of a text. Up to 60 Streamlit breaks no lines."""
+"""Height of a row in pixels at normal size: four lines of text. Streamlit does not wrap text in rows up to 60."""
 _HEIGHT = 36 + 7 * _ROW
 MOST_LISTED = 100_000
-"""Rows of the table that are sent to the browser."""
+"""The most rows that are sent to the browser."""
 _STYLE = """<style>
 [class*="st-key-side-by-side"] .stColumn:has([data-testid="stPopover"]) { min-width: max-content; }
 .pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0 !important; padding: 0 !important; }
@@ -44,7 +44,7 @@ _STYLE = """<style>
 
 
 def filter_box(opened: OpenRun) -> None:
-    """The filter with what is wrong in it, and the order."""
+    """The filter, with its error marked, and the order."""
     st.html(_STYLE)
     ordered = PAGE.state.view == "rows"
     shares = [5, 1, 2] if ordered else [5, 1, 0.01]
@@ -89,7 +89,7 @@ def _order(name: str) -> str:
 
 
 def view(opened: OpenRun) -> None:
-    """The table, and beside it the open row or the confusion matrix."""
+    """The table on the left, the open row or the confusion matrix on the right."""
     shown = opened.version, PAGE.state.filter, PAGE.state.sort
     order = once("desk order", shown, lambda: _ordered(opened))
     table = once("desk table", shown, lambda: _arrow(opened, order))
@@ -104,7 +104,7 @@ def view(opened: OpenRun) -> None:
     with right:
         place = opened.run.places.get(PAGE.state.row)
         if PAGE.state.row and place is None:
-            page_style.notice([f"The link opens the row “{PAGE.state.row[:40]}”, which this file does not have."])
+            page_style.notice([f"This file has no row “{PAGE.state.row[:40]}”."])
         if place is not None:
             with st.container(key="desk-row"):
                 _open_row(opened, place, order)
@@ -117,7 +117,7 @@ def view(opened: OpenRun) -> None:
 
 
 def _ordered(opened: OpenRun) -> np.ndarray:
-    """Numbers of the rows that the filter leaves, in the page's order."""
+    """The positions of the filtered rows, in the chosen order."""
     sort = PAGE.state.sort
     name = sort.removeprefix("-")
     if name not in opened.table.columns:
@@ -126,7 +126,7 @@ def _ordered(opened: OpenRun) -> np.ndarray:
 
 
 def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
-    """All rows at once: the browser draws those in sight, and searches and sorts them without the server."""
+    """The table with all rows: the browser searches and sorts them without the server."""
     roles = opened.run.models[0].roles
     column = st.column_config
     scale = page_style.enlarged(PAGE.state.projector)
@@ -134,7 +134,7 @@ def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
     def text(name: str | None, width: int, about: str | None = None) -> Any:
         return column.TextColumn(name, width=round(scale * width), help=about)
 
-    # Tags have no width: the last column takes the room that is left.
+    # Tags have no width, so that the last column fills the remaining space.
     config = {
         "id": text(None, 66),
         "first": text(roles.first, 140),
@@ -144,9 +144,9 @@ def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
     }
     for i, model in enumerate(opened.run.models):
         about = page_style.plain(model.title)
-        config[column_of("predicted", i)] = text(f"{letter(i)} says", 96, about)
+        config[column_of("predicted", i)] = text(f"Prediction ({letter(i)})", 96, about)
         config[column_of("p", i)] = text("p", 66, about)
-    # The browser measures its letters once: with the projector switched it is another table.
+    # The browser measures text once per table, so “Projector” needs a new key.
     key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models, PAGE.state.projector))}"
 
     def picked() -> None:
@@ -166,19 +166,19 @@ def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
         column_config=config,
         on_select=picked,
         selection_mode=["single-cell", "single-column"],
-        alt="Rows with what the models say",
+        alt="Rows with the models’ predictions",
     )
 
 
 def sort_by(column: str) -> None:
-    """Order the rows by a column of the table; by it already, the other way round, and then as in the file."""
+    """Order the rows by a column of the table: ascending, then descending, then as in the file."""
     now = PAGE.state.sort
     if column != "tag":
         show(sort=f"-{column}" if now == column else "" if now == f"-{column}" else column)
 
 
 def _arrow(opened: OpenRun, order: np.ndarray) -> pa.Table:
-    """The table's texts, by the names that filters have for its columns."""
+    """The texts of the table, by the columns' names in filters."""
     order = order[:MOST_LISTED]
     names = [name for name in ("id", "first", "second", "gold", "tag") if name in opened.table.columns]
     found = opened.table.take(order, names)
@@ -194,22 +194,22 @@ def _arrow(opened: OpenRun, order: np.ndarray) -> pa.Table:
 
 
 def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
-    """The texts, what each model says, links, tags and notes of one row."""
+    """The texts, predictions, links, tags and notes of one row."""
     run, key = opened.run, opened.run.keys[place]
     row = run.dataset.rows[place]
     at = np.flatnonzero(order == place)
 
-    def beside(step: int) -> str | None:
-        """The key of the row that stands so many rows further on in the table."""
-        there = at.size and 0 <= at[0] + step < len(order)
-        return run.keys[order[at[0] + step]] if there else None
+    def neighbour(step: int) -> str | None:
+        """The key of the row ``step`` rows below in the table."""
+        exists = at.size and 0 <= at[0] + step < len(order)
+        return run.keys[order[at[0] + step]] if exists else None
 
     head = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with head:
         page_style.heading(f"Row {key}")
     for label, icon, target in (
-        ("Previous row", "chevron_left", beside(-1)),
-        ("Next row", "chevron_right", beside(1)),
+        ("Previous row", "chevron_left", neighbour(-1)),
+        ("Next row", "chevron_right", neighbour(1)),
         ("Close the row", "close", ""),
     ):
         head.button(
@@ -234,9 +234,9 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
         }
         for i, model in enumerate(run.models)
     ]
-    told = [(role, text) for role, text in texts if text]
-    st.html(render("desk/row.html", texts=told, models=models))
-    _elsewhere(opened, place)
+    present = [(role, text) for role, text in texts if text]
+    st.html(render("desk/row.html", texts=present, models=models))
+    _links(opened, place)
     row_effects.draw(opened, place)
     row_tags.draw(opened, key)
     others = {name: text for name, text in row.columns.items() if text}
@@ -245,8 +245,8 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
             page_style.terms(others.items())
 
 
-def _elsewhere(opened: OpenRun, place: int) -> None:
-    """Links to the row's pair on the pages that show what a model does with it."""
+def _links(opened: OpenRun, place: int) -> None:
+    """Links to the row's pair on Explore and Compare."""
     row = opened.run.dataset.rows[place]
     texts = {"first": row.first, "second": row.second}
     if not row.second or not fits_a_link(texts):

@@ -21,7 +21,7 @@ class TagAgreement:
     given: int
     """How many of these rows have the tag from at least one of them."""
     agreed: int
-    """How many of these rows all their annotators rated alike."""
+    """How many of these rows all their annotators gave the same rating."""
     kappa: float | None
     alpha: float | None
 

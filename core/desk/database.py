@@ -59,7 +59,7 @@ def _engine(url: str) -> Engine:
 
 
 def _configure(connection: sqlite3.Connection, _record: object) -> None:
-    # pysqlite would begin deferred transactions by itself, and those fail when two of them start to write.
+    # pysqlite would begin deferred transactions, which fail when two of them start to write.
     connection.isolation_level = None
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")

@@ -45,7 +45,8 @@ class Write(NamedTuple):
 
 @dataclass(frozen=True)
 class Event:
-    """An event as people read it. ``tag`` is the tag's present or last name, ``before`` the value that it replaced."""
+    """An event with names instead of numbers. ``tag`` is the tag's present or last name, ``before`` the value that it
+    replaced."""
 
     id: int
     at: datetime

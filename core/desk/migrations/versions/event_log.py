@@ -1,4 +1,4 @@
-"""One log of events in place of a table for each kind of annotation and a history of their changes.
+"""Replace the table for each kind of annotation and the history of their changes by one log of events.
 
 The old tables decide what the state is. Where the history does not lead to it, such as for the tags that every database
 begins with, events without an author do.
@@ -37,7 +37,7 @@ def upgrade() -> None:
 
 
 def _fold(state: dict[Subject, str], history: list[tuple[Subject, Line]]) -> list[Line]:
-    """Events that end in the state, those of the history among them."""
+    """The events of the history, with others added so that they end in the state."""
     now, known = datetime.now(UTC), {subject for subject, _ in history}
     events: list[Line] = []
     current: dict[Subject, str | None] = {}
