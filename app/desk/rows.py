@@ -144,7 +144,7 @@ def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
     }
     for i, model in enumerate(opened.run.models):
         about = page_style.plain(model.title)
-        config[column_of("predicted", i)] = text(f"Prediction ({letter(i)})", 96, about)
+        config[column_of("predicted", i)] = text(f"Prediction ({letter(i)})", 112, about)
         config[column_of("p", i)] = text("p", 66, about)
     # The browser measures text once per table, so “Projector” needs a new key.
     key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models, PAGE.state.projector))}"
