@@ -92,7 +92,7 @@ class AlignmentScores(CardWordScores):
 
 
 class MeasuredHeads(TypedDict):
-    """Of a transformer, how each head agrees, and the best of them; ``random_95``: by set, what the best of as many
+    """How each head of a transformer agrees, and the best of them; ``random_95``: by set, what the best of as many
     random maps reaches, which earlier versions measured too."""
 
     head: str
@@ -113,7 +113,7 @@ class CardAlignment(TypedDict):
 
 
 class Calibration(TypedDict):
-    """What a ranker's log-odds mean as a probability (:mod:`core.evaluation.calibration`)."""
+    """The calibration of a ranker's log-odds as a probability (:mod:`core.evaluation.calibration`)."""
 
     slope: float
     bias: float
@@ -123,7 +123,7 @@ class Calibration(TypedDict):
 
 
 class Ranked(TypedDict):
-    """What :func:`ranked_by` reads of a card."""
+    """The part of a card that :func:`ranked_by` reads."""
 
     labels: list[str]
     ranked_by: NotRequired[str | None]
@@ -166,7 +166,7 @@ class Interval(TypedDict):
 
 
 class CardFaithfulness(TypedDict):
-    """What `python -m trainers faithfulness` measured on one set; ``ways``: each by its measures; None where a model
+    """The results of `python -m trainers faithfulness` on one set; ``ways``: each by its measures; None where a model
     has no attention to move. ``permutations``: the share that changes the verdict, of all rows and by the verdict."""
 
     rows: int
@@ -203,7 +203,7 @@ class Card(Fields):
 
 @dataclass(frozen=True)
 class Score:
-    """What was measured on a set of ``items`` rows or questions, each a share from 0 to 1."""
+    """Measures on a set of ``items`` rows or questions, each a share from 0 to 1."""
 
     items: int | None = None
     accuracy: float | None = None
@@ -338,8 +338,8 @@ def _role_names(names: Any, _: Any) -> RoleNames:
 
 
 def problems(value: JsonMapping) -> list[str]:
-    """What keeps a JSON value from being a card, in a few words each; empty for a card. A field that is null and need
-    not be there counts as absent."""
+    """The problems of a JSON value as a card, in a few words each; empty for a valid card. A field that is null and
+    need not be there counts as absent."""
     try:
         if _longest_text(value) > LONGEST_TEXT:
             return [f"it has a text of more than {LONGEST_TEXT:,} characters"]

@@ -16,7 +16,7 @@ class RunError(UserError):
 
 
 class DeskError(UserError):
-    """What the error desk cannot do."""
+    """An operation that the error desk refuses."""
 
 
 class CheckpointError(UserError):

@@ -23,7 +23,7 @@ from core.tally import Tally
 from core.wording import capital
 
 EXPLANATIONS = Tally()
-"""Those that were computed, of any page; what is kept and asked for again is not counted."""
+"""The number of computed explanations, over all pages; cache hits are not counted."""
 
 
 @torch.inference_mode()
@@ -82,7 +82,7 @@ def explain(
 
 
 def answer_of(checkpoint: Checkpoint) -> str:
-    """What the verdict of a checkpoint is (:attr:`core.evidence.Explanation.answer`)."""
+    """The kind of a checkpoint's verdict (:attr:`core.evidence.Explanation.answer`)."""
     if len(checkpoint.labels) > 1:
         return LABELS if checkpoint.model.activation == SIGMOID else ""
     return UNFITTED if checkpoint.model.unfitted else SCORE
@@ -108,7 +108,7 @@ def explained(
 
 
 def kept(checkpoint: Checkpoint, key: Hashable, make: Callable[[], Explanation]) -> Explanation:
-    """What ``make`` returns, kept for all threads by the checkpoint as its files are and by ``key``."""
+    """The result of ``make``, cached for all threads by the version of the checkpoint's files and by ``key``."""
     return _EXPLANATIONS((checkpoint.folder, checkpoint.state, key), make)
 
 

@@ -1,4 +1,4 @@
-"""What in a pair the model cannot read as it was meant, or is unlike what it was trained on: one sentence each."""
+"""Warnings about input that the model cannot read as meant, or that is unlike its training data: one sentence each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ASKING = re.compile(
 
 
 def input_warnings(checkpoint: Checkpoint, side: ReadText) -> list[str]:
-    """What is unusual about one text of a pair, or of a single text."""
+    """Warnings about one text of a pair, or a single text."""
     unreadable = _unknown_to_tokeniser if "guest" in checkpoint.card else _unreadable
     out = [*_cut(side), *_asked(checkpoint, side), *unreadable(checkpoint, side)]
     longest = checkpoint.card.get("typical_length", {}).get(side.role)

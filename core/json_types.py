@@ -138,7 +138,7 @@ def checked(values: object, kind: type[T], where: str = "", by: cattrs.Converter
 
 
 def problems(error: BaseException, value: Any, kind: Any, where: str = "") -> list[str]:
-    """What was wrong with the value that a converter refused, in a few words each, unknown keys first."""
+    """The problems of a value that a converter refused, in a few words each, unknown keys first."""
     if isinstance(error, cattrs.ClassValidationError | cattrs.IterableValidationError):
         parts, whole = error.group_exceptions()
         out = [problem for inner in whole for problem in problems(inner, value, kind, where)]

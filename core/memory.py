@@ -1,4 +1,4 @@
-"""What glibc does with freed memory: a training keeps it for its next step, the app and streams hand it back."""
+"""Settings of glibc's allocator: a training keeps freed memory for its next step, the app and streams return it."""
 
 from __future__ import annotations
 

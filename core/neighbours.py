@@ -53,7 +53,7 @@ class TrainingRow:
 
 @dataclass(frozen=True)
 class IndexCard:
-    """What an index was made of: ``sha256`` of its files by their names."""
+    """The origin of an index: ``sha256`` of its files by their names."""
 
     version: int
     checkpoint: str
@@ -74,7 +74,7 @@ class TrainingNeighbour:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """By label in the model's order, the nearest rows of that class, the nearest first; of ``searched`` rows among
+    """The nearest rows by class, in the order of the model's labels, the nearest first; of ``searched`` rows among
     ``of`` training rows."""
 
     by_label: Mapping[str, tuple[TrainingNeighbour, ...]]
@@ -83,13 +83,13 @@ class Neighbours:
 
 
 def neighbours_folder() -> Path:
-    """Where indices are: ``PAIRLENS_NEIGHBOURS``, else pairlens/neighbours in the user's cache folder (XDG)."""
+    """The folder of indices: ``PAIRLENS_NEIGHBOURS``, else pairlens/neighbours in the user's cache folder (XDG)."""
     own = os.environ.get("PAIRLENS_NEIGHBOURS")
     return Path(own) if own else users_folder("XDG_CACHE_HOME", ".cache") / "neighbours"
 
 
 def command(checkpoint: Checkpoint) -> str:
-    """What makes the index of a checkpoint."""
+    """The command that makes the index of a checkpoint."""
     return f"python -m trainers neighbours {checkpoint.name} --data DATA"
 
 

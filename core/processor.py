@@ -1,4 +1,4 @@
-"""What the processor multiplies in."""
+"""The processor's native precision for products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What threads compute once for all of them."""
+"""Values that threads compute once and share."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def score_percent(share: float) -> str:
 
 
 def capital(text: str) -> str:
-    """With a capital letter first, as a sentence begins."""
+    """The text with its first letter capitalised."""
     return text[:1].upper() + text[1:]
 
 
@@ -50,7 +50,7 @@ def with_label(count: int, rows: int) -> str:
 
 
 SENTIMENTS = ("very negative", "negative", "neutral", "positive", "very positive")
-"""Of SST-5, whose files have "0" to "4"."""
+"""Class names of SST-5, whose files have "0" to "4"."""
 
 
 def class_names(labels: Sequence[str], judged: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ class LoadsTorch(BaseException):
 
 
 class Watch(importlib.abc.MetaPathFinder):
-    """Stops whoever asks for torch."""
+    """Raises when torch is imported."""
 
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] == "torch":

@@ -1,5 +1,5 @@
 """Small transformers with random weights, in the folders that Hugging Face's library writes, with tokenisers fitted
-here: what a person's own model looks like."""
+here: stand-ins for users' models."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ ARCHITECTURES: dict[str, tuple[str, JsonObject]] = {
     "distilbert": ("WordPiece", {"dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48}),
     "xlm-roberta": ("unigram", {"max_position_embeddings": 514, "type_vocab_size": 1}),
 }
-"""By architecture its tokeniser and what its configuration has beside the sizes."""
+"""By architecture its tokeniser, and its settings other than sizes."""
 _ENCODER_DECODER: JsonObject = {
     "d_model": 32,
     "encoder_layers": 3,
@@ -153,7 +153,7 @@ OTHERS: dict[str, tuple[str, JsonObject]] = {
     "qwen2": ("byte BPE", _GROUPED),
     "gemma2": ("byte BPE", {**_GROUPED, "head_dim": 8}),
 }
-"""More of those that look at both texts at once, or at what stands before."""
+"""More architectures, with bidirectional or causal attention."""
 _OWN_SIZES = {"xlnet": ("max_position_embeddings",), "funnel": ("num_hidden_layers",)}
 """What must not be set."""
 
@@ -187,8 +187,8 @@ POOLED = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "
 
 
 def make_tower(folder: Path, pooling: str = "mean", dense: int = 0, normalised: bool = True, seed: int = 0) -> Path:
-    """Write a model of single texts with random weights in sentence-transformers' layout, the transformer in a folder
-    of its own. ``dense``: numbers of a layer more, 0 for none."""
+    """Write a model of single texts with random weights in sentence-transformers' layout, the transformer in a
+    subfolder. ``dense``: width of an additional layer, 0 for none."""
     kinds = ["Transformer", "Pooling", *["Dense"] * bool(dense), *["Normalize"] * normalised]
     home = folder / "0_Transformer"
     make(home, "bert", seed)

@@ -60,8 +60,8 @@ def several(model):
 
 def batch_of(model, lengths, judged=None, seed=1):
     """Made-up texts of these lengths (first, second), with linguistic features for a model that reads them. The second
-    text is judged unless the model reads several contexts: then the first is, beside two, of which the other is a word
-    longer."""
+    text is judged, unless the model reads several contexts: then the first text is judged and there are two contexts,
+    the second a word longer."""
     judged = judged or ("first" if several(model) else "second")
     first, second = (
         [sentence(row[side], 100 * seed + 2 * k + side, model.config.input_size) for k, row in enumerate(lengths)]
@@ -77,7 +77,7 @@ def batch_of(model, lengths, judged=None, seed=1):
 
 
 def part_float(part):
-    """A side, or several, with words about as long as the table's rows, in float32."""
+    """A side, or several, in float32, with word vectors of about the table's length."""
     return Side(0.4 * part.words.float(), part.mask) if isinstance(part, Side) else tuple(map(part_float, part))
 
 
@@ -90,7 +90,7 @@ def row(batch, k):
 def own_attention(output):
     """What a model would have to be given in its attention's place to change nothing, None without attention: its
     trace's ``weights``, or its ``scores`` where a choice or two softmaxes follow from them; of a model with several
-    maps those of all, a null word's in the last column."""
+    maps all of them, with a null word in the last column."""
     trace = getattr(output.trace, "matched", output.trace)
     if hasattr(trace, "maps"):
         return trace.maps

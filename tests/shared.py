@@ -1,4 +1,4 @@
-"""What the test processes of one run share: made by the first that asks for it, ended by the last that leaves it."""
+"""Resources shared by the test processes of one run: made by the first process, ended by the last."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ import pytest
 def shared(
     factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Any], end: Callable[[Any], None] | None = None
 ) -> Iterator[Any]:
-    """What ``make`` returned (JSON) in one of the processes, of a folder for all of them. ``end`` gets it when nobody
-    uses it any more; who comes later has it made again. A process that dies holds nothing."""
+    """What ``make`` returned (JSON) in one of the processes, of a folder for all of them. ``end`` gets it when the
+    last user is done; a later user makes it again. A process that dies holds nothing."""
     folder = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent

@@ -92,11 +92,11 @@ def test_pads_full_of_noise_and_other_members_change_nothing(architecture, setti
             for (name, ours), (_, expected) in zip(tensors(together.trace), tensors(alone.trace), strict=True):
                 if len(ours) != len(LENGTHS):  # weights, the same for all rows
                     continue
-                # What stands beyond the row's own words belongs to pads.
+                # Values beyond the row's words belong to pads.
                 own = ours[k][tuple(map(slice, expected.shape[1:]))]
                 bound = 1e-5 if own.dtype == torch.float32 else 1e-9
                 torch.testing.assert_close(
-                    own, expected[0], rtol=bound, atol=bound, msg=f"{name} of row {k} beside {noise}"
+                    own, expected[0], rtol=bound, atol=bound, msg=f"{name} of row {k} next to {noise}"
                 )
 
 
@@ -231,7 +231,7 @@ def test_it_returns_what_it_says_it_shows(architecture, settings, told):
     if own_attention(model(batch_of(model, LENGTHS))) is not None:
         assert returned & {AttentionMap, PooledAttention}, "a model that attends returns evidence of it"
     titles = [record.title for record in explanation.evidence if record.tabular]
-    assert len({*titles}) == len(titles), "each table has a name of its own to be saved under"
+    assert len({*titles}) == len(titles), "tables are saved under different names"
 
 
 @every_choice
@@ -318,7 +318,7 @@ def test_an_explanations_own_attention_put_back_changes_nothing(architecture, se
     record = explanation.find(AttentionMap)
     if record is not None:
         own = torch.tensor(record.override or record.scores)
-    else:  # of the first text, where each has a map of its own
+    else:  # the first text's, where each text has its own map
         own = own[0][0] if isinstance(own, tuple) else own[0]
     again = explain(checkpoint, FIRST, SECOND, override=own)
     assert again.logits == pytest.approx(explanation.logits, abs=1e-5)

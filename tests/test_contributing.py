@@ -51,7 +51,7 @@ for page in ("explore", "models"):
     assert "Aligned means, SICK" in drawn, page
 assert pytest.main(["-p", "no:cacheprovider", "tests/test_conformance.py", "-k", "aligned-means"]) == 0
 """
-"""All that a person does after writing the files, in one process: each would spend seconds on loading torch."""
+"""All steps after writing the files, in one process, as loading torch takes seconds."""
 
 
 def section(title):

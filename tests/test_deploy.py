@@ -1,4 +1,4 @@
-"""The files of deploy/ say what docs/server.md promises of them. Nothing is built here: tests/app/test_group_server.py
+"""The files of deploy/ agree with docs/server.md. Nothing is built here: tests/app/test_group_server.py
 runs the same pieces from Debian's packages."""
 
 from __future__ import annotations

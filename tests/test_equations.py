@@ -17,13 +17,13 @@ def listed():
 
 
 def tagged():
-    """(tag, file) of every tag that ends a line of code; a comment on a line of its own computes nothing."""
+    """(tag, file) of every tag that ends a line of code; a comment on a separate line computes nothing."""
     for file in sorted((ROOT / "core").rglob("*.py")):
         with tokenize.open(file) as lines:
             for token in tokenize.generate_tokens(lines.readline):
                 if token.type == tokenize.COMMENT:
                     for tag in TAG.findall(token.string):
-                        assert not token.line.lstrip().startswith("#"), f"{tag} stands beside no code in {file}"
+                        assert not token.line.lstrip().startswith("#"), f"{tag} has no code in {file}"
                         yield tag, file.relative_to(ROOT).as_posix()
 
 

@@ -94,7 +94,7 @@ def test_the_adversary_keeps_its_constraint(name, monkeypatch):
     asked = ask(name)
     found = adversaries.adversary(asked, seconds=20)
     assert found is not None
-    assert found.maps, "starting beside the model's own rows there is always something"
+    assert found.maps, "a start other than the model's rows always finds something"
     override = [torch.tensor(rows) for rows in found.maps]
     for rows in override:
         assert torch.allclose(rows.sum(1), torch.ones(len(rows)), atol=1e-5)

@@ -72,7 +72,7 @@ def test_words_put_in_are_in_the_form_of_the_word():
         return {offer.word for offer in offers_for(word).offers}
 
     assert "closed" in of("opened") and "close" not in of("opened")
-    assert "short" not in of("taller"), "taller is no opposite of short"
+    assert "short" not in of("taller"), "taller is not an opposite of short"
     assert not of("plays") & {"acts", "scenes"}, "a verb's form is not taken for a noun"
     assert "sleep" not in of("sleeping")
 

@@ -1,7 +1,7 @@
 """What may come from anywhere, made up by Hypothesis: texts, data files, addresses, saved files, filters and cards.
 
-Some 2,000 cases in all, the same in each run. PAIRLENS_CASES=100000 python -m pytest tests/test_hardness.py asks for
-as many others; Hypothesis prints the case that fails.
+Some 2,000 cases in all, the same in each run. PAIRLENS_CASES=100000 python -m pytest tests/test_hardness.py runs more;
+Hypothesis prints the case that fails.
 """
 
 from __future__ import annotations

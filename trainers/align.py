@@ -138,7 +138,7 @@ def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:
 
 
 def _fixed(thresholds: Mapping[str, float], fixed_on: str, results: dict[str, AlignmentScores]) -> CardAlignment:
-    """What a card holds of thresholds by the way to make links."""
+    """The card's entry of thresholds by link rule."""
     both_ways = {way: threshold for way, threshold in thresholds.items() if way != alignment.WORDS}
     return {"threshold": thresholds[alignment.WORDS], "both_ways": both_ways, "fixed_on": fixed_on, "results": results}
 

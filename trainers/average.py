@@ -81,6 +81,6 @@ def average(checkpoint: Checkpoint, other: Checkpoint, share: float) -> Checkpoi
 
 
 def _settings(checkpoint: Checkpoint) -> JsonObject:
-    """What makes a model what it is, the defaults of an old card among it."""
+    """The settings that define a model, including the defaults of an old card."""
     settings = dataclasses.asdict(checkpoint.model.config)
     return {name: value for name, value in settings.items() if not name.endswith("dropout")}

@@ -21,7 +21,7 @@ INSTALL = "run `make trainers`, or `pip install -r requirements-trainers.txt`"
 
 @functools.cache
 def commands_of(package: str) -> dict[str, str]:
-    """What each command of a package does, by its name: the first clause of its module's docstring. Modules are read
+    """The summaries of a package's commands by name: the first clause of its module's docstring. Modules are read
     and not imported, as torch alone takes a second."""
     folder = Path(__file__).resolve().parents[1].joinpath(*package.split("."))
     found = {}
@@ -36,7 +36,7 @@ def commands_of(package: str) -> dict[str, str]:
 
 
 MOVED = {name: f"trainers.paper {name}" for name in commands_of("trainers.paper")}
-"""What follows `python -m` today for what records know as a command of `python -m trainers`."""
+"""Today's place of commands that records know as commands of `python -m trainers`."""
 
 
 def today(record: str) -> str:

@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def for_card(scores: JsonMapping) -> dict[str, float]:
-    """What a card holds of scores."""
+    """The scores that a card holds."""
     kinds = ("map", "mrr", "questions"), ("pearson", "spearman", "items"), ("accuracy", "macro_f1", "items")
     return {name: scores[name] for name in next(names for names in kinds if names[0] in scores)}
 
@@ -104,7 +104,7 @@ Tally = Verdicts | Rankings | Graded
 
 
 def tally_of(checkpoint: Checkpoint, scale: Scale, dataset: Dataset, args: argparse.Namespace) -> Tally:
-    """What counts a checkpoint's scores on such rows. Raises RunError when no class ranks answers."""
+    """The tally of a checkpoint's scores on such rows. Raises RunError when no class ranks answers."""
     labels, only = checkpoint.labels, len(checkpoint.labels) == 1
     answer = labels[0] if only else args.positive or ranked_by(checkpoint.card)
     if not dataset.ranking and not only and not graded(dataset.labels):

@@ -28,7 +28,7 @@ STRENGTHS = (0.0003, 0.001, 0.003, 0.01, 0.03)
 
 KINDS = ("logistic regression", "linear SVM")
 NAMES = ("network", *(f"{kind}, C = {strength:g}" for strength in STRENGTHS for kind in KINDS))
-"""What a recipe's ``linear_classifier`` may name: the network's own classifier, or one of these."""
+"""The values of a recipe's ``linear_classifier``: the network's own classifier, or one of these."""
 
 
 @dataclass(frozen=True)

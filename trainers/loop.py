@@ -124,7 +124,7 @@ class TrainingRun:
     words: WordTable
     options: Options
     precision: str
-    """What it computes in (:func:`trainers.precision.used_precision`)."""
+    """The precision of the run (:func:`trainers.precision.used_precision`)."""
     model: nn.Module
     average: nn.Module
     """The running mean of the model."""

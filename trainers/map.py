@@ -135,7 +135,7 @@ def in_turns(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
 
 
 def command(checkpoint: Checkpoint, args: argparse.Namespace) -> str:
-    """What to type to make this map again; folders of this machine are left out."""
+    """The command that makes this map again, without folders of this machine."""
     own = {name: str(getattr(args, name)) for name in ("texts", "filters", "metric", "perplexity", "seed")}
     more = {"held_out": args.held_out, "titles": args.titles, "columns": args.columns}
     return as_typed("trainers map", checkpoint.name, args.file.name, **own, **more)

@@ -87,7 +87,7 @@ def _training_rows(checkpoint: Checkpoint, data: Path) -> tuple[Dataset, list[st
 
 
 def _vectors(checkpoint: Checkpoint, dataset: Dataset) -> np.ndarray:
-    """Of every row ``[N, F]``."""
+    """The vectors of all rows ``[N, F]``."""
     readings = read_rows(checkpoint, dataset)
     parts = []
     with bar(len(dataset.rows)) as shown:

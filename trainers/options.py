@@ -93,7 +93,7 @@ def pick_device(name: str) -> torch.device:
 
 
 def use_threads(count: int) -> None:
-    """As --threads says; 0 leaves torch's own number."""
+    """Set torch's threads to --threads; 0 keeps torch's number."""
     if count:
         torch.set_num_threads(count)
 
@@ -109,7 +109,7 @@ _NEXT_PART = re.compile(rf",(?=\s*(?:{'|'.join(PARTS)})\s*=)", re.IGNORECASE)
 
 
 def columns(option: str | None) -> Picked | None:
-    """What --columns says, None without it. Raises RunError for other texts."""
+    """The columns of --columns, None without it. Raises RunError for a malformed value."""
     if option is None:
         return None
     picked: dict[str, str] = {}
@@ -128,8 +128,8 @@ def columns(option: str | None) -> Picked | None:
 
 
 def mapped(pairs: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What ``LABEL=CLASS,CLASS`` of --label says: by each label's key the classes that it stands for. Raises RunError
-    for other texts."""
+    """The classes of each ``LABEL=CLASS,CLASS`` of --label, by the label's key. Raises RunError for a malformed
+    value."""
     out: dict[str, tuple[str, ...]] = {}
     for pair in pairs:
         label, sign, names = pair.partition("=")
@@ -141,7 +141,7 @@ def mapped(pairs: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def scales_of(checkpoints: Sequence[Checkpoint], counts_as: CountsAs) -> list[Scale]:
-    """What each checkpoint is scored by: of the classes that a label stands for, those that it has. Raises RunError
+    """The scale of each checkpoint, with the mapped classes that it has. Raises RunError
     for a class that none of them has, and for a label without a class of one of them."""
     known = {key(name) for checkpoint in checkpoints for name in checkpoint.labels}
     for label, names in counts_as.items():
@@ -157,7 +157,7 @@ def scales_of(checkpoints: Sequence[Checkpoint], counts_as: CountsAs) -> list[Sc
 
 
 def scale_of(checkpoint: Checkpoint, counts_as: CountsAs) -> Scale:
-    """What one of them is scored by."""
+    """The scale of one checkpoint."""
     return Scale(checkpoint.labels, meanings.own(counts_as, checkpoint.labels), ranked_by(checkpoint.card))
 
 

@@ -51,7 +51,7 @@ from trainers.tables import text, told
 
 WAYS = (*METHODS, LEAST_ATTENDED, MOST_ATTENDED)
 NUMBERS, STEPS = (6, 8, 12, 16), (0.2, 0.35, 0.5)
-"""Of replacements by either way, and of nudged vectors, that --choose tries."""
+"""The numbers of replacements and of nudged vectors that --choose tries."""
 BEST = 10
 """Choices that are printed."""
 

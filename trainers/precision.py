@@ -14,7 +14,7 @@ from core.processor import native_bf16
 from trainers.processes import number
 
 PRECISIONS = ("32", "bf16", "16")
-"""What a run can compute in; bf16 and 16 are mixed (AMP)."""
+"""The precisions of a run; bf16 and 16 are mixed (AMP)."""
 AUTO = "auto"
 EMULATED = "bf16 is emulated on this processor; measured on AVX2, nli-esim trains at a quarter of float32's speed"
 

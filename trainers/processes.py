@@ -33,7 +33,7 @@ def number() -> int:
 
 
 def launcher(devices: int) -> list[str]:
-    """What was typed before ``-m``."""
+    """The command before ``-m``."""
     if _BY_TORCHRUN not in os.environ:
         return ["python"]
     here, machines = started(devices)

@@ -32,7 +32,7 @@ class DataSource:
     """One data file of a recipe, relative to the data folder (``--data``)."""
 
     name: str
-    """As in the results; the name of a sample includes its size ("SNLI-86k")."""
+    """The name in the results; the name of a sample includes its size ("SNLI-86k")."""
     path: str
     licence: str = "not stated"
     layout: str = "auto"
@@ -81,7 +81,7 @@ class Recipe:
     labels: tuple[str, ...] = ("entailment", "neutral", "contradiction")
     """Classes in the order of the logits."""
     roles: tuple[str, ...] = ("premise", "hypothesis")
-    """What the first and second sentence of the data are called; one name for data of single texts."""
+    """The names of the data's first and second sentence; one name for data of single texts."""
     judged: str = "hypothesis"
     """The role whose representation reaches the classifier (t_x)."""
     token_limits: dict[str, int] = field(default_factory=dict)
@@ -239,7 +239,7 @@ def _with_its_model(path: Path) -> JsonObject:
 
 
 def _keys(path: Path) -> JsonObject:
-    """What a YAML file of keys and values says. Raises RecipeError for another file."""
+    """The keys and values of a YAML file. Raises RecipeError for another file."""
     try:
         values = read_yaml(path)
     except ValueError as error:
@@ -280,7 +280,7 @@ def _changed(values: JsonObject, changes: Sequence[str]) -> JsonObject:
 
 
 def _place(values: JsonObject | list[object], part: str, key: str) -> str | int:
-    """Where ``part`` of a key is found: data sets of a list go by their names."""
+    """The index of ``part`` of a key: data sets in a list are addressed by their names."""
     if isinstance(values, dict):
         return part
     listed = [item.get("name") if isinstance(item, dict) else None for item in values]

@@ -32,10 +32,10 @@ _FORMAT = "pairlens-resume-1"
 
 @dataclass
 class Progress:
-    """Where a run stands."""
+    """The progress of a run."""
 
     fingerprint: str
-    """Of all that decides the weights: recipe, data, words, processes, precision."""
+    """Identifies everything that determines the weights: recipe, data, words, processes, precision."""
     epoch: int = 0
     batch: int = 0
     """Batches of this epoch that are done."""

@@ -1,4 +1,4 @@
-"""What a run of the training loop starts with: how it is carried out, and what a recipe makes of model and data."""
+"""The setup of a run: its options, and the recipe's settings applied to model and data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Options:
     out: Path
     device: str = "auto"
     precision: str = AUTO
-    """As it is asked for (:mod:`trainers.precision`)."""
+    """The requested precision (:mod:`trainers.precision`)."""
     compile: bool = False
     devices: int = 1
     """Processes on this machine, unless torchrun sets their number."""
@@ -45,7 +45,7 @@ class Options:
     save_every: int = 500
     """Steps between two saved states."""
     command: str = ""
-    """What to type to do it again, for the card."""
+    """The command that repeats the run, for the card."""
 
 
 def start(options: Options) -> lightning_fabric.Fabric:

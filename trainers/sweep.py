@@ -131,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 Planned = tuple[dict[str, str], int, int]
-"""What is varied, the seed and the fold of a run."""
+"""The varied settings, the seed and the fold of a run."""
 
 
 class Done(NamedTuple):
@@ -161,7 +161,7 @@ def trained(args: argparse.Namespace, folder: Path, planned: Planned) -> Done:
 
 
 def command(args: argparse.Namespace) -> str:
-    """What to type to make the table again; places of this machine are left out."""
+    """The command that makes the table again, without folders of this machine."""
     names = ("vary", "alone", "alignments", "probe", "seeds", "teachers", "folds")
     own = {name: getattr(args, name) for name in names}
     own |= {"precision": args.precision} if args.precision != AUTO else {}

@@ -11,7 +11,7 @@ from pathlib import Path
 from core.files import whole_file
 
 Rows = Sequence[Mapping[str, object]]
-"""By column; the first row names the columns, in their order."""
+"""Cells by column; the first row gives the columns' order."""
 
 
 def write_rows(path: Path, rows: Rows) -> None:

@@ -19,7 +19,7 @@ from trainers.recipe import kind_of
 
 @dataclass
 class Verdicts:
-    """Of a classifier's rows: how often which answer was given for which, and whether each row was right.
+    """A classifier's confusion counts, and whether each row was right.
 
     ``scale``: the answers; ``kinds``: whether rows are also counted by the kind that their ids name.
     """
@@ -72,8 +72,8 @@ class Verdicts:
         return np.frombuffer(self.right, dtype=np.int8).astype(bool)
 
     def by_kind(self) -> dict[str, JsonObject]:
-        """By kind, the part of a row's id before its last hyphen, and by gold label: rows, accuracy and its 95 %
-        interval (:func:`core.evaluation.intervals.wilson`)."""
+        """Accuracy by kind, the part of a row's id before its last hyphen, and by gold label: rows, accuracy and its 95
+        % interval (:func:`core.evaluation.intervals.wilson`)."""
         out: dict[str, JsonObject] = {}
         for (kind, label), (rows, right) in sorted(self._by_kind.items()):
             interval = [*wilson(right, rows)]
@@ -83,7 +83,7 @@ class Verdicts:
 
 @dataclass
 class Rankings:
-    """Of answers to questions: which question each belongs to, whether it is right, and its score."""
+    """Candidate answers: the question of each, whether it is right, and its score."""
 
     answer: str
     column: int
@@ -131,7 +131,7 @@ class Rankings:
 
 @dataclass
 class Graded:
-    """Of rows with graded labels: each label's number and the model's score. ``column``: whose probability, or the one
+    """Rows with graded labels: each label's number and the model's score. ``column``: whose probability, or the one
     output, is the score."""
 
     column: int

@@ -110,7 +110,7 @@ def scores_text(result: Mapping[str, float]) -> str:
 
 
 def command(args: argparse.Namespace) -> str:
-    """What to type to train this again; folders of this machine are left out."""
+    """The command that repeats this training, without folders of this machine."""
     parts = [*launcher(args.devices), "-m", "trainers", "train", Path(args.recipe).name, "--data", "DATA"]
     for change in args.changes:
         parts += ["--set", change]

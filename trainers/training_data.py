@@ -39,7 +39,7 @@ class TrainingData:
     listed: tuple[JsonObject, ...]
     """Name, rows and licence of each training set."""
     fingerprint: str
-    """Of the files' bytes."""
+    """SHA-256 of the files' bytes."""
 
 
 def load_data(

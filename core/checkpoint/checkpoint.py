@@ -17,7 +17,7 @@ from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable, default_table
 
 FilesState = tuple[tuple[int, ...] | None, ...]
-"""Of files, to tell whether one has changed."""
+"""Identifies the versions of files, to detect changes."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class Checkpoint:
 
     @property
     def reader(self) -> Reader:
-        """What splits texts for this model and has vectors for their tokens."""
+        """Splits texts for this model and has vectors for their tokens."""
         return WordReader(self.words)
 
     def unknown(self, side: Sentence) -> list[bool]:
-        """Of each word of a sentence whether the model does not know it."""
+        """For each word of a sentence, whether the model does not know it."""
         return [token.unknown for token in side.tokens]
 
     def read(self, first: str, second: str = "", extra: Sequence[float] | None = None) -> Reading:

@@ -203,7 +203,7 @@ def _table(folder: Path, card: Card) -> WordTable:
 
 
 def files_state(folder: Path) -> FilesState:
-    """What changes with the files that make a checkpoint: inode, size and times of each, None for one that is not
+    """A value that changes with the files of a checkpoint: inode, size and times of each, None for one that is not
     there."""
     own = external_files(folder) if is_external(folder) else [folder / name for name in _FILES]
     return tuple(_file_state(file) for file in (*own, DEFAULT_FOLDER / "words.safetensors"))

@@ -1,4 +1,4 @@
-"""What a data file becomes: a frozen :class:`Dataset` of :class:`Example` rows, whatever its layout was."""
+"""The content of a data file of any layout: a frozen :class:`Dataset` of :class:`Example` rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Example:
     second: str
     """Empty in a document row: all of a document is in ``first``."""
     label: str | None
-    """What labels are compared by (:func:`core.data.labels.key`); None where the row has no gold label."""
+    """The label in the form for comparisons (:func:`core.data.labels.key`); None where the row has no gold label."""
     group: str | None = None
     """The question that a candidate answer belongs to; None outside ranking sets."""
     title: str = ""
@@ -71,7 +71,7 @@ class Example:
 
 
 def other_columns(row: Iterable[tuple[str, object]], taken: Collection[str]) -> dict[str, str]:
-    """What :attr:`Example.columns` holds of a row's names and values: all but the names ``taken`` by other fields.
+    """The value of :attr:`Example.columns` for a row: all names and values except those ``taken`` by other fields.
 
     Values other than strings are written as JSON, null as nothing. Names and short values, which recur from row to row,
     are interned.
@@ -111,9 +111,9 @@ class Dataset:
     sha256: str = field(default="", repr=False)
     """Checksum of the file's bytes: shows whether a resumed run still reads the same data."""
     task: str = field(default="", compare=False)
-    """What files of this layout are for, as cards name tasks; empty where it does not say."""
+    """The task of files of this layout, as cards name tasks; empty if unknown."""
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """What else a user should know of how the file was read, such as its encoding."""
+    """Remarks on how the file was read, such as its encoding."""
 
     @property
     def ranking(self) -> bool:

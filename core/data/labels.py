@@ -22,7 +22,7 @@ ENTAILMENT, FACTS, ANSWERS, PARAPHRASE = TASKS = "entailment", "fact checking", 
 """Tasks of pairs, as cards name them."""
 
 CountsAs = Mapping[str, Sequence[str]]
-"""By a label's :func:`key` the classes that count as it; of a label without any the rows are not scored."""
+"""The classes that count as a label, by its :func:`key`; rows of a label without classes are not scored."""
 
 NOTHING: CountsAs = MappingProxyType({})
 _NUMBER = re.compile(r"[-+]?(\d{1,15}(\.\d*)?|\.\d+)")
@@ -117,7 +117,7 @@ def _inferred(label: str, labels: Collection[str], classes: Mapping[str, list[st
 
 
 def own(counts_as: CountsAs, classes: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Of the classes that labels stand for, those that a model with these ``classes`` has."""
+    """The mapping restricted to a model's ``classes``."""
     by_key = {key(name): name for name in classes}
     return {label: tuple(by_key[key(n)] for n in names if key(n) in by_key) for label, names in counts_as.items()}
 

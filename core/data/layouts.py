@@ -80,7 +80,7 @@ class ColumnLayout:
         return len(self.texts[0]) == 2
 
     def places(self, names: Sequence[str]) -> dict[str, int] | None:
-        """Where the parts of a row are among columns with these plain names; None for another layout."""
+        """The positions of a row's parts among columns with these plain names; None for another layout."""
         texts = next((spelled for spelled in self.texts if {*spelled} <= {*names}), None)
         if texts is None:
             return None

@@ -34,7 +34,7 @@ LARGEST = 1 << 30
 LONGEST_LINE = 1 << 24
 """Bytes of a line."""
 MOST_LINES = 5_000_000
-"""Of a file whose lines are all held at once."""
+"""The limit for files whose lines are all held at once."""
 MOST_VALUES = 1_000_000
 """Values of a line's JSON: of two bytes each, they take fifty times that in memory."""
 
@@ -210,7 +210,7 @@ _NOT_READ = {
 
 
 def _packing(file: Any) -> str:
-    """What kind of file this is, empty where it holds lines; ``file`` can be peeked into."""
+    """The kind of file, empty for plain lines; ``file`` can be peeked into."""
     start = file.peek(16)
     return next((name for begin, name in _KINDS.items() if start.startswith(begin)), "")
 

@@ -53,17 +53,17 @@ class Picked:
         return {part: name for part, name in asdict(self).items() if part != "header" and name}
 
     def checksum(self, sha256: str) -> str:
-        """Of a file with this one: read otherwise, the same file is another data set."""
+        """The checksum of a file read with these columns: read differently, the same file is another data set."""
         told = {part: name for part, name in asdict(self).items() if part != "header" or name is False}
         return hashlib.sha256(f"{sha256} {json.dumps(told)}".encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a file's first lines show to those who pick columns."""
+    """The columns that a file's first lines show, for picking."""
 
     names: tuple[str, ...]
-    """Of columns, or keys and dotted names of JSON objects."""
+    """Names of columns, or keys and dotted names of JSON objects."""
     first: tuple[str, ...] = ()
     """The cells of a table's first line; none of JSON."""
     doubtful: bool = False
@@ -71,7 +71,7 @@ class Seen:
 
 
 def seen(head: Sequence[Line]) -> Seen:
-    """What these lines show."""
+    """The columns that these lines show."""
     if _is_json(head):
         records = [record for _, record in objects(head, [])]
         keys = dict.fromkeys(key for record in records for key in record)
@@ -129,7 +129,7 @@ def _shown(text: str, most: int = 80) -> str:
 
 
 def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
-    """What reads a file with these first lines by the columns that are picked. Raises DataError for one that is not
+    """The reader of a file with these first lines, by the picked columns. Raises DataError for one that is not
     there."""
     if not picked.first:
         raise DataError(f"no text of {name} is picked; name its column")

@@ -233,7 +233,7 @@ def together(digests: list[str], columns: Picked | None = None) -> str:
 
 
 def seen_in(path: Path, largest: int = LARGEST) -> Seen:
-    """What the first lines of a file show to those who pick its columns. Raises DataError as :class:`Stream` does."""
+    """The columns that the first lines of a file show. Raises DataError as :class:`Stream` does."""
     problems: list[Problem] = []
     lines = one_row_a_line(lines_of(path, problems, hashlib.sha256(), largest), problems, path.name)
     head = [*itertools.islice(lines, HEAD)]

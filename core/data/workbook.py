@@ -12,7 +12,7 @@ from typing import IO
 from core.data.dataset import DataError
 
 _MOST_ROWS = 1_048_576
-"""Of a sheet in Excel; a damaged file may number its rows beyond."""
+"""Excel's limit for a sheet; a damaged file may have larger row numbers."""
 
 
 def rows_as_csv(name: str, file: IO[bytes], largest: int, notes: list[str]) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""What a model did with a pair, as records: one file a kind, and the explanation that holds them.
+"""Records of a model's computation on a pair, one file per kind, and the explanation that holds them.
 
 Every module of this folder registers its own record; the names below are those that other packages import from here.
 """

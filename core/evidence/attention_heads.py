@@ -1,4 +1,4 @@
-"""What the heads of a transformer do between two texts, in short: to choose one whose matrix is looked at."""
+"""Summaries of a transformer's heads between two texts, for choosing one to show."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class AttentionHeads(Record, kind="attention_heads"):
     """The head that agrees best with people's word alignments, empty where none was measured; and how well."""
     f1: float = field(default=0.0, metadata=LATER)
     random_95: float = field(default=0.0, metadata=LATER)
-    """What the best of as many random maps reaches, its 95 % quantile; 0 where that was not measured."""
+    """The 95 % quantile of the best of as many random maps; 0 if not measured."""
     stacks: tuple[str, ...] = field(default=(), metadata=LATER)
-    """Of an encoder-decoder, whose encoder's heads these are, the other stacks that can be shown: "decoder",
+    """In an encoder-decoder, whose encoder's heads these are, the other stacks that can be shown: "decoder",
     "cross"."""
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Where each unit of one sentence looks in another."""
+"""Attention of one sentence's units over another's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORD_COLUMNS = ("words", FINAL_STATE, SIMILARITY)
 
 @dataclass(frozen=True)
 class AttentionMap(Record, kind="attention_map"):
-    """Where each unit of the sentence along the rows looks: [T_x, T_y], for AttConv rows t_x (judged), columns t_y.
+    """Attention of each unit of the row sentence: [T_x, T_y], for AttConv rows t_x (judged), columns t_y.
 
     ``scores`` are the raw matches e_ij before the softmax, ``weights`` the softmax over j (each row adds up to 1) that
     the model used. ``overridden`` is true when they came from outside (what-if editing). ``null`` holds each row's

@@ -1,4 +1,4 @@
-"""What each word's attentive context is mixed from."""
+"""The make-up of each word's attentive context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each word, and each link of attention, does to a verdict."""
+"""The effects of words and attention links on a verdict."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ HEADS = "heads"
 
 @dataclass(frozen=True)
 class WordEffect:
-    """What one word does."""
+    """The effect of one word."""
 
     role: str
-    """Of its sentence."""
+    """Role of its sentence."""
     index: int
     """Its place in its sentence, from 0."""
     text: str
@@ -32,9 +32,9 @@ class WordEffect:
     log_odds: float | None = None
     """The log-odds of the verdict before minus after."""
     probabilities: tuple[float, ...] | None = None
-    """Of every class, after; of several replacements their mean."""
+    """The probability of every class after the change; the mean over several replacements."""
     by_way: dict[str, float] = field(default_factory=dict)
-    """Of a mean of several ways, the effect by each of them alone."""
+    """For a mean of several methods, the effect by each of them."""
     spread_by_way: dict[str, float] = field(default_factory=dict)
     """The same of ``spread``, of the ways that draw words."""
     passes: int = field(default=0, metadata=LATER)
@@ -60,7 +60,7 @@ def _high_and_low(one: np.ndarray, other: np.ndarray) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True)
 class LinkEffects:
-    """What each link of one attention map does, in the order of the map's rows and columns.
+    """The effect of each link of one attention map, in the order of the map's rows and columns.
 
     With the units :data:`HEADS` its rows are the layers of a transformer and its columns their heads, each cut out
     whole, and ``before`` is what a word gives to the other text on average.
@@ -70,13 +70,13 @@ class LinkEffects:
     """Role of the sentence along the rows."""
     columns: str
     units: str
-    """What a row is, as :class:`~core.evidence.attention_map.AttentionMap` says it."""
+    """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap` says it."""
     null: bool
     """Whether the last column is the null word."""
     renormalised: bool
     """Whether the rest of the row was divided by its sum, so that it adds up to 1 again."""
     least: float | None
-    """What a cell got: None for weights, which became 0; of scores the least that a match can have."""
+    """The new value of a cell: None for weights, which became 0; for scores the minimum of a match."""
     before: tuple[tuple[float, ...], ...]
     """The map as it was, ``[R, C]``."""
     effects: tuple[tuple[float | None, ...], ...]
@@ -86,7 +86,7 @@ class LinkEffects:
     """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the
     same everywhere."""
     layer: int = field(default=0, metadata=LATER)
-    """Of a transformer, the first layer (from 0) in which links were cut."""
+    """In a transformer, the first layer (from 0) in which links were cut."""
     passes: int = field(default=0, metadata=LATER)
     """Links that were cut, each a pass through the model."""
     words: tuple[tuple[str, ...], ...] = field(default=(), metadata=LATER)
@@ -94,7 +94,7 @@ class LinkEffects:
 
     @property
     def title(self) -> str:
-        """What its rows and columns are, in words."""
+        """Its rows and columns in words."""
         if self.units == HEADS:
             return "Heads that are cut out whole, a line a layer"
         since = f", cut from layer {self.layer + 1} on" if self.layer else ""
@@ -138,7 +138,7 @@ class PairEffect:
 
 @dataclass(frozen=True)
 class Effects(Record, kind="effects"):
-    """What each word does to the verdict by one method, and what each link does where that was asked for.
+    """The effect of each word on the verdict by one method, and of each link if requested.
 
     The effect of something is log p(verdict) before minus after it is taken away: positive supports the verdict,
     negative opposes it. ``unit`` is "log p"; "norm" for the gradient's norm and "attention" for what a word receives of
@@ -158,7 +158,7 @@ class Effects(Record, kind="effects"):
     """In the order of the texts."""
     links: tuple[LinkEffects, ...] = ()
     completeness: tuple[float, float] | None = None
-    """Of integrated gradients: the sum of all effects, and the value it should have: log p(verdict) minus log p
+    """For integrated gradients: the sum of all effects, and the value it should have: log p(verdict) minus log p
     for the baseline (vectors a thousandth as long)."""
     milliseconds: float = 0.0
     passes: int = field(default=0, metadata=LATER)
@@ -166,7 +166,7 @@ class Effects(Record, kind="effects"):
     warnings: tuple[str, ...] = field(default=(), metadata=LATER)
     """Warnings of the pair's explanation."""
     answer: str = field(default="", metadata=LATER)
-    """What the verdict is (:attr:`core.evidence.Explanation.answer`)."""
+    """The kind of verdict (:attr:`core.evidence.Explanation.answer`)."""
 
     @property
     def name(self) -> str:  # type: ignore[override]

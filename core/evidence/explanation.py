@@ -79,7 +79,7 @@ class Explanation:
 
     @property
     def unit(self) -> str:
-        """What effects on the verdict are measured in."""
+        """The unit of effects on the verdict."""
         return "score" if len(self.labels) == 1 else "log p"
 
     @property

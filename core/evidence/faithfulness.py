@@ -26,8 +26,8 @@ _OF_MISMATCH = ("contradiction", "0")
 
 @dataclass(frozen=True)
 class Curves:
-    """Of one way, a number for each of :data:`STEPS`: p(full) - p(kept alone), and p(full) - p(rest), of the verdict's
-    class. A good way has small numbers in the first and large ones in the second."""
+    """For one method, a number for each of :data:`STEPS`: p(full) - p(kept alone), and p(full) - p(rest), of the
+    verdict's class. A good way has small numbers in the first and large ones in the second."""
 
     sufficiency: tuple[float, ...]
     comprehensiveness: tuple[float, ...]
@@ -40,13 +40,13 @@ class Curves:
 
 @dataclass(frozen=True)
 class Moved:
-    """What the verdict does when attention is moved; of scores, where a choice follows, this does not apply."""
+    """The verdict's changes when attention is moved; not defined for scores followed by a choice."""
 
     permutations: int
     changed: int
     """Permutations in which the verdict is another."""
     total_variation: float
-    """Of the class probabilities, mean over the permutations."""
+    """Divergence of the class probabilities, mean over the permutations."""
     uniform: tuple[float, ...]
     """Class probabilities under uniform attention."""
     mean: tuple[float, ...] = ()
@@ -61,7 +61,7 @@ class ShownMap:
     """Role of the sentence along the rows."""
     columns: str
     units: str
-    """What a row is, as :class:`~core.evidence.attention_map.AttentionMap` says it."""
+    """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap` says it."""
     null: bool
     """Whether the last column is the null word."""
     weights: Matrix
@@ -70,7 +70,7 @@ class ShownMap:
 
 @dataclass(frozen=True)
 class Adversary:
-    """What a search for attention far from the model's with the same answer came to. ``maps`` is empty where none was
+    """The result of a search for attention far from the model's with the same answer. ``maps`` is empty where none was
     found."""
 
     maps: tuple[Matrix, ...]
@@ -79,7 +79,7 @@ class Adversary:
     """Mean Jensen-Shannon divergence between the rows and the model's, in nats (at most log 2 = .693)."""
     total_variation: float
     probabilities: tuple[float, ...]
-    """Of the classes, under this attention."""
+    """Probabilities of the classes under this attention."""
     seconds: float
 
 
@@ -92,12 +92,12 @@ class Faithfulness(Record, kind="faithfulness"):
     verdict: str
     probabilities: tuple[float, ...]
     curves: dict[str, Curves]
-    """By way, with the mean of random orders as ``random``."""
+    """Curves by method, with the mean of random orders as ``random``."""
     moved: Moved | None
     tau_b: tuple[float | None, ...]
     """Kendall's τ-b between weight and size of the effect, one an attention map."""
     named: tuple[int, int] | None
-    """Of the words with the largest effect (three, or all), how many are among as many most attended ones."""
+    """How many of the words with the largest effect (three, or all) are among as many most attended ones."""
     maps: tuple[ShownMap, ...] = field(default=(), repr=False)
     """The model's own attention, where an adversary was looked for."""
     adversary: Adversary | None = field(default=None, repr=False)
@@ -105,7 +105,7 @@ class Faithfulness(Record, kind="faithfulness"):
     passes: int = field(default=0, metadata=LATER)
     """How often the model was asked: texts read, links cut, attention moved."""
     elsewhere: tuple[str, ...] = field(default=(), metadata=LATER)
-    """What moved attention did to pairs of data sets, by the model's card."""
+    """Effects of moved attention on pairs of data sets, by the model's card."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -113,7 +113,7 @@ class Faithfulness(Record, kind="faithfulness"):
 
     @property
     def sentence(self) -> str:
-        """What it comes to."""
+        """The result in one sentence."""
         parts = []
         if self.moved is not None:
             parts.append(self._moved(self.moved))
@@ -138,7 +138,7 @@ class Faithfulness(Record, kind="faithfulness"):
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """What the permutations of this pair cannot show, and what they do to pairs of a data set."""
+        """The limits of this pair's permutations, and their results on a data set."""
         if self.moved is None or not self.moved.mean:
             return ()
         mismatch = (

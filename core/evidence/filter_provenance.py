@@ -44,7 +44,7 @@ class FilterRecord:
 
 @dataclass(frozen=True)
 class FilterProvenance(Record, kind="filter_provenance"):
-    """What won each of the K filters of a convolution (AttConv, figure 6a)."""
+    """The winning n-gram of each of the K filters of a convolution (AttConv, figure 6a)."""
 
     name: str
     rows: str
@@ -52,7 +52,7 @@ class FilterProvenance(Record, kind="filter_provenance"):
     filters: tuple[FilterRecord, ...]
     logit_bias: tuple[float, ...]
     activation: str = "tanh"
-    """What makes the activation of a pre-activation: tanh, or ReLU."""
+    """The activation function: tanh or ReLU."""
     made_from: str = ""
     """Role of the text that the filters were generated from; empty for filters that are the same for every text."""
     contexts: int = 1

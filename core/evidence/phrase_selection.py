@@ -20,7 +20,7 @@ class PhraseRecord:
     partner: int
     """Index of the phrase of the other sentence with the largest cosine (of equal ones the earliest)."""
     score: float
-    """That cosine: aᵢ of Yin & Schütze 2017, equation 5."""
+    """The cosine with it: aᵢ of Yin & Schütze 2017, equation 5."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PhraseSide:
 
 @dataclass(frozen=True)
 class PhraseChoice:
-    """What one pooling keeps of both sentences, in the order of the text, and the verdict that follows."""
+    """The phrases that one pooling keeps of both sentences, in text order, and the resulting verdict."""
 
     pooling: str
     """kmin (the k worst aligned phrases), kmax (the k best aligned) or full (all)."""
@@ -72,7 +72,7 @@ class PhraseSelection(Record, kind="phrase_selection"):
         return [choice for choice in choices if choice is not None]
 
     def to_text(self, explanation: Explanation) -> list[str]:
-        """What each pooling keeps at the trained k, with each phrase's best alignment."""
+        """The phrases that each pooling keeps at the trained k, with their best alignments."""
         lines = []
         for choice in self._at_trained_k():
             shares = shares_text(explanation.labels, choice.probabilities)

@@ -1,4 +1,4 @@
-"""What every record of evidence is: frozen numbers of what a model did, with their text, CSV and HTML.
+"""The base of all records of evidence: frozen numbers of a model's computation, with their text, CSV and HTML.
 
 A record is one file of this folder. It is known by its ``kind``; JSON goes by the types of its fields
 (:mod:`core.evidence.codec`), so a new record needs no line elsewhere.
@@ -84,7 +84,7 @@ class Record:
 
     @property
     def title(self) -> str:
-        """What tells the record from the others of its explanation."""
+        """The title that distinguishes the record within its explanation."""
         return self.name
 
     @property

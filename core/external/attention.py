@@ -37,8 +37,9 @@ class Knockout:
 
 @dataclass(frozen=True)
 class Stacks:
-    """What a transformer's softmaxes over pieces are. ``names``: of each, in the order of one call, its stack (empty:
-    the encoder, or the only one); ``shift``: by how many places a decoder reads each piece later than the encoder."""
+    """The roles of a transformer's softmaxes over pieces. ``names``: the stack of each, in the order of one call
+    (empty: the encoder, or the only one); ``shift``: by how many places a decoder reads each piece later than the
+    encoder."""
 
     names: tuple[str, ...] = ()
     shift: int = 0
@@ -50,7 +51,7 @@ class Stacks:
 
 
 class Attention(TorchFunctionMode):
-    """As a context: with ``seen`` the attention over ``pieces`` pieces is recorded, by stack (``seen_in``,
+    """A context manager: with ``seen`` the attention over ``pieces`` pieces is recorded, by stack (``seen_in``,
     ``[B, heads, P, P]`` a layer), and with a :class:`Knockout` parts of the encoder's are knocked out. ``names``: the
     stack of each softmax (:class:`Stacks`); None where all are one stack's."""
 
@@ -69,7 +70,7 @@ class Attention(TorchFunctionMode):
 
     @property
     def weights(self) -> list[Tensor]:
-        """Of the encoder, or of the only stack."""
+        """Attention of the encoder, or of the only stack."""
         return self.seen_in.get("", [])
 
     def __torch_function__(
@@ -99,7 +100,7 @@ class Attention(TorchFunctionMode):
 
 
 class _Embedded(TorchFunctionMode):
-    """As a context: the pieces whose vectors are looked up in this table, ``[1, P]`` a call."""
+    """A context manager that records the pieces whose vectors are looked up in this table, ``[1, P]`` a call."""
 
     def __init__(self, table: Tensor) -> None:
         super().__init__()
@@ -115,8 +116,8 @@ class _Embedded(TorchFunctionMode):
 
 
 def stacks_of(body: Any, inputs: Mapping[str, Tensor]) -> Stacks:
-    """What the softmaxes of a transformer are, by comparing them in one pass over one pair with the attention that the
-    transformer itself returns. No names unless every layer is attention over all pieces: otherwise a link could not
+    """The roles of a transformer's softmaxes, found by comparing them in one pass over one pair with the attention that
+    the transformer itself returns. No names unless every layer is attention over all pieces: otherwise a link could not
     be cut, and a mean would not cover all layers."""
     pieces = inputs["input_ids"].shape[1]
     try:
@@ -159,7 +160,7 @@ def _named(softmaxes: Sequence[Tensor], output: Mapping[str, Any]) -> tuple[str,
 
 
 def _shift(rows: Sequence[Tensor]) -> int | None:
-    """By how many places the decoder reads each piece later than the encoder, which reads first."""
+    """How many positions later than the encoder the decoder reads each piece."""
     if len(rows) != 2 or rows[0].shape != rows[1].shape:
         return None
     first, second = (row[0].tolist() for row in rows)

@@ -42,8 +42,8 @@ def rollout(layers: Sequence[Tensor]) -> Tensor:
 
 @dataclass(frozen=True)
 class Between:
-    """Where the words of one text look: ``weights [rows, columns]`` in the other text, ``special [rows]`` to pieces
-    that stand for no word, ``own [rows]`` in the text itself. Each row adds up to 1; the row of a word without a piece,
+    """Attention of one text's words: ``weights [rows, columns]`` to the other text, ``special [rows]`` to pieces
+    that stand for no word, ``own [rows]`` to the text itself. Each row adds up to 1; the row of a word without a piece,
     to 0."""
 
     weights: Tensor

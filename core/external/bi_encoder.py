@@ -70,7 +70,7 @@ class BiEncoderConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class BiEncoderTrace:
-    """What one call computed: the states of both texts' pieces, ``[B, P, D]`` each, and the pieces."""
+    """The trace of one call: the states of both texts' pieces, ``[B, P, D]`` each, and the pieces."""
 
     states: tuple[Tensor, Tensor]
     pieces: Apart

@@ -179,8 +179,8 @@ def _of_pair(folder: Path, settings: ExternalSettings) -> JsonObject:
 
 
 def _agreement(alignment: JsonObject | None) -> JsonObject:
-    """What `python -m trainers align --heads` measured of the best head, on the set that did not choose it where there
-    is one; nothing where that cannot be read, which the check of the card says."""
+    """The result of `python -m trainers align --heads` for the best head, if possible on a set that did not choose it;
+    empty if unreadable, which the check of the card reports."""
     try:
         heads, results = (alignment or {})["heads"], (alignment or {})["results"]
         name = next((name for name in results if name != alignment["fixed_on"]), alignment["fixed_on"])  # type: ignore[index]
@@ -191,7 +191,7 @@ def _agreement(alignment: JsonObject | None) -> JsonObject:
 
 
 def fingerprint(folder: Path) -> str:
-    """What distinguishes this model from others: SHA-256 of the configuration and of the first and last megabyte of
+    """Identifies the model: SHA-256 of the configuration and of the first and last megabyte of
     each file of weights, as a large one would take a minute to read in full."""
     digest = hashlib.sha256(contents(home_of(folder), CONFIG))
     for path in [*weights_of(folder), *([folder / HEAD] if has(folder, HEAD) else [])]:

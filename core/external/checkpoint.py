@@ -163,7 +163,7 @@ def _counted(external: ExternalCheckpoint, model: CrossEncoder, reader: PieceRea
 
 @torch.inference_mode()
 def _stacks(reader: PieceReader, body: torch.nn.Module) -> Stacks:
-    """What the softmaxes of a transformer are."""
+    """The roles of a transformer's softmaxes."""
     sides = [ReadText("", text, tuple(reader.tokens(text))) for text in TYPICAL]
     pieces = reader.pieces([reader.fitting(sides)])
     return stacks_of(body, {**pieces.inputs, "attention_mask": pieces.real.long()})

@@ -275,7 +275,7 @@ def _integers(value: Any, key: str = "") -> list[tuple[str, int]]:
 
 
 def without_safetensors(folder: Path) -> str:
-    """What is said of a folder without weights that can be read."""
+    """The message for a folder without readable weights."""
     names = names_in(folder)
     if any(name.endswith(_PICKLES) for name in names):
         return (

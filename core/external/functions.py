@@ -49,7 +49,7 @@ class PairFunction(Protocol):
 
 
 def made(name: str) -> PairFunction:
-    """What ``module:factory`` makes; it is asked once, also where it fails. Raises CheckpointError with what is wrong
+    """The object made by ``module:factory``, called once even if it fails. Raises CheckpointError with what is wrong
     in one sentence."""
     with _MAKING:
         found = _made(name)

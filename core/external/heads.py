@@ -10,8 +10,8 @@ from core.errors import UserError
 from core.json_types import JsonMapping
 
 MEAN, ROLLOUT = "mean", "rollout"
-"""Of all layers and heads; and what flows through all layers (Abnar and Zuidema 2020, section 3). Of an encoder-decoder
-they are the encoder's."""
+"""The mean of all layers and heads, and attention rollout (Abnar and Zuidema 2020, section 3). In an encoder-decoder
+both are the encoder's."""
 DECODER, CROSS = "decoder", "cross"
 """The stacks other than an encoder: the decoder's attention to itself, and to the encoder. Written alone, a stack's
 name is the mean of its layers and heads."""
@@ -64,7 +64,7 @@ def stack_of(text: str) -> str:
 
 
 def title_of(chosen: str, stacks: Collection[str] = ()) -> str:
-    """What a choice is called: layer 7, head 4; of a model that has other ``stacks`` too, encoder layer 7, head 4."""
+    """The title of a choice: layer 7, head 4; for a model with other ``stacks``, encoder layer 7, head 4."""
     head = parse_head(chosen)
     stack = STACKS.get(stack_of(chosen), "encoder" if stacks else "")
     if isinstance(head, Head):

@@ -1,4 +1,4 @@
-"""What a folder of transformers' is, by its configuration: a classifier of texts, or what else, in words."""
+"""The kind of a transformers folder, by its configuration: a classifier of texts, or another kind in words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KINDS: Mapping[str, str] = {
     "EncoderModel": "an encoder without a classifier",
     "WithProjection": "an encoder without a classifier",
 }
-"""By the end of an architecture's name what it is."""
+"""Kinds of models by the end of their architecture's name."""
 _CLASSIFIER = "ForSequenceClassification"
 _REMEDY = "give one whose architecture ends in ForSequenceClassification"
 _ACTIVATIONS = {"Sigmoid": SIGMOID, "Identity": IDENTITY, "Softmax": SOFTMAX}
@@ -77,7 +77,7 @@ def _check_classifier(folder: Path, config: JsonMapping) -> None:
 
 
 def no_classifier(folder: Path, kind: str) -> str:
-    """What is said of an architecture for which transformers has no classifier."""
+    """The message for an architecture for which transformers has no classifier."""
     return f"{called(folder)} is a {kind[:60]} model, of which transformers has no classifier of texts: {_REMEDY}"
 
 

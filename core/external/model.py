@@ -39,14 +39,14 @@ class CrossEncoderConfig(ModelConfig):
 
     @property
     def agreement(self) -> JsonObject:
-        """What was measured, as the record has it."""
+        """The measured agreement, as in the record."""
         return {"measured": self.measured, "f1": self.f1, "random_95": self.random_95} if self.measured else {}
 
 
 @dataclass(frozen=True)
 class CrossEncoderTrace:
-    """What one call computed: attention ``[B, heads, P, P]`` of each layer, by stack, where it was asked for, over
-    these pieces, and whose attention is the evidence."""
+    """The trace of one call: attention ``[B, heads, P, P]`` of each layer, by stack, if requested, over these pieces,
+    and the head whose attention is the evidence."""
 
     seen_in: Mapping[str, Sequence[Tensor]]
     pieces: Pieces
@@ -54,7 +54,7 @@ class CrossEncoderTrace:
 
     @property
     def layers(self) -> Sequence[Tensor]:
-        """Of the encoder, or of the only stack."""
+        """Layers of the encoder, or of the only stack."""
         return self.seen_in.get("", ())
 
 

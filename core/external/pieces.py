@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedTokenizerFast
 
 NO_WORD = -1
-"""Of a special piece, or one that stands for no word."""
+"""The owner of a special piece, or of one that stands for no word."""
 
 
 def words_of_pieces(words: Sequence[Span], pieces: Sequence[Span]) -> list[int]:
@@ -152,7 +152,7 @@ class SplitsIntoPieces:
         return len(self._called(*self._ordered(texts))["input_ids"])
 
     def _ends(self, text: str) -> set[int]:
-        """Where the tokeniser's pieces end in a text, of which some stand for a part of a character."""
+        """The positions where the tokeniser's pieces end in a text; some pieces are a part of a character."""
         spans = self._called(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
         furthest, ends = 0, set()
         for start, end in spans:

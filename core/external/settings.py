@@ -30,7 +30,7 @@ TASKS: Mapping[str, tuple[str, str]] = {
     "paraphrase": ("question 1", "question 2"),
     "similarity": ("first text", "second text"),
 }
-"""By task the names of both texts."""
+"""The names of both texts by task."""
 _ENTAILMENT = ("entailment", "neutral", "contradiction")
 _USUAL: Mapping[str, Sequence[set[str]]] = {
     "entailment": (set(_ENTAILMENT), {"entailment", "not_entailment"}, {"entailment", "contradiction"}),
@@ -42,7 +42,7 @@ _USUAL: Mapping[str, Sequence[set[str]]] = {
 
 @dataclass(frozen=True)
 class MeasuredFigures:
-    """What commands measured, in the form that a card has."""
+    """Measured figures, in the form of a card."""
 
     results: JsonObject | None = None
     alignment: JsonObject | None = None
@@ -54,7 +54,7 @@ class MeasuredFigures:
 
 @dataclass(frozen=True)
 class ExternalSettings(MeasuredFigures):
-    """What ``pairlens.json`` may say."""
+    """The settings of ``pairlens.json``."""
 
     title: str = ""
     task: str = ""
@@ -66,7 +66,7 @@ class ExternalSettings(MeasuredFigures):
     scale: float = setting(10.0, above=0)
     licence: str = ""
     notes: str = ""
-    """Of whoever knows the model, for its card."""
+    """Remarks of the model's owner, for its card."""
 
     @property
     def fitted(self) -> bool:
@@ -75,13 +75,13 @@ class ExternalSettings(MeasuredFigures):
 
     @property
     def measured(self) -> JsonObject:
-        """What commands measured, by the name that a card has for it."""
+        """Measured figures by their names on a card."""
         values = {field.name: getattr(self, field.name) for field in fields(MeasuredFigures)}
         return {name: value for name, value in values.items() if value}
 
 
 def settings_of(folder: Path) -> ExternalSettings:
-    """What is said of a model. Raises CheckpointError for a file that cannot be used."""
+    """The settings of a model. Raises CheckpointError for an unusable file."""
     return checked_settings(folder, _values(folder))
 
 

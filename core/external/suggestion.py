@@ -1,4 +1,4 @@
-"""What a model's numbered classes probably mean, judged by its answers to twenty pairs of each task with plain labels.
+"""Suggested names for a model's numbered classes, by its answers to twenty plain pairs of each task.
 
 A claim with its evidence is a hypothesis with its premise, so the pairs of textual entailment serve both tasks.
 """
@@ -26,7 +26,7 @@ LABELS: Mapping[str, Sequence[tuple[str, ...]]] = {
     "paraphrase": (("not duplicate", "duplicate"),),
     "answer selection": (("0", "1"),),
 }
-"""By task the usual names of as many classes."""
+"""The usual class names by task."""
 _OF_CLAIMS = {"entailment": "supports", "neutral": "not enough info", "contradiction": "refutes"}
 _TWO = {"neutral": NOT_ENTAILED, "contradiction": NOT_ENTAILED}
 

@@ -44,7 +44,7 @@ SIMILARITIES: Mapping[str, tuple[str, Callable[[Tensor, Tensor], Tensor]]] = {
     "euclidean": ("negative distance", lambda u, v: -(u - v).norm(dim=-1)),
     "manhattan": ("negative distance", lambda u, v: -(u - v).abs().sum(-1)),
 }
-"""By sentence-transformers' name of a similarity what people call it, and how it compares vectors ``[B, E]``."""
+"""Similarities by their names in sentence-transformers: the title, and the function of vectors ``[B, E]``."""
 _SETTINGS = "config_sentence_transformers.json"
 _OF_TEXTS = tuple(
     f"sentence_{kind}_config.json"
@@ -196,7 +196,7 @@ def similarity_of(folder: Path) -> str:
 
 
 def prompts_of(folder: Path) -> Mapping[str, str]:
-    """What may stand before texts, by name; those without a text left out."""
+    """Prompts (prefixes of texts) by name, without empty ones."""
     prompts = object_of(folder, _SETTINGS).get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(one, str) for one in prompts.values()):
         raise CheckpointError(f"{called(folder)}/{_SETTINGS} has prompts that are not texts by name: fix it")

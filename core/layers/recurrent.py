@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from core.processor import native_bf16
 
 State = Tensor | tuple[Tensor, Tensor]
-"""What a network was left in, of an LSTM with its cells'."""
+"""The final state of a network, for an LSTM with its cell state."""
 Reading = TypeVar("Reading", bound=Callable[..., Any])
 
 

@@ -1,4 +1,4 @@
-"""What an answer must hold by the question's own words: a year for "when", a new name for "who".
+"""Features of an answer that the question's words require: a year for "when", a new name for "who".
 
 Questions have been told apart by the type of answer that they expect since Li & Roth (2002); here a few question words
 and patterns do it, and each kind of question has its own weight for each cue of the answer.

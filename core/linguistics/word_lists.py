@@ -111,7 +111,7 @@ class WordLists:
 
     @functools.cache  # noqa: B019 (lives for one command)
     def others(self, name: str) -> dict[str, list[str]]:
-        """By word, the words that it stands with in a list of pairs such as ``synonyms``, in both orders."""
+        """The partners of each word in a list of pairs such as ``synonyms``, in both orders."""
         out: dict[str, list[str]] = {}
         for one, other in self[name]:
             out.setdefault(one, []).append(other)

@@ -30,7 +30,7 @@ _REMEDY = "run 'sudo apt-get install wordnet-base', or set PAIRLENS_WORDNET to a
 
 @dataclass(frozen=True)
 class Entry:
-    """What WordNet says of one word, over all its senses and parts of speech.
+    """WordNet's information on one word, over all its senses and parts of speech.
 
     ``forms`` are the word itself and its base forms (WordNet's morphy); ``synsets`` the names of its synsets;
     ``above`` the names of the synsets up to ``HYPERNYM_LEVELS`` steps above these; ``opposites`` the antonyms' forms.
@@ -81,7 +81,7 @@ class Lexicon(WordNetCorpusReader):  # type: ignore[misc]
 
     @functools.lru_cache(maxsize=20_000)  # noqa: B019 (one lexicon per process)
     def entry(self, word: str) -> Entry:
-        """What WordNet says of a normalised word (``Token.norm``); of an unknown one, its form alone."""
+        """WordNet's entry of a normalised word (``Token.norm``); for an unknown word, only its form."""
         forms = {word} | {form for pos in "nvar" for form in self._morphy(word, pos)}
         synsets: list[Synset] = self.synsets(word)
         lemmas = (lemma for synset in synsets for lemma in synset.lemmas() if lemma.name().lower() in forms)

@@ -1,4 +1,4 @@
-"""What the logits of a model mean: probabilities of classes, of labels each of which may hold, or one score."""
+"""The meaning of a model's logits: a softmax over classes, independent labels, or one score."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 SOFTMAX, SIGMOID, IDENTITY = "softmax", "sigmoid", "identity"
-"""Of the classes one holds; each label may hold, or a score lies between 0 and 1; a score as it is."""
+"""Exactly one class holds; labels are independent, or a score lies between 0 and 1; an unchanged score."""
 
 
 def chances(logits: Tensor, activation: str) -> Tensor:
-    """What is shown of logits ``[..., C]``, float64: probabilities, or of one output the score."""
+    """Logits ``[..., C]`` as shown, float64: probabilities, or the score of one output."""
     logits = logits.double()
     if activation == SIGMOID:
         return torch.sigmoid(logits)
@@ -18,7 +18,7 @@ def chances(logits: Tensor, activation: str) -> Tensor:
 
 
 def supports(logits: Tensor, activation: str) -> Tensor:
-    """What effects are differences of, ``[..., C]``: log p of each class, or of one output the score itself."""
+    """The quantity whose differences are effects, ``[..., C]``: log p of each class, or the score of one output."""
     if activation == SOFTMAX:
         return torch.log_softmax(logits, dim=-1)
     if logits.shape[-1] == 1:

@@ -44,7 +44,7 @@ class AttConvConfig(CentredConfig):
 
 @dataclass(frozen=True)
 class AttConvTrace:
-    """What a forward pass computed on the way. d_s is the width of source and focus (d light, 2d advanced).
+    """The trace of a forward pass. d_s is the width of source and focus (d light, 2d advanced).
 
     Without a context (``context="none"``) ``scores``, ``weights`` and ``context`` are None.
     """
@@ -101,11 +101,11 @@ class AttConv(PairModel):
         self.classifier = nn.Linear(config.hidden, config.classes)
 
     def source(self, states: Tensor, mask: Tensor) -> Tensor:
-        """What is matched, ``[B, T, d] -> [B, T, d_s]``; the focus has the same architecture and weights."""
+        """The states to match, ``[B, T, d] -> [B, T, d_s]``; the focus has the same architecture and weights."""
         raise NotImplementedError
 
     def beneficiary(self, states: Tensor, mask: Tensor) -> Tensor:
-        """What the attentive context is added to, ``[B, T, d] -> [B, T, d]``."""
+        """The states to which the attentive context is added, ``[B, T, d] -> [B, T, d]``."""
         raise NotImplementedError
 
     def forward(self, batch: Batch, override: Override | None = None) -> Output:
@@ -227,7 +227,7 @@ class AttConv(PairModel):
         ``won [K]`` that produced it."""
 
         def of_winner(values: Sequence[Tensor]) -> Tensor:
-            """Of each context's ``[K, …]`` each filter's own."""
+            """Selects each filter's context from ``[K, …]`` of each context."""
             return torch.stack(list(values))[won, torch.arange(len(won))]
 
         winners = of_winner([trace.winners[0] for trace in traces])

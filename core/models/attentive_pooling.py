@@ -33,7 +33,7 @@ POSITIONS = 200
 
 
 class AttentivePooling(LookingBaseline):
-    """What both show: how much each word of either sentence counts in pooling, or of a text that looks at itself."""
+    """The common evidence of both: how much each word counts in pooling, for either sentence or a single text."""
 
     config: PoolingConfig
 

@@ -1,4 +1,4 @@
-"""What every model of sentence pairs is: settings, a forward pass with a trace, and the evidence made from it.
+"""The interface of all models of sentence pairs: settings, a forward pass with a trace, and the evidence made from it.
 
     @register("my-model", title="My model", paper="…", section="3")
     class MyModel(PairModel):
@@ -93,7 +93,7 @@ class ProjectedConfig(ModelConfig):
 
 
 class Output(NamedTuple):
-    """What a forward pass returns."""
+    """The result of a forward pass."""
 
     logits: Tensor
     """[B, C]"""
@@ -105,7 +105,7 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True)
 class Intervention:
-    """What one call of a model finds in the place of what it would compute itself. It goes through the call as an
+    """The replaced parts of one call of a model. It goes through the call as an
     argument, because threads share the model.
 
     ``attention``: in the place of the model's own. ``crossings``: False sets q, the share of words that look across a
@@ -142,7 +142,7 @@ class AttentionLinks:
     values: Tensor
     """Numbered as the model's records number it: ``[R, C]``, of a single row ``[C]``; the null word's last."""
     units: str = "words"
-    """What a row is, as :class:`~core.evidence.attention_map.AttentionMap` says it."""
+    """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap` says it."""
     null: bool = False
     """Whether the last column is the null word."""
     least: float | None = None
@@ -154,7 +154,7 @@ class AttentionLinks:
     knocked_out: bool = False
     """Whether a link can only be cut before the softmax of every layer, of a transformer."""
     scores: Tensor | None = None
-    """Of a map of weights its scores before the softmax, shaped as ``values``; None where they are not known."""
+    """For a map of weights, its scores before the softmax, shaped as ``values``; None where they are unknown."""
 
     def softmaxes(self, row: int) -> list[slice]:
         """The columns over which each softmax of a row runs, the null word among them."""
@@ -235,7 +235,7 @@ class PairModel(nn.Module):
 
     @property
     def activation(self) -> str:
-        """What its logits mean (:mod:`core.models.answers`): softmax, unless an external model says otherwise."""
+        """The meaning of its logits (:mod:`core.models.answers`): softmax, except for some external models."""
         return str(getattr(self.config, "activation", SOFTMAX))
 
     @property
@@ -244,11 +244,11 @@ class PairModel(nn.Module):
         return False
 
     def chances(self, logits: Tensor) -> Tensor:
-        """What is shown of logits ``[..., C]``, float64: probabilities, or of one output the score."""
+        """Logits ``[..., C]`` as shown, float64: probabilities, or the score of one output."""
         return answers.chances(logits, self.activation)
 
     def supports(self, logits: Tensor) -> Tensor:
-        """What effects are differences of, ``[..., C]``: log p of each class, or of one output the score."""
+        """The quantity whose differences are effects, ``[..., C]``: log p of each class, or the score of one output."""
         return answers.supports(logits, self.activation)
 
     @property
@@ -333,7 +333,7 @@ class PairModel(nn.Module):
         raise NotImplementedError
 
     def heads_across(self, reading: Reading, batch: Any) -> Tensor | None:
-        """What a word gives to the other text on average, by layer and head, ``[layers, heads]``, of one pair (a batch
+        """A word's mean attention to the other text, by layer and head, ``[layers, heads]``, of one pair (a batch
         of 1); None of a model without heads that could be cut out."""
         return None
 
@@ -344,7 +344,7 @@ class PairModel(nn.Module):
 
     @property
     def layers(self) -> int:
-        """Of those that links can be cut in."""
+        """The maps in which links can be cut."""
         return 1
 
     def under(self, batch: Batch, intervention: Intervention) -> Output:
@@ -391,7 +391,7 @@ class ModelSpec:
 REGISTRY: dict[str, ModelSpec] = {}
 """All models by the name that recipes and cards use."""
 EXTERNAL: dict[str, ModelSpec] = {}
-"""What external models are, which no recipe trains (:mod:`core.external`), by the name on their cards."""
+"""Architectures of external models, which no recipe trains (:mod:`core.external`), by the name on their cards."""
 
 M = TypeVar("M", bound=PairModel)
 

@@ -64,7 +64,7 @@ class ComparingConfig(BaselineConfig):
 
 
 class Baseline(PairFeatures):
-    """What the baselines share: how words come in and how features go out. H is the number of ``own`` features.
+    """The common input and output of the baselines. H is the number of ``own`` features.
 
     Words are projected to d numbers by a learned map, as attentive convolution does it, unless the table's vectors have
     d numbers already: then they are read as they are.
@@ -85,7 +85,7 @@ class LookingConfig(BaselineConfig):
 
 
 class LookingBaseline(Baseline):
-    """What the baselines share whose sentences look at each other: a text alone looks at itself."""
+    """The common part of baselines with cross-attention; a single text attends to itself."""
 
     records = (PooledAttention,)
     config: LookingConfig
@@ -95,7 +95,7 @@ class LookingBaseline(Baseline):
         return (batch.x, batch.x) if self.config.context == "intra" else (batch.first, batch.second)
 
     def roles(self, reading: Reading) -> tuple[str, str]:
-        """Of both, the same for a text that looks at itself."""
+        """Attention of both texts, equal for a text that attends to itself."""
         sides = (reading.x, reading.x) if self.config.context == "intra" else (reading.first, reading.second)
         return sides[0].role, sides[1].role
 

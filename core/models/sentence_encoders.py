@@ -51,7 +51,7 @@ class EncodedSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class EncoderTrace:
-    """What a forward pass computed on the way."""
+    """The trace of a forward pass."""
 
     maps: tuple[Tensor, ...] | None
     """Each side's attention ``[B, R, T]``, or the caller's, R hops over T words: first the first sentence's. None
@@ -112,7 +112,7 @@ class CNNConfig(CentredConfig, EncoderConfig):
 
 
 class ConvolvedEncoder(SentenceEncoder):
-    """What both convolutions of one width share: their states."""
+    """The common states of both convolutions of one width."""
 
     config: CNNConfig
 

@@ -40,7 +40,7 @@ from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText
 
 CROSSINGS = 5.0
-"""What the share of crossing words is multiplied by, to be as large as the other numbers of a compared word."""
+"""The factor that scales the share of crossing words to the range of a compared word's other numbers."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class TwoSidedTrace:
-    """What a forward pass computed on the way."""
+    """The trace of a forward pass."""
 
     second: Direction
     """The second sentence's words look at the first's: the map that the other models have too."""

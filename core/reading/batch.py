@@ -51,7 +51,7 @@ class Side:
 Vectors = Tensor | Callable[[Tensor], Tensor]
 """Word vectors ``[V, D]`` by number, or what makes them of numbers ``[B, T]``."""
 SIDES = ("first", "second", "both")
-"""What ``judged`` may be."""
+"""The values of ``judged``."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class PairError(UserError):
 
 
 class Reader(Protocol):
-    """What a model needs of its reader. ``width``: D, numbers of a token's vector."""
+    """The reader's interface for models. ``width``: D, numbers of a token's vector."""
 
     @property
     def width(self) -> int: ...
@@ -81,7 +81,7 @@ class ReadText:
 
     @property
     def norms(self) -> list[str]:
-        """What the reader looks up."""
+        """The form of a token that the reader looks up."""
         return [token.norm for token in self.tokens]
 
     @property

@@ -215,7 +215,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 def norms(text: str) -> list[str]:
-    """What the tokens of a text are looked up by, without their spans: for many texts, in a fifth of the time.
+    """The normalised tokens of a text, without their spans: five times as fast, for many texts.
 
     No token contains a space, and no rule looks past one or at the case of letters, so each part between spaces is
     split separately: most parts are one word, and most of the others are in the cache.

@@ -189,7 +189,7 @@ class WordTable:
 
     @functools.cached_property
     def _lengths(self) -> Tensor:
-        """Of the codes among which :meth:`nearest` searches."""
+        """Norms of the codes among which :meth:`nearest` searches."""
         return torch.linalg.vector_norm(self.codes[:FREQUENT].to(torch.float32), dim=1)
 
     def save(self, folder: Path) -> str:

@@ -48,7 +48,7 @@ MEASUREMENTS: dict[str, Callable[[bool], Sequence[Measurement]]] = {
     "first-page": app.first_page,
     "desk": app.desk,
 }
-"""What measures the rows of each, with fewer repetitions where it is called with True."""
+"""The function of each measurement; its argument True reduces the repetitions."""
 ONLY_BY_NAME = ("load",)
 
 

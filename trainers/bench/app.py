@@ -62,7 +62,7 @@ PAGES = {
     "filter-map": ("Filter map", 2, ".map-key button"),
     "models": ("Models", 2, "tbody tr"),
 }
-"""By address: a page's name, how many times an empty page it may take, and what appears with its numbers."""
+"""Pages by address: the name, the bar as a multiple of an empty page, and a selector that appears with the numbers."""
 DESK_ROWS = 10_000
 FILTERS = ("not right", 'gold = "neutral"', "p > 60%", 'second contains "the"', "right and p > 60%")
 
@@ -245,7 +245,7 @@ _PAIR, _REST = "pairlens", "pairlens_address"  # components by which both parts 
 
 
 class TimedVerdict(NamedTuple):
-    """What the page drew of a pair: the probabilities of the classes in their order, and seconds since it was asked."""
+    """The page's answer to a pair: the class probabilities in order, and the seconds since the request."""
 
     first: str
     second: str

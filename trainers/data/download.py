@@ -90,7 +90,7 @@ def _check_answer(address: str, answer: requests.Response) -> None:
 
 
 def _validator(answer: requests.Response) -> str:
-    """What If-Range takes: a strong ETag, or the file's date; empty without either."""
+    """The value for If-Range: a strong ETag, or the file's date; empty without either."""
     tag: str = answer.headers.get("ETag", "W/")
     return answer.headers.get("Last-Modified", "") if tag.startswith("W/") else tag
 
@@ -129,7 +129,7 @@ def _length(path: Path) -> int:
 
 
 def _mark(part: Path) -> Path:
-    """Where that is kept which tells a part's file from a later one under the same address."""
+    """The file with the validator of a partial download."""
     return part.with_name(f"{part.name}.version")
 
 

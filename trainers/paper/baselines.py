@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 Fitted = Callable[[Texts], np.ndarray]
-"""What predicts the labels of rows."""
+"""A function that predicts the labels of rows."""
 
 
 def of_texts(texts: Texts, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
@@ -145,8 +145,8 @@ READ, PASSES = 20_000_000, (10, 100)
 
 
 def paragraph_vectors(texts: Sequence[str], labels: np.ndarray) -> Callable[[Sequence[str]], np.ndarray]:
-    """What predicts labels of texts by their paragraph vectors (Le & Mikolov 2014) and a logistic regression, the same
-    from run to run. Raises RunError where gensim is not installed.
+    """A function that predicts labels of texts by paragraph vectors (Le & Mikolov 2014) and a logistic regression,
+    reproducible from run to run. Raises RunError where gensim is not installed.
 
     A text's vector is learnt by guessing its words from it: the distributed bag of words of section 2.3, without
     labels, on the training texts alone. All vectors that the regression sees, of the training texts too, are

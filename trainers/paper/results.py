@@ -295,7 +295,7 @@ def maps(folders: Sequence[Path]) -> Iterator[Row]:
 
 
 def word_table(path: Path) -> Row:
-    """What the shared word table is made of."""
+    """The sources of the shared word table."""
     card = _json(path)
     last, training = max(card["epochs"], key=lambda epoch: epoch["epoch"]), card["training"]
     return {

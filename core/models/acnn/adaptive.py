@@ -65,7 +65,7 @@ class ACNNConfig(ProjectedConfig):
 
 @dataclass(frozen=True)
 class TextTrace:
-    """What happened to one side of the batch."""
+    """The trace of one side of the batch."""
 
     windows: Windows
     """[B, T', h·d] and [B, T']."""
@@ -84,11 +84,11 @@ class TextTrace:
     words: Tensor
     """Number of words, [B]."""
     bias: Tensor
-    """What is added to every window's value, [K]."""
+    """The term added to every window's value, [K]."""
 
 
 class AdaptiveModel(PairFeatures):
-    """What both forms share: words, windows, fixed filters and generated ones, and the evidence of one text."""
+    """The common part of both forms: words, windows, fixed and generated filters, and the evidence of one text."""
 
     config: ACNNConfig
     made_from: tuple[str, ...]

@@ -24,7 +24,7 @@ MAKERS = {
     "one-way": (None, "first"),
     "two-way": ("second", "first"),
 }
-"""By adaptivity the sides that make the filters of the question, and of the answer."""
+"""The sides that generate the question's filters and the answer's, by adaptivity."""
 MATCHINGS = ("none", "multi-perspective")
 
 
@@ -58,7 +58,7 @@ class AdaQAConfig(ACNNConfig):
 
 @dataclass(frozen=True)
 class PairTrace:
-    """What a forward pass computed on question and answer."""
+    """The trace of a forward pass on question and answer."""
 
     q: TextTrace
     a: TextTrace
@@ -116,13 +116,13 @@ class AdaQA(AdaptiveModel):
         return self.classify(torch.cat(own, dim=1), self.classifier.in_features, batch, trace)  # [Shen18 eq. 7]
 
     def choices(self, output: Output) -> dict[str, Tensor]:
-        """Of models with matching, which state is matched with which other one alone (max-attentive)."""
+        """In models with matching, the single state with which each state is matched (max-attentive)."""
         matched: Matched | None = output.trace.matched
         return {} if matched is None else {"nearest": torch.cat([matched.nearest_to_x, matched.nearest_to_y], dim=1)}
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """With matching the classifier reads more than the filters, so that these have no shares; without it there is
+        """With matching the classifier reads more than the filters, so they have no shares; without it there is
         no attention. With fixed filters none are generated."""
         generated_ = () if config.get("adaptivity") == "none" else (GeneratedFilters,)
         if config.get("matching", "none") == "none":

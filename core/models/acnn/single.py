@@ -36,7 +36,7 @@ class ACNN(AdaptiveModel):
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """With fixed filters none are generated."""
+        """Only records that exist: fixed filters are not generated."""
         return (FilterProvenance,) if config.get("adaptivity") == "none" else (FilterProvenance, GeneratedFilters)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:

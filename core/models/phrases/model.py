@@ -108,7 +108,7 @@ class PhraseSlots:
 
 @dataclass(frozen=True)
 class PhraseTrace:
-    """What a forward pass computed: P slots of the first sentence (s_1), Q of the second (s_2)."""
+    """The trace of a forward pass: P slots of the first sentence (s_1), Q of the second (s_2)."""
 
     first: PhraseSlots
     second: PhraseSlots

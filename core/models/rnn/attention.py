@@ -27,7 +27,7 @@ class Looking(NamedTuple):
     contexts: Tensor
     """κ, ``[B, R, d]``."""
     reach: Tensor | None = None
-    """Of local attention whether a place is within the window, ``[B, R, T_p]``; meaningless on pads."""
+    """For local attention, whether a position is within the window, ``[B, R, T_p]``; meaningless on pads."""
 
 
 def one_after_the_other(rows: Sequence[Looking]) -> Looking:

@@ -70,7 +70,7 @@ class ChainedConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class ChainedTrace:
-    """What a forward pass computed on the way; R rows look back: 1 with global attention, T_h (every state of the
+    """The trace of a forward pass; R rows look back: 1 with global attention, T_h (every state of the
     hypothesis) with local and word-by-word attention. Without attention the last four are None."""
 
     premise: Tensor
@@ -86,7 +86,7 @@ class ChainedTrace:
     combined: Tensor | None
     """h̃, ``[B, R, d]``."""
     reach: Tensor | None = None
-    """Of local attention whether a place is within the window, ``[B, R, T_p]``; meaningless on pads."""
+    """For local attention, whether a position is within the window, ``[B, R, T_p]``; meaningless on pads."""
 
 
 class Combination(nn.Module):
@@ -190,7 +190,7 @@ class ChainedRNN(PairModel):
         return Output(self.classifier(self.dropped(features)), features, trace)  # [Potts classifier]
 
     def _read_out(self, states: Tensor, last: Tensor, mask: Tensor) -> Tensor:
-        """What the classifier reads of every step's ``[B, T, d]``: ``[B, d]``."""
+        """The classifier's input from the steps ``[B, T, d]``: ``[B, d]``."""
         return states_at(states, last[:, 0]) if self.config.readout == "last" else masked_max(states, mask)[0]
 
     def _read(self, side: Side, start: EndState | None) -> tuple[Tensor, EndState]:
@@ -242,7 +242,7 @@ class ChainedRNN(PairModel):
 
     @classmethod
     def about(cls, config: Settings) -> str:
-        """What looks back, in a sentence."""
+        """The attending states, in words."""
         back = {
             "none": "without attention: all it knows of the premise is in its state",
             "global": "its last state looks back at the states of the premise once (global attention)",

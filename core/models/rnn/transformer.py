@@ -32,7 +32,7 @@ class TransformerConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class TransformerTrace:
-    """What a forward pass computed on the way."""
+    """The trace of a forward pass."""
 
     scores: Tensor
     """[B, T_h, T_p]; meaningless on pads."""
@@ -41,7 +41,7 @@ class TransformerTrace:
     contexts: Tensor
     """c_attn, [B, T_h, d]."""
     states: Tensor
-    """What the layer makes of the hypothesis' words, [B, T_h, d]; meaningless on pads."""
+    """The layer's output for the hypothesis' words, [B, T_h, d]; meaningless on pads."""
 
 
 @register(

@@ -51,7 +51,7 @@ ENTRIES = {
     "nearby": ("near", ["near"]),
     "room": ("emptied", ["place"]),
 }
-"""What is drawn from one list of the words: its name, and what the parts of an entry are called. Of a part that is a
+"""Draws from one list of the words: its name, and the names of an entry's parts. Of a part that is a
 list one is drawn, and "other" is another one of it."""
 
 
@@ -229,7 +229,7 @@ class Families:
         return self.people(words, named=0.0)
 
     def told(self, words: Words) -> Words:
-        """What somebody says or supposes, in the past or the present."""
+        """A verb of saying or supposing, in the past or the present."""
         return {"tense": self.random.choice(("past", "past", "present"))}
 
     def verb(self, words: Words, row: list[Any], keys: tuple[str, ...], tense: str = "") -> Words:
@@ -251,7 +251,7 @@ class Families:
         return self.verb(words, first, ("V", "N", "P", "NP")) | self.verb(words, second, ("V2", "N2", "P2", "NP2"))
 
     def roles(self, words: Words) -> Words:
-        """What somebody is doing to somebody, and its participle."""
+        """An ongoing deed and its participle."""
         doing = self.random.choice(
             [*self.lists["roles"]] if words["beasts"] == "no" else self.lists["roles of animals"]
         )

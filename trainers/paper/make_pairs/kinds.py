@@ -110,7 +110,7 @@ class Maker:
             self.emit("same", "same", ENTAILMENT, text, text)
 
     def least_used(self, words: Sequence[str]) -> str:
-        """Of three words drawn at random the one that was put in least often."""
+        """The least used of three words drawn at random."""
         word = min(self.random.sample(list(words), min(3, len(words))), key=lambda w: self.used[w])
         self.used[word] += 1
         return word

@@ -1,4 +1,4 @@
-"""What make-pairs sees in a premise: its words, its nouns, and the shorter sentences in it."""
+"""The analysis of a premise for make-pairs: its words, its nouns, and the shorter sentences in it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOT_UPWARD = {
     "looks", "like", "another", "other", "different", "same", "first", "last", "sculpture", "poster",
     "drawing", "photo",
 }  # fmt: skip
-"""What holds of all of a sentence with one of these need not hold of less, or of wider words."""
+"""Words in whose sentences a shorter sentence, or one with wider words, need not follow."""
 MASKED = {
     "about", "appearing", "attempting", "becoming", "beginning", "being", "causing", "coming", "doing", "facing",
     "getting", "giving", "going", "having", "helping", "hoping", "letting", "living", "looking", "making", "missing",

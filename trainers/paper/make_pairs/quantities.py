@@ -60,7 +60,7 @@ class Quantities:
         return finished(self.random, *maker())
 
     def scene(self) -> Scene:
-        """What is said of what, each in a narrower and a wider form."""
+        """Subject and predicate, each in a narrower and a wider form."""
         people = self.random.random() < 0.75
         past = people and self.random.random() < 0.35
         if people:

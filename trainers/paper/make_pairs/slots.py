@@ -16,7 +16,7 @@ MOVING = {
     "walking", "running", "climbing", "going", "riding", "skiing", "sliding", "driving", "hiking", "biking", "jogging",
     "traveling", "moving", "skating", "snowboarding", "sledding", "crawling", "racing", "jumping", "stepping",
 }  # fmt: skip
-"""What someone does who goes up, down, into or over something."""
+"""Activities of moving up, down, into or over something."""
 STILL = {"in front of", "behind", "inside", "outside", "near", "far from", "on top of"}
 ADVERBS = {"indoors", "outdoors", "uphill", "downhill", "upstairs", "downstairs"}
 
@@ -30,7 +30,7 @@ class Slot:
     """A place ``width`` words long from position ``at``, and the words that may stand in it."""
 
     kind: str
-    """Of the pairs in which it is exchanged: "synonym" where its partners mean the same."""
+    """The kind of the pairs in which it is exchanged: "synonym" where its partners mean the same."""
     at: int
     word: str
     pool: Sequence[str]

@@ -166,7 +166,7 @@ def _steps(rows: Rows, batch: int) -> int:
 
 @torch.inference_mode()
 def score(model: Any, tokenizer: Any, dataset: Dataset) -> JsonObject:
-    """What a card says of the model on a data set (:func:`core.evaluation.scores.summary`)."""
+    """The card's scores of the model on a data set (:func:`core.evaluation.scores.summary`)."""
     model.eval()
     labelled = sorted((row for row in dataset.rows if row.label), key=lambda row: len(row.first) + len(row.second))
     probabilities = []

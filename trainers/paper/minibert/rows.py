@@ -40,7 +40,7 @@ class Rows:
         yield from (batches[number] for number in generator.permutation(len(batches)))
 
     def inputs(self, rows: np.ndarray) -> dict[str, Tensor]:
-        """What the model reads of these rows, padded to the longest."""
+        """The model's input for these rows, padded to the longest."""
         pieces = [torch.tensor(self.pieces[row]) for row in rows]
         segments = [torch.tensor(self.segments[row]) for row in rows]
         padded = torch.nn.utils.rnn.pad_sequence(pieces, batch_first=True)
