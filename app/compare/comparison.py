@@ -11,11 +11,9 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from app.panels.attention_map import SPECIAL
-from app.panels.attention_map import stays as where_it_stays
 from core.errors import UserError
 from core.evidence import AttentionMap, Explanation, Matrix, PooledAttention
-from core.evidence.attention_map import NO_WORD
+from core.evidence.attention_map import NO_WORD, SPECIAL
 
 
 class PredictionsError(UserError):
@@ -52,7 +50,7 @@ def stays(explanation: Explanation, role: str) -> Iterator[str]:
     """What a transformer's words with this role give to others than those of the matrix, in a sentence."""
     for record in explanation.evidence:
         if isinstance(record, AttentionMap) and record.own and record.rows == role:
-            yield where_it_stays(record).rstrip(".")
+            yield record.stays.rstrip(".")
 
 
 def _matrix(numbers: np.ndarray) -> Matrix:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.compare.comparison import Difference, Looks
 from app.components import About
-from app.panels.panel import significant
 from app.panels.verdict import Verdict
 from core.evidence import Matrix
 
@@ -27,9 +26,7 @@ class DrawnMatrix:
 
 def matrix(seen: Looks, roles: tuple[str, str]) -> DrawnMatrix:
     """What is drawn of weights or differences. ``roles``: of rows and columns."""
-    weights = tuple(significant(row, 4) for row in seen.weights)
-    none = seen.none and significant(seen.none, 4)
-    return DrawnMatrix(*roles, (seen.rows, seen.columns), weights, none, seen.none_word)
+    return DrawnMatrix(*roles, (seen.rows, seen.columns), seen.weights, seen.none, seen.none_word)
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,8 @@ class SideWords:
 @dataclass(frozen=True)
 class Section:
     """One model, or version: what it says of the pair, or the ``problem`` why it says nothing. ``read``: the
-    sentences whose words have an effect on ``followed``, a class as people read it."""
+    sentences whose words have an effect on ``followed``, a class as people read it; ``question``: what is asked about
+    the pair."""
 
     title: str
     problem: str = ""
@@ -71,6 +69,7 @@ class Section:
     matrix: DrawnMatrix | None = None
     read: tuple[SideWords, ...] = ()
     followed: str = ""
+    question: Mapping[str, str] | None = None
     about: About | None = None
 
 

@@ -26,10 +26,12 @@ from app.page_state.session import PageSession
 from app.page_style import capital
 from app.pair_form import digest
 from app.palette import CIVIDIS, COLOURS, DIVERGING, css_variables
-from app.panels import folders, verdict
+from app.panels import drawable, folders, verdict
 from core.evidence import Explanation
 
 _FOLDER = Path(__file__).parent
+DIGITS = 6
+"""Of a number of an explanation, as the browser is given it: a third of its characters."""
 LONGEST_QUOTED = 300
 """Characters of a sentence below a saved figure."""
 
@@ -41,15 +43,48 @@ def draw(
     :func:`load`. ``moving``: what changes without a new drawing (the selection, what was looked up for it, the ``id``
     of the drawing). What a person picks is told by :func:`picked`."""
     fields = {name: value for part in drawn for name, value in vars(part).items()}
-    # As text, because Streamlit writes what it is given several times, and a drawing has thousands of numbers.
     moving = {"turn": st.session_state.get(f"{key} turn", 0)} | moving
+    # As text, because Streamlit writes what it is given several times, and a drawing has thousands of numbers.
     data = {"view": view, "drawing": _compact_json(fields), "moving": _compact_json(moving)}
     drawing = component("pairlens", text_of(_FOLDER / "loader.js"), html='<div class="pairlens"></div>')
     drawing(key=key, data=data, on_selection_change=on_selection_change or (lambda: None))
 
 
 def _compact_json(values: Mapping[str, Any]) -> str:
-    return json.dumps(values, default=vars, separators=(",", ":"))
+    return "{" + ",".join(f"{json.dumps(name)}:{_json(value)}" for name, value in values.items()) + "}"
+
+
+def _json(value: object) -> str:
+    if isinstance(value, Explanation):
+        return _explanation_json(_Same(value))
+    return json.dumps(value, default=vars, separators=(",", ":"))
+
+
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """A key that is equal to itself alone: an explanation's own hash reads all of its numbers."""
+
+    explanation: Explanation
+
+    def __hash__(self) -> int:
+        return id(self.explanation)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.explanation is self.explanation
+
+
+@functools.lru_cache(maxsize=32)
+def _explanation_json(key: _Same) -> str:
+    """What is drawn of an explanation, with as many digits as a figure can show."""
+    return json.dumps(_short(drawable(key.explanation).to_dict()), separators=(",", ":"))
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {name: _short(own) for name, own in value.items()}
+    return [_short(own) for own in value] if isinstance(value, list) else value
 
 
 def picked(page: PageSession[Any], key: str) -> Mapping[str, Any]:
@@ -137,5 +172,12 @@ def bundled() -> str:
     style += "".join(
         f".{file.parent.name} {{\n{text_of(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )
-    constants = {"CIVIDIS": CIVIDIS, "DIVERGING": DIVERGING, "PAPER": COLOURS["paper"], "STYLE": style}
+    path = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    constants = {
+        "API": f"/{path}/api" if path else "/api",
+        "CIVIDIS": CIVIDIS,
+        "DIVERGING": DIVERGING,
+        "PAPER": COLOURS["paper"],
+        "STYLE": style,
+    }
     return bundle(_FOLDER / "mount.js", sorted({*scripts} - alone), constants)

@@ -12,7 +12,7 @@ from core.json_types import JsonMapping
 CONSTANTS = "constants.js"
 """The module whose exports come from Python (constants.d.ts tells their types)."""
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";$', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:function|class|const) (\w+))", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:(?:async )?function\*?|class|const) (\w+))", re.MULTILINE)
 
 
 def bundle(entry: Path, scripts: Iterable[Path], constants: JsonMapping) -> str:

@@ -3,6 +3,8 @@
 import { PROJECTED } from "../panels/attention_map/grid.js";
 import { aloneIn } from "../panels/attention_map/matrix.js";
 import { MatrixPanel } from "../panels/attention_map/panel.js";
+import { barsOf } from "../panels/effects/records.js";
+import { Answer } from "./ask.js";
 import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
 import { differenceLook, legend, scaleEnd, weightLook } from "./colours.js";
 import {
@@ -18,7 +20,6 @@ import {
   table,
   the,
 } from "./elements.js";
-import { LATE, Waiting } from "./late.js";
 import { saveButtons } from "./save.js";
 import { sharesOf } from "./shares.js";
 import { VIEWS, View } from "./view.js";
@@ -159,18 +160,8 @@ class ComparedMatrix extends MatrixPanel {
 class CompareView extends View {
   static crowded = true;
 
-  listen(on) {
-    super.listen(on);
-    LATE.hear((late) => {
-      this.heard = late;
-      if (this.data) this.drawEffects();
-    }, this.ended.signal);
-  }
-
-  // What was computed for what is compared.
-  get news() {
-    return this.heard?.id === this.data.id ? this.heard : null;
-  }
+  /** @type {Answer[]} word effects of each section, in their order */
+  answers = [];
 
   draw() {
     this.drawEffects();
@@ -178,6 +169,7 @@ class CompareView extends View {
 
   build() {
     this.effects = [];
+    for (const answer of this.answers.slice(this.data.sections.length)) answer.ask(null);
     const { sections, differences = [], agreement, hint } = this.data;
     const drawn = sections.map(({ matrix }) => matrix).filter(Boolean);
     const [longest] = drawn.map((own) => own.none_word).sort((one, other) => other.length - one.length);
@@ -193,7 +185,7 @@ class CompareView extends View {
     return [
       grid(
         "compared",
-        sections.map((one) => this.section(one)),
+        sections.map((one, number) => this.section(one, number)),
       ),
       hint
         ? html("p.empty", hint)
@@ -201,7 +193,9 @@ class CompareView extends View {
     ];
   }
 
-  section({ title, problem, verdict, facts, sentences, pooled, matrix, about }) {
+  section({ title, problem, verdict, facts, sentences, pooled, matrix, about, question }, number) {
+    this.answers[number] ??= new Answer("why", "Computing …", "word effects", () => this.drawEffects());
+    this.answers[number].ask(question, this.leave.signal);
     if (problem) return html("section", html("h2", title), html("p", problem));
     const { headline, bar, key } = sharesOf(verdict.classes);
     const pooling = pooled.length ? this.pooling(title, pooled, about) : null;
@@ -236,16 +230,15 @@ class CompareView extends View {
           ),
         ),
       ),
-      this.effectsOf(title, about),
+      this.effectsOf(title, about, number),
       html("div", attention, pooling),
     );
   }
 
   // A place for what words do, with the figure's name for its files.
-  effectsOf(title, about) {
+  effectsOf(title, about, number) {
     const place = html("div.effects");
-    const waiting = new Waiting("Computing …", "what each word does", "words");
-    this.effects.push({ title, about, place, waiting, number: this.effects.length });
+    this.effects.push({ title, about, place, number });
     return place;
   }
 
@@ -254,8 +247,8 @@ class CompareView extends View {
   drawEffects() {
     const { sections } = this.data;
     const shown = sections.map(({ problem, read = [] }, number) => {
-      const known = this.news?.columns[number];
-      const bars = known?.ways[known.method];
+      const known = this.answers[number].value;
+      const bars = known && barsOf(known, known.method);
       const sides = problem ? [] : read;
       return {
         known,
@@ -279,7 +272,7 @@ class CompareView extends View {
       const ranked = [...words].sort((a, b) => most.get(name(role, b)) - most.get(name(role, a)) || a.index - b.index);
       return ranked.slice(0, this.whole ? Infinity : FIRST_WORDS).sort((a, b) => a.index - b.index);
     };
-    for (const { place, waiting, number, ...figure } of this.effects) {
+    for (const { place, number, ...figure } of this.effects) {
       const { known, sides } = shown[number];
       const { followed, problem } = sections[number];
       if (problem) continue;
@@ -293,8 +286,7 @@ class CompareView extends View {
           return barList(role, [...lines, axisLine(range)]);
         }),
       );
-      waiting.draw(Boolean(known), this.news && { ...this.news, problems: { words: this.news.problems[number] } });
-      const state = known ? null : html("p", waiting.element);
+      const state = known ? null : html("p", this.answers[number].element);
       refill(place, this.effectsHeading(followed, lists, figure), state, lists);
     }
   }
@@ -310,14 +302,14 @@ class CompareView extends View {
     );
     const saves = saveButtons(this, `effects of ${title}`, () => ({
       file: "compared-effects",
-      title: `${title}: what each word does to “${followed}”`,
+      title: `${title}: how each word affects “${followed}”`,
       elements: [lists],
       about,
     }));
     return heading(
       "",
-      `What each word does to “${followed}”. Right and filled: it supports it; left and hollow: it opposes it.`,
-      "All stand on one scale: log p of the verdict (of a model with one output, its score) before minus after the word is taken away (dropped, replaced by frequent and by related words, nudged). The thin line is the spread over these words. Explore has the other ways to ask, and says what each cannot tell. The same words are shown of each, those that do most in any of them.",
+      `How each word affects “${followed}”. Right and filled: it supports it; left and hollow: it opposes it.`,
+      "One scale for all: log p of the verdict (of a model with one output, its score) before minus after the word is removed (dropped and replaced). The thin line is the spread over the replacements. Explore has the other methods and says what each cannot tell. The same words are shown for each, those with the largest effect in any of them.",
       [whole, saves],
     );
   }
@@ -370,7 +362,7 @@ class CompareView extends View {
       html(
         "div",
         html("h2", title),
-        html("p", `Mean total variation ${mean.toFixed(2)}: that share of a word’s weight lies on other words.`),
+        html("p", `On average ${percent(mean)} of a word’s attention moved (total variation ${mean.toFixed(2)}).`),
       ),
       this.matrix(matrix, {
         title,

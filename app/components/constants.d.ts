@@ -1,5 +1,7 @@
 // What app/components/bundle.py gives the scripts from Python.
 
+/** Where the server's API is (app/api). */
+export const API: string;
 /** Colours of a scale of shares, from 0 to 1. */
 export const CIVIDIS: string[];
 /** Colours of a scale around 0. */

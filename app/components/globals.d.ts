@@ -5,8 +5,6 @@ interface Window {
   Plotly?: any;
   /** Draws one call of the component "pairlens": mount.js sets it, loader.js calls it. */
   pairlensMount?: (call: object) => () => void;
-  /** Has the part of the page drawn that waits until the pair is on screen: address.js sets it, pair.js calls it. */
-  pairlensGoOn?: () => void;
   /** That address.js listens already. */
   pairlensKeepsBack?: boolean;
   pairlensLeavesMenu?: boolean;

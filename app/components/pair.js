@@ -2,10 +2,10 @@
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
 import { drawn } from "../panels/effects/bars.js";
-import { BELOW } from "./below.js";
-import { LONG, choice, html, linkButton, refill, the } from "./elements.js";
-import { LATE } from "./late.js";
-import { leaving } from "./leaving.js";
+import { barsOf, strongestWord } from "../panels/effects/records.js";
+import { Answer } from "./ask.js";
+import { LONG, choice, html, linkButton, the } from "./elements.js";
+import { panelsOf, sidesOf } from "./evidence.js";
 import { TextPanel } from "./text.js";
 import { drawVerdict } from "./verdict.js";
 import { PANELS, VIEWS, View } from "./view.js";
@@ -16,14 +16,15 @@ const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialo
 /**
  * @typedef {{ row: number | null, column: number | null }} Selection
  * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean,
- *   late: Record<string, any>, asked: Record<string, any>, number: number, alone: boolean }} Moving
- *   what changes without a drawing
- * @extends {View<import("./payloads").Drawn["pair"] & Moving>}
+ *   asked: Record<string, any> }} Moving what changes without a drawing
+ * @typedef {{ sides: any[], panels: any[] }} Made of the explanation, by build
+ * @extends {View<import("./payloads").Drawn["pair"] & Moving & Made>}
  */
 class PairView extends View {
   static crowded = true;
 
-  lower = html("div.lower");
+  /** @type {Map<string, Answer>} by the kind of question */
+  answers = new Map();
 
   listen(on) {
     super.listen(on);
@@ -38,92 +39,80 @@ class PairView extends View {
     on(this.root, "click", (event) => {
       if (!event.target.closest(CLICKED)) this.undo();
     });
-    LATE.hear((late) => this.hear(late), this.ended.signal);
-    BELOW.hear((below) => this.drawBelow(below), this.ended.signal);
+  }
+
+  /**
+   * The answer to a question about the pair that is shown: one per kind, whichever panel asks.
+   * @param {string} kind
+   * @param {string} text what goes on
+   * @param {string} noun what is computed
+   */
+  answer(kind, text, noun) {
+    if (!this.answers.has(kind)) this.answers.set(kind, new Answer(kind, text, noun, () => this.heard(kind)));
+    const answer = this.answers.get(kind);
+    answer.say(text);
+    return answer;
+  }
+
+  // Ask about the pair, by the model as it was trained; null where the page does not ask.
+  question(kind, more, about = this.data.why?.question) {
+    this.answers.get(kind).ask(about && more ? { ...about, ...more } : null, this.leave.signal);
   }
 
   update(data, setStateValue) {
-    super.update(data, setStateValue);
-    if (this.below) this.drawBelow(this.below);
-    // What the page draws beside the pair, it draws when this is on screen.
-    if (!data.alone) return;
-    LATE.end();
-    whenSeen(() => leaving() || window.pairlensGoOn?.());
+    const { drawing, sides, panels } = this.data ?? {};
+    super.update(drawing === data.drawing ? { ...data, sides, panels } : this.made(data), setStateValue);
   }
 
-  // The panels below, of this drawing. Those of the one before keep their place until then.
-  drawBelow(below) {
-    this.below = below;
-    if (below.of !== this.data?.number || this.drawnBelow === below.of) return;
-    this.drawnBelow = below.of;
-    const panels = this.panelsOf(below.panels);
-    this.panels.push(...panels);
-    refill(
-      this.lower,
-      panels.map(({ element }) => element),
-    );
-    this.lower.inert = false;
-    this.draw();
-    for (const panel of panels) panel.fit?.(this.root.clientWidth);
-  }
-
-  // Panels of a drawing, each within its folder's style.
-  panelsOf(drawn) {
-    return drawn.map(({ kind, data }) => {
-      const panel = PANELS[kind](this, data);
-      panel.element.classList.add("panel", kind);
-      return panel;
-    });
+  // With the sentences and the panels' data; what was asked about another pair is not wanted any more.
+  made(data) {
+    const { explanation, axes, unread, why } = data;
+    const question = JSON.stringify(why?.question);
+    if (question !== this.about) for (const answer of this.answers.values()) answer.ask(null);
+    this.about = question;
+    const sides = sidesOf(explanation, axes, { unread, negatable: why?.negatable });
+    return { ...data, sides, panels: panelsOf(explanation, PANELS, data) };
   }
 
   // `explicit`: whether the person or the address has chosen the selection; `asked`: how effects are asked for.
   take({ selection, direction, explicit, asked }) {
-    const chosen = explicit ? selection : (this.news?.selection ?? selection);
     this.explicit = explicit;
-    this.selection = { row: chosen.row ?? null, column: chosen.column ?? null };
+    this.selection = { row: selection.row ?? null, column: selection.column ?? null };
     this.direction = direction ?? this.directions?.[0];
     this.asked = { ...asked };
+    this.choose();
   }
 
-  // What was computed after the page was drawn. The word that does most is selected where nobody has chosen another.
-  // While it is computed only panels that wait for it, and words, are drawn anew: all the rest stays as it is.
-  hear(late) {
-    const before = this.news;
-    this.heard = late;
-    if (!this.news) return;
-    const fresh = ["words", "links"].some(
-      (name) => JSON.stringify(before?.[name] ?? null) !== JSON.stringify(late[name]),
-    );
-    const { row = null, column = null } = late.selection ?? {};
-    const chooses =
-      late.selection && !this.explicit && (row !== this.selection.row || column !== this.selection.column);
-    if (chooses) {
-      this.selection = { row, column };
-      this.data = { ...this.data, late: late.late };
-      this.draw();
-    } else
-      for (const panel of this.panels) {
-        if (panel.waiting) panel.draw();
-        else if (fresh) panel.drawWords?.();
-      }
-    if (chooses || fresh) this.refit();
+  // The word with the largest effect is selected where nobody has chosen another.
+  choose() {
+    const word = !this.explicit && this.effects && strongestWord(this.effects);
+    if (!word) return;
+    const { axis } = this.sideOf(word.role);
+    this.selection = { row: null, column: null, [axis]: word.index };
   }
 
-  // What was computed for the pair that is drawn.
-  get news() {
-    return this.data && this.heard?.id === this.data.id ? this.heard : null;
+  // An answer has come. What is looked up for a word has its place already.
+  heard(kind) {
+    this.choose();
+    this.draw();
+    if (!["explain", "offers"].includes(kind)) this.refit();
+  }
+
+  // What each word does to the verdict, where that is known.
+  get effects() {
+    return this.answers.get("why")?.value ?? null;
   }
 
   // By role, the bar of each word by the method that is asked for; nothing while they are computed.
   get bars() {
-    return this.news?.words?.ways[this.asked?.method];
+    return this.effects && barsOf(this.effects, this.asked.method);
   }
 
   // How a word stands to the verdict, and its effect as a share of the largest; nothing where it is not known, or too
   // small to be drawn.
   effectOf(role, index) {
     const [effect] = this.bars?.[role]?.[index] ?? [];
-    if ((effect ?? null) === null || !drawn(effect, this.news.words.unit)) return null;
+    if ((effect ?? null) === null || !drawn(effect, this.effects.unit)) return null;
     const all = Object.values(this.bars).flat();
     const most = Math.max(...all.map(([one]) => Math.abs(one ?? 0)), 1e-9);
     return { kind: effect < 0 ? "opposes" : "supports", share: Math.abs(effect) / most };
@@ -166,21 +155,22 @@ class PairView extends View {
    * @param {(data: any) => boolean} fits
    */
   dataOf(kind, fits = () => true) {
-    const below = this.below && this.below.of === this.data.number ? this.below.panels : [];
-    return [...this.data.panels, ...below].find((panel) => panel.kind === kind && fits(panel.data))?.data;
+    return this.data.panels.find((panel) => panel.kind === kind && fits(panel.data))?.data;
   }
 
   build() {
     const { data } = this;
     const before = this.panels ?? [];
-    this.panels = this.panelsOf(data.panels);
+    // Each within its folder's style.
+    this.panels = data.panels.map(({ kind, data: own }) => {
+      const panel = PANELS[kind].make(this, own);
+      panel.element.classList.add("panel", kind);
+      return panel;
+    });
     for (const panel of this.panels) for (const old of before) if (old.replaces && panel.replaces) panel.replaces(old);
-    // A page that does not wait with what stands below gives all panels at once.
     const [first, main, beside, changes, below] = ["first", "main", "beside", "changes", "below"].map((place) =>
       this.panels.filter((_, i) => data.panels[i].place === place).map(({ element }) => element),
     );
-    this.lower.inert = true;
-    this.drawnBelow = null;
     const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
     this.directions = maps.map(({ rows }) => rows);
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
@@ -203,7 +193,6 @@ class PairView extends View {
       long ? first : null,
       changes,
       below,
-      this.lower,
     ]
       .flat()
       .filter(Boolean);
@@ -221,7 +210,7 @@ class PairView extends View {
   // What is asked of effects, where that is not the first.
   get askedOtherwise() {
     const { method, ...others } = this.asked;
-    const first = this.dataOf("effects")?.methods[0].name;
+    const first = this.data.why?.methods[0].name;
     const changed = Object.entries({ ...others, method: method === first ? "" : method });
     return Object.fromEntries(changed.filter(([, value]) => value));
   }
@@ -322,17 +311,6 @@ class PairView extends View {
   arrange(width) {
     for (const panel of this.panels) if (!panel.element.hidden) panel.fit?.(width);
   }
-}
-
-// Calls `act` once what was drawn is on screen; in a tab that nobody sees, where nothing is drawn, soon.
-function whenSeen(act) {
-  let due = true;
-  const once = () => {
-    if (due) act();
-    due = false;
-  };
-  requestAnimationFrame(() => setTimeout(once));
-  setTimeout(once, 300);
 }
 
 VIEWS.pair = (root) => new PairView(root);

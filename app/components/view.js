@@ -3,11 +3,17 @@
 
 import { refill } from "./elements.js";
 import { footerOf } from "./footer.js";
-import { leaving } from "./leaving.js";
 
 const SMALL_SCREEN = 1600; // pixels; as in page_style.py
 
-/** @type {Record<string, (view: any, data: any) => any>} by kind of record: makes a panel from the panel's data */
+/**
+ * By kind of record: its panel's `place` on the page (below, by default), the data of its panels from all records of these
+ * `kinds` (by default one per record), and what makes a panel of them. A panel that `asks` the server belongs to no record.
+ * @typedef {import("./evidence.js").Explanation} Explanation
+ * @type {Record<string, { place?: "first" | "main" | "beside" | "changes" | "below", kinds?: string[],
+ *   read?: (records: any[], explanation: Explanation, page: any) => any[],
+ *   asks?: (explanation: Explanation, page: any) => any[], make: (view: any, data: any) => any }>}
+ */
 export const PANELS = {};
 /** @type {Record<string, (root: any) => { start(): void, update(data: any, tell: any): void, end(): void }>} by the page's name */
 export const VIEWS = {};
@@ -57,6 +63,7 @@ export class View {
   start() {
     this.ended?.abort();
     this.ended = new AbortController();
+    if (this.leave?.signal.aborted ?? true) this.leave = new AbortController();
     this.watch.observe(this.root);
     // What stands above on the page grows as it is drawn, and moves this view down without another size.
     const page = this.root.getRootNode().host?.closest('[data-testid="stMainBlockContainer"]');
@@ -79,6 +86,8 @@ export class View {
     this.watch.disconnect();
     this.ended.abort();
     clearTimeout(this.pending);
+    // Streamlit also ends a call that a later one takes over; on another page the view is gone, and its questions with it.
+    setTimeout(() => this.root.isConnected || this.leave.abort());
   }
 
   // New data from the server. With an unchanged drawing they hold only what was looked up, or a selection made elsewhere (Back).
@@ -135,7 +144,7 @@ export class View {
     this.turn += 1;
     clearTimeout(this.pending);
     const message = { id: this.data.id, ...selection, turn: this.turn };
-    const send = () => leaving() || this.setStateValue("selection", message);
+    const send = () => this.setStateValue("selection", message);
     if (wait) this.pending = setTimeout(send, wait);
     else send();
   }

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app import components, panels
+from app import components
 from app.components import About, PairFrame
-from app.effects import asking, late
-from app.explore import candidates, heads, pairs_tried, what_if
+from app.explore import asking, candidates, heads, pairs_tried, what_if
 from app.explore.reading import Read
 from app.model_choice import unread
 from app.page_state.codec import short
-from app.page_state.explore import Selection
+from app.page_state.explore import HEADS, Selection
 from app.pair_form import digest
-from app.panels import Below, Drawing, DrawnPanel, belief, effects, links, verdict
-from app.panels.panel import Payload
+from app.panels import Drawing, length, verdict, word_maps
 from app.panels.verdict import Verdict
-from core.effects import cost
-from core.evidence import Explanation
-from core.explain import with_nearest
+from core.effects.links import Taken
 
 
 def drawing(read: Read) -> Drawing:
-    """What is drawn of the pair, but for the panels below."""
+    """What is drawn of the pair."""
     page, checkpoint, shown = read.page, read.checkpoint, read.shown
-    own = replace(
+    said = replace(
         Verdict.of(shown),
         alone=verdict.beside(read.alone),
         trained=verdict.shares(read.trained) if read.unlike else None,
@@ -33,47 +29,22 @@ def drawing(read: Read) -> Drawing:
         gold=page.gold(verdict.class_names(shown)),
         pinned=pairs_tried.pinned(),
     )
-    drawn = panels.drawing(shown, own, page.show, unread(checkpoint.card), panels.ABOVE)
-    drawn = heads.with_first(drawn, checkpoint.card)
-    followed, about, asked = late.followed(checkpoint, read.trained), (checkpoint, page.pair.now), read.questions.way
-    frame = effects.EffectsFrame(followed, asking.ways(*about, asked), bool(read.unlike), asking.more(*about, asked))
-    bars = DrawnPanel("effects", "first", frame)
-    turning = asking.price(*about, cost.of_smallest_change)
-    edits = DrawnPanel("what_if", "changes", replace(what_if.panel(page, checkpoint, read.steps), cost=turning))
-    cut = links.frame(shown, followed, asking.knockouts(*about, shown))
-    after = [DrawnPanel("links", "main", cut)] if cut else []
-    return replace(drawn, panels=(bars, edits, *drawn.panels, *after))
-
-
-def below(read: Read, of: int) -> Below:
-    """The panels below the drawing with this number."""
-    followed, about = late.followed(read.checkpoint, read.trained), (read.checkpoint, read.page.pair.now)
-    believed = belief.BeliefFrame(followed, asking.price(*about, cost.of_believing))
-    drawn = panels.drawn(read.shown, read.page.show, panels.BELOW)
-    more = DrawnPanel("belief", "below", believed), DrawnPanel("like_these", "below", Payload())
-    return Below(of, (*drawn, *more))
+    head = {"own": checkpoint.card["config"].get("head")}
+    return Drawing.of(
+        shown, verdict=said, show=page.show, unread=unread(checkpoint.card), head=head, why=asking.why(read)
+    )
 
 
 def selection(read: Read, drawn: Drawing) -> Selection | None:
     """The selected words, where the pair has them."""
     chosen = read.page.selection
-    fits = chosen is not None and chosen.fits(drawn.length("row"), drawn.length("column"))
-    return chosen if fits else None
-
-
-def looked_up(read: Read, drawn: Drawing, selected: Selection) -> Explanation:
-    """The explanation with what is looked up for the selected words."""
-    explanation = read.shown
-    for side in drawn.sides:
-        word = selected.row if side.axis == "row" else selected.column
-        if word is not None:
-            explanation = with_nearest(read.checkpoint, explanation, word, side.role)
-    return explanation
+    row, column = (length(read.shown, role) for role in drawn.axes)
+    return chosen if chosen is not None and chosen.fits(row, column) else None
 
 
 def problems(read: Read, drawn: Drawing) -> list[str]:
     """One sentence for each choice of the page that this pair, or this model, does not have."""
-    page, looking = read.page, drawn.directions
+    page, looking = read.page, [record.rows for record in word_maps(read.shown)]
     out = []
     if page.selection is not None and selection(read, drawn) is None:
         out.append(f"The link selects {page.selection}, but this pair has no such word: nothing is selected.")
@@ -100,9 +71,11 @@ def frame(read: Read, problems: list[str]) -> PairFrame:
 
 def asked(read: Read) -> dict[str, str]:
     """What the browser asks for, as far as this pair and this model have it."""
-    page, questions = read.page, read.questions
-    has = replace(page, layer=heads.layer(page, read.checkpoint))
-    return has.asked | {"head": heads.shown(page, read.checkpoint), "method": questions.way.method}
+    page = read.page
+    heads_alone = page.links == HEADS and not read.checkpoint.model.has_heads
+    links = Taken.KEPT.value if heads_alone else page.links
+    has = replace(page, layer=heads.layer(page, read.checkpoint), links=links)
+    return has.asked | {"head": heads.shown(page, read.checkpoint), "method": asking.shown_method(read)}
 
 
 def stem(read: Read) -> str:

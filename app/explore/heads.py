@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from app.model_choice import Card, is_external, shows
+from app.model_choice import is_external, shows
 from app.models.card import measured_head
 from app.page_state.explore import ExploreState
-from app.panels import Drawing, DrawnPanel
-from app.panels.attention_heads import Heads
 from core.checkpoint import Checkpoint
 from core.evidence.attention_heads import AttentionHeads
 from core.external.heads import STACKS, Head, parse_head, stack_of, title_of
@@ -58,14 +54,3 @@ def _problem(page: ExploreState, checkpoint: Checkpoint) -> str:
         there = f" in its {STACKS.get(stack, 'encoder')}" if stacks else ""
         return f"{asked} {layers} layers of {heads} heads{there}: the {first} is shown."
     return ""
-
-
-def with_first(drawing: Drawing, card: Card) -> Drawing:
-    """The drawing whose picker of heads knows which one the card shows first."""
-
-    def told(panel: DrawnPanel) -> DrawnPanel:
-        if not isinstance(panel.data, Heads):
-            return panel
-        return replace(panel, data=replace(panel.data, own=card["config"]["head"]))
-
-    return replace(drawing, panels=tuple(map(told, drawing.panels)))

@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.effects import late
 from app.explore import heads, what_if
 from app.model_choice import judging_alone
 from app.page_state.explore import ExploreState
@@ -45,23 +44,6 @@ class Read:
         changes = [edit.describe((), ()) for edit in acting if edit.kind in OF_ANY_WORDS]
         by_hand = ["attention changed by hand"] if len(changes) < len(acting) else []
         return " and ".join([*changes, *by_hand])
-
-    @property
-    def questions(self) -> late.Questions:
-        """What is asked about the pair."""
-        page = self.page
-        return late.Questions(
-            self.checkpoint,
-            page.pair.now,
-            page.method,
-            page.links,
-            offers=True,
-            turns=page.turns,
-            believed=page.believed,
-            like=True,
-            drawn=page.drawn,
-            layer=heads.layer(page, self.checkpoint),
-        )
 
 
 def read(page: ExploreState) -> Read:

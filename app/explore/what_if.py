@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from app.page_state.explore import MOST_EDITS, ExploreState, split_by
 from app.pairs import Version
 from app.panels import verdict
-from app.panels.attention_map import compact
-from app.panels.what_if import EditableMap, ScoreMap, Step, WhatIf
 from core.checkpoint import Checkpoint, load_named, records_of
 from core.effects.attention_edits import BEST_MATCH, OF_ANY_WORDS, AttentionEdit, explain_under, maps_under
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import MOST_LINKS
 from core.effects.why import target_class
-from core.evidence import AttentionMap, Explanation
+from core.evidence import AttentionMap, Explanation, Matrix
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.edges import edge_words
 from core.evidence.record import matrix, the
@@ -31,6 +29,44 @@ READ_APART = "This model reads each text by itself: there is no attention betwee
 CANNOT_BE_CHANGED = "Where this model says that it looks cannot be changed: the model is external."
 ENDED = "ended: the words have changed since"
 """Said of an edit of attention that does not act any more."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """The pair after an edit, or as it was typed. ``said``: the edit for people; ``note``: why it does not act;
+    ``words``: whether it is one of the words."""
+
+    said: str
+    probabilities: tuple[float, ...]
+    note: str
+    words: bool
+
+
+@dataclass(frozen=True)
+class ScoreMap:
+    """A map of scores that can be changed by hand, by the ``number`` that edits name it by. ``shares``: of the way from
+    the least match to the best, from 0 to 1; ``words``: what stands along both edges; ``units``: what that is."""
+
+    number: int
+    rows: str
+    columns: str
+    units: str
+    words: tuple[Sequence[str], Sequence[str]]
+    shares: Matrix
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """All steps, the pair as typed first. ``at``: how many edits are in effect; ``target``: the first verdict's class,
+    by its number; ``sides``: the roles of the texts, in the order in which edits number them; ``note``: why attention
+    cannot be changed, of a model whose weights are shown; ``scores``: the maps of a model that attends by scores."""
+
+    steps: tuple[Step, ...]
+    at: int
+    target: int
+    sides: tuple[str, ...]
+    note: str = ""
+    scores: tuple[ScoreMap, ...] = ()
 
 
 def after(state: ExploreState, said: JsonMapping) -> ExploreState:
@@ -126,21 +162,18 @@ def _edges(links: AttentionLinks, explanation: Explanation) -> tuple[tuple[str, 
 def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[Tried]) -> WhatIf:
     """What the panel draws of these steps."""
     typed, at = steps[0].explanation, len(state.made)
-    target = target_class(checkpoint, typed.probabilities)
-    before: float | None = None
-    drawn: list[Step] = []
-    for number, one in enumerate(steps):
-        label, p = verdict.headline(one.explanation)
-        follows = one.explanation.probabilities[target]
-        change = None if before is None else follows - before
-        note = f"not made: {one.problem}" if one.problem else _ended(steps, number, at)
-        words = isinstance(one.edit, Edit)
-        drawn.append(Step(one.said, verdict.shares(one.explanation), label, p, follows, change, note, words))
-        before = follows
+    drawn = tuple(
+        Step(
+            one.said,
+            one.explanation.probabilities,
+            f"not made: {one.problem}" if one.problem else _ended(steps, number, at),
+            isinstance(one.edit, Edit),
+        )
+        for number, one in enumerate(steps)
+    )
     roles = tuple(side.role for side in (typed.first, typed.second) if side.role)
-    followed, shown = verdict.class_names(typed)[target], steps[at]
-    editable, note = _editable(shown.explanation), _why_not_attention(checkpoint)
-    return WhatIf(tuple(drawn), at, followed, roles, editable, note, scores=_scored(shown))
+    target = target_class(checkpoint, typed.probabilities)
+    return WhatIf(drawn, at, target, roles, _why_not_attention(checkpoint), _scored(steps[at]))
 
 
 def _why_not_attention(checkpoint: Checkpoint) -> str:
@@ -159,16 +192,6 @@ def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
     return ENDED if since and isinstance(edit, AttentionEdit) and edit.kind not in OF_ANY_WORDS else ""
 
 
-def _editable(explanation: Explanation) -> tuple[EditableMap, ...]:
-    """The maps of weights, which can be changed by hand; none of an external model, which has no scores."""
-    maps = (record for record in explanation.evidence if isinstance(record, AttentionMap))
-    return tuple(
-        EditableMap(number, rows=record.rows, columns=record.columns)
-        for number, record in enumerate(maps)
-        if record.weights and record.scores
-    )
-
-
 def _scored(shown: Tried) -> tuple[ScoreMap, ...]:
     """The maps of scores, which can be changed by hand."""
     return tuple(
@@ -178,8 +201,7 @@ def _scored(shown: Tried) -> tuple[ScoreMap, ...]:
             links.columns,
             links.units,
             _edges(links, shown.explanation),
-            compact(matrix((links.values - least) / (BEST_MATCH - least))),
-            least,
+            matrix((links.values - least) / (BEST_MATCH - least)),
         )
         for number, links in enumerate(shown.scores)
         for least in (links.least or 0.0,)

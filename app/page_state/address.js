@@ -36,10 +36,9 @@ function leaveMenu() {
   });
 }
 
-export default function ({ data, setTriggerValue }) {
+export default function ({ data }) {
   keepBack();
   leaveMenu();
-  window.pairlensGoOn = () => setTriggerValue("drawn", true);
   if (data.query === undefined) return;
   const now = new URL(window.location.href);
   // What has been chosen since is in the address already.

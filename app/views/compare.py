@@ -14,7 +14,7 @@ from app.compare import comparison, figures
 from app.compare.comparison import Looks, PredictionsError
 from app.components import About, Frame
 from app.desk import back_link
-from app.effects import late
+from app.explore import asking
 from app.model_choice import by_task, kinds, offered, reads_pairs, titles, unread
 from app.models import card as card_lines
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
@@ -23,7 +23,6 @@ from app.page_state.session import PageSession, model_on
 from app.page_state.widgets import choice
 from app.pair_form import PairForm, digest, roles_of
 from app.pairs import SIDES, Pair
-from app.panels.panel import scale_end
 from app.panels.verdict import Verdict, class_names
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
@@ -163,7 +162,7 @@ def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None
     sides = ("second", "first") if page.rows == "second" else ("first", "second")
     seen = [None if c.explanation is None else comparison.looks(c.explanation, c.roles(sides)[0]) for c in columns]
     marked = _marked(columns) if versions else [{}] * len(columns)
-    high = max((scale_end(_all_weights(looks), most=1.0) for looks in seen if looks is not None), default=1.0)
+    high = max((_scale_end(_all_weights(looks)) for looks in seen if looks is not None), default=1.0)
     sections = (_section(*one, sides=sides) for one in zip(columns, seen, marked, strict=True))
     components.draw(
         "compare",
@@ -173,25 +172,18 @@ def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None
         key=KEY,
         id=_id(columns),
     )
-    _late(columns)
+
+
+def _scale_end(weights: Iterator[float]) -> float:
+    """Where the colour scale of these weights ends, as scaleEnd of app/components/colours.js."""
+    known = tuple(weights)
+    return max(*known, min(1.0, 2 * sum(known) / len(known)))
 
 
 def _id(columns: Sequence[Column]) -> str:
     """Of the drawing: all models and all pairs that are compared."""
     shown = [(one.title, one.explanation) for one in columns]
     return digest([[title, *([] if e is None else [e.model, e.first.text, e.second.text])] for title, e in shown])
-
-
-@st.fragment
-def _late(columns: Sequence[Column]) -> None:
-    """What words do to each verdict, which the verdicts did not wait for. Only this part runs again."""
-    questions = [
-        None
-        if column.checkpoint is None or column.explanation is None
-        else late.Questions(column.checkpoint, (column.explanation.first.text, column.explanation.second.text))
-        for column in columns
-    ]
-    late.draw(late.hear_all(questions, _id(columns)))
 
 
 def _all_weights(looks: Looks) -> Iterator[float]:
@@ -241,7 +233,12 @@ def _section(
             for side in (explanation.first, *explanation.contexts)
             if side.role != unread(checkpoint.card)
         ),
-        followed=late.followed(checkpoint, explanation),
+        followed=asking.followed(checkpoint, explanation),
+        question={
+            "model": checkpoint.name,
+            "first": explanation.first.text,
+            "second": explanation.second.text,
+        },
         about=components.about(explanation),
     )
 

@@ -13,8 +13,9 @@ from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.session import PageSession
 from app.pair_form import PairForm
 from app.panels import phrase_selection
-from app.panels.phrase_selection import ComparedModels, ModelVerdict
-from app.panels.verdict import Share, class_names, classes
+from app.panels.phrase_selection import ComparedModels, ModelVerdict, Phrases
+from app.panels.verdict import Share, class_names
+from app.panels.verdict import shares as shares_of
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation, PhraseSelection
 from core.explain import explained
@@ -92,7 +93,7 @@ def _verdict(page: PhraseState, name: str, models: Mapping[str, Listed]) -> Mode
         checkpoint = load_named(name)
         explanation = explained(checkpoint, *page.pair.now)
         how = phrase_selection.how(explanation, checkpoint.card["task"])
-        shares = classes(class_names(explanation), explanation.probabilities)
+        shares = shares_of(explanation)
     except (CheckpointError, PairError) as error:
         how = f"cannot be used: {error}"
     return ModelVerdict(name, titles(models)[name], how, shares, name == page.model)
@@ -110,7 +111,7 @@ def _show(
     k = page.k or min(record.k, LARGEST_K)
     components.draw(
         "phrases",
-        phrase_selection.payload(explanation, page.gold(class_names(explanation))),
+        Phrases.of(explanation, page.gold(class_names(explanation))),
         ComparedModels(tuple(compared)),
         components.frame(explanation, checkpoint.card, unselected, problems),
         key=KEY,

@@ -47,9 +47,7 @@ class Change:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values."""
-        values = {**asdict(self), "edits": [str(edit) for edit in self.edits]}
-        del values["described"]
-        return values
+        return {**asdict(self), "edits": [str(edit) for edit in self.edits]}
 
     def to_text(self, names: Mapping[str, str]) -> str:
         """For a terminal; ``names``: of the labels, as people read them."""

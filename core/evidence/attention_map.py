@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from core.evidence.explanation import Explanation
 from core.evidence.record import LATER, Matrix, Record, table_html, the, weight_cell
 from core.spreadsheet import csv_text
+from core.wording import percent
 
-NO_WORD = "(no word)"
-"""The null word's name in tables and lists."""
+NO_WORD, SPECIAL = "(no word)", "special tokens"
+"""The last column's name in tables and lists: the null word, or a transformer's pieces that belong to no word."""
 
 FINAL_STATE = "final state"
 """Units of a map whose one row is not a word: the state after the last word of the sentence along the rows."""
@@ -83,6 +84,23 @@ class AttentionMap(Record, kind="attention_map"):
             return [slice(*self.reach[row])]
         ends = [*self.blocks(explanation), len((self.scores or self.weights)[row])]
         return [slice(start, end) for start, end in itertools.pairwise(ends)]
+
+    @property
+    def stays(self) -> str:
+        """Where the attention of a transformer's words goes on average, in a sentence."""
+        own, special = (sum(shares) / len(shares) for shares in (self.own, self.null))
+        across = max(0.0, 1 - own - special)
+        return (
+            f"On average a word of {the(self.rows)} gives {percent(own)} to its own sentence, {percent(special)} to "
+            f"special tokens, and {percent(across)} to {the(self.columns)}."
+        )
+
+    def lead(self, explanation: Explanation) -> float | None:
+        """How far the best score of a row lies above its second best, on average over rows (and over each of several
+        contexts; of local attention in its window); None where no row has two."""
+        rows = [scores[part] for i, scores in enumerate(self.scores) for part in self.softmaxes(explanation, i)]
+        leads = [best - second for scores in rows if len(scores) > 1 for *_, second, best in [sorted(scores)]]
+        return sum(leads) / len(leads) if leads else None
 
     def crossing(self, row: int) -> list[int]:
         """The rows that cross this one, those that do so most first: with at least CROSSES, as two words do whose looks

@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from app import palette
+from app import palette, panels
 from app.components.bundle import bundle
-from app.panels import attention_map
 from core.desk import store
 from core.desk.run import Run
 from core.json_types import JsonObject
@@ -37,8 +36,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
-SCALES = {"CIVIDIS": palette.CIVIDIS, "DIVERGING": palette.DIVERGING, "PAPER": palette.COLOURS["paper"]}
-"""What the scripts that mix colours are given."""
+CONSTANTS = {
+    "API": "/api",
+    "CIVIDIS": palette.CIVIDIS,
+    "DIVERGING": palette.DIVERGING,
+    "PAPER": palette.COLOURS["paper"],
+}
+"""What scripts are given from Python."""
 
 with_markup = pytest.mark.parametrize(
     ("first", "second"),
@@ -131,13 +135,15 @@ def open_page(server: str, tabs: visitors.Tabs) -> Iterator[visitors.Visits]:
 
 @pytest.fixture
 def drawn() -> Callable[[Any], JsonObject]:
-    """Reads from an AppTest what the page gave to the browser component, with ``by_kind``: the panels' data by kind."""
+    """Reads from an AppTest what the page gave to the browser component, with the explanation's records ``by_kind``,
+    and its sentences (``sides``) with their words as text."""
 
     def read(app: Any) -> JsonObject:
-        data, *others = (data for data in components(app) if "drawing" in data)
-        below = (one for one in others if one["view"] == "below" and one["of"] == data["number"])
-        panels = [panel for one in (data, *below) for panel in one.get("panels", ())]
-        return {**data, "panels": panels, "by_kind": {panel["kind"]: panel["data"] for panel in panels}}
+        data = next(data for data in components(app) if "drawing" in data)
+        told = data.get("explanation", {})
+        sentences = [told["first"], *told["contexts"]] if told else []
+        sides = [side | {"tokens": [token["text"] for token in side["tokens"]]} for side in sentences]
+        return {**data, "sides": sides, "by_kind": {record["kind"]: record for record in told.get("evidence", ())}}
 
     return read
 
@@ -164,19 +170,21 @@ def run_script(tmp_path: Path, node: str) -> Callable[[str], str]:
 
 
 @pytest.fixture
-def with_values(tmp_path: Path, run_script: Callable[[str], str]) -> Callable[[JsonObject], JsonObject]:
-    """An attention map as the browser is given it, with what the browser makes of it: the values of its cells, and both
-    ends of their scale."""
-    cells = Path(attention_map.__file__).with_name("cells.js")
+def with_values(tmp_path: Path, run_script: Callable[[str], str]) -> Callable[..., JsonObject]:
+    """What the browser makes of a record of attention: the values of its cells, and both ends of their scale."""
+    folder = Path(panels.__file__).parent / "attention_map"
+    scripts = [folder / "cells.js", folder / "records.js"]
     entry = tmp_path / "entry.js"
     entry.write_text(
-        'import { ATTENTION } from "./constants.js";\n'
-        f'import {{ withValues }} from "{cells}";\n'
-        "export default JSON.stringify(withValues(ATTENTION));\n"
+        'import { ATTENTION, SHOW } from "./constants.js";\n'
+        f'import {{ withValues }} from "{scripts[0]}";\n'
+        f'import {{ wordMap }} from "{scripts[1]}";\n'
+        "export default JSON.stringify(withValues(wordMap(ATTENTION, SHOW)));\n"
     )
 
-    def read(attention: JsonObject) -> JsonObject:
-        made: JsonObject = json.loads(run_script(bundle(entry, [cells], {"ATTENTION": attention, **SCALES})))
+    def read(attention: JsonObject, show: str = "weight") -> JsonObject:
+        constants = {"ATTENTION": attention, "SHOW": show, **CONSTANTS}
+        made: JsonObject = json.loads(run_script(bundle(entry, scripts, constants)))
         return made
 
     return read

@@ -47,4 +47,3 @@ def with_more_panels() -> None:
     folder = str(Path(__file__).parent / "more_panels")
     if folder not in app.panels.__path__:
         app.panels.__path__.append(folder)
-        app.panels.folders.cache_clear()

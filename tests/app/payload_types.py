@@ -14,13 +14,14 @@ from typing import Any, Literal
 
 from app.compare.figures import ComparedSections, Differences
 from app.components import Frame, PairFrame
+from app.desk.row_effects import RowEffects
 from app.explore.pairs_tried import Tried
 from app.filter_map.figure import MapText, OwnTexts
 from app.lessons.drawing import DrawnLesson
 from app.models.table import Table
-from app.panels import Drawing, folders
-from app.panels.panel import Payload
+from app.panels import Drawing
 from app.panels.phrase_selection import ComparedModels, Phrases
+from core.evidence import Explanation
 
 FILE = Path(__file__).parents[2] / "app/components/payloads.d.ts"
 VIEWS = {
@@ -30,6 +31,7 @@ VIEWS = {
     "lesson": (DrawnLesson, Frame),
     "filterMap": (MapText, OwnTexts, Frame),
     "models": (Table, Frame),
+    "rowEffects": (RowEffects,),
 }
 """What each view's ``data`` has, beside what its page gives without a new drawing."""
 PLAIN: dict[object, str] = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
@@ -42,8 +44,10 @@ class Declarations(dict[str, str]):
         """The TypeScript type of a Python type, as `json.dumps(default=vars)` writes its values."""
         if kind in PLAIN:
             return PLAIN[kind]
+        if kind is Explanation:
+            return 'import("./evidence.js").Explanation'
         if isinstance(kind, type) and is_dataclass(kind):
-            return "any" if kind is Payload else self.declared(kind)
+            return self.declared(kind)
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
         if origin in (typing.Union, types.UnionType):
             return " | ".join(dict.fromkeys(map(self.name, inner)))
@@ -77,10 +81,6 @@ def written() -> str:
     declarations = Declarations()
     views = {view: " & ".join(map(declarations.declared, parts)) for view, parts in VIEWS.items()}
     declarations.declared(Tried)
-    modules = {panel.payloads.__module__ for panel in folders().values()}
-    for kind in sorted(Payload.__subclasses__(), key=lambda kind: kind.__name__):
-        if kind.__module__ in modules:
-            declarations.declared(kind)
     drawn = "".join(f"  {view}: {parts};\n" for view, parts in views.items())
     head = "// What app/components/__init__.py gives the scripts. Written by `python -m tests.app.payload_types`.\n"
     return "\n".join([head, *declarations.values(), f"export interface Drawn {{\n{drawn}}}\n"])

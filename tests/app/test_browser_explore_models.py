@@ -84,7 +84,7 @@ def effects_by_every_gesture(page):
     expect(panel.locator("li:not(.effect-axis)")).to_have_count(10)
     panel.locator('.side[data-role="hypothesis"] .word', has_text="not").click()
     expect(page.locator(PRESSED)).to_have_text(["not"])
-    panel.get_by_label("Way to ask").select_option("integrated-gradients")
+    panel.get_by_label("Method").select_option("integrated-gradients")
     page.wait_for_url(re.compile("method=integrated-gradients"))
     expect(panel).to_contain_text("Completeness: the bars add up to")
     panel.get_by_role("button", name="More about this figure").click()
@@ -195,7 +195,7 @@ def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
     expect(page.get_by_text("against people’s word alignments")).to_have_count(0)
     # How far it can be believed is computed when a person asks for it, and each number says more.
     panel = page.locator(".panel.belief")
-    panel.get_by_role("button", name="Compute how far this can be believed").click()
+    panel.get_by_role("button", name="Compute the faithfulness").click()
     expect(panel.locator(".sentence")).to_contain_text("of 100 permutations")
     page.wait_for_url(re.compile("believed=on"))
     panel.get_by_role("button", name="More about: Permuted attention").click()

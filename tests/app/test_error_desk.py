@@ -5,23 +5,22 @@ import json
 import re
 import tracemalloc
 from dataclasses import replace
-from html import escape, unescape
+from html import unescape
 
 import numpy as np
 import pytest
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 
 from app.page_state.error_desk import DeskState
-from core.checkpoint import load_named, read_card
+from core.checkpoint import read_card
 from core.data import read
 from core.desk import exchange, store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.figures import CHOSEN
 from core.desk.run import Run
-from core.effects import why
 from tests.app.desk_page import button, figures, page, texts, write_as
-from tests.app.pages import open_view, query, sentences
+from tests.app.pages import components, open_view, query, sentences
 from tests.core.made_up_runs import ONE, ROWS, TWO, predictions, taxi
 
 pytestmark = pytest.mark.usefixtures("own_desk")
@@ -83,21 +82,18 @@ def test_a_row_opens_with_its_texts_escaped_and_links_to_its_pair(kept_run):
     assert query(app)["row"] == "2e"
 
 
-def test_a_row_opens_with_what_its_words_do_where_its_models_are_here(kept_run, monkeypatch):
-    assert "what each word does" not in texts(page(kept_run, row="2n")), "no checkpoint has their checksums"
-    here = {ONE: "test-light", TWO: "test-truncated"}
-    monkeypatch.setattr("app.desk.row_effects.checkpoint_named", here.get)
-    monkeypatch.setattr("app.effects.late.PATIENCE", 120)
+def test_a_row_asks_how_its_words_affect_the_models_that_are_here(kept_run, monkeypatch):
+    def asked(app):
+        return [one for data in components(app) if data.get("view") == "rowEffects" for one in data["models"]]
+
+    assert asked(page(kept_run, row="2n")) == [], "no checkpoint has their checksums"
+    monkeypatch.setattr("app.desk.row_effects.checkpoint_named", {TWO: "test-light"}.get)
     app = page(kept_run, row="2n")
     assert not app.exception
-    effects = next(html for element in app.get("html") if "what each word does" in (html := element.proto.body))
     row = next(row for row in kept_run.dataset.rows if row.id == "2n")
-    known = why(load_named("test-light"), row.first, row.second)
-    assert effects.startswith("<style>"), "its style is no text"
-    largest = max(known.words, key=lambda word: abs(word.effect))
-    first = effects[effects.index("<td dir") :]
-    assert first.startswith(f'<td dir="auto">{escape(largest.text)}</td>')
-    assert "weights.safetensors" in effects, "a checkpoint that cannot be read says so"
+    (one,) = asked(app)
+    assert one["letter"] == "B" and one["names"]["neutral"] == "neutral"
+    assert one["question"] == {"model": "test-light", "first": row.first, "second": row.second}
 
 
 def test_opened_rows_leave_nothing_behind(tmp_path):

@@ -29,14 +29,12 @@ def test_the_drawing_holds_verdict_attention_filters_and_their_sums(drawn):
     data = drawn(explore(first="A dog.", second="An animal"))
     assert [c["label"] for c in data["verdict"]["classes"]] == ["entailment", "neutral", "contradiction"]
     assert sum(c["p"] for c in data["verdict"]["classes"]) == pytest.approx(1)
+    assert data["axes"] == ["hypothesis", "premise"]
     assert [sum(row) for row in data["by_kind"]["attention_map"]["weights"]] == pytest.approx([1, 1], abs=1e-4)
-    (side,) = data["by_kind"]["filter_provenance"]["sides"]
-    assert side["parts"] == ["left", "self", "right", "context", "bias"]
-    for c in range(3):
-        total = sum(f[11 + c] for f in side["filters"]) + data["by_kind"]["filter_provenance"]["bias"][c]
-        assert total == pytest.approx(data["by_kind"]["filter_provenance"]["logits"][c], abs=1e-4)
-    for f in side["filters"]:
-        assert sum(f[4:9]) == pytest.approx(f[9], abs=1e-4)
+    won = data["by_kind"]["filter_provenance"]
+    for c, logit in enumerate(data["explanation"]["logits"]):
+        total = sum(f["logit_shares"][c] for f in won["filters"]) + won["logit_bias"][c]
+        assert total == pytest.approx(logit, abs=1e-4)
     assert not data["explicit"] and data["selection"] == {"row": None, "column": None}
 
 
@@ -45,28 +43,22 @@ def test_a_link_opens_with_its_cell_selected(drawn, with_values):
     data = drawn(app)
     assert data["selection"] == {"row": 1, "column": 0}
     assert data["explicit"]
-    assert "1" in data["late"]["attentive_context"]["hypothesis"]
     attention = data["by_kind"]["attention_map"]
-    assert with_values(attention)["values"] == attention["scores"]
+    assert with_values(attention, data["show"])["values"] == attention["scores"]
     assert query(app)["select"] == "x2y1"
 
 
-def test_a_mix_of_a_word_outside_the_table_has_no_nearest_words(drawn, checkpoints):
-    data = drawn(explore(first="Qqxz.", second="Qqxz sleeps", select="x2"))
-    outside, looked_up = data["by_kind"]["attentive_context"], data["late"]["attentive_context"]["hypothesis"]
-    assert [row["words"] for row in looked_up.values()] == [[]]
-    assert outside["unknown"] == ["Qqxz", "Qqxz"] and outside["why"].startswith("which is not in the word table")
-    known = drawn(explore(first="A dog", second="Qqxz sleeps"))["by_kind"]["attentive_context"]
-    assert known["unknown"] == ["", ""], "what counts is the mix, not the word that looks"
+def test_a_mix_of_a_word_outside_the_table_has_no_nearest_words(checkpoints):
     checkpoint = load(checkpoints / "test-light")
     for first, line in {"Qqxz": "is mostly “Qqxz”, which is not in the word table", "A dog": "(cosine): "}.items():
         said = with_nearest(checkpoint, explain(checkpoint, first, "Qqxz sleeps"), 0)
+        assert bool(said.find(AttentiveContext).nearest[0].nearest) == (first == "A dog")
         assert line in " ".join(said.find(AttentiveContext).to_text(said))
 
 
 def test_a_column_is_the_models_own_weights_rescaled_to_add_up_to_one(drawn, with_values):
     data = drawn(explore(first="A dog runs", second="An animal", show="column"))
-    attention = with_values(data["by_kind"]["attention_map"])
+    attention = with_values(data["by_kind"]["attention_map"], data["show"])
     for j, column in enumerate(zip(*attention["weights"], strict=True)):
         shares = [weight / sum(column) for weight in column]
         assert [row[j] for row in attention["values"]] == pytest.approx(shares, abs=1e-4)
@@ -112,56 +104,26 @@ def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(drawn):
 
 def test_a_model_without_attention_shows_its_filters(drawn):
     data = drawn(explore(model="test-alone", first="A dog", second="A cat"))
-    assert list(data["by_kind"]) == ["effects", "what_if", "filter_provenance", "belief", "like_these"]
-    assert data["by_kind"]["filter_provenance"]["sides"][0]["filters"]
+    assert list(data["by_kind"]) == ["filter_provenance"] and data["axes"] == ["hypothesis", "premise"]
 
 
 @pytest.mark.parametrize("adaptivity", ["two-way", "one-way", "none"])
-def test_both_texts_filters_and_their_products_add_up_to_the_logits(adaptivity, drawn):
+def test_filters_made_from_a_text_lead_to_the_map_and_stay_with_the_server(adaptivity, drawn):
     name = {"two-way": "test-qa", "one-way": "test-qa-one-way", "none": "test-qa-fixed"}[adaptivity]
     app = explore(model=name, first="is a dog outside", second="the dog is playing with a toy")
     assert not app.exception
     data = drawn(app)
-    filters = data["by_kind"]["filter_provenance"]
-    assert list(data["by_kind"]) == ["effects", "what_if", "filter_provenance", "belief", "like_these"]
-    assert [side["role"] for side in filters["sides"]] == ["answer", "question"]
-    made = {"two-way": ["question", "answer"], "one-way": ["question", ""], "none": ["", ""]}[adaptivity]
-    assert [side["made_from"] for side in filters["sides"]] == made
-    for side in filters["sides"]:
-        assert side["activation"] == "ReLU"
-        assert side["parts"] == [*(f"word {i}" for i in range(1, 6)), "context", "bias"]
-        for f in side["filters"]:
-            assert sum(f[4:11]) == pytest.approx(f[11], abs=1e-4)
-            assert f[12] == pytest.approx(max(0, f[11]))
-    assert [name for name, _ in filters["rest"]] == ["products of both texts’ filters"]
-    for c in range(2):
-        total = sum(f[13 + c] for side in filters["sides"] for f in side["filters"]) + filters["bias"][c]
-        assert total + sum(shares[c] for _, shares in filters["rest"]) == pytest.approx(filters["logits"][c], abs=1e-4)
+    assert list(data["by_kind"]) == ["filter_provenance", "filter_products"], "a bank of filters is large"
     links = app.get("page_link")
     assert [link.proto.page for link in links] == ([] if adaptivity == "none" else ["filter-map"])
 
 
-def test_attention_over_windows_is_listed_and_filters_have_no_shares(drawn):
+def test_attention_over_windows_has_the_rows_of_the_page(drawn):
     app = explore(model="test-qa-bare", first="is a dog outside in the snow", second="the dog is playing with a toy")
     assert not app.exception
     data = drawn(app)
-    assert not data["by_kind"]["filter_provenance"]["shares"]
-    assert {len(f) for side in data["by_kind"]["filter_provenance"]["sides"] for f in side["filters"]} == {13}
-    assert list(data["by_kind"]) == [
-        "effects",
-        "what_if",
-        "attention_map",
-        "links",
-        "filter_provenance",
-        "belief",
-        "like_these",
-    ]
-    windows = data["by_kind"]["attention_map"]
-    assert windows["units"] == "windows"
-    assert (windows["rows"], windows["columns"], windows["width"]) == ("answer", "question", 5)
-    assert [line[0] for line in windows["lines"]] == [0, 1, 2]
-    for _, other, cosine, weight in windows["lines"]:
-        assert (other in (0, 1, 2) and 0 < weight <= 1 and cosine > 0) or (other is None and weight == 0)
+    assert data["axes"] == ["answer", "question"] and data["by_kind"]["attention_map"]["units"] == "windows"
+    assert not any(one["logit_shares"] for one in data["by_kind"]["filter_provenance"]["filters"])
 
 
 def test_models_of_single_texts_belong_to_another_page(drawn):
@@ -185,7 +147,7 @@ def test_the_json_that_is_saved_is_the_explanation(drawn, checkpoints):
     data = drawn(explore(first="A dog", second="A cat"))
     explanation = explain(load(checkpoints / "test-light"), "A dog", "A cat")
     assert Explanation.from_dict(json.loads(explanation.to_json())).logits == explanation.logits
-    assert data["by_kind"]["filter_provenance"]["logits"] == pytest.approx(explanation.logits, rel=1e-5)
+    assert data["explanation"]["logits"] == pytest.approx(explanation.logits, rel=1e-5)
 
 
 def test_beside_a_model_of_both_sentences_stands_the_verdict_on_the_hypothesis_alone(drawn):
@@ -203,12 +165,11 @@ def test_the_verdict_without_crossings_stands_beside_the_models_own(drawn, check
         expected = explain(checkpoint, *pair.values(), crossings=crossings).probabilities
         assert [c["p"] for c in classes] == pytest.approx(expected, abs=1e-6)
     assert set(drawn(app)["by_kind"]["attention_map"]["crossings"]) == {0}
-    followed = drawn(app)["by_kind"]["effects"]
-    assert followed["what_if"] and followed["verdict"] == max(verdict["trained"], key=lambda one: one["p"])["label"]
+    assert drawn(app)["why"]["verdict"] == max(verdict["trained"], key=lambda one: one["p"])["label"]
     app = explore(model="test-two-sided", crossings="off", temperature="2", **pair)
     assert drawn(app)["verdict"]["what_if"] == "crossing words not counted (q = 0) and attention at temperature 2"
     app = explore(crossings="off", **pair)
-    assert drawn(app)["verdict"]["what_if"] == "" and drawn(app)["by_kind"]["attention_map"]["crossed"] is None
+    assert drawn(app)["verdict"]["what_if"] == "" and "crossed_by" not in drawn(app)["by_kind"]["attention_map"]
     (notice,) = drawn(app)["notices"]
     assert notice.endswith("is not made: test-light does not count crossing words: undo it.")
 
@@ -290,16 +251,14 @@ def test_each_evidence_sentence_has_its_block_of_the_matrix_and_its_share_of_the
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     link = {"first": "A dog plays", "second": "The dog is outside.\nA cat in the snow"}
     each, whole = (drawn(explore(**link, model=model)) for model in ("each", "whole"))
-    for data in (each, whole):
-        assert [side["lines"] for side in data["sides"]] == [[0], [0, 5]]
     apart, together = (data["by_kind"]["attention_map"] for data in (each, whole))
     assert (apart["apart"], together["apart"]) == (True, False)
     for row in apart["weights"]:
         assert (sum(row[:5]), sum(row[5:])) == pytest.approx((1, 1), abs=1e-4)
     assert [sum(row) for row in together["weights"]] == pytest.approx([1, 1, 1], abs=1e-4)
-    won, none = (data["by_kind"]["filter_provenance"]["sides"][0] for data in (each, whole))
-    assert sum(won["wins"]) == 12 == len(won["beside"]) and set(won["beside"]) <= {0, 1}
-    assert none["wins"] == none["beside"] == []
+    won, none = (data["by_kind"]["filter_provenance"]["filters"] for data in (each, whole))
+    assert len(won) == 12 and {one["beside"] for one in won} <= {0, 1}
+    assert {one["beside"] for one in none} == {None}
 
 
 def test_a_model_that_shows_nothing_beside_its_verdict_is_left_to_compare():

@@ -48,8 +48,8 @@ def test_a_score_is_no_percentage_on_explore(drawn, own):
     (share,) = data["verdict"]["classes"]
     score = explain(load(own / "ranker"), *PAIR).probabilities[0]
     said = f"{score:.2f}".replace("-", "−")
-    steps = data["by_kind"]["what_if"]["steps"]
-    assert (steps[0]["classes"][0]["said"], share["label"]) == (said, "score")
+    steps = data["why"]["what_if"]["steps"]
+    assert (f"{steps[0]['probabilities'][0]:.2f}".replace("-", "−"), share["label"]) == (said, "score")
     assert share["said"] not in ("", said), "the score without “red”"
 
 

@@ -5,9 +5,10 @@ import pytest
 
 from core.checkpoint import load_named
 from core.desk.prediction import PredictionJob
+from core.errors import UserError
 from core.evidence import AttentionMap
 from core.explain import explain
-from tests.app.pages import components, late, open_view, sentences
+from tests.app.pages import answered, components, open_view, sentences
 from tests.app.test_guests import PAIR, explore, matrix, rounded
 from tests.core.made_up_runs import taxi
 from tests.guests import make
@@ -27,15 +28,14 @@ def small_bart(tmp_path, monkeypatch):
 
 def test_an_encoder_decoder_names_its_stacks(drawn, small_bart):
     data = drawn(explore(model="small-bart"))
-    picker, shown = data["by_kind"]["attention_heads"], matrix(data)
-    assert (picker["layers"], picker["heads"]) == (3, 4)
-    assert picker["beside"] == [["decoder", "decoder"], ["cross", "cross-attention"]]
-    assert shown["of"] == picker["title"] == "mean of all layers and heads of the encoder"
+    heads, shown = data["head"], matrix(data)
+    assert heads["stacks"] == {"decoder": "decoder", "cross": "cross-attention"}
+    assert shown["name"] == heads["title"] == "mean of all layers and heads of the encoder"
     data = drawn(explore(model="small-bart", head="cross.2.1"))
-    assert matrix(data)["of"] == "cross-attention layer 2, head 1" and not data["notices"]
+    assert matrix(data)["name"] == "cross-attention layer 2, head 1" and not data["notices"]
     record = explain(small_bart, *PAIR, head="cross.2.1").find(AttentionMap)
     assert matrix(data)["weights"] == rounded(record.weights)
-    assert "decoder" in matrix(drawn(explore(model="small-bart", head="decoder")))["of"]
+    assert "decoder" in matrix(drawn(explore(model="small-bart", head="decoder")))["name"]
     for head, sentence in (
         ("cross.9.1", "this model has 2 layers of 2 heads in its cross-attention: the mean of all layers and heads of"),
         ("3.9", "this model has 3 layers of 4 heads in its encoder"),
@@ -51,15 +51,9 @@ def test_a_head_of_another_stack_that_a_model_does_not_have(drawn):
 def test_methods_that_need_gradients_are_offered_where_there_are_some(drawn, small_bart):
     gradient = {"integrated-gradients", "gradient-norm", "gradient-times-input", "zeroed"}
     app = explore(model="small-bart", method="integrated-gradients")
-    assert not gradient & {one["name"] for one in drawn(app)["by_kind"]["effects"]["methods"]}
-    for _ in range(200):
-        data = late(app)
-        if data["problems"]:
-            break
-        app.run()
-    assert (
-        data["problems"]["words"].startswith("Small-bart has no gradients: choose") and "words" not in data["working"]
-    )
+    assert not gradient & {one["name"] for one in drawn(app)["why"]["methods"]}
+    with pytest.raises(UserError, match="small-bart has no gradients: choose"):
+        answered("why", **drawn(app)["why"]["question"], method="integrated-gradients")
 
 
 @pytest.mark.parametrize("error", [IndexError("index out of range in self"), SystemExit(1)])
@@ -80,31 +74,12 @@ def test_what_a_model_raises_is_one_sentence_and_ends_the_wait(drawn, small_bart
     assert "small-bart could not answer" in data["sections"][0]["problem"] and not data["sections"][1]["problem"]
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError("unlucky"), SystemExit(1)])
-def test_a_fault_beside_the_page_is_one_sentence_and_ends_the_wait(monkeypatch, caplog, error):
-    """Of our own code, too: it would be raised in the page, whose spinner would never stop."""
-
-    def fail(*args, **options):
-        raise error
-
-    monkeypatch.setattr("app.effects.late.kept_changes", fail)
-    app = explore(turns="on")
-    for _ in range(200):
-        data = late(app)
-        if "turns" in data["problems"]:
-            break
-        app.run()
-    assert not app.exception and "turns" not in data["working"]
-    assert data["problems"]["turns"].startswith("This could not be computed (") and "Traceback" not in str(data)
-    assert any(record.exc_info and record.exc_info[1] is error for record in caplog.records)
-
-
 def test_words_of_a_script_without_spaces_are_changed_one_by_one(drawn):
     pair = {"first": "今天天气很好，我们去公园玩", "second": "她在家里"}
     data = drawn(explore(**pair, edits="drop 0 2\nreplace 1 0 他"))
     assert data["sides"][0]["tokens"] == list("今天气很好，我们去公园玩")
     assert data["sides"][1]["tokens"] == list("他在家里")
-    assert [step["said"] for step in data["by_kind"]["what_if"]["steps"][1:]] == ["“天” left out", "“她” → “他”"]
+    assert [step["said"] for step in data["why"]["what_if"]["steps"][1:]] == ["“天” left out", "“她” → “他”"]
     assert len(matrix(data)["weights"]) == 4
 
 

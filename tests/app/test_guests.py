@@ -1,32 +1,28 @@
 """External models on the pages, without a browser: Explore with heads and costs, Compare, Models, Error desk."""
 
-import base64
 import json
 import shutil
 import sys
-from dataclasses import replace
 
 import pytest
 
-from app.effects import asking
 from app.page_state.explore import ExploreState
-from app.panels.attention_heads import PANEL
 from core.checkpoint import in_memory, load, load_named
 from core.desk import store
 from core.desk.prediction import PredictionJob
-from core.effects import cost
+from core.effects import cost, gradients
 from core.effects.links import Taken
 from core.effects.why import what_heads_do, what_links_do
-from core.effects.words import DROPPED, FEW, TAKEN_AWAY
+from core.effects.words import DROPPED, TAKEN_AWAY
+from core.errors import UserError
 from core.evidence import AttentionMap
-from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
-from tests.app.pages import choose_model, components, late, open_file, open_view, query, sentences
+from tests.app.pages import answered, choose_model, components, open_file, open_view, query, sentences
 from tests.core.made_up_runs import taxi
 from tests.guests import LABELS, make, make_tower
 
 PAIR = ("A man plays a red guitar.", "Three girls don't eat in the park!")
-LARGEST = 100_000
+LARGEST = 200_000
 """Bytes of what the browser is given at once."""
 
 
@@ -43,47 +39,43 @@ def explore(**link):
 
 def matrix(data):
     """Of the second text's words."""
-    return next(panel["data"] for panel in data["panels"] if panel["kind"] == "attention_map")
+    return next(one for one in data["explanation"]["evidence"] if one["kind"] == "attention_map")
+
+
+def row_effects(app):
+    """The models whose word effects the Error desk asks for."""
+    return [one for data in components(app) if data.get("view") == "rowEffects" for one in data["models"]]
 
 
 def rounded(rows):
     return [pytest.approx(row, abs=6e-5) for row in rows]
 
 
-def heard(app, *names):
-    """What the page is told late, when all of these are there."""
-    for _ in range(200):
-        data = late(app)
-        if all(data[name] is not None for name in names):
-            return data
-        app.run()
-    raise AssertionError(f"still computing: {data['working']}, {data['problems']}")
+def asked(data, kind, **more):
+    """The API's answer to what the page asks about its pair."""
+    return answered(kind, **data["why"]["question"], **more)
 
 
 def test_explore_shows_verdict_matrix_and_where_attention_stays(drawn, guests, with_values):
     data = drawn(explore())
     record = explain(load(guests / "small-bert"), *PAIR).find(AttentionMap)
-    shown = next(panel["data"] for panel in data["panels"] if panel["kind"] == "attention_map")
+    shown = matrix(data)
     assert [one["label"] for one in data["verdict"]["classes"]] == list(LABELS)
-    assert (shown["rows"], shown["of"]) == ("hypothesis", "mean of all layers and heads")
+    assert (shown["rows"], shown["name"]) == ("hypothesis", "mean of all layers and heads")
     assert shown["weights"] == rounded(record.weights)
-    assert shown["none"]["word"] == "special tokens" and shown["none"]["weights"] == pytest.approx(
-        record.null, abs=6e-5
-    )
     largest = max(map(max, record.weights))
     assert with_values(shown)["high"] == pytest.approx(largest, abs=6e-5), "special tokens do not darken the words"
     own = sum(record.own) / len(record.own)
-    assert shown["stays"].startswith(f"On average a word of the hypothesis gives {100 * own:.0f}\u00a0% to its own")
-    assert data["by_kind"]["what_if"]["maps"] == []
-    assert "cannot be set, only cut" in data["by_kind"]["what_if"]["note"]
+    assert record.stays.startswith(f"On average a word of the hypothesis gives {100 * own:.0f}\u00a0% to its own")
+    assert "cannot be set, only cut" in data["why"]["what_if"]["note"]
 
 
 def test_a_head_is_chosen_by_the_address_and_by_the_browser(drawn, guests):
     app = explore(head="2.3")
     data = drawn(app)
     record = explain(load(guests / "small-bert"), *PAIR, head="2.3").find(AttentionMap)
-    shown = next(panel["data"] for panel in data["panels"] if panel["kind"] == "attention_map")
-    assert (shown["of"], data["asked"]["head"]) == ("layer 2, head 3", "2.3")
+    shown = matrix(data)
+    assert (data["head"]["title"], data["asked"]["head"]) == ("layer 2, head 3", "2.3")
     assert shown["weights"] == rounded(record.weights)
     assert data["by_kind"]["attention_heads"]["head"] == query(app)["head"] == "2.3"
     choose_model(app, "Entailment", "nli-two-sided")
@@ -108,17 +100,18 @@ def test_what_a_transformer_does_not_have_is_said_in_a_sentence(drawn, link, sen
 
 
 def test_columns_add_up_to_one_in_the_browser_alone(drawn, with_values):
-    shown = next(one["data"] for one in drawn(explore(show="column"))["panels"] if one["kind"] == "attention_map")
+    data = drawn(explore(show="column"))
+    shown = matrix(data)
     shares = [max(column) / sum(column) for column in zip(*shown["weights"], strict=True)]
-    assert "values" not in shown and shown["show"] == "column"
+    assert data["show"] == "column"
     # The scale ends at the largest share, or at twice the mean of all where that is more.
-    assert with_values(shown)["high"] == pytest.approx(max(*shares, 2 / len(shown["weights"])), abs=1e-3)
+    assert with_values(shown, "column")["high"] == pytest.approx(max(*shares, 2 / len(shown["weights"])), abs=1e-3)
 
 
 def test_words_may_be_changed(drawn):
     data = drawn(explore(edits="drop 0 4"))
-    assert "red" not in data["sides"][0]["tokens"] and data["by_kind"]["what_if"]["at"] == 1
-    assert data["by_kind"]["what_if"]["steps"][1]["said"] == "“red” left out"
+    assert "red" not in data["sides"][0]["tokens"] and data["why"]["what_if"]["at"] == 1
+    assert data["why"]["what_if"]["steps"][1]["said"] == "“red” left out"
 
 
 def test_a_saved_file_brings_the_head_back(drawn):
@@ -136,87 +129,63 @@ def test_sixty_words_by_sixty_of_a_large_model_are_a_small_message(tmp_path, mon
     assert len(sizes) == 1 and 60_000 < sizes[0] <= LARGEST
 
 
-def test_pictures_of_heads_are_those_of_the_record(guests):
-    explanation = explain(load(guests / "small-bert"), *PAIR)
-    record = explanation.find(AttentionHeads)
-    (picker,) = PANEL.payloads([record], explanation, "weight")
-    assert (picker.layers, picker.heads) == (3, 4)
-    for looking, whole, across in zip(picker.looking, record.thumbnails, record.across, strict=True):
-        halves = base64.b64decode(looking.shades)
-        shades = [shade for byte in halves for shade in (byte >> 4, byte & 15)]
-        assert shades == [byte >> 4 for byte in base64.b64decode(whole)]
-        assert looking.across[2][3] == pytest.approx(across[2][3], abs=6e-4)
-    assert [one.role for one in picker.looking] == ["hypothesis", "premise"]
-
-
-def test_a_fast_model_is_asked_three_ways_and_says_its_passes(drawn, monkeypatch):
+def test_a_fast_model_is_asked_for_all_methods_and_says_its_passes(drawn, monkeypatch):
     monkeypatch.setattr(cost, "BRISK", 1000)  # on however busy a machine
-    app = explore()
-    effects = drawn(app)["by_kind"]["effects"]
-    words = heard(app, "words")["words"]
-    assert effects["methods"][0]["name"] == words["method"] == TAKEN_AWAY
-    assert all("passes, about" in one["cost"] or one["cost"].startswith("1 pass") for one in effects["methods"])
-    assert effects["more"].startswith("all 16 replacements of each word: ")
-    assert " passes in " in words["took"]
+    why = drawn(explore())["why"]
+    assert why["methods"][0]["name"] == TAKEN_AWAY and why["timed"]
+    assert all("passes, about" in one["cost"] or one["cost"].startswith("1 pass") for one in why["methods"])
+    assert why["more"].startswith("all 16 replacements of each word: ")
 
 
-def test_a_slow_model_drops_words_first_and_the_rest_is_asked_for(drawn, monkeypatch, guests):
+def test_a_slow_model_drops_words_first_and_the_rest_is_asked_for(drawn, monkeypatch):
     monkeypatch.setattr(cost, "BRISK", 0)
-    app = explore()
-    data = drawn(app)
-    assert data["by_kind"]["effects"]["methods"][0]["name"] == data["asked"]["method"] == DROPPED
-    assert set(heard(app, "words")["words"]["ways"]) == {DROPPED}
-    asked = explore(method=TAKEN_AWAY, drawn="few")
-    assert drawn(asked)["asked"]["method"] == TAKEN_AWAY and query(asked)["drawn"] == "few"
-    assert {TAKEN_AWAY, DROPPED} == set(heard(asked, "words")["words"]["ways"])
-    guest = load_named("small-bert")
-    assert asking.way(guest, PAIR, TAKEN_AWAY, "few").drawing == FEW
-    assert asking.way(guest, PAIR, "related", "").computed == "related"
-    assert asking.way(guest, PAIR, "related", "all").drawing.related == 8
+    data = drawn(explore())
+    assert data["why"]["methods"][0]["name"] == data["asked"]["method"] == DROPPED
+    others = explore(method=TAKEN_AWAY, drawn="few")
+    assert drawn(others)["asked"]["method"] == TAKEN_AWAY and query(others)["drawn"] == "few"
 
 
 def test_strongest_links_are_cut_when_asked_for_and_every_link_on_demand(drawn):
-    app = explore(links="kept")
-    data = drawn(app)
+    data = drawn(explore(links="kept"))
     cells = 2 * len(data["sides"][0]["tokens"]) * len(data["sides"][1]["tokens"])
-    knockouts = data["by_kind"]["links"]["knockouts"]
+    knockouts = data["why"]["knockouts"]
     assert knockouts["strongest"].startswith("41 passes") and knockouts["every"].startswith(f"{cells + 1} passes")
     assert knockouts["heads"].startswith("13 passes") and knockouts["layers"] == 3
-    cut = [value for one in heard(app, "links")["links"] for row in one["values"] for value in row]
+    cut = [value for one in asked(data, "links", links="kept") for row in one["effects"] for value in row]
     assert len(cut) == cells and sum(value is not None for value in cut) == 40
-    every_link = heard(explore(links="all"), "links")["links"]
-    assert all(value is not None for one in every_link for row in one["values"] for value in row)
+    every_link = asked(data, "links", links="all")
+    assert all(value is not None for one in every_link for row in one["effects"] for value in row)
 
 
 def test_whole_heads_are_cut_and_links_from_a_layer_on(drawn):
     guest = load_named("small-bert")
     app = explore(links="heads")
     assert drawn(app)["asked"]["links"] == query(app)["links"] == "heads"
-    (heads,) = heard(app, "links")["links"]
+    (heads,) = asked(drawn(app), "links", links="heads")
     (own,) = what_heads_do(guest, *PAIR)
     assert heads["words"] == [[f"layer {i}" for i in (1, 2, 3)], [f"head {i}" for i in (1, 2, 3, 4)]]
-    assert heads["units"] == "heads" and heads["values"][2] == pytest.approx(own.effects[2], rel=1e-3)
+    assert heads["units"] == "heads" and heads["effects"][2] == pytest.approx(own.effects[2], rel=1e-3)
     app = explore(links="kept", layer="3")
     assert drawn(app)["asked"]["layer"] == query(app)["layer"] == "3"
-    first = heard(app, "links")["links"][0]
+    first = asked(drawn(app), "links", links="kept", layer=3)[0]
     expected = what_links_do(guest, *PAIR, Taken.KEPT, layer=2)[0]
     assert first["layer"] == 2
-    assert first["values"][0] == [None if v is None else pytest.approx(v, abs=1e-9) for v in expected.effects[0]]
+    assert first["effects"][0] == [None if v is None else pytest.approx(v, abs=1e-9) for v in expected.effects[0]]
     app = explore(links="kept", layer="9")
-    assert heard(app, "links")["links"][0]["layer"] == 0
+    assert drawn(app)["asked"]["layer"] == ""
     assert any("cuts links from layer 9 on; this model has 3 layers" in one for one in drawn(app)["notices"])
 
 
-def test_a_model_whose_weights_can_be_set_is_asked_for_its_links_where_a_link_asks_for_heads():
-    app = explore(model="nli-attconv-light", links="heads")
-    assert heard(app, "links")["links"][0]["units"] == "words"
+def test_a_model_whose_weights_can_be_set_is_asked_for_its_links_where_a_link_asks_for_heads(drawn):
+    assert drawn(explore(model="nli-attconv-light", links="heads"))["asked"]["links"] == "kept"
 
 
 def test_all_that_can_be_asked_for_answers(drawn):
-    app = explore(turns="on", believed="on", method="integrated-gradients")
-    data = heard(app, "words", "turns", "believed", "offers")
-    assert data["words"]["completeness"] is not None
-    assert list(data["problems"]) == ["like"] and "trained elsewhere" in data["problems"]["like"]
+    data = drawn(explore())
+    assert asked(data, "why", method="integrated-gradients")["completeness"] is not None
+    assert all(asked(data, kind) for kind in ("change", "faithfulness", "offers"))
+    with pytest.raises(UserError, match="trained elsewhere"):
+        asked(data, "like")
 
 
 def test_compare_beside_a_model_of_ours():
@@ -241,14 +210,14 @@ def test_error_desk_predicts_and_opens_a_row(tmp_path, monkeypatch):
 
     monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
     monkeypatch.delenv("PAIRLENS_DB", raising=False)
-    monkeypatch.setattr("app.effects.late.PATIENCE", 60)
     dataset = read(taxi(tmp_path))
     PredictionJob(dataset, ["small-bert"]).work()
     sha256 = load_named("small-bert").card["sha256"]
     app = open_view("error_desk", file=store.short(dataset.sha256), models=store.short(sha256), row="2n")
     assert not app.exception
     html = "".join(element.proto.body for element in app.get("html"))
-    assert "small-bert" in html and "what each word does" in html
+    assert "small-bert" in html
+    assert [one["question"]["model"] for one in row_effects(app)] == ["small-bert"]
 
 
 def test_without_the_libraries_the_page_says_how_to_install_them(guests, tmp_path, monkeypatch):
@@ -281,12 +250,12 @@ def test_a_function_has_all_but_what_nobody_can_know_of_it(drawn, tmp_path, monk
     app = explore(model=name, first="a dog runs", second="a dog sleeps", show="score", edits="uniform 0", turns="on")
     data = drawn(app)
     shown = data["by_kind"]["attention_map"]
-    assert (shown["show"], shown["stays"], shown["weights"][1]) == ("weight", "", [0, 0.9, 0])
-    assert "cannot be changed" in data["by_kind"]["what_if"]["note"] and data["by_kind"]["what_if"]["maps"] == []
+    assert (shown["scores"], shown["weights"][1]) == ([], [0, 0.9, 0])
+    assert "cannot be changed" in data["why"]["what_if"]["note"]
     assert any("cannot be changed: undo it" in notice for notice in data["notices"])
-    assert not {"links", "attention_heads"} & set(data["by_kind"])
-    assert not any(one["gradient"] for one in data["by_kind"]["effects"]["methods"])
-    assert heard(app, "words", "turns")["words"]["method"] in (TAKEN_AWAY, DROPPED)
+    assert "attention_heads" not in data["by_kind"] and data["why"]["knockouts"] is None
+    assert not {one["name"] for one in data["why"]["methods"]} & set(gradients.METHODS)
+    assert asked(data, "why")["method"] == TAKEN_AWAY and asked(data, "change")
     assert "function, external" in models(model=name)[1]
     assert not open_view("compare", model=name, others="small-bert").exception
 
@@ -297,21 +266,13 @@ def test_a_model_that_reads_each_text_by_itself_shows_how_alike_words_are(drawn,
     data = drawn(explore(model="tower", show="column", turns="on"))
     shown = data["by_kind"]["attention_map"]
     record = explain(load(tmp_path / "tower"), *PAIR).find(AttentionMap)
-    assert (shown["units"], shown["show"], shown["stays"]) == ("similarity", "weight", "")
+    assert (shown["units"], shown["scores"]) == ("similarity", [])
     assert shown["weights"] == rounded(record.weights)
-    assert with_values(shown)["low"] == pytest.approx(min(map(min, record.weights)), abs=6e-5)
-    assert "each text by itself" in data["by_kind"]["what_if"]["note"]
-    assert not {"links", "attention_heads"} & set(data["by_kind"])
+    assert with_values(shown, "column")["low"] == pytest.approx(min(map(min, record.weights)), abs=6e-5)
+    assert "each text by itself" in data["why"]["what_if"]["note"]
+    assert "attention_heads" not in data["by_kind"] and data["why"]["knockouts"] is None
     assert "bert, external" in models(model="tower")[1]
     assert not open_view("compare", model="tower", others="small-bert").exception
-
-
-def test_the_head_nearest_to_people_is_offered_with_its_measure(guests):
-    explanation = explain(load(guests / "small-bert"), *PAIR)
-    record = replace(explanation.find(AttentionHeads), measured="2.3", f1=0.784, random_95=0.45)
-    (picker,) = PANEL.payloads([record], explanation, "weight")
-    assert picker.measured == "2.3"
-    assert picker.about == "F1 .78 against people’s alignments of words; the best of as many random maps: .45"
 
 
 def models(**link):

@@ -27,8 +27,9 @@ def test_the_page_opens_on_the_first_pair_of_figure_1(drawn):
     assert not app.exception
     data = drawn(app)
     assert [side["role"] for side in data["sides"]] == ["premise", "hypothesis"]
-    assert [len(side["phrases"]) for side in data["sides"]] == [63, 56]
-    assert data["trained"] == {"pooling": "kmin", "k": 5}
+    record = data["by_kind"]["phrase_selection"]
+    assert [len(side["phrases"]) for side in record["sides"]] == [63, 56]
+    assert (record["pooling"], record["k"]) == ("kmin", 5)
     assert data["k"] == 5
     assert data["gold"] == {"label": "entailment", "source": "SICK"}
     assert query(app) == {"model": "test-te", "example": "entailed"}
@@ -36,26 +37,28 @@ def test_the_page_opens_on_the_first_pair_of_figure_1(drawn):
 
 def test_the_drawing_holds_the_choices_of_every_k(drawn):
     data = drawn(page())
+    record = data["by_kind"]["phrase_selection"]
+    choices = {(choice["pooling"], choice["k"]): choice for choice in record["choices"]}
     for pooling, k in itertools.product(("kmin", "kmax"), range(1, 11)):
-        choice = data["choices"][pooling][k - 1]
-        assert sum(choice["p"]) == pytest.approx(1, abs=1e-3)
-        for side, indices in zip(data["sides"], choice["kept"], strict=True):
+        choice = choices[pooling, k]
+        assert sum(choice["probabilities"]) == pytest.approx(1, abs=1e-3)
+        for side, indices in zip(record["sides"], choice["kept"], strict=True):
             assert len(indices) == k
             assert indices == sorted(indices)
-            rest = [p[3] for i, p in enumerate(side["phrases"]) if i not in indices]
-            pooled = [side["phrases"][i][3] for i in indices]
+            rest = [phrase["score"] for i, phrase in enumerate(side["phrases"]) if i not in indices]
+            pooled = [side["phrases"][i]["score"] for i in indices]
             if pooling == "kmin":
                 assert max(pooled) <= min(rest) + 1e-4
             else:
                 assert min(pooled) >= max(rest) - 1e-4
-    assert [c["p"] for c in data["classes"]] == pytest.approx(data["choices"]["kmin"][4]["p"], abs=1e-4)
+    assert [c["p"] for c in data["classes"]] == pytest.approx(choices["kmin", 5]["probabilities"], abs=1e-4)
     assert len(data["readings"]) == 10
-    assert data["readings"][4].startswith("Entailment looks at what is least matched: here “")
+    assert data["readings"][4].startswith("k-min judges by the least matched phrases, here “")
 
 
 def test_phrases_stand_in_the_papers_order(drawn):
-    side = drawn(page(first="A man with snow", second="dog"))["sides"][0]
-    assert [p[:2] for p in side["phrases"]] == [
+    side = drawn(page(first="A man with snow", second="dog"))["by_kind"]["phrase_selection"]["sides"][0]
+    assert [phrase["span"] for phrase in side["phrases"]] == [
         [0, 1],
         [1, 2],
         [0, 2],
@@ -67,12 +70,13 @@ def test_phrases_stand_in_the_papers_order(drawn):
         [1, 4],
         [0, 4],
     ]
-    assert {p[2] for p in side["phrases"]} == {0}
+    assert {phrase["partner"] for phrase in side["phrases"]} == {0}
 
 
 def test_one_word_a_side_keeps_its_one_phrase(drawn):
     data = drawn(page(example="one-word"))
-    assert data["choices"]["kmin"][9]["kept"] == data["choices"]["kmax"][0]["kept"] == [[0], [0]]
+    kept = {(one["pooling"], one["k"]): one["kept"] for one in data["by_kind"]["phrase_selection"]["choices"]}
+    assert kept["kmin", 10] == kept["kmax", 1] == [[0], [0]]
     assert "“\u2068dog\u2069” in the premise and “\u2068puppy\u2069” in the hypothesis" in data["readings"][9]
 
 
@@ -81,7 +85,7 @@ def test_answer_selection_has_readable_classes_and_its_own_roles(drawn):
     data = drawn(app)
     assert [c["label"] for c in data["classes"]] == ["not an answer", "answer"]
     assert box(app, "first").label == "Question (the context)"
-    assert data["readings"][5].startswith("Answer selection looks at what is best matched: here “")
+    assert data["readings"][5].startswith("k-max judges by the best matched phrases, here “")
     assert "answer selection dev MAP 0.6123" in data["footer"]
 
 
@@ -190,7 +194,7 @@ def test_the_table_has_one_line_a_phrase(checkpoints):
     other = explain(load(checkpoints / "test-light"), "A dog", "A cat")
     assert other.find(PhraseSelection) is None
     with pytest.raises(LookupError):
-        phrase_selection.payload(other)
+        phrase_selection.Phrases.of(other)
 
 
 def test_the_reading_quotes_two_phrases_a_side_that_share_no_word(checkpoints):
@@ -207,13 +211,7 @@ def test_the_reading_quotes_two_phrases_a_side_that_share_no_word(checkpoints):
 def test_explore_shows_what_each_pooling_keeps_and_leads_to_this_page(drawn, checkpoints):
     app = page("app/views/explore.py", first="A dog", second="A cat")
     assert not app.exception
-    panel = next(panel for panel in drawn(app)["panels"] if panel["kind"] == "phrase_selection")
-    data = panel["data"]
-    assert (data["k"], data["trained"]) == (5, "kmin")
-    record = explain(load(checkpoints / "test-te"), "A dog", "A cat").find(PhraseSelection)
-    for pooling, (place, side) in itertools.product(("kmin", "kmax"), enumerate(record.sides)):
-        spans = [list(side.phrases[i].span) for i in record.choice(pooling, 5).kept[place]]
-        assert data["sides"][place][pooling] == spans
+    assert list(drawn(app)["by_kind"]) == ["phrase_selection"]
     assert "Phrases (CSV)" in [button.label for button in app.get("download_button")]
     link = app.get("page_link")[0].proto
     assert link.page == "phrases"

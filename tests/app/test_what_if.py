@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from app.effects import late as telling
 from app.explore import what_if
 from app.page_state.explore import ExploreState
 from app.pairs import Pair
@@ -14,7 +13,7 @@ from core.effects.attention_edits import AttentionEdit, explain_under, maps_unde
 from core.effects.edits import Edit
 from core.effects.turning import smallest_changes
 from core.explain import explain
-from tests.app.pages import box, late, open_file, open_view, query
+from tests.app.pages import answered, box, open_file, open_view, query
 
 PAIR = {"first": "A dog and a cat", "second": "The dog is playing"}
 EDITS = "replace 0 1 man\ndrop 1 0\nnegate 1"
@@ -29,7 +28,7 @@ def test_edits_of_an_address_are_made_and_listed_with_their_verdicts(drawn, chec
     assert not app.exception
     assert [box(app, side).value for side in PAIR] == ["A man and a cat", "Dog is not playing"]
     data = drawn(app)
-    panel = data["by_kind"]["what_if"]
+    panel = data["why"]["what_if"]
     said = ["as typed", "“dog” → “man”", "“The” left out", "“not” put in"]
     assert [step["said"] for step in panel["steps"]] == said and panel["at"] == 3
     checkpoint = load(checkpoints / "test-light")
@@ -42,10 +41,8 @@ def test_edits_of_an_address_are_made_and_listed_with_their_verdicts(drawn, chec
     expected = [explain(checkpoint, *pair, records=()) for pair in pairs]
     target = expected[0].labels.index(expected[0].verdict)
     follows = [one.probabilities[target] for one in expected]
-    assert [step["follows"] for step in panel["steps"]] == pytest.approx(follows, abs=1e-6)
-    assert panel["steps"][0]["change"] is None
-    assert panel["steps"][2]["change"] == pytest.approx(follows[2] - follows[1], abs=1e-6)
-    assert panel["followed"] == expected[0].verdict and panel["sides"] == ["premise", "hypothesis"]
+    assert [step["probabilities"][target] for step in panel["steps"]] == pytest.approx(follows, abs=1e-6)
+    assert panel["target"] == target and panel["sides"] == ["premise", "hypothesis"]
     assert query(app)["edits"] == EDITS and data["link"]["edits"] == EDITS
     assert data["verdict"]["gold"] is None
 
@@ -53,7 +50,7 @@ def test_edits_of_an_address_are_made_and_listed_with_their_verdicts(drawn, chec
 def test_undone_edits_stay_in_the_list_and_a_typed_sentence_ends_it(drawn):
     app = explore(edits=EDITS, step="1")
     assert box(app, "first").value == "A man and a cat" and box(app, "second").value == PAIR["second"]
-    panel = drawn(app)["by_kind"]["what_if"]
+    panel = drawn(app)["why"]["what_if"]
     assert (panel["at"], len(panel["steps"])) == (1, 4)
     box(app, "second").input("A cat is playing").run()
     assert query(app) == {"model": "test-light", "first": "A man and a cat", "second": "A cat is playing"}
@@ -74,7 +71,7 @@ def test_edits_go_through_the_saved_file(drawn):
     saved = ExploreState("test-light", (Pair(*PAIR.values()),), edits=(Edit("swap", 1, 1, other=3),), step=0).to_file()
     app = explore(first="A cat")
     open_file(app, saved.encode())
-    panel = drawn(app)["by_kind"]["what_if"]
+    panel = drawn(app)["why"]["what_if"]
     assert (panel["at"], panel["steps"][1]["said"]) == (0, "“dog” and “playing” swapped")
 
 
@@ -107,32 +104,31 @@ def test_the_list_is_a_table(checkpoints):
     assert json.dumps(vars(what_if.panel(state, checkpoint, steps)), default=vars)
 
 
-def test_offers_and_the_smallest_changes_come_after_the_verdict(drawn, monkeypatch, checkpoints):
-    monkeypatch.setattr(telling, "PATIENCE", 300)
+def test_offers_and_the_smallest_changes_are_asked_for(drawn, checkpoints):
     app = explore()
-    heard = late(app)
-    assert heard["turns"] is None and drawn(app)["asked"]["turns"] == ""
-    premise, hypothesis = heard["offers"]["words"]
-    assert {"relation": "of the same kind", "words": ["man"]} not in premise[0]
-    assert "cat" in [word for related in hypothesis[1] for word in related["words"]]
+    asked = drawn(app)["why"]["question"]
+    assert drawn(app)["asked"]["turns"] == ""
+    premise, hypothesis = answered("offers", **asked)["words"]
+    assert "man" not in premise[0].get("similar words", [])
+    assert "cat" in [word for related in hypothesis[1].values() for word in related]
     app = explore(turns="on")
-    turns = late(app)["turns"]
+    changes = answered("change", **asked)
     found = smallest_changes(load(checkpoints / "test-light"), *PAIR.values())
-    assert [turn["edits"] for turn in turns] == [list(map(str, change.edits)) for change in found]
-    assert [turn["change"] for turn in turns] == pytest.approx([-change.lost for change in found])
+    assert [change["edits"] for change in changes] == [list(map(str, change.edits)) for change in found]
+    assert [change["described"] for change in changes] == [list(change.described) for change in found]
     assert query(app)["turns"] == "on" and drawn(app)["asked"]["turns"] == "on"
     state = ExploreState("test-light", (Pair(*PAIR.values()),), turns=True)
-    applied = what_if.after(state, {"make": turns[0]["edits"]})
+    applied = what_if.after(state, {"make": changes[0]["edits"]})
     assert applied.pair.now == found[0].after and not applied.turns
 
 
 def test_matches_of_a_model_that_attends_by_scores_are_changed_by_hand(drawn, checkpoints):
     edits = "cell 0 1 2 0.75 kept\ncell 0 0 0 0 kept"
     data = drawn(explore("test-te", edits=edits))
-    panel, checkpoint = data["by_kind"]["what_if"], load(checkpoints / "test-te")
+    panel, checkpoint = data["why"]["what_if"], load(checkpoints / "test-te")
     (scores,), own = panel["scores"], maps_under(checkpoint, *PAIR.values())[0]
     rows, columns = scores["words"]
-    assert panel["maps"] == [] and [len(scores["shares"]), len(scores["shares"][0])] == [len(rows), len(columns)]
+    assert [len(scores["shares"]), len(scores["shares"][0])] == [len(rows), len(columns)]
     assert scores["shares"][1][2] == 0.75 and scores["shares"][0][0] == 0
     share = (own.values[2, 1].item() - own.least) / (1 - own.least)
     assert scores["shares"][2][1] == pytest.approx(share, abs=1e-4)
@@ -154,22 +150,21 @@ def test_edits_of_attention_are_listed_with_those_of_words_which_end_them(drawn,
     data, checkpoint = drawn(app), load(checkpoints / "test-light")
     edits = [AttentionEdit.parse(text) for text in ATTENTION.split("\n")[:2]]
     expected = explain_under(checkpoint, *PAIR.values(), edits)
-    panel, verdict = data["by_kind"]["what_if"], data["verdict"]
-    verdict_index = expected.labels.index(panel["followed"])
+    panel, verdict = data["why"]["what_if"], data["verdict"]
+    verdict_index = panel["target"]
     assert [one["p"] for one in verdict["classes"]] == pytest.approx(expected.probabilities)
     assert verdict["what_if"] == "attention changed by hand" and verdict["trained"]
     assert data["by_kind"]["attention_map"]["weights"][1][2] == 0.25
     assert "-attention-" in data["about"]["file"] and data["agreement"] is None
-    assert panel["maps"] == [{"number": 0, "rows": "hypothesis", "columns": "premise"}]
     said = [step["said"] for step in panel["steps"]]
     assert said[1:4] == ["attention uniform", "“dog” looks at “and” with 25\u00a0%, the rest kept", "“dog” → “man”"]
-    assert panel["steps"][2]["follows"] == pytest.approx(expected.probabilities[verdict_index])
+    assert panel["steps"][2]["probabilities"][verdict_index] == pytest.approx(expected.probabilities[verdict_index])
     assert [step["note"] for step in panel["steps"]] == [""] * 5
     assert query(app)["edits"] == ATTENTION and query(app)["step"] == "2"
     # With a word changed their cells would mean other words.
     after = explore(edits=ATTENTION)
     data, texts = drawn(after), ("A man and a cat", PAIR["second"])
-    ended = [step["note"] for step in data["by_kind"]["what_if"]["steps"]]
+    ended = [step["note"] for step in data["why"]["what_if"]["steps"]]
     assert ended == ["", what_if.ENDED, what_if.ENDED, "", ""]
     expected = explain_under(checkpoint, *texts, [AttentionEdit.parse("temperature 2")])
     assert data["verdict"]["classes"][verdict_index]["p"] == pytest.approx(expected.probabilities[verdict_index])
@@ -187,15 +182,14 @@ def test_an_edit_of_attention_that_cannot_be_made_is_one_sentence_and_the_rest_s
         data = drawn(app)
         (notice,) = data["notices"]
         assert why in notice and notice.endswith(".") and not notice.endswith("..")
-        steps = data["by_kind"]["what_if"]["steps"]
+        steps = data["why"]["what_if"]["steps"]
         assert len(steps) == 4 and why in steps[2]["note"] and not steps[3]["note"]
-        assert steps[2]["p"] == steps[1]["p"] and query(app)["edits"].endswith("temperature 2")
+        assert steps[2]["probabilities"] == steps[1]["probabilities"] and query(app)["edits"].endswith("temperature 2")
         assert data["verdict"]["what_if"]
     (notice,) = drawn(explore(edits="uniform 0\ncell 0 1 2 nan kept\ndrop 0 0"))["notices"]
     assert notice.endswith("shown without them: edits.")
     alone = drawn(explore(edits="uniform 0", model="nli-hypothesis-only"))
     assert "has no attention" in alone["notices"][0] and not alone["verdict"]["what_if"]
-    assert alone["by_kind"]["what_if"]["maps"] == []
 
 
 def test_the_browser_is_refused_an_edit_of_attention_that_cannot_be_made():

@@ -18,12 +18,12 @@ for column, key, explanation in zip(st.columns(2), ("left", "right"), (attention
     with column, st.container(key=f"{key} pair"):
         components.draw(
             "pair",
-            panels.drawing(explanation),
+            panels.Drawing.of(explanation),
             components.Frame((key,)),
             key=key,
             id=key,
-            late={},
             explicit=False,
+            asked={},
             turn=picked.get("turn", 0),
             selection={"row": picked.get("row"), "column": picked.get("column")},
         )

@@ -9,7 +9,7 @@ const near = (value, expected) => assert.ok(Math.abs(value - expected) < 1e-9, `
 
 test("even weights are not painted brightest", () => {
   const even = Array(10).fill(0.1);
-  near(scaleEnd(even, 1), 0.2); // as app.panels.panel.scale_end
+  near(scaleEnd(even, 1), 0.2);
   near(scaleEnd([0.91, ...Array(9).fill(0.01)], 1), 0.91);
   near(scaleEnd([1, 1], 1), 1);
   near(scaleEnd([15, 15]), 30);

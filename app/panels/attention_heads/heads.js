@@ -7,6 +7,7 @@ import { PANELS } from "../../components/view.js";
 
 const MEAN = "mean";
 const ROLLOUT = "rollout";
+const BLOCKS = 8; // rows and columns of a picture, as core/evidence/attention_heads.py makes them
 const WHOLE = [
   [MEAN, "Mean of all"],
   [ROLLOUT, "Rollout"],
@@ -21,7 +22,7 @@ const MORE =
 class HeadsPanel {
   /**
    * @param {any} view
-   * @param {import("../../components/payloads").Heads} data
+   * @param {any} data an attention_heads record, as headsOf has it
    */
   constructor(view, data) {
     this.view = view;
@@ -71,8 +72,7 @@ class HeadsPanel {
   }
 
   cell(head) {
-    const { blocks } = this.data;
-    const picture = html("canvas", { width: blocks, height: blocks, "aria-hidden": "true" });
+    const picture = html("canvas", { width: BLOCKS, height: BLOCKS, "aria-hidden": "true" });
     const bar = html("i");
     const button = html(
       "button.one-head",
@@ -136,22 +136,18 @@ class HeadsPanel {
   }
 
   paint({ role, other, across, shades }) {
-    const { blocks, heads } = this.data;
+    const { heads } = this.data;
     const bytes = atob(shades);
-    const size = blocks * blocks;
+    const size = BLOCKS * BLOCKS;
     this.cells.forEach((cells, layer) =>
       cells.forEach(({ picture, bar, button }, number) => {
         const start = (layer * heads + number) * size;
-        const shade = (place) => {
-          const byte = bytes.charCodeAt((start + place) >> 1);
-          return place % 2 ? byte & 15 : byte >> 4;
-        };
-        const shown = Array.from({ length: size }, (_, place) => shade(place));
+        const shown = Array.from({ length: size }, (_, place) => bytes.charCodeAt(start + place));
         const end = scaleEnd(shown);
         const context = picture.getContext("2d");
         shown.forEach((value, place) => {
           context.fillStyle = scaleColour(value / end);
-          context.fillRect(place % blocks, Math.floor(place / blocks), 1, 1);
+          context.fillRect(place % BLOCKS, Math.floor(place / BLOCKS), 1, 1);
         });
         const share = across[layer][number];
         bar.style.width = `${100 * share}%`;
@@ -176,4 +172,31 @@ class HeadsPanel {
   }
 }
 
-PANELS.attention_heads = (view, data) => new HeadsPanel(view, data);
+const decimals = (share) => share.toFixed(2).replace(/^0/, "");
+
+// A record of heads with its matrices by direction, the second text looking first, and the titles that the page gives:
+// `title` of the head that is shown, `stacks` of an encoder-decoder, `own` the head that the model's card shows first.
+export function headsOf(record, { head: { title, stacks, own } }) {
+  const { first, second, head, across, thumbnails, measured = "", f1, random_95: random } = record;
+  const best = random ? `; the best of as many random maps: ${decimals(random)}` : "";
+  return {
+    head,
+    measured,
+    title,
+    own,
+    layers: across[0].length,
+    heads: across[0][0].length,
+    about: measured ? `F1 ${decimals(f1)} against people’s alignments of words${best}` : "",
+    beside: Object.entries(stacks),
+    looking: [
+      { role: second, other: first, across: across[0], shades: thumbnails[0] },
+      { role: first, other: second, across: across[1], shades: thumbnails[1] },
+    ],
+  };
+}
+
+PANELS.attention_heads = {
+  place: "beside",
+  read: (records, _, page) => records.map((record) => headsOf(record, page)),
+  make: (view, data) => new HeadsPanel(view, data),
+};

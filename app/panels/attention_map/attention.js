@@ -4,12 +4,13 @@ import { capital, exactPercent, html, percent, signed, the } from "../../compone
 import { PANELS } from "../../components/view.js";
 import { withValues } from "./cells.js";
 import { MatrixPanel } from "./panel.js";
+import { mapsOf } from "./records.js";
 import { WindowPanel } from "./windows.js";
 
 class AttentionMatrix extends MatrixPanel {
   /**
    * @param {any} view
-   * @param {import("../../components/payloads").WordMap} attention
+   * @param {ReturnType<typeof import("./records.js").wordMap>} attention
    */
   constructor(view, attention) {
     super(view, withValues(attention));
@@ -137,4 +138,8 @@ class AttentionMatrix extends MatrixPanel {
   }
 }
 
-PANELS.attention_map = (view, data) => new (data.units === "windows" ? WindowPanel : AttentionMatrix)(view, data);
+PANELS.attention_map = {
+  place: "main",
+  read: mapsOf,
+  make: (view, data) => new (data.units === "windows" ? WindowPanel : AttentionMatrix)(view, data),
+};

@@ -150,6 +150,8 @@ export class WordGrid {
       this.marks,
       this.lineNumbers(down),
     );
+    const focused = /** @type {any} */ (this.frame.getRootNode()).activeElement?.dataset?.cell;
+    const focus = focused && this.frame.querySelector(`[data-cell="${focused}"]:focus`);
     this.frame.replaceChildren(
       html("div.corner"),
       html("div.pin-top", this.top),
@@ -158,6 +160,7 @@ export class WordGrid {
     );
     this.scrolls.hidden = tall + down <= this.frame.clientHeight + 4 && left + across <= this.frame.clientWidth;
     this.draw();
+    if (focus) this.frame.querySelector(`[data-cell="${focused}"]`)?.focus({ preventScroll: true });
     // A phone's address bar comes and goes: what a person scrolled to stays where it is.
     const untouched = [scrollLeft, scrollTop].join() === this.revealed;
     if (same) this.frame.scrollTo(scrollLeft, scrollTop);

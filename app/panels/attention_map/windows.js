@@ -18,7 +18,7 @@ const FIRST_WINDOWS = 8;
 export class WindowPanel {
   /**
    * @param {any} view
-   * @param {import("../../components/payloads").WindowMap} record
+   * @param {any} record a map over windows, as records.js has it
    */
   constructor(view, record) {
     this.view = view;

@@ -1,22 +1,26 @@
 // The selected word's side of the attention: what its context is mixed from, or who looks at it.
 
 import { exactPercent, heading, html, moreButton, percent, plural, refill, the } from "../../components/elements.js";
+import { sentences } from "../../components/evidence.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 
+const NOT_IN_THE_TABLE =
+  "which is not in the word table (its vector is made of its letters): no word is near it in meaning.";
 const LEAST_BAR = 0.001; // a smaller weight has no line of its own
 const MOST_BARS = 7;
 
 class ContextPanel {
   /**
    * @param {any} view
-   * @param {import("../../components/payloads").Contexts} record
+   * @param {any} record an attentive_context
    */
   constructor(view, record) {
     this.view = view;
     this.record = record;
     this.axes = view.axes(record);
-    this.looked = new Map();
+    this.looked = new Map(); // nearest words by row
+    this.answer = view.answer("explain", "looking them up …", "nearest words");
     this.open = false;
     this.element = html("section.context", { "aria-live": "polite", "aria-label": "Attentive context" });
   }
@@ -26,13 +30,24 @@ class ContextPanel {
   }
 
   draw() {
-    // The nearest words of the selected word are sent after the drawing.
-    this.late = this.view.data.late.attentive_context?.[this.record.rows] || this.late;
-    for (const [row, nearest] of Object.entries(this.late || {})) this.looked.set(Number(row), nearest);
     const [row, column] = this.axes.map((axis) => this.view.selection[axis]);
+    if (row !== null) this.look(row);
     if (row !== null) refill(this.element, this.ofRow(row, column));
     else if (column !== null) refill(this.element, this.ofColumn(column));
     else refill(this.element, html("p.empty", "Select a word to see its context."));
+  }
+
+  // Have the nearest words of a row's mix looked up.
+  look(row) {
+    const { view, record, answer } = this;
+    const { why, explanation } = view.data;
+    if (!why || this.direction !== (view.direction ?? this.direction)) return;
+    const side = sentences(explanation).findIndex(({ role }) => role === record.rows);
+    if (!this.looked.has(row)) view.question("explain", { word: { side, index: row } }, why.shown);
+    const { word } = answer.value ? answer.body : {};
+    if (word?.side !== side) return;
+    const same = ({ kind, rows }) => kind === "attentive_context" && rows === record.rows;
+    this.looked.set(word.index, answer.value.evidence.find(same).nearest[word.index]);
   }
 
   ofRow(row, column) {
@@ -144,28 +159,36 @@ class ContextPanel {
   }
 
   nearest(row) {
-    if (!this.late) return null;
-    const nearest = this.looked.get(row);
+    if (!this.view.data.why) return null;
+    const found = this.looked.get(row);
     const line = (...words) => html("p.nearest.soft", { "data-part": "nearest" }, words);
     const title = this.map?.apart ? "Nearest words to these mixes together: " : "Nearest words to this mix: ";
-    if (!nearest) return line(title, html("span.wait", "looking them up …"));
-    if (!nearest.words.length)
-      return line("Mostly ", html("b", html("bdi", this.record.unknown[row])), `, ${this.record.why}`);
-    const words = nearest.words.map((word, i) => [
+    if (!found) return line(title, this.answer.problem || html("span.wait", "looking them up …"));
+    if (!found.nearest.length)
+      return line("Mostly ", html("b", html("bdi", this.unknown(row))), `, ${NOT_IN_THE_TABLE}`);
+    const words = found.nearest.map((word, i) => [
       i ? ", " : "",
-      html("b", { title: `cosine ${nearest.similarity[i].toFixed(3)}` }, html("bdi", word)),
+      html("b", { title: `cosine ${found.similarity[i].toFixed(3)}` }, html("bdi", word)),
     ]);
     return line(title, words);
+  }
+
+  // The heaviest of the words outside the word table in a row's mix.
+  unknown(row) {
+    const { tokens, unknown } = this.view.sideOf(this.record.columns);
+    const weights = this.record.weights[row];
+    const [first] = [...unknown].sort((a, b) => weights[b] - weights[a]);
+    return first === undefined ? "" : tokens[first];
   }
 
   won(row) {
     const { sides = [] } = this.view.dataOf("filter_provenance") ?? {};
     const filters = sides.find((side) => side.role === this.record.rows)?.filters;
     if (!filters) return null;
-    const count = filters.filter((filter) => filter[1] === row).length;
+    const count = filters.filter(({ position }) => position === row).length;
     const text = `This word is at the centre of the winning n-gram in ${count} of ${plural(filters.length, "filter", "filters")}.`;
     return html("p.nearest.soft", text);
   }
 }
 
-PANELS.attentive_context = (view, record) => new ContextPanel(view, record);
+PANELS.attentive_context = { place: "beside", make: (view, record) => new ContextPanel(view, record) };

@@ -2,16 +2,16 @@
 
 import { legend } from "../../components/colours.js";
 import { heading, html, linkButton, moreOnDemand, percent, refill, signed, the } from "../../components/elements.js";
-import { Waiting } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { Matrix, aloneIn } from "../attention_map/matrix.js";
+import { factsOf, mapsOf, methodsOf, sentenceOf } from "./facts.js";
 
-const TITLE = "Can it be believed?";
+const TITLE = "How faithful are these explanations?";
 const HOW =
-  "Dot: what the verdict loses without a way’s first words; far to the right is good. Ring: what it loses with these words alone; far to the left is good. Lines: the same of random orders (dashed: alone).";
+  "Dot: how much the verdict drops without a method’s first words; far to the right is good. Ring: how much it drops with these words alone; far to the left is good. Lines: the same of random orders (dashed: alone).";
 const MORE =
-  "Each way ranks the words of both texts together. The 1, 2 and 3 first words, then 20 and 50 %, are dropped (comprehensiveness), or all others are (sufficiency), and p of the verdict before minus after is averaged: the area over the perturbation curve of DeYoung and others (2020, ERASER, section 4). We let each text keep at least its first-ranked word, because a model of pairs has no answer to half a pair. The lines are the means of 20 random orders: a way whose dot lies left of its line is worse than chance. What it cannot tell: a text with most words gone is none that the model was trained with, and a way that drops words to rank them is favoured by a measure that drops words.";
+  "Each method ranks the words of both texts together. The first 1, 2 and 3 words, then 20 and 50 %, are dropped (comprehensiveness), or all others are (sufficiency), and p of the verdict before minus after is averaged: the area over the perturbation curve of DeYoung and others (2020, ERASER, section 4). We let each text keep at least its first-ranked word, because a model of pairs has no answer to half a pair. The lines are the means of 20 random orders: a method whose dot lies left of its line is worse than chance. What it cannot tell: the model was not trained with texts that lack most of their words, and a method that drops words to rank them is favoured by a measure that drops words.";
 
 // One of two maps side by side: small cells.
 class SmallMatrix extends Matrix {
@@ -22,12 +22,12 @@ class SmallMatrix extends Matrix {
 }
 
 class BeliefPanel {
-  constructor(view, { verdict, cost }) {
+  constructor(view, { verdict, costs }) {
     this.view = view;
     this.verdict = verdict;
-    this.cost = cost ? `at most ${cost}` : "a few seconds";
+    this.cost = costs.faithfulness ? `at most ${costs.faithfulness}` : "a few seconds";
     this.head = html("div");
-    this.waiting = new Waiting("Erasing words and moving attention …", "how far this can be believed", "believed");
+    this.answer = view.answer("faithfulness", "Deleting words and changing the attention …", "the faithfulness");
     this.state = html("div.state.soft", { "aria-live": "polite" });
     this.body = html("div");
     this.element = html("section", { "aria-label": TITLE }, this.head, this.state, this.body);
@@ -35,20 +35,19 @@ class BeliefPanel {
 
   draw() {
     const { view } = this;
-    const known = view.asked.believed ? (view.news?.believed ?? null) : null;
-    const text = JSON.stringify(known);
-    if (text !== this.known) {
-      this.known = text;
+    const { believed: asked } = view.asked;
+    view.question("faithfulness", asked && {});
+    const known = this.answer.value;
+    if (known !== this.known) {
+      this.known = known;
       refill(this.head, this.heading(known));
       this.matrices = [];
       refill(this.body, known && this.all(known));
       this.fit(this.element.clientWidth);
     }
-    const { believed: asked } = view.asked;
-    this.waiting.draw(!asked || Boolean(known), view.news);
     if (asked === this.asked) return;
     this.asked = asked;
-    refill(this.state, asked ? this.waiting.element : this.offer());
+    refill(this.state, asked ? this.answer.element : this.offer());
   }
 
   fit(width) {
@@ -57,9 +56,9 @@ class BeliefPanel {
 
   offer() {
     return [
-      "Erasing what each way names and moving the attention says how far the pictures above can be believed. It takes ",
+      "Test the explanations by deleting the words they name and by changing the attention. It takes ",
       `${this.cost}. `,
-      linkButton("Compute", "Compute how far this can be believed", () => this.view.ask({ believed: "on" })),
+      linkButton("Compute", "Compute the faithfulness", () => this.view.ask({ believed: "on" })),
     ];
   }
 
@@ -68,28 +67,30 @@ class BeliefPanel {
     if (!known) return html("header", html("div.headline", html("h2", title)));
     const saves = saveButtons(this.view, "measures", () => ({
       file: "believed",
-      title: `${title} ${known.sentence}`,
+      title: `${title} ${sentenceOf(known)}`,
       elements: [this.figure, this.list, ...(this.pairs ?? [])],
     }));
     return heading(title, HOW, MORE, saves);
   }
 
-  all({ sentence, ways, random, facts, maps }) {
-    this.figure = this.erasing(ways, random);
-    this.pairs = maps.map((one) => this.pair(one));
+  all(record) {
+    const { explanation, verdict } = this.view.data;
+    this.figure = this.erasing(methodsOf(record));
+    this.pairs = mapsOf(record, explanation).map((maps) => this.pair(maps));
+    const names = verdict.classes.map(({ label }) => label);
     this.list = html(
       "dl.mid",
-      facts.map(({ name, says, more }) => {
+      factsOf(record, names).map(({ name, says, more }) => {
         const [mark, extra] = moreOnDemand(more, `More about: ${name}`);
         return [html("dt", name), html("dd", says, " ", mark, extra)];
       }),
     );
-    return [html("p.sentence", sentence), this.figure, this.list, this.pairs.length ? this.pairs : null];
+    return [html("p.sentence", sentenceOf(record)), this.figure, this.list, this.pairs.length ? this.pairs : null];
   }
 
-  // A line a way: a dot and a ring on one scale, and both numbers.
-  erasing(ways, random) {
-    const ends = [random, ...ways].flatMap(({ left, taken }) => [left, taken]);
+  // One line per method: a dot and a ring on one scale, and both numbers.
+  erasing({ methods, random }) {
+    const ends = [random, ...methods].flatMap(({ left, taken }) => [left, taken]);
     const [low, high] = [Math.min(0, ...ends), Math.max(0.1, ...ends)];
     const at = (value) => `left:${(100 * (value - low)) / (high - low)}%`;
     const lines = () => [
@@ -115,7 +116,7 @@ class BeliefPanel {
         html("span.number", html("i.dot"), " without"),
         html("span.number", html("i.ring"), " alone"),
       ),
-      ways.map((way) => line(way, true)),
+      methods.map((method) => line(method, true)),
       line(random, false),
     );
   }
@@ -140,4 +141,7 @@ class BeliefPanel {
   }
 }
 
-PANELS.belief = (view, frame) => new BeliefPanel(view, frame);
+PANELS.belief = {
+  asks: (_, { why }) => [why],
+  make: (view, frame) => new BeliefPanel(view, frame),
+};

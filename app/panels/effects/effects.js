@@ -1,12 +1,24 @@
 // What each word does to the verdict: a bar a word, by a way that a person chooses.
 
-import { capital, chooser, heading, html, linkButton, refill, signed } from "../../components/elements.js";
-import { Waiting } from "../../components/late.js";
+import {
+  capital,
+  chooser,
+  duration,
+  heading,
+  html,
+  linkButton,
+  plural,
+  refill,
+  signed,
+} from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "./bars.js";
+import { METHODS } from "./methods.js";
+import { complete } from "./records.js";
 
-const ALL_WAYS = "taken-away";
+const COMBINED = "taken-away";
+const PARTS = [COMBINED, "dropped"];
 const UNSIGNED = {
   "gradient-norm":
     "A longer bar: the verdict would begin to change faster with this word’s vector. A length has no sign.",
@@ -19,7 +31,10 @@ class EffectsPanel {
     this.view = view;
     this.frame = frame;
     this.open = false;
-    const methods = frame.methods.map(({ name, title, cost }) => [name, cost ? `${title} (${cost})` : title]);
+    const methods = frame.methods.map(({ name, cost }) => {
+      const { title } = METHODS[name];
+      return [name, cost ? `${title} (${cost})` : title];
+    });
     this.method = chooser(methods, "", (method) => this.choose(method));
     this.whole = linkButton("", "Show all words, or the longest bars only", () => {
       this.open = !this.open;
@@ -29,25 +44,33 @@ class EffectsPanel {
     this.after = html("div.soft");
     this.head = html("div");
     this.body = html("div.words-and-bars.halves");
-    this.waiting = new Waiting("Computing …", "what each word does", "words");
-    this.waiting.element.classList.add("way");
+    this.answer = view.answer("why", "Computing …", "word effects");
+    this.answer.element.classList.add("way");
     this.element = html("section", { "aria-label": this.title }, this.head, this.body, this.after);
   }
 
   get title() {
-    const { verdict, what_if } = this.frame;
-    return `What each word does to “${verdict}”${what_if ? ", as trained" : ""}`;
+    const changed = this.view.data.verdict.what_if;
+    return `How each word affects “${this.frame.verdict}”${changed ? ", as trained" : ""}`;
   }
 
   get asked() {
-    return this.frame.methods.find(({ name }) => name === this.view.asked.method);
+    const { name, cost } = this.frame.methods.find((method) => method.name === this.view.asked.method);
+    return { name, cost, ...METHODS[name] };
   }
 
   // Of a model whose passes take long, all ways at once are asked for by choosing them.
   choose(method) {
     const [{ name: first }] = this.frame.methods;
     const { drawn } = this.view.asked;
-    this.view.ask(method === ALL_WAYS && first !== ALL_WAYS ? { method, drawn: drawn || "few" } : { method });
+    this.view.ask(method === COMBINED && first !== COMBINED ? { method, drawn: drawn || "few" } : { method });
+  }
+
+  // The combined method computes its parts, too; of a model whose passes take long each is asked for alone.
+  wanted({ method, drawn }) {
+    const combined = drawn || this.frame.methods[0].name === COMBINED;
+    const all = drawn === "all" ? { all: true } : {};
+    return { method: combined && PARTS.includes(method) ? COMBINED : method, ...all };
   }
 
   // Every word with its bar by the method that is asked for; without bars while they are computed.
@@ -67,26 +90,26 @@ class EffectsPanel {
       refill(this.head, this.heading(asked));
     }
     this.whole.textContent = this.open ? "Longest bars only" : "All words";
-    this.waiting.say(asked.cost ? `Computing, ${asked.cost} …` : "Computing …");
-    this.waiting.draw(Boolean(view.bars), view.news);
+    this.answer.say(asked.cost ? `Computing, ${asked.cost} …` : "Computing …");
+    view.question("why", this.wanted(view.asked));
     const sides = this.words();
     this.range = rangeOf(
       sides.flatMap(({ words }) => words),
-      view.news?.words?.unit,
+      view.effects?.unit,
     );
     refill(
       this.body,
       sides.map((one) => this.sentence(one)),
     );
-    const { completeness } = view.news?.words ?? {};
-    const said = completeness && view.bars ? this.completeness(...completeness) : null;
-    refill(this.after, said, this.passes());
+    const { completeness } = view.effects ?? {};
+    refill(this.after, completeness && view.bars ? this.completeness(completeness) : null, this.passes());
   }
 
   // What it took, of a model whose passes take long, and what more can be asked for.
   passes() {
     const { frame, view } = this;
-    const took = view.bars ? view.news?.words?.took : null;
+    const { passes, milliseconds } = (view.bars && view.effects) || {};
+    const took = frame.timed && passes && `${plural(passes, "pass", "passes")} in ${duration(milliseconds / 1000)}`;
     if (!took && !frame.more) return null;
     const all = linkButton("Draw them", `Draw ${frame.more}`, () =>
       view.ask({ drawn: "all", method: view.asked.method }),
@@ -97,7 +120,7 @@ class EffectsPanel {
   heading({ name, how, cannot }) {
     const reading =
       UNSIGNED[name] ??
-      "Bar to the right, filled: the word supports the verdict. To the left, hollow: it opposes it. The thin line is the spread.";
+      "Bar to the right, filled: the word supports the verdict. To the left, hollow: it opposes it. The thin line shows how far the replacements disagree.";
     const more = [
       html("b", `How: `),
       `${capital(how)}. `,
@@ -111,14 +134,14 @@ class EffectsPanel {
       title: `${this.title}: ${how}`,
       elements: [this.body],
     }));
-    const chosen = html("label.way.screen.soft", "Way to ask ", this.method);
+    const chosen = html("label.way.screen.soft", "Method ", this.method);
     const printed = html("span.way.soft.on-paper", this.asked.title);
-    return heading([this.title, " ", chosen, printed, this.waiting.element], reading, more, [this.whole, saves]);
+    return heading([this.title, " ", chosen, printed, this.answer.element], reading, more, [this.whole, saves]);
   }
 
-  completeness(sum, whole, complete) {
-    const off = complete ? "." : `: the bars are off by ${Math.abs(sum - whole).toFixed(2)} in all.`;
-    return `Completeness: the bars add up to ${signed(sum, 2)}; ${this.view.news.words.unit === "score" ? "the score" : "log p of the verdict"} minus that of vectors a thousandth as long is ${signed(whole, 2)}${off}`;
+  completeness([sum, whole]) {
+    const off = complete([sum, whole]) ? "." : `: the bars are off by ${Math.abs(sum - whole).toFixed(2)} in all.`;
+    return `Completeness: the bars add up to ${signed(sum, 2)}; ${this.view.effects.unit === "score" ? "the score" : "log p of the verdict"} minus that of vectors a thousandth as long is ${signed(whole, 2)}${off}`;
   }
 
   // The bars of a sentence, the longest first.
@@ -135,7 +158,7 @@ class EffectsPanel {
   line(side, word) {
     const { text, index } = word;
     const on = this.view.selection[side.axis] === index;
-    const facts = factsOf(word, this.view.news?.words, this.frame.verdict);
+    const facts = factsOf(word, this.view.effects, this.frame.verdict);
     const button = html(
       "button.word",
       {
@@ -152,4 +175,8 @@ class EffectsPanel {
   }
 }
 
-PANELS.effects = (view, frame) => new EffectsPanel(view, frame);
+PANELS.effects = {
+  place: "first",
+  asks: (_, { why }) => [why],
+  make: (view, frame) => new EffectsPanel(view, frame),
+};

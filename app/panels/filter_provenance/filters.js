@@ -37,7 +37,7 @@ function partLook(part, parts) {
 class FilterPanel {
   /**
    * @param {any} view
-   * @param {import("../../components/payloads").Filters} record
+   * @param {ReturnType<typeof filtersOf>} record
    */
   constructor(view, record) {
     this.view = view;
@@ -62,24 +62,13 @@ class FilterPanel {
     );
   }
 
-  // One side's filters with names for their numbers. `axis`: what a selected word of this side is called.
+  // One side's filters. `axis`: what a selected word of this side is called.
   read(side) {
     const sentence = this.view.sideOf(side.role);
-    const end = 4 + side.parts.length;
-    const filters = side.filters.map((f, place) => ({
-      beside: side.beside[place] ?? null,
-      index: f[0],
-      position: f[1],
-      window: [f[2], f[3]],
-      parts: f.slice(4, end),
-      pre: f[end],
-      activation: f[end + 1],
-      shares: f.slice(end + 2),
-    }));
+    const { filters } = side;
     const context = this.view.dataOf("attentive_context", (record) => record.rows === side.role);
     return {
       ...side,
-      filters,
       context,
       tokens: sentence.tokens,
       axis: sentence.axis,
@@ -407,4 +396,48 @@ class FilterPanel {
   }
 }
 
-PANELS.filter_provenance = (view, record) => new FilterPanel(view, record);
+const NAMED = { 1: ["self"], 3: ["left", "self", "right"] }; // words of a window, by its width
+const total = (rows, c) => rows.reduce((sum, row) => sum + row[c], 0);
+
+// A side's filters with the names of their parts; `wins`: of a text of several lines, how often each won.
+function sideOf({ rows, made_from, activation, width, contexts, filters }) {
+  const near = NAMED[width] ?? Array.from({ length: width }, (_, i) => `word ${i + 1}`);
+  const won = filters.map(({ beside }) => beside).filter((line) => line !== null);
+  return {
+    role: rows,
+    made_from,
+    activation,
+    parts: [...near, "context", "bias"],
+    wins: won.length ? Array.from({ length: contexts }, (_, line) => won.filter((of) => of === line).length) : [],
+    filters: filters.map(({ offsets, context, bias, preactivation, logit_shares, ...filter }) => ({
+      ...filter,
+      parts: [...offsets, context, bias],
+      pre: preactivation,
+      shares: logit_shares,
+    })),
+  };
+}
+
+// All sides with filters, the judged one first, and what else adds to the logits (`rest`), by name.
+export function filtersOf(records, { logits }) {
+  const sides = records.filter(({ kind }) => kind === "filter_provenance");
+  const products = records.find(({ kind }) => kind === "filter_products");
+  const rest = products && [
+    ["products of both texts’ filters", logits.map((_, c) => total(products.products, c))],
+    ["linguistic features", products.linguistic],
+  ];
+  return {
+    sides: sides.map(sideOf),
+    shares: sides.every(({ filters }) => filters[0].logit_shares.length > 0),
+    rest: (rest ?? []).filter(([, shares]) => shares.some((share) => share)),
+    bias: sides[0]?.logit_bias,
+    logits,
+  };
+}
+
+PANELS.filter_provenance = {
+  kinds: ["filter_provenance", "filter_products"],
+  read: (records, explanation) =>
+    records.some(({ kind }) => kind === "filter_provenance") ? [filtersOf(records, explanation)] : [],
+  make: (view, data) => new FilterPanel(view, data),
+};

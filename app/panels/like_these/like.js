@@ -1,18 +1,18 @@
 // Like these: training rows whose vectors are near the pair's, by class. They come late.
 
 import { heading, html, refill } from "../../components/elements.js";
-import { Waiting } from "../../components/late.js";
 import { PANELS } from "../../components/view.js";
 
 const TITLE = "Like these";
+const LONGEST_LINK = 2000; // letters, as in app/page_state/codec.py
 const MORE =
   "The classifier is linear in the vector that it reads: rows with a cosine near 1 point where your pair points; the label is what the data set says, not the model. If the nearest rows of the right class share words with your pair but not its meaning, the model may have learnt the words. What it cannot tell: that these rows caused the verdict. A cosine is not comparable between models, and rows that are not in the index may lie nearer.";
 
 class LikeThesePanel {
   constructor(view) {
     this.view = view;
-    this.waiting = new Waiting("Looking for training rows like this pair …", "rows like this pair", "like");
-    this.state = html("div.state.soft", { "aria-live": "polite" }, this.waiting.element);
+    this.answer = view.answer("like", "Searching for training rows like this pair …", "similar training rows");
+    this.state = html("div.state.soft", { "aria-live": "polite" }, this.answer.element);
     this.head = html("div", html("header", html("div.headline", html("h2", TITLE))));
     this.body = html("div.classes");
     this.element = html("section", { "aria-label": TITLE }, this.head, this.state, this.body);
@@ -20,15 +20,27 @@ class LikeThesePanel {
   }
 
   draw() {
-    const known = this.view.news?.like ?? null;
-    this.waiting.draw(Boolean(known), this.view.news);
-    const text = JSON.stringify(known);
-    if (!known || text === this.known) return;
-    this.known = text;
+    const { view } = this;
+    view.question("like", {});
+    const known = this.answer.value;
+    if (!known || known === this.known) return;
+    this.known = known;
+    const { labels } = view.data.explanation;
+    const names = view.data.verdict.classes.map(({ label }) => label);
+    const classes = Object.entries(known.by_label).map(([label, rows]) => [names[labels.indexOf(label)], rows]);
     refill(this.head, heading(TITLE, how(known), MORE, []));
     refill(
       this.body,
-      known.classes.map(({ name, rows }) => html("div", html("h3.mid", name), html("ol.mid", rows.map(line)))),
+      classes.map(([name, rows]) =>
+        html(
+          "div",
+          html("h3.mid", name),
+          html(
+            "ol.mid",
+            rows.map((row) => line(row, view.data.why.question.model)),
+          ),
+        ),
+      ),
     );
   }
 }
@@ -39,12 +51,14 @@ function how({ searched, of }) {
   return `The nearest of ${some} by the vector that the classifier reads, for each label of the data; the number is the cosine.`;
 }
 
-function line({ first, second, data, cosine, link }) {
+function line({ row: { first, second, data }, cosine }, model) {
   const texts = [html("span", { dir: "auto" }, first), html("b", { dir: "auto" }, second)];
-  const pair = link
-    ? html("a.texts", { href: link, target: "_self", title: `${data}: open on Explore` }, texts)
-    : html("span.texts", { title: data }, texts);
+  const link = `?${new URLSearchParams({ model, first, second })}`;
+  const pair =
+    link.length <= LONGEST_LINK
+      ? html("a.texts", { href: link, target: "_self", title: `${data}: open on Explore` }, texts)
+      : html("span.texts", { title: data }, texts);
   return html("li", html("span.number", cosine.toFixed(3)), pair);
 }
 
-PANELS.like_these = (view) => new LikeThesePanel(view);
+PANELS.like_these = { asks: () => [{}], make: (view) => new LikeThesePanel(view) };

@@ -12,15 +12,16 @@ import {
   svg,
   the,
 } from "../../components/elements.js";
-import { Waiting } from "../../components/late.js";
 import { PANELS } from "../../components/view.js";
 import { aloneIn } from "../attention_map/matrix.js";
 import { MatrixPanel } from "../attention_map/panel.js";
+import { linkMap } from "./records.js";
 
 const WRITTEN = 26; // pixels of a cell that has room for a number
 const WORTH = 0.05; // of the largest effect, from which a cell says its sign
 const EVERY = "all";
 const HEADS = "heads"; // whole ones; the units of such a map, too
+const ATTENDING = ["pooled_attention", "phrase_selection"];
 const RULES = [
   ["kept", "stays as it is"],
   ["renormalised", "is divided by its sum"],
@@ -168,14 +169,14 @@ class LinksPanel {
         )
       : null;
     this.rule = html("div.choices.wraps", { role: "group", "aria-label": "The rest of the row" });
-    this.waiting = new Waiting("Cutting one link after the other …", "what each link does", "links");
+    this.answer = view.answer("links", "Ablating attention weights …", "link effects");
     this.maps = html("div");
     this.element = html(
       "section",
       { "aria-label": "What each link does" },
       this.back,
       this.rule,
-      this.waiting.element,
+      this.answer.element,
       this.maps,
     );
   }
@@ -189,19 +190,21 @@ class LinksPanel {
 
   draw() {
     const { view } = this;
-    const { links: asked } = view.asked;
+    const { links: asked, layer } = view.asked;
     this.element.hidden = !asked;
+    view.question("links", asked && { links: asked, ...(layer && { layer: Number(layer) }) });
     if (!asked) return;
-    const maps = view.news?.links ?? null;
+    const maps = this.answer.value;
     const other = maps !== this.known;
     if (other) {
       this.known = maps;
-      this.view.cutLinks = maps;
-      this.matrices = (maps ?? []).map((map) => new LinkMatrix(view, map, this.verdict, Boolean(this.knockouts)));
+      this.view.cutLinks = maps?.map(linkMap) ?? null;
+      this.matrices = (this.view.cutLinks ?? []).map(
+        (map) => new LinkMatrix(view, map, this.verdict, Boolean(this.knockouts)),
+      );
       this.maps.replaceChildren(...this.matrices.map(({ element }) => element));
     }
     this.drawRule(asked);
-    this.waiting.draw(Boolean(this.known), view.news);
     const { shown } = this;
     for (const matrix of this.matrices) {
       matrix.element.hidden = !shown.includes(matrix);
@@ -232,7 +235,7 @@ class LinksPanel {
       [HEADS]: [`Whole heads (${heads})`, heads],
     };
     const own = ways[asked] ? asked : "kept";
-    this.waiting.say(`Cutting one ${own === HEADS ? "head" : "link"} after the other, ${ways[own][1]} …`);
+    this.answer.say(`Ablating one ${own === HEADS ? "head" : "link"} after the other, ${ways[own][1]} …`);
     const from = this.view.asked.layer || "1";
     const drawn = `${own} ${from}`; // while links are cut, an open list stays open
     if (this.drawn === drawn) return;
@@ -259,4 +262,12 @@ class LinksPanel {
   }
 }
 
-PANELS.links = (view, frame) => new LinksPanel(view, frame);
+// Whether a map's links can be cut: of what a function says of its attention they cannot.
+const cuttable = ({ kind, scores, own }) =>
+  kind === "attention_map" ? scores.length + (own ?? []).length > 0 : ATTENDING.includes(kind);
+
+PANELS.links = {
+  place: "main",
+  asks: ({ evidence }, { why }) => (evidence.some(cuttable) ? [why] : []),
+  make: (view, frame) => new LinksPanel(view, frame),
+};

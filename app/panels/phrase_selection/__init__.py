@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from app.examples import Gold
 from app.page_state.phrases import LARGEST_K
-from app.panels.panel import Page, Panel, Payload, Words, significant
-from app.panels.verdict import Share, class_names, classes
-from core.evidence import Explanation, PhraseChoice, PhraseSelection, PhraseSide, Sentence
+from app.panels.verdict import Share, shares
+from core.evidence import Explanation, PhraseSelection, PhraseSide, Sentence
 from core.evidence.record import the
 from core.wording import counted
 
@@ -25,101 +24,21 @@ def selection(explanation: Explanation) -> PhraseSelection:
     return record
 
 
-Spans = tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True)
-class KeptSide:
-    """The spans of a sentence that k-min and k-max keep."""
-
-    role: str
-    kmin: Spans
-    kmax: Spans
-
-
-@dataclass(frozen=True)
-class Kept(Payload):
-    """On Explore: what each pooling keeps of both sentences at the trained k."""
-
-    k: int
-    trained: str
-    sides: tuple[KeptSide, ...]
-
-
-def kept_phrases(records: Sequence[PhraseSelection], explanation: Explanation, show: str) -> list[Kept]:
-    """A panel a record."""
-    return [_kept(record, min(record.k, LARGEST_K)) for record in records]
-
-
-def _kept(record: PhraseSelection, k: int) -> Kept:
-    def spans(place: int, side: PhraseSide, pooling: str) -> Spans:
-        choice = record.choice(pooling, k)
-        return () if choice is None else tuple(side.phrases[i].span for i in choice.kept[place])
-
-    sides = tuple(
-        KeptSide(side.role, spans(i, side, "kmin"), spans(i, side, "kmax")) for i, side in enumerate(record.sides)
-    )
-    return Kept(k, record.pooling, sides)
-
-
-@dataclass(frozen=True)
-class PhraseWords(Words):
-    """A sentence with its phrases. A phrase is a list: first and last token of its span, partner in the other sentence,
-    score."""
-
-    phrases: tuple[tuple[float | None, ...], ...]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Both sides' phrases that a pooling keeps, and the classes' probabilities then."""
-
-    kept: tuple[tuple[int, ...], ...]
-    p: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Trained:
-    """The pooling that the model was trained with."""
-
-    pooling: str
-    k: int
-
-
 @dataclass(frozen=True)
 class Phrases:
-    """What the page Phrases draws. ``choices`` hold, for k-min and k-max, one choice for each k from 1, as ``readings``
-    hold what the trained pooling looks at; ``full``: probabilities under full pooling."""
+    """What the page Phrases draws. ``readings``: what the trained pooling looks at, for each k from 1; ``gold``: what a
+    data set says of the pair."""
 
-    model: str
-    sides: tuple[PhraseWords, ...]
+    explanation: Explanation
     classes: tuple[Share, ...]
-    trained: Trained
-    choices: dict[str, tuple[Choice | None, ...]]
-    full: tuple[float, ...] | None
     readings: tuple[str, ...]
     gold: Gold | None
 
-
-def payload(explanation: Explanation, gold: Gold | None = None) -> Phrases:
-    """What the page Phrases draws of an explanation; ``gold``: what a data set says of the pair."""
-    record = selection(explanation)
-    sides = []
-    for words, side in zip((explanation.first, explanation.second), record.sides, strict=True):
-        phrases = tuple((*phrase.span, phrase.partner, float(f"{phrase.score:.5g}")) for phrase in side.phrases)
-        sides.append(PhraseWords.of(words, phrases))
-    ks = range(1, LARGEST_K + 1)
-    full = record.choice("full")
-    return Phrases(
-        explanation.title,
-        tuple(sides),
-        classes(class_names(explanation), explanation.probabilities),
-        Trained(record.pooling, record.k),
-        {pooling: tuple(_choice(record.choice(pooling, k)) for k in ks) for pooling in ("kmin", "kmax")},
-        None if full is None else significant(full.probabilities, 5),
-        tuple(reading(explanation, k) for k in ks),
-        gold,
-    )
+    @classmethod
+    def of(cls, explanation: Explanation, gold: Gold | None = None) -> Phrases:
+        """Of the explanation of a model with phrases. Raises LookupError for another."""
+        readings = tuple(reading(explanation, k) for k in range(1, LARGEST_K + 1))
+        return cls(explanation, shares(explanation), readings, gold)
 
 
 @dataclass(frozen=True)
@@ -162,16 +81,12 @@ def reading(explanation: Explanation, k: int) -> str:
     if choice is None:
         return ""
     least = record.pooling == "kmin"
-    answers = explanation.labels == ("0", "1")
-    if least is not answers:
-        who = "Answer selection looks" if answers else "Entailment looks"
-    else:
-        who = f"This model, trained for {'answer selection' if answers else 'entailment'}, looks"
     parts = []
     for words, side, indices in zip((explanation.first, explanation.second), record.sides, choice.kept, strict=True):
         quoted = [f"“\u2068{_text(words, side, index)}\u2069”" for index in _telling(words, side, indices, least)]
         parts.append(f"{' and '.join(quoted)} in {the(side.role)}")
-    return f"{who} at what is {'least' if least else 'best'} matched: here {' and '.join(parts)}."
+    degree = "least" if least else "best"
+    return f"{NAMES[record.pooling]} judges by the {degree} matched phrases, here {' and '.join(parts)}."
 
 
 def _telling(words: Sentence, side: PhraseSide, indices: Sequence[int], least: bool) -> list[int]:
@@ -197,10 +112,3 @@ def _alike(words: Sentence, side: PhraseSide, one: int, other: int) -> bool:
 
 def _text(words: Sentence, side: PhraseSide, index: int) -> str:
     return " ".join(token.text for token in words.tokens[slice(*side.phrases[index].span)])
-
-
-def _choice(choice: PhraseChoice | None) -> Choice | None:
-    return None if choice is None else Choice(choice.kept, significant(choice.probabilities, 5))
-
-
-PANEL = Panel(("phrase_selection",), "main", kept_phrases, page=Page("phrases", "Show this pair’s phrases"))

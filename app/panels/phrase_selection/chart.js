@@ -15,11 +15,11 @@ export class BarChart {
   constructor(view, side) {
     this.view = view;
     this.side = side;
-    const { role, tokens, phrases } = view.data.sides[side];
+    const { role, tokens, phrases } = view.phrases.sides[side];
     const { start, ticks } = view.scale;
     const height = (score) => `--height:${Math.max(0, score - start) / (1 - start)}`;
     this.phrases = phrases;
-    this.hits = phrases.map(([, , , score], index) =>
+    this.hits = phrases.map(({ score }, index) =>
       html("div.hit", {
         role: "option",
         tabindex: index ? -1 : 0,
@@ -28,7 +28,7 @@ export class BarChart {
         style: height(score),
       }),
     );
-    const groups = [...Map.groupBy(this.hits, (_, index) => phrases[index][1] - 1)];
+    const groups = [...Map.groupBy(this.hits, (_, index) => phrases[index].span[1] - 1)];
     this.words = new Map(
       groups.map(([word]) => [word, html("span.last", { title: tokens[word] }, shorten(tokens[word], 14))]),
     );

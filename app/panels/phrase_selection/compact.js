@@ -2,12 +2,12 @@
 
 import { capital, heading, html } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
-import { POOLINGS, POOLING_NAMES, poolingSign } from "./phrases.js";
+import { LARGEST_K, POOLINGS, POOLING_NAMES, poolingSign } from "./phrases.js";
 
 class KeptPhrases {
   /**
    * @param {any} view
-   * @param {import("../../components/payloads").Kept} record
+   * @param {ReturnType<typeof keptOf>} record
    */
   constructor(view, record) {
     this.view = view;
@@ -63,4 +63,21 @@ class KeptPhrases {
   }
 }
 
-PANELS.phrase_selection = (view, record) => new KeptPhrases(view, record);
+// The spans of each sentence that k-min and k-max keep, at the trained k.
+export function keptOf({ k: trainedK, pooling: trained, sides, choices }) {
+  const k = Math.min(trainedK, LARGEST_K);
+  const kept = (pooling, place) =>
+    choices.find((choice) => choice.pooling === pooling && choice.k === k)?.kept[place] ?? [];
+  const spans = (pooling, place) => kept(pooling, place).map((i) => sides[place].phrases[i].span);
+  return {
+    k,
+    trained,
+    sides: sides.map(({ role }, place) => ({ role, kmin: spans("kmin", place), kmax: spans("kmax", place) })),
+  };
+}
+
+PANELS.phrase_selection = {
+  place: "main",
+  read: (records) => records.map(keptOf),
+  make: (view, data) => new KeptPhrases(view, data),
+};

@@ -17,7 +17,7 @@ export class KeptPanel {
       "Each phrase of up to 7 words looks for its best partner in the other sentence (aᵢ, the largest cosine). k-min keeps the k phrases whose best partner fits least, " +
       "k-max the k that fit best; of equal scores the earlier. The rest of the model reads only the kept phrases, in the order of the text (by last word, shortest first), like a sentence of phrases. " +
       "Point at a phrase to see its partner; a click keeps it selected. A dotted line under a word: the word table does not know it.";
-    const long = view.data.sides.some((side) => side.tokens.length > LONG);
+    const long = view.phrases.sides.some((side) => side.tokens.length > LONG);
     this.element = html(
       "section.kept",
       { class: long && "long", "aria-label": "What each pooling keeps" },
@@ -31,7 +31,7 @@ export class KeptPanel {
 
   column(pooling) {
     const title = html("h2");
-    const sides = this.view.data.sides.map((side, place) => this.side(pooling, side, place));
+    const sides = this.view.phrases.sides.map((side, place) => this.side(pooling, side, place));
     const name = POOLING_NAMES[pooling];
     const saves = saveButtons(this.view, `half of ${name}`, () => ({
       file: `${pooling}-k${this.view.k}`,

@@ -7,7 +7,7 @@ import { goldLabel } from "../../components/verdict.js";
 import { VIEWS, View } from "../../components/view.js";
 import { ScoreFigure, tellPhrase } from "./figure.js";
 import { KeptPanel } from "./kept.js";
-import { POOLING_NAMES, Phrases, phraseName, phraseOf } from "./phrases.js";
+import { LARGEST_K, POOLING_NAMES, Phrases, phraseName, phraseOf } from "./phrases.js";
 import { KSlider } from "./slider.js";
 import { VerdictPanel } from "./verdicts.js";
 
@@ -57,7 +57,7 @@ class PhraseView extends View {
     const said = html(
       "div",
       this.said,
-      html("div.note.soft.model", html("bdi", data.model), data.gold ? " · " : null, goldLabel(data.gold)),
+      html("div.note.soft.model", html("bdi", data.explanation.title), data.gold ? " · " : null, goldLabel(data.gold)),
       this.said_by,
     );
     return html(
@@ -74,7 +74,7 @@ class PhraseView extends View {
   // Both charts share an axis: from 0, or nearer when no score is low.
   scores() {
     const lowest = Math.min(
-      ...this.data.sides.map((side) => side.phrases.reduce((low, phrase) => Math.min(low, phrase[3]), 1)),
+      ...this.phrases.sides.map((side) => side.phrases.reduce((low, { score }) => Math.min(low, score), 1)),
     );
     const start =
       lowest < 0.3
@@ -127,13 +127,13 @@ class PhraseView extends View {
 
   // The verdict at the k of the slider, under the pooling that the model was trained with.
   get verdict() {
-    const { trained, choices, full } = this.data;
-    const p = trained.pooling === "full" ? full : choices[trained.pooling][this.k - 1].p;
-    return named(this.phrases.classes(p || this.data.classes.map((c) => c.p)));
+    const { trained } = this.phrases;
+    const choice = this.phrases.choice(trained.pooling, trained.pooling === "full" ? 0 : this.k);
+    return named(choice ? this.phrases.classes(choice.probabilities) : this.data.classes);
   }
 
   drawVerdict() {
-    const { pooling, k } = this.data.trained;
+    const { pooling, k } = this.phrases.trained;
     const best = this.verdict;
     const asked =
       pooling !== "full" && this.k !== k
@@ -164,7 +164,7 @@ class PhraseView extends View {
   }
 
   picked() {
-    const own = Math.min(this.data.trained.k, this.data.choices.kmin.length);
+    const own = Math.min(this.phrases.trained.k, LARGEST_K);
     return { k: this.k === own ? null : this.k, select: this.pinned ? phraseName(this.pinned) : null };
   }
 

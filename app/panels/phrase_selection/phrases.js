@@ -1,16 +1,30 @@
 // The data of the phrases, and how they read in words.
 
 import { svg } from "../../components/elements.js";
+import { lineStarts, recordOf, sentenceOf, tokensOf, withChances } from "../../components/evidence.js";
 
+export const LARGEST_K = 10; // of choices that are computed
 export const POOLINGS = ["kmin", "kmax"];
 export const POOLING_NAMES = { kmin: "k-min", kmax: "k-max", full: "full" };
 
 export class Phrases {
   /** @param {import("../../components/payloads").Phrases} data */
-  constructor(data) {
-    this.data = data;
-    this.sides = data.sides;
-    this.trained = data.trained;
+  constructor({ explanation, classes }) {
+    this.own = classes;
+    const { sides, choices, pooling, k } = recordOf(explanation, "phrase_selection");
+    this.trained = { pooling, k };
+    this.choices = choices;
+    this.sides = sides.map(({ role, phrases }) => {
+      const sentence = sentenceOf(explanation, role);
+      const unknown = sentence.tokens.flatMap(({ unknown: is }, i) => (is ? [i] : []));
+      const { truncated } = sentence;
+      return { role, phrases, unknown, truncated, tokens: tokensOf(sentence), lines: lineStarts(sentence) };
+    });
+  }
+
+  // What a pooling keeps at this k, with the classes' probabilities; full pooling has no k.
+  choice(pooling, k = 0) {
+    return this.choices.find((choice) => choice.pooling === pooling && choice.k === k);
   }
 
   list(side) {
@@ -18,15 +32,15 @@ export class Phrases {
   }
 
   span(side, index) {
-    return this.list(side)[index].slice(0, 2);
+    return this.list(side)[index].span;
   }
 
   partner(side, index) {
-    return this.list(side)[index][2];
+    return this.list(side)[index].partner;
   }
 
   score(side, index) {
-    return this.list(side)[index][3];
+    return this.list(side)[index].score;
   }
 
   text(side, index) {
@@ -36,7 +50,7 @@ export class Phrases {
 
   // What a pooling keeps of a sentence at this k: indices in the order of the text.
   pooled(pooling, k, side) {
-    return this.data.choices[pooling][k - 1].kept[side];
+    return this.choice(pooling, k).kept[side];
   }
 
   // Which poolings keep this phrase.
@@ -45,7 +59,7 @@ export class Phrases {
   }
 
   classes(probabilities) {
-    return this.data.classes.map((c, i) => ({ ...c, p: probabilities[i] }));
+    return withChances(this.own, probabilities);
   }
 
   // For a screen reader and for the line under the figure.

@@ -1,12 +1,13 @@
 // How many phrases each pooling keeps of a sentence.
 
 import { html } from "../../components/elements.js";
+import { LARGEST_K } from "./phrases.js";
 
 export class KSlider {
   constructor(view) {
     this.view = view;
     const { trained } = view.phrases;
-    const last = view.data.choices.kmin.length;
+    const last = LARGEST_K;
     this.input = html("input", {
       type: "range",
       min: 1,

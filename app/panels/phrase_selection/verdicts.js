@@ -72,8 +72,9 @@ export class VerdictPanel {
   }
 
   poolingRows() {
-    const { phrases, data, k } = this.view;
+    const { phrases, k } = this.view;
     const { trained } = phrases;
+    const full = phrases.choice("full");
     const row = (pooling, p, name) => {
       const own = pooling === trained.pooling;
       const marked = own && (pooling === "full" || k === trained.k);
@@ -83,9 +84,9 @@ export class VerdictPanel {
     return [
       ...POOLINGS.map((pooling) => {
         const name = [poolingSign(pooling), `${POOLING_NAMES[pooling]}, k = ${k}`];
-        return row(pooling, data.choices[pooling][k - 1].p, name);
+        return row(pooling, phrases.choice(pooling, k).probabilities, name);
       }),
-      data.full && row("full", data.full, "full: all phrases"),
+      full && row("full", full.probabilities, "full: all phrases"),
     ];
   }
 

@@ -1,7 +1,7 @@
 // How much each word weighs when its sentence is pooled into one vector: a bar above the word.
 
 import { WordChips } from "../../components/chips.js";
-import { legend, scaleColour } from "../../components/colours.js";
+import { legend, scaleColour, scaleEnd } from "../../components/colours.js";
 import { LONG, capital, heading, html, percent, the } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
@@ -9,7 +9,7 @@ import { PANELS } from "../../components/view.js";
 class PooledPanel {
   /**
    * @param {any} view
-   * @param {import("../../components/payloads").Pooled} record
+   * @param {ReturnType<typeof pooledSides>} record
    */
   constructor(view, record) {
     this.view = view;
@@ -89,4 +89,19 @@ class PooledPanel {
   }
 }
 
-PANELS.pooled_attention = (view, record) => new PooledPanel(view, record);
+// All sentences of a pair, each on its own scale. `shares`: whether their weights add up to 1.
+export function pooledSides(records) {
+  const shares = records.every(({ weights }) => Math.abs(weights.reduce((a, b) => a + b, 0) - 1) < 1e-3);
+  const sides = records.map(({ role, weights }) => ({
+    role,
+    weights,
+    high: scaleEnd(weights, shares ? 1 : Infinity),
+  }));
+  return { name: records[0].name, sides, shares };
+}
+
+PANELS.pooled_attention = {
+  place: "main",
+  read: (records) => [pooledSides(records)],
+  make: (view, data) => new PooledPanel(view, data),
+};

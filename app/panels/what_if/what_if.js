@@ -12,8 +12,9 @@ import {
   signed,
   the,
 } from "../../components/elements.js";
-import { Waiting } from "../../components/late.js";
+import { withChances } from "../../components/evidence.js";
 import { saveButtons } from "../../components/save.js";
+import { named } from "../../components/shares.js";
 import { PANELS } from "../../components/view.js";
 import { AttentionEditor } from "./attention.js";
 import { beforeAndAfter, listOfSteps } from "./list.js";
@@ -61,7 +62,8 @@ class WhatIfPanel {
     this.whole = html("div.whole.controls.mid.screen", this.ofTheSentences());
     this.smallest = html("div.smallest.mid", { "aria-live": "polite" });
     const trying = data.cost ? `Trying changes, at most ${data.cost} …` : "Trying changes …";
-    this.waiting = new Waiting(trying, "the smallest change", "turns");
+    this.change = view.answer("change", trying, "the smallest change");
+    this.offered = view.answer("offers", "Looking up other words …", "words in its place");
     this.list = data.steps.length > 1 ? listOfSteps(data, (name, to) => this.go(name, to)) : null;
     this.element = html(
       "section",
@@ -297,11 +299,11 @@ class WhatIfPanel {
 
   // Words that may stand in its place, by what they are to it.
   drawOffers(now) {
-    const offered = this.view.news?.offers;
-    const own = offered?.words[now.number]?.[now.index] ?? [];
+    const offered = this.offered.value;
+    const own = offered?.words[now.number]?.[now.index] ?? {};
     refill(
       this.offers,
-      own.map(({ relation, words }) =>
+      Object.entries(own).map(([relation, words]) =>
         html(
           "span.controls",
           html("span.soft", capital(relation)),
@@ -319,14 +321,14 @@ class WhatIfPanel {
   // The changes that turn the verdict, once they are asked for.
   drawSmallest() {
     const { view } = this;
-    const turns = view.news?.turns ?? null;
     const asked = Boolean(view.asked.turns);
+    view.question("change", asked && {});
+    const turns = this.change.value;
     this.asks.setAttribute("aria-expanded", String(asked));
     this.smallest.hidden = !asked;
-    this.waiting.draw(!asked || Boolean(turns), view.news);
     if (!asked || turns === this.turns) return;
     this.turns = turns;
-    refill(this.smallest, turns ? this.changes(turns) : this.waiting.element);
+    refill(this.smallest, turns ? this.changes(turns) : this.change.element);
   }
 
   changes(turns) {
@@ -344,8 +346,10 @@ class WhatIfPanel {
     ];
   }
 
-  turn({ edits, said, after, label, p, turned, follows, change }) {
-    const what = said.join(", ");
+  turn({ edits, described, after, verdict, chance, turned, probability, lost }) {
+    const what = described.join(", ");
+    const { explanation, verdict: shown } = this.view.data;
+    const { label } = shown.classes[explanation.labels.indexOf(verdict)];
     return html(
       "li",
       this.button("Apply", `Apply the change: ${what}`, () => this.make("smallest", edits), { name: "apply" }),
@@ -353,10 +357,10 @@ class WhatIfPanel {
         "span",
         html("bdi", what),
         ": ",
-        html("b", `${label} ${percent(p)}`),
+        html("b", `${label} ${percent(chance)}`),
         html(
           "span.soft",
-          `${turned ? `, ${this.own} ${percent(follows)}` : ""}, Δp of ${this.own} ${signed(change, 2)}`,
+          `${turned ? `, ${this.own} ${percent(probability)}` : ""}, Δp of ${this.own} ${signed(-lost, 2)}`,
         ),
         html("br"),
         html("bdi", BOTH_TEXTS(after)),
@@ -366,7 +370,7 @@ class WhatIfPanel {
 
   // The verdict on the pair that is shown, by the model as it was trained.
   get own() {
-    return this.view.dataOf("effects").verdict;
+    return this.view.data.why.verdict;
   }
 
   draw() {
@@ -382,10 +386,10 @@ class WhatIfPanel {
         refill(this.opener, `Change “${now.side.tokens[now.index]}” …`);
       }
     }
-    const known = key && Boolean(this.view.news?.offers);
-    const offered = `${key} ${known}`;
-    if (now && offered !== this.offered) {
-      this.offered = offered;
+    this.view.question("offers", now && {});
+    const offers = `${key} ${Boolean(this.offered.value)}`;
+    if (now && offers !== this.offers_drawn) {
+      this.offers_drawn = offers;
       this.drawOffers(now);
     }
     if (!now) this.unfold(false);
@@ -427,4 +431,33 @@ class WhatIfPanel {
   }
 }
 
-PANELS.what_if = (view, data) => new WhatIfPanel(view, data);
+/**
+ * The steps with their classes and the changes of what is followed, and the maps that can be changed by hand: none of an
+ * external model, whose maps have no scores.
+ * @param {import("../../components/evidence.js").Explanation} explanation
+ * @param {any} page
+ */
+export function whatIfOf(explanation, { verdict, why: { what_if: given, costs } }) {
+  const { steps, target, ...rest } = given;
+  const maps = explanation.evidence.filter(({ kind }) => kind === "attention_map");
+  const follows = steps.map(({ probabilities }) => probabilities[target]);
+  return {
+    ...rest,
+    cost: costs.change,
+    followed: verdict.classes[target].label,
+    maps: maps
+      .map(({ rows, columns, weights, scores }, number) => ({ number, rows, columns, weights, scores }))
+      .filter(({ weights, scores }) => weights.length && scores.length),
+    steps: steps.map(({ probabilities, ...step }, i) => {
+      const classes = withChances(verdict.classes, probabilities);
+      const { label, p } = named(classes);
+      return { ...step, classes, label, p, follows: follows[i], change: i ? follows[i] - follows[i - 1] : null };
+    }),
+  };
+}
+
+PANELS.what_if = {
+  place: "changes",
+  asks: (explanation, page) => [whatIfOf(explanation, page)],
+  make: (view, data) => new WhatIfPanel(view, data),
+};

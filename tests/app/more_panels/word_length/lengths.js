@@ -1,4 +1,6 @@
 import { html } from "../../../../app/components/elements.js";
 import { PANELS } from "../../../../app/components/view.js";
 
-PANELS.word_length = (view, data) => ({ element: html("p", {}, data.letters.join(" ")), draw() {} });
+PANELS.word_length = {
+  make: (view, record) => ({ element: html("p", {}, record.letters.join(" ")), draw() {} }),
+};

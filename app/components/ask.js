@@ -1,0 +1,199 @@
+// Questions to the server's API. A browser opens six connections per origin, so a page asks three at a time.
+
+import { API } from "./constants.js";
+import { html, linkButton, refill } from "./elements.js";
+
+const AT_ONCE = 3;
+const CLIENT = Math.random().toString(36).slice(2); // one page's questions share its time on the server
+const URGENT = ["explain", "change"]; // asked before the others that wait
+
+// Runs up to `limit` jobs at a time; an urgent job overtakes those that still wait.
+export class Queue {
+  running = 0;
+  waiting = [];
+
+  constructor(limit) {
+    this.limit = limit;
+  }
+
+  /**
+   * Resolves to what `job` resolves to; rejects when `signal` aborts, even before the job starts.
+   * @param {() => Promise<any>} job
+   * @param {AbortSignal} signal
+   * @param {boolean} [urgent]
+   */
+  run(job, signal, urgent = false) {
+    return new Promise((resolve, reject) => {
+      const entry = { job, resolve, reject, urgent };
+      const place = urgent ? this.waiting.findIndex((other) => !other.urgent) : -1;
+      this.waiting.splice(place < 0 ? this.waiting.length : place, 0, entry);
+      signal.addEventListener("abort", () => {
+        this.waiting = this.waiting.filter((other) => other !== entry);
+        reject(signal.reason);
+      });
+      this.next();
+    });
+  }
+
+  next() {
+    while (this.running < this.limit && this.waiting.length) {
+      const { job, resolve, reject } = this.waiting.shift();
+      this.running += 1;
+      job()
+        .then(resolve, reject)
+        .finally(() => {
+          this.running -= 1;
+          this.next();
+        });
+    }
+  }
+}
+
+const QUEUE = new Queue(AT_ONCE);
+
+// The values of a stream of NDJSON, one per line. Safari has no `for await` over a stream.
+export async function* lines(stream) {
+  const [reader, decoder] = [stream.getReader(), new TextDecoder()];
+  let rest = "";
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    const parts = (rest + decoder.decode(chunk.value, { stream: true })).split("\n");
+    rest = parts.pop();
+    yield* parts.filter(Boolean).map((line) => JSON.parse(line));
+  }
+  if (rest) yield JSON.parse(rest);
+}
+
+// A sentence for people, from whatever went wrong.
+export class Refusal extends Error {}
+
+/**
+ * The answer of `/api/<kind>` to `body`. Rejects with a Refusal (one sentence), or with the signal's reason.
+ * @param {string} kind
+ * @param {object} body
+ * @param {AbortSignal} signal
+ * @param {(done: number, of: number) => void} [progress]
+ */
+export function ask(kind, body, signal, progress = () => {}) {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return QUEUE.run(() => answer(kind, body, signal, progress), signal, URGENT.includes(kind));
+}
+
+async function answer(kind, body, signal, progress) {
+  const headers = { "Content-Type": "application/json", "X-PairLens-Client": CLIENT };
+  const request = { method: "POST", headers, body: JSON.stringify(body), signal };
+  const response = await fetch(`${API}/${kind}`, request).catch((error) => {
+    if (signal.aborted) throw signal.reason;
+    throw new Refusal(`The server does not answer (${error.message}).`);
+  });
+  if (!response.headers.get("Content-Type")?.includes("json"))
+    throw new Refusal(`The server answered with status ${response.status}.`);
+  for await (const line of lines(response.body)) {
+    if (line.progress) progress(line.progress[0], line.progress[1]);
+    else if (line.error) throw new Refusal(line.error);
+    else return line.answer;
+  }
+  throw new Refusal("The server ended its answer early.");
+}
+
+/**
+ * One answer that a panel waits for: asked again when the question changes, with its progress, a button that stops it,
+ * and the reason why there is none.
+ */
+export class Answer {
+  /** @type {any} */
+  value = null;
+  problem = "";
+  stopped = false;
+  asked = null; // the question as text
+  /** @type {any} */
+  body = null;
+  /** @type {AbortSignal | undefined} */
+  leave = undefined;
+
+  /**
+   * @param {string} kind of question
+   * @param {string} text what goes on
+   * @param {string} noun what is computed, for the buttons' labels
+   * @param {() => void} changed is called when there is news
+   */
+  constructor(kind, text, noun, changed) {
+    this.kind = kind;
+    this.changed = changed;
+    this.bar = html("progress");
+    this.text = html("span", text);
+    this.element = html("span.soft.screen");
+    this.working = [
+      html("label.soft", this.text, " ", this.bar),
+      " ",
+      linkButton("Stop", `Stop computing ${noun}`, () => this.stop()),
+    ];
+    this.offer = ["Computation stopped. ", linkButton("Compute", `Compute ${noun}`, () => this.again())];
+  }
+
+  /**
+   * Ask this, unless it is what was asked last; null asks nothing.
+   * @param {object | null} body
+   * @param {AbortSignal} [leave] aborts when the page is left
+   */
+  ask(body, leave) {
+    const asked = body && JSON.stringify(body);
+    if (asked === this.asked) return;
+    this.controller?.abort();
+    Object.assign(this, { asked, body, leave, value: null, problem: "", stopped: false });
+    if (body) this.begin();
+    else this.draw();
+  }
+
+  begin() {
+    const controller = (this.controller = new AbortController());
+    const signal = this.leave ? AbortSignal.any([controller.signal, this.leave]) : controller.signal;
+    this.bar.removeAttribute("value");
+    const progress = (done, of) => {
+      if (!of) return;
+      this.bar.max = of;
+      this.bar.value = done;
+    };
+    ask(this.kind, this.body, signal, progress).then(
+      (value) => this.arrived(controller, { value }),
+      (error) => signal.aborted || this.arrived(controller, { problem: error.message }),
+    );
+    this.draw();
+  }
+
+  arrived(controller, news) {
+    if (controller !== this.controller) return;
+    Object.assign(this, news);
+    this.draw();
+    this.changed();
+  }
+
+  stop() {
+    this.controller.abort();
+    this.stopped = true;
+    this.draw();
+  }
+
+  again() {
+    this.stopped = false;
+    this.begin();
+  }
+
+  // What goes on, in other words.
+  say(text) {
+    this.text.textContent = text;
+  }
+
+  get state() {
+    if (this.problem) return "problem";
+    if (this.stopped) return "stopped";
+    return this.asked && this.value === null ? "working" : "";
+  }
+
+  // The buttons stay the same elements while it works, so that the keyboard does not lose them.
+  draw() {
+    const { state } = this;
+    if (state === this.drawn && state !== "problem") return;
+    this.drawn = state;
+    refill(this.element, { problem: this.problem, stopped: this.offer, working: this.working }[state] ?? []);
+  }
+}

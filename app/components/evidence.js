@@ -1,0 +1,130 @@
+// What the panels read from an explanation as core/evidence writes it to JSON.
+
+/**
+ * @typedef {{ text: string, start: number, end: number, unknown: boolean }} Token
+ * @typedef {{ role: string, text: string, tokens: Token[], truncated: number }} Sentence
+ * @typedef {{ model: string, title: string, first: Sentence, contexts: Sentence[], judged: string, labels: string[],
+ *   logits: number[], probabilities: number[], evidence: any[], warnings: string[], milliseconds: number,
+ *   answer?: string }} Explanation as core/evidence/explanation.py has it
+ */
+
+export const NO_WORD = "(no word)"; // the null word
+export const SPECIAL = "special tokens"; // the column of a transformer's pieces that belong to no word
+const WORD_UNITS = ["words", "final state", "similarity"]; // of maps whose columns are words
+const CROSSES = 0.5; // how far a word has to look across another one to be named
+
+/** @param {Explanation} explanation */
+export const sentences = ({ first, contexts }) => [first, ...contexts].filter(({ role }) => role);
+
+/**
+ * @param {Explanation} explanation
+ * @param {string} role
+ */
+export const sentenceOf = (explanation, role) => sentences(explanation).find((side) => side.role === role);
+
+/** @param {Sentence} sentence */
+export const tokensOf = ({ tokens }) => tokens.map(({ text }) => text);
+
+/** @param {string} kind */
+export const recordOf = (explanation, kind) => explanation.evidence.find((record) => record.kind === kind);
+
+// The first token of each line that holds tokens. Places are code points, as Python counts them.
+export function lineStarts({ text, tokens }) {
+  if (!text.includes("\n")) return tokens.length ? [0] : [];
+  const letters = Array.from(text);
+  const lines = tokens.map(({ start }) => letters.slice(0, start).filter((letter) => letter === "\n").length);
+  return lines.flatMap((line, i) => (i === 0 || line !== lines[i - 1] ? [i] : []));
+}
+
+export const isWordMap = ({ kind, units }) => kind === "attention_map" && WORD_UNITS.includes(units);
+
+// The rows that look across this one, those that do so most first.
+export function crossingRows({ crossed_by: crossed }, row) {
+  const across = crossed?.[row] ?? [];
+  const rows = [...across.keys()].filter((k) => across[k] >= CROSSES);
+  return rows.sort((a, b) => across[b] - across[a]);
+}
+
+// What stands along one edge of a map, in words.
+function unitsOf(explanation, role, units) {
+  const tokens = tokensOf(sentenceOf(explanation, role));
+  if (units === "final state") return [units];
+  const filters = units === "windows" && recordOf(explanation, "filter_provenance");
+  if (!filters) return tokens;
+  const { width } = filters;
+  return Array.from({ length: Math.max(1, tokens.length - width + 1) }, (_, i) => tokens.slice(i, i + width).join(" "));
+}
+
+/**
+ * What stands along the rows and along the columns of a map of `cells`. Units without names have numbers, as the hops of
+ * self-attention.
+ * @param {Explanation} explanation
+ * @param {{ rows: string, columns: string, units: string, null: boolean }} map
+ * @param {number[][]} cells
+ */
+export function edgeWords(explanation, { rows, columns, units, null: none }, cells) {
+  const named = (words, count) =>
+    words.length === count ? words : Array.from({ length: count }, (_, i) => String(i + 1));
+  const along = unitsOf(explanation, columns, units === "final state" ? "words" : units);
+  return [
+    named(unitsOf(explanation, rows, units), cells.length),
+    named(none ? [...along, NO_WORD] : along, cells[0].length),
+  ];
+}
+
+// Classes with their looks, and other probabilities than those they came with.
+export const withChances = (classes, probabilities) =>
+  classes.map((one, i) => ({
+    ...one,
+    p: probabilities[i],
+    said: one.said && one.said.replace(/^[−-]?[\d.]+/, probabilities[i].toFixed(2).replace("-", "\u2212")),
+  }));
+
+// The words of an explanation's sentence as the pair's view draws it.
+function sideOf(explanation, role, axis, { unread = "", negatable = {} }) {
+  const sentence = sentenceOf(explanation, role);
+  return {
+    role,
+    axis,
+    tokens: tokensOf(sentence),
+    unknown: sentence.tokens.flatMap(({ unknown }, i) => (unknown ? [i] : [])),
+    truncated: sentence.truncated,
+    lines: lineStarts(sentence),
+    judged: [role, "both"].includes(explanation.judged),
+    read: role !== unread,
+    negatable: negatable[role] ?? [],
+  };
+}
+
+/**
+ * Both sentences in reading order. `axes`: the roles along the rows and the columns of the page's selection; a text that
+ * looks at itself stands along both.
+ * @param {Explanation} explanation
+ * @param {[string, string]} axes
+ * @param {{ unread?: string, negatable?: Record<string, number[]> }} [more]
+ */
+export function sidesOf(explanation, [row, column], more = {}) {
+  if (row === column) return ["column", "row"].map((axis) => sideOf(explanation, row, axis, more));
+  return sentences(explanation).map(({ role }) => sideOf(explanation, role, role === row ? "row" : "column", more));
+}
+
+/**
+ * The data of the panels that draw an explanation, in the order of their first records, and of those that ask about it.
+ * @param {Explanation} explanation
+ * @param {typeof import("./view.js").PANELS} panels
+ * @param {any} page what the page says of how it is drawn; `why`: what it asks about the pair
+ */
+export function panelsOf(explanation, panels, page) {
+  const kinds = explanation.evidence.map(({ kind }) => kind);
+  const own = (name) => panels[name].kinds ?? [name];
+  const first = (name) => kinds.findIndex((kind) => own(name).includes(kind));
+  const asking = Object.keys(panels).filter((name) => panels[name].asks && page.why);
+  const drawing = Object.keys(panels).filter((name) => first(name) >= 0);
+  drawing.sort((a, b) => first(a) - first(b));
+  return [...drawing, ...asking].flatMap((name) => {
+    const { place = "below", read = (records) => records, asks } = panels[name];
+    const records = explanation.evidence.filter(({ kind }) => own(name).includes(kind));
+    const all = asks ? asks(explanation, page) : read(records, explanation, page);
+    return all.map((data) => ({ kind: name, place, data }));
+  });
+}

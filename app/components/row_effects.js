@@ -1,0 +1,58 @@
+// On the Error desk: the words of the open row with the largest effects, for each model.
+
+import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
+import { Answer } from "./ask.js";
+import { capital, html, refill } from "./elements.js";
+import { VIEWS, View } from "./view.js";
+
+const MOST = 6; // words that are listed
+
+/** @extends {View<import("./payloads").RowEffects>} */
+class RowEffectsView extends View {
+  build() {
+    for (const { answer } of this.models ?? []) answer.ask(null);
+    this.models = this.data.models.map((model) => {
+      const answer = new Answer("why", "Computing …", "word effects", () => this.draw());
+      answer.ask(model.question, this.leave.signal);
+      return { ...model, answer, place: html("div.effects.panel") };
+    });
+    const reading =
+      "Filled, to the right: the word supports the verdict; hollow, to the left: it opposes it. The number is log p before minus after the word is removed. Explore has all words and other methods.";
+    return [...this.models.map(({ place }) => place), html("p.how.soft", reading)];
+  }
+
+  draw() {
+    for (const { letter, names, answer, place } of this.models) {
+      const effects = answer.value;
+      const verdict = effects ? `“${names[effects.verdict]}”` : "the verdict";
+      refill(
+        place,
+        html("h3.mid", `${letter}: how each word affects ${verdict}, largest effects first`),
+        answer.element,
+        effects && this.lists(effects, names[effects.verdict]),
+      );
+    }
+  }
+
+  lists(effects, verdict) {
+    const target = effects.labels.indexOf(effects.verdict);
+    const known = effects.words.filter(({ effect }) => effect !== null);
+    known.sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
+    const words = known.slice(0, MOST).map(({ role, text, index, effect, spread, probabilities }) => ({
+      role,
+      ...wordOf(text, index, [effect, spread, probabilities?.[target]]),
+    }));
+    const range = rangeOf(words, effects.unit);
+    return Array.from(
+      Map.groupBy(words, ({ role }) => role),
+      ([role, own]) => {
+        const lines = own.map((word) =>
+          barLine(html("span.word", { dir: "auto" }, word.text), word, range, factsOf(word, effects, verdict)),
+        );
+        return barList(capital(role), [...lines, axisLine(range)]);
+      },
+    );
+  }
+}
+
+VIEWS.rowEffects = (root) => new RowEffectsView(root);

@@ -1,1 +1,0 @@
-"""What words and links do to a verdict, computed while a person reads it."""

@@ -1,0 +1,143 @@
+"""What Explore's panels ask the API about a pair, and what each answer costs with a model whose passes take long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.explore import heads, what_if
+from app.explore.reading import Read
+from app.explore.what_if import WhatIf
+from app.panels.verdict import class_names
+from core.checkpoint import Checkpoint
+from core.effects import METHODS, cost, gradients
+from core.effects.links import STRONGEST
+from core.effects.why import target_class
+from core.effects.words import ATTENTION, DRAWING, DROPPED, REPLACED, TAKEN_AWAY
+from core.evidence import AttentionMap, Explanation
+from core.linguistics.negation import negatable
+
+ALL = "all"
+"""As many replacements of each word as of any other model, of a slow one."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method for word effects, with its ``cost`` where that is worth saying."""
+
+    name: str
+    cost: str = ""
+
+
+@dataclass(frozen=True)
+class Knockouts:
+    """What can be cut of a transformer of so many ``layers``, with what each costs: its ``strongest`` links or
+    ``every`` link, before the softmax, from any layer on, or whole ``heads``."""
+
+    strongest: str
+    every: str
+    heads: str
+    layers: int
+
+
+@dataclass(frozen=True)
+class Why:
+    """What the panels ask. ``question``: about the pair as it is now and the model as it was trained; ``shown``: about
+    what the page shows, with its edits; ``verdict``: the class that is followed, as people read it; ``methods``: the
+    first one first; ``timed``: whether answers say how many passes they took; ``more``: which further replacements can
+    be drawn; ``negatable``: by role, the words before which “not” can stand."""
+
+    question: Mapping[str, object]
+    shown: Mapping[str, object]
+    verdict: str
+    methods: Sequence[Method]
+    timed: bool
+    more: str
+    knockouts: Knockouts | None
+    costs: Mapping[str, str]
+    negatable: Mapping[str, Sequence[int]]
+    what_if: WhatIf
+
+
+def why(read: Read) -> Why:
+    """What is asked about a pair that was read."""
+    page, checkpoint = read.page, read.checkpoint
+    pair = checkpoint, *page.pair.now
+    model, typed = {"model": page.model}, page.texts[0].now
+    head = heads.shown(page, checkpoint)
+    method = shown_method(read)
+    sides = [side for side in (read.shown.first, *read.shown.contexts) if side.role]
+    return Why(
+        question=model | {"first": page.pair.first, "second": page.pair.second},
+        shown=model | {"first": typed[0], "second": typed[1], "edits": list(map(str, page.made)), "head": head},
+        verdict=followed(checkpoint, read.trained),
+        methods=_methods(read),
+        timed=bool(checkpoint.seconds),
+        more=_more(read, method),
+        knockouts=_knockouts(read.shown, pair),
+        costs={
+            "change": _price(checkpoint, lambda: cost.of_smallest_change(*pair)),
+            "faithfulness": _price(checkpoint, lambda: cost.of_believing(*pair)),
+        },
+        negatable={side.role: negatable([token.text for token in side.tokens]) for side in sides},
+        what_if=what_if.panel(page, checkpoint, read.steps),
+    )
+
+
+def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:
+    """The class whose probability effects are about, as people read it."""
+    return class_names(explanation)[target_class(checkpoint, explanation.probabilities)]
+
+
+def shown_method(read: Read) -> str:
+    """The method by which word effects are shown. Where combined removal takes long, words are dropped until a person
+    asks for the others."""
+    page = read.page
+    waits = page.method == TAKEN_AWAY and not page.drawn and not _brisk(read)
+    return DROPPED if waits else page.method
+
+
+def _brisk(read: Read) -> bool:
+    return not read.checkpoint.seconds or cost.of_words(read.checkpoint, *read.page.pair.now).brisk
+
+
+def _methods(read: Read) -> Sequence[Method]:
+    """All methods, the first one first; without costs of a model that nobody waits for."""
+    checkpoint, pair = read.checkpoint, read.page.pair.now
+    attends = AttentionMap in checkpoint.model.shows(checkpoint.card["config"])
+    known = [name for name in METHODS if name != ATTENTION or attends]
+    if not checkpoint.model.differentiable:
+        known = [name for name in known if name not in gradients.METHODS]
+    first = TAKEN_AWAY if _brisk(read) else DROPPED
+    known.sort(key=lambda name: name != first)
+    drawing = DRAWING if read.page.drawn == ALL else None
+    return [
+        Method(name, _price(checkpoint, lambda name=name: cost.of_words(checkpoint, *pair, name, drawing)))  # type: ignore[misc]
+        for name in known
+    ]
+
+
+def _more(read: Read, method: str) -> str:
+    """What all replacements of each word cost; empty where they are drawn already, or where there are none."""
+    checkpoint = read.checkpoint
+    if not checkpoint.seconds or read.page.drawn == ALL or method not in (TAKEN_AWAY, REPLACED):
+        return ""
+    whole = cost.of_words(checkpoint, *read.page.pair.now, method, DRAWING)
+    return f"all {DRAWING.frequent + DRAWING.related} replacements of each word: {whole}"
+
+
+def _price(checkpoint: Checkpoint, of: Callable[[], cost.Cost]) -> str:
+    """What something costs, in words; empty of a model that nobody waits for."""
+    return str(of()) if checkpoint.seconds else ""
+
+
+def _knockouts(explanation: Explanation, pair: tuple[Checkpoint, str, str]) -> Knockouts | None:
+    """What can be cut of a transformer, with what it costs; None of a model whose weights can be set."""
+    maps = (one for one in explanation.evidence if isinstance(one, AttentionMap) and one.own)
+    cells = [len(one.weights) * len(one.weights[0]) for one in maps]
+    if not cells:
+        return None
+    strongest, every = (
+        str(cost.of_passes(*pair, 1 + sum(min(most, count) for count in cells))) for most in (STRONGEST, max(cells))
+    )
+    return Knockouts(strongest, every, str(cost.of_heads(*pair)), pair[0].model.layers)

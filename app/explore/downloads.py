@@ -1,0 +1,78 @@
+"""What Explore shows as files, each made when a person asks for it: effects may take longer than the page."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import replace
+
+import streamlit as st
+
+from app import page_style
+from app.explore import asking, drawing, heads, what_if
+from app.explore.reading import Read
+from app.page_state.explore import EVERY, HEADS
+from core.effects.links import Taken
+from core.effects.why import what_heads_do, what_links_do, why
+from core.effects.words import DRAWING
+from core.errors import UserError
+from core.evaluation.adversary import believed
+from core.evidence.edges import link_edges
+from core.evidence.effects import Effects, LinkEffects, links_csv
+from core.evidence.faithfulness import Faithfulness
+
+
+def draw(read: Read) -> None:
+    """A row of links."""
+    page, stem, explanation = read.page, drawing.stem(read), read.shown
+    method = asking.shown_method(read)
+    with st.container(horizontal=True, gap="small"):
+        page_style.download("All numbers (JSON)", lambda: _everything(read), f"pairlens-{stem}.json")
+        file = f"pairlens-effects-{method}-{stem}.csv"
+        page_style.download("Effects of words (CSV)", lambda: _words(read).to_csv(), file)
+        if page.links:
+            page_style.download(
+                "Effects of links (CSV)", lambda: _links_csv(read), f"pairlens-links-{page.links}-{stem}.csv"
+            )
+        if page.believed:
+            measured = f"pairlens-faithfulness-{stem}.csv"
+            page_style.download("Faithfulness (CSV)", lambda: _faithfulness(read).to_csv(), measured)
+        for record in (record for record in explanation.evidence if record.tabular):
+            make = functools.partial(record.to_csv, explanation)
+            file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + f"-{stem}.csv"
+            page_style.download(f"{page_style.capital(record.title)} (CSV)", make, file)
+        if len(read.steps) > 1:
+            make_list = functools.partial(what_if.to_csv, read.checkpoint, read.steps)
+            page_style.download("What if (CSV)", make_list, f"pairlens-what-if-{stem}.csv")
+
+
+def _everything(read: Read) -> str:
+    page, explanation = read.page, read.shown
+    try:
+        effects = _words(read).with_links(_links(read) if page.links else ())
+        evidence = (*explanation.evidence, effects, *([_faithfulness(read)] if page.believed else []))
+    except UserError:  # the page says what is wrong
+        evidence = explanation.evidence
+    return replace(explanation, evidence=evidence).to_json(indent=1)
+
+
+def _words(read: Read) -> Effects:
+    drawing = DRAWING if read.page.drawn == asking.ALL else None
+    return why(read.checkpoint, *read.page.pair.now, asking.shown_method(read), drawing=drawing)
+
+
+def _links(read: Read) -> tuple[LinkEffects, ...]:
+    pair, links = (read.checkpoint, *read.page.pair.now), read.page.links
+    if links == HEADS and read.checkpoint.model.has_heads:
+        return what_heads_do(*pair)
+    taken = Taken(links) if links in {*Taken} else Taken.KEPT
+    return what_links_do(*pair, taken, every=links == EVERY, layer=heads.layer(read.page, read.checkpoint) - 1)
+
+
+def _links_csv(read: Read) -> str:
+    cut = _links(read)
+    return links_csv(cut, [link_edges(one, read.trained) for one in cut])
+
+
+def _faithfulness(read: Read) -> Faithfulness:
+    return believed(read.checkpoint, *read.page.pair.now)

@@ -1,0 +1,157 @@
+// A record of faithfulness in numbers and sentences: what each number is, where it comes from and what it cannot tell.
+
+import { percent, signed, the } from "../../components/elements.js";
+import { edgeWords } from "../../components/evidence.js";
+import { scaleEnd } from "../../components/colours.js";
+
+const METHODS = {
+  "taken-away": "Combined removal",
+  dropped: "Dropped",
+  "gradient-norm": "Gradient norm",
+  "gradient-times-input": "Gradient × input",
+  "integrated-gradients": "Integrated gradients",
+  "most-attended": "Attention, most attended first",
+  "least-attended": "Attention, least attended first",
+};
+const RANDOM = "random";
+const STEPS = ["1", "2", "3", "20 %", "50 %"];
+const MUCH = 0.1; // nats of divergence below which an adversary's attention is hardly different
+const LARGEST_CHANGE = 0.02; // total variation that counts as the same answer
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+// A difference of two percentages, as core/wording.py says it.
+function points(difference) {
+  const number = percent(Math.abs(difference)).replace("\u00a0%", "");
+  return `${number} percentage ${number === "1.0" ? "point" : "points"}`;
+}
+
+function method(title, { sufficiency, comprehensiveness }) {
+  const steps = STEPS.map(
+    (step, i) => `${step}: ${signed(sufficiency[i], 2)} with these alone, ${signed(comprehensiveness[i], 2)} without`,
+  );
+  return { title, left: mean(sufficiency), taken: mean(comprehensiveness), steps };
+}
+
+// Every method's erasure curves, the most telling first, with those of random orders beside.
+export function methodsOf({ curves }) {
+  const known = Object.entries(curves).filter(([name]) => name in METHODS);
+  const methods = known.map(([name, own]) => method(METHODS[name], own));
+  methods.sort((a, b) => b.taken - a.taken);
+  return { methods, random: method("Random orders", curves[RANDOM]) };
+}
+
+// What permutations of this pair cannot show, and what they do to pairs of a data set.
+function limitsOf({ moved, verdict, elsewhere = [] }) {
+  if (!moved?.mean.length) return [];
+  const mismatch =
+    "Moved attention aligns the words wrongly, which itself speaks for this verdict: that the verdict stays does not show that it would without the model’s attention.";
+  return [...(["contradiction", "0"].includes(verdict) ? [mismatch] : []), ...elsewhere];
+}
+
+// The record in one sentence, as its to_text has it.
+export function sentenceOf(record) {
+  const { moved, named, tau_b, labels, verdict, probabilities } = record;
+  const parts = [];
+  if (moved) {
+    const target = labels.indexOf(verdict);
+    const change = moved.mean.length
+      ? ` and brings its probability from ${percent(probabilities[target])} to ${percent(moved.mean[target])} on average`
+      : "";
+    parts.push(
+      `moving this model’s attention changes its verdict in ${moved.changed} of ${moved.permutations} permutations${change}`,
+    );
+  }
+  if (named) parts.push(`its attention names ${named[0]} of the ${named[1]} words with the largest effect`);
+  if (parts.length) {
+    const text = parts.join("; ");
+    return [`${text[0].toUpperCase()}${text.slice(1)}.`, ...limitsOf(record)].join(" ");
+  }
+  return tau_b.length
+    ? "Its attention is scores that a choice follows, so moving it does not apply."
+    : "This model has no attention that could be moved.";
+}
+
+// An adversary's maps beside the model's own, each pair on one scale, with the words along both edges.
+export function mapsOf({ maps, adversary }, explanation) {
+  return (adversary?.maps ?? []).map((other, i) => {
+    const { rows, columns, weights } = maps[i];
+    const high = scaleEnd([...weights.flat(), ...other.flat()], 1);
+    return { rows, columns, words: edgeWords(explanation, maps[i], weights), own: weights, other, high };
+  });
+}
+
+/**
+ * All facts beside the figure. `names`: the classes as people read them.
+ * @param {any} record
+ * @param {string[]} names
+ */
+export function factsOf(record, names) {
+  const { named, moved, tau_b, adversary } = record;
+  const facts = [
+    named && ofNamed(named),
+    moved && ofPermutations(moved),
+    moved && ofUniform(record, names),
+    tau_b.some((tau) => tau !== null) && ofTau(record),
+    adversary && ofAdversary(record, names),
+    !adversary && tau_b.length && NOT_MOVED,
+  ];
+  return facts.filter(Boolean);
+}
+
+const NOT_MOVED = {
+  name: "Moving attention",
+  says: "does not apply: this model’s maps hold scores.",
+  more: "Scores, which a choice or a pooling follows, are not shares of a whole, so there is nothing to shuffle or to make uniform. “What each link does” cuts single cells of such a map.",
+};
+
+const ofNamed = ([hits, of]) => ({
+  name: "Words named",
+  says: `${hits} of the ${of} words with the largest effect are among the ${of} most attended.`,
+  more: `An effect is how much the verdict drops without the word (the first bars of this page); a word is attended by the weight that it receives, summed over all rows. After Jain & Wallace (2019, section 4.1), who compare whole orders. What it cannot tell: with ${of} words, one hit more or less may be chance; and the least attended word can be the decisive one, because nothing in the other text answers it.`,
+});
+
+const ofPermutations = ({ changed, permutations, total_variation: variation }) => ({
+  name: "Permuted attention",
+  says: `The verdict changes in ${changed} of ${permutations} permutations; on average the class probabilities move by ${points(variation)} (total variation).`,
+  more: `The weights of each row, the null word’s among them, are shuffled over the cells that the model could use, in all maps at once, ${permutations} times with a fixed seed (Jain & Wallace 2019, section 4.2.1). What it cannot tell: that nothing changes does not say that the attention is wrong, only that this verdict does not depend on where words look, and for a contradiction not even that, since wrongly aligned words themselves speak for it; and the model was not trained with permuted rows, so a change may be damage and not meaning (Wiegreffe & Pinter 2019).`,
+});
+
+function ofUniform({ moved: { uniform }, probabilities }, names) {
+  const best = (values) => values.indexOf(Math.max(...values));
+  const [now, before] = [best(uniform), best(probabilities)];
+  return {
+    name: "Uniform attention",
+    says: `gives ${names[now]} ${percent(uniform[now])}, ${now === before ? "the same" : "another"} verdict.`,
+    more: "Every cell that the model could use gets the same weight. Wiegreffe & Pinter (2019, section 3.2) train a model with such weights; here the trained model gets them, which is harder on it. What it cannot tell: the same verdict means that attention is not needed for this pair, not that it is not needed for any.",
+  };
+}
+
+function ofTau({ tau_b, maps }) {
+  const where = ({ rows, columns }) => ` (${the(rows)} into ${the(columns)})`;
+  const known = tau_b.flatMap((tau, i) =>
+    tau === null ? [] : [`τ-b ${signed(tau, 2)}${maps.length > 1 ? where(maps[i]) : ""}`],
+  );
+  return {
+    name: "Weight against effect",
+    says: `${known.join(", ")} between the weight of a link and the size of its effect, over all links.`,
+    more: "Kendall’s τ-b is 1 where both orders are the same, 0 where they have nothing in common, −1 where one is the other reversed. The effect of a link is log p of the verdict before minus after its cell is set to 0 and the rest of its row is renormalised. Jain & Wallace (2019, section 4.1) correlate attention with gradients and with leaving words out. What it cannot tell: most links weigh next to nothing and do next to nothing, which alone makes τ-b large; it does not say that the heaviest link is the most telling one.",
+  };
+}
+
+function ofAdversary({ adversary, labels, verdict, probabilities }, names) {
+  const most = Math.log(2).toFixed(2);
+  const name = "An adversary";
+  const more = `Other rows are searched that lie as far as possible from the model’s, by the mean Jensen–Shannon divergence (0: the same, ${most}: no weight in common), while no more than ${percent(LARGEST_CHANGE)} of probability moves between the classes; the matrix that is shown was put into the model and checked. By gradients from five starts for at most 3 seconds (Jain & Wallace 2019, section 4.2.2). What it cannot tell: a search that finds nothing proves nothing, and a faster machine may find more. Attention that no training would have brought about is a weak case against the one that it did (Wiegreffe & Pinter 2019).`;
+  const { maps, divergence, total_variation: variation, probabilities: under } = adversary;
+  if (!maps.length)
+    return { name, says: "None was found: all other attention that was tried changes the answer.", more };
+  const target = labels.indexOf(verdict);
+  const [before, after] = [percent(probabilities[target]), percent(under[target])];
+  const stays = `${names[target]} ${after} instead of ${before}, ${variation.toFixed(3)} of probability moved`;
+  const says =
+    divergence < MUCH
+      ? `No other attention was found with this answer: the farthest lies ${divergence.toFixed(3)} of at most ${most} nats from the model’s (${stays}).`
+      : `Attention ${divergence.toFixed(2)} of at most ${most} nats from the model’s gives the same: ${stays}.`;
+  return { name, says, more };
+}

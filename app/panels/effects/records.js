@@ -1,0 +1,25 @@
+// What the bars show of a record of effects.
+
+const NEAR = 0.05; // share of the whole, or nats, by which effects may miss it
+
+// By role, one bar per word by this method: effect, spread, and the verdict's mean probability without the word. Of a mean
+// of several methods each is known alone, too.
+export function barsOf({ words, method: asked, labels, verdict }, method) {
+  const target = labels.indexOf(verdict);
+  const whole = ({ effect, spread, probabilities }) => [effect, spread, probabilities?.[target] ?? null];
+  const alone = ({ by_way, spread_by_way }) => [by_way[method] ?? null, spread_by_way[method] ?? null, null];
+  const known = method === asked || words.some(({ by_way }) => method in by_way);
+  if (!known) return null;
+  const roles = [...new Set(words.map(({ role }) => role))];
+  const of = (role) => words.filter((word) => word.role === role);
+  return Object.fromEntries(roles.map((role) => [role, of(role).map(method === asked ? whole : alone)]));
+}
+
+// Whether effects add up to the difference that they should be.
+export const complete = ([sum, whole]) => Math.abs(sum - whole) <= Math.max(NEAR * Math.abs(whole), NEAR);
+
+// The word with the largest positive effect.
+export function strongestWord({ words }) {
+  const [first] = words.filter(({ effect }) => effect > 0).sort((a, b) => b.effect - a.effect);
+  return first ?? null;
+}

@@ -1,0 +1,176 @@
+"""What the scripts make of records: the same as Python says of them, and what only the screen needs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app import components, panels
+from app.components.bundle import bundle
+from core.checkpoint import load
+from core.effects import why
+from core.evaluation.adversary import believed
+from core.evidence import AttentionMap, FilterProvenance, PhraseSelection, PooledAttention
+from core.evidence.codec import to_dict
+from core.evidence.edges import edge_words
+from core.evidence.effects import LinkEffects, complete
+from core.explain import explain
+from tests.app.conftest import CONSTANTS
+from tests.app.made_up import POOLED, pair
+
+PANELS, COMPONENTS = Path(panels.__file__).parent, Path(components.__file__).parent
+TEXTS = ("a man and a dog", "the dog is not playing")
+
+
+@pytest.fixture
+def called(tmp_path, run_script):
+    """What an exported function of a script returns for these arguments."""
+
+    def call(script, name, *arguments):
+        entry = tmp_path / "entry.js"
+        given = json.dumps(arguments, default=to_dict)
+        entry.write_text(
+            f'import {{ {name} }} from "{script}";\nexport default JSON.stringify({name}(...{given}) ?? null);\n'
+        )
+        return json.loads(run_script(bundle(entry, [script], CONSTANTS)))
+
+    return call
+
+
+@pytest.fixture
+def said(checkpoints):
+    """The explanation of a pair by a model."""
+    return lambda model: explain(load(checkpoints / model), *TEXTS)
+
+
+def test_sentences_begin_their_lines_where_python_does(called):
+    explanation = pair(judged="both")
+    sides = called(COMPONENTS / "evidence.js", "sidesOf", explanation, ["answer", "question"])
+    assert [(side["role"], side["axis"], side["judged"]) for side in sides] == [
+        ("question", "column", True),
+        ("answer", "row", True),
+    ]
+    one = called(COMPONENTS / "evidence.js", "sidesOf", explanation, ["answer", "answer"])
+    assert [(side["role"], side["axis"]) for side in one] == [("answer", "column"), ("answer", "row")]
+
+
+def test_lines_of_a_text_are_pythons(called, checkpoints):
+    told = explain(load(checkpoints / "test-light"), "𝒂 dog\n\nis 🐕 outside\nin snow", "a cat")
+    assert called(COMPONENTS / "evidence.js", "lineStarts", to_dict(told.first)) == list(told.first.line_starts)
+    assert len(told.first.line_starts) == 3
+
+
+def test_rows_that_look_across_a_word_are_pythons(called, said):
+    record = said("test-two-sided").find(AttentionMap)
+    for row in range(len(record.weights)):
+        assert called(COMPONENTS / "evidence.js", "crossingRows", record, row) == record.crossing(row)
+
+
+def test_a_map_of_words_has_its_null_word_and_of_a_transformer_where_the_rest_goes(called, said):
+    script, record = PANELS / "attention_map/records.js", said("test-two-sided").find(AttentionMap)
+    drawn = called(script, "wordMap", record, "score")
+    assert (drawn["show"], drawn["none"]["word"], drawn["of"], drawn["stays"]) == ("score", "(no word)", "", "")
+    assert drawn["none"]["weights"] == pytest.approx(record.null)
+    head = replace(record, scores=(), own=tuple(0.25 for _ in record.weights), name="layer 1, head 1")
+    of_a_head = called(script, "wordMap", head, "score")
+    assert (of_a_head["show"], of_a_head["of"]) == ("weight", "layer 1, head 1")
+    assert of_a_head["none"]["word"] == "special tokens" and of_a_head["stays"] == head.stays
+
+
+def test_windows_are_listed_with_the_one_that_each_looks_at_most(called, said):
+    explanation = said("test-qa-bare")
+    record = explanation.find(AttentionMap)
+    (windows,) = called(PANELS / "attention_map/records.js", "mapsOf", [record], explanation, {})
+    assert windows["width"] == explanation.find(FilterProvenance).width and windows["units"] == "windows"
+    for own, other, cosine, weight in windows["lines"]:
+        row = record.weights[own]
+        assert (other is None and weight == 0) or (row[other] == max(row) == weight and cosine > 0)
+
+
+@pytest.mark.parametrize("model", ["test-light", "test-qa", "test-qa-fixed"])
+def test_filters_parts_and_shares_add_up(called, said, model):
+    explanation = said(model)
+    drawn = called(PANELS / "filter_provenance/filters.js", "filtersOf", explanation.evidence, explanation)
+    records = [record for record in explanation.evidence if isinstance(record, FilterProvenance)]
+    assert [side["parts"] for side in drawn["sides"]] == [record.part_names for record in records]
+    for side in drawn["sides"]:
+        for one in side["filters"]:
+            assert sum(one["parts"]) == pytest.approx(one["pre"], abs=1e-4)
+    for c, logit in enumerate(explanation.logits):
+        filters = sum(one["shares"][c] for side in drawn["sides"] for one in side["filters"])
+        rest = sum(shares[c] for _, shares in drawn["rest"]) + drawn["bias"][c]
+        assert filters + rest == pytest.approx(logit, abs=1e-4)
+
+
+def test_pooled_sentences_are_one_panel_each_side_on_its_scale(called):
+    drawn = called(PANELS / "pooled_attention/pooled.js", "pooledSides", POOLED)
+    assert [(side["role"], side["high"]) for side in drawn["sides"]] == [("question", 0.6), ("answer", 0.7)]
+    assert (drawn["shares"], drawn["name"]) == (True, "attentive pooling")
+    unnormalised = PooledAttention("attentive pooling", "answer", (3.0, 2.0, 1.0))
+    assert not called(PANELS / "pooled_attention/pooled.js", "pooledSides", [POOLED[0], unnormalised])["shares"]
+
+
+def test_phrases_that_are_kept_are_those_of_the_trained_k(called, said):
+    record = said("test-te").find(PhraseSelection)
+    drawn = called(PANELS / "phrase_selection/compact.js", "keptOf", record)
+    for place, side in enumerate(record.sides):
+        kept = record.choice("kmin", record.k).kept[place]
+        assert drawn["sides"][place]["kmin"] == [list(side.phrases[i].span) for i in kept]
+
+
+def test_bars_are_the_effects_of_a_method_or_of_a_part_of_it(called, checkpoints):
+    script, effects = PANELS / "effects/records.js", why(load(checkpoints / "test-light"), *TEXTS)
+    bars = called(script, "barsOf", effects, "taken-away")
+    assert [bar[0] for bar in bars["premise"]] == pytest.approx([word.effect for word in effects.of("premise")])
+    part = next(iter(effects.words[0].by_way))
+    known = [word.by_way.get(part) for word in effects.of("hypothesis")]
+    assert [bar[0] for bar in called(script, "barsOf", effects, part)["hypothesis"]] == pytest.approx(known)
+    assert called(script, "barsOf", effects, "gradient-norm") is None
+    assert called(script, "strongestWord", effects)["text"] == effects.strongest.text
+    for case in ((1.0, 1.04), (1.0, 1.2), (10.0, 10.4), (0.0, 0.06)):
+        assert called(script, "complete", case) == complete(case)
+
+
+def test_cells_whose_weight_and_effect_disagree_are_pythons(called):
+    weights = tuple(tuple(0.9 if i == j else 0.01 * j for j in range(5)) for i in range(4))
+    effects = np.random.default_rng(0).normal(size=(4, 5))
+    effects[0][0], effects[3][1] = 0.0, -5.0
+    links = LinkEffects("b", "a", "words", False, False, None, weights, tuple(map(tuple, effects.tolist())), 0.1)
+    drawn = called(PANELS / "links/records.js", "linkMap", links)
+    assert [sorted(map(tuple, drawn[name])) for name in ("heavy", "telling")] == list(map(sorted, links.disagreeing))
+    assert drawn["high"] == 5 and [0, 0] in drawn["heavy"]
+    some = replace(links, effects=((None, *links.effects[0][1:]), *links.effects[1:]))
+    assert called(PANELS / "links/records.js", "disagreeing", some) == {"heavy": [], "telling": []}
+
+
+@pytest.mark.parametrize("model", ["test-light", "test-two-sided", "test-te", "test-alone"])
+def test_faithfulness_in_words_is_the_records_own(called, checkpoints, model):
+    script, record = PANELS / "belief/facts.js", believed(load(checkpoints / model), *TEXTS)
+    assert called(script, "sentenceOf", record) == record.sentence.replace("'", "’")
+    methods = called(script, "methodsOf", record)["methods"]
+    assert [one["taken"] for one in methods] == sorted((one["taken"] for one in methods), reverse=True)
+    dropped = next(one for one in methods if one["title"] == "Dropped")
+    assert (dropped["left"], dropped["taken"]) == pytest.approx(record.curves["dropped"].aopc)
+    names = explain(load(checkpoints / model), *TEXTS).class_names
+    facts = {fact["name"]: fact for fact in called(script, "factsOf", record, names)}
+    assert all("cannot tell" in fact["more"] or "Scores" in fact["more"] for fact in facts.values())
+    assert ("Permuted attention" in facts) == (model in ("test-light", "test-two-sided"))
+    assert ("Moving attention" in facts) == (model == "test-te")
+
+
+def test_an_adversarys_maps_stand_beside_the_models_with_their_words(called, checkpoints, said):
+    script, record = PANELS / "belief/facts.js", believed(load(checkpoints / "test-two-sided"), *TEXTS)
+    explanation = said("test-two-sided")
+    for drawn, own in zip(called(script, "mapsOf", record, explanation), record.maps, strict=True):
+        shape = len(own.weights), len(own.weights[0])
+        words = edge_words(own.rows, own.columns, own.units, own.null, shape, explanation)
+        assert drawn["words"] == list(map(list, words))
+    none = replace(record, adversary=replace(record.adversary, maps=(), divergence=0.0))
+    assert called(script, "mapsOf", none, explanation) == []
+    assert "None was found" in called(script, "factsOf", none, explanation.class_names)[-1]["says"]
+    near = replace(record, adversary=replace(record.adversary, divergence=0.01))
+    assert "No other attention was found" in called(script, "factsOf", near, explanation.class_names)[-1]["says"]
