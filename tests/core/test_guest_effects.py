@@ -13,9 +13,8 @@ from core.checkpoint import load, load_named
 from core.checkpoint.memory import memory_of
 from core.effects import cost
 from core.effects.links import STRONGEST, LinksError, Taken
-from core.effects.memory import kept_heads, kept_links, kept_why
-from core.effects.why import METHODS, Asked, what_links_do, why
-from core.effects.words import DRAWING, DROPPED, FEW, TAKEN_AWAY, unheard
+from core.effects.why import METHODS, Asked, what_heads_do, what_links_do, why
+from core.effects.words import DRAWING, DROPPED, FEW, TAKEN_AWAY
 from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import predict
 from core.evidence.effects import HEADS
@@ -58,8 +57,8 @@ def test_every_record_says_how_many_passes_it_took(guest, monkeypatch):
     assert more == 1 + 17 * 17
     # In addition to the links: the pair itself, twice, and its attention.
     assert passes(what_links_do(guest, *PAIR, Taken.RENORMALISED), extra=3) == 2 * STRONGEST
-    assert passes(kept_links(guest, *PAIR, Taken.RENORMALISED, unheard, every=True), extra=3) == 2 * 11 * 6
-    assert passes(kept_heads(guest, *PAIR, unheard), extra=3) == 3 * 4
+    assert passes(what_links_do(guest, *PAIR, Taken.RENORMALISED, every=True), extra=3) == 2 * 11 * 6
+    assert passes(what_heads_do(guest, *PAIR), extra=3) == 3 * 4
     assert json.loads(json.dumps(why(guest, *PAIR).to_dict()))["passes"] == 86
     rows.clear()
     measured = faithfulness(Asked.about(guest, *PAIR))
@@ -72,7 +71,7 @@ def test_links_from_a_layer_on_and_heads_as_a_whole(guest):
     batch = guest.reader.batch(asked.reading)
     effects = what_links_do(guest, *PAIR, Taken.RENORMALISED, layer=2)[0]
     i, j = next((i, j) for i, row in enumerate(effects.effects) for j, one in enumerate(row) if one is not None)
-    heads = kept_heads(guest, *PAIR, unheard)[0]
+    heads = what_heads_do(guest, *PAIR)[0]
     with torch.inference_mode():
         cells = guest.model.knocked_out(asked.reading, batch, 0, [(i, j)]).knockout.cells
         cut = guest.model.under(batch, Intervention(knockout=Knockout(cells, layer=2))).logits
@@ -90,7 +89,7 @@ def test_links_from_a_layer_on_and_heads_as_a_whole(guest):
     with pytest.raises(LinksError, match="has 3 layers"):
         what_links_do(guest, *PAIR, Taken.RENORMALISED, layer=3)
     with pytest.raises(LinksError, match="no heads"):
-        kept_heads(load_named("nli-two-sided"), *PAIR, unheard)
+        what_heads_do(load_named("nli-two-sided"), *PAIR)
 
 
 def test_gradients_of_a_word_are_those_of_its_pieces(guest):
@@ -131,8 +130,8 @@ def test_a_slow_model_is_heard_from_after_every_few_words(guest):
     readings = [slow.read(*PAIR) for _ in range(11)]
     predict(slow, readings, progress=reported.append)
     assert reported == [4, 8, 11]
-    assert kept_why(guest, *PAIR, TAKEN_AWAY, unheard) is kept_why(guest, *PAIR, TAKEN_AWAY, unheard, drawing=FEW)
-    assert kept_why(guest, *PAIR, TAKEN_AWAY, unheard, drawing=DRAWING).passes > 200
+    assert why(guest, *PAIR, TAKEN_AWAY).words == why(guest, *PAIR, TAKEN_AWAY, drawing=FEW).words
+    assert why(guest, *PAIR, TAKEN_AWAY, drawing=DRAWING).passes > 200
 
 
 def test_memory_is_free_after_it_has_left(tmp_path, monkeypatch):
@@ -144,9 +143,9 @@ def test_memory_is_free_after_it_has_left(tmp_path, monkeypatch):
     first = load_named("one")
     assert memory_of(first) > 0.01e6 and load_named("one") is first
     explained(first, *PAIR)
-    kept_why(first, *PAIR, TAKEN_AWAY, unheard)
-    kept_links(first, *PAIR, Taken.RENORMALISED, unheard)
-    kept_heads(first, *PAIR, unheard)
+    why(first, *PAIR, TAKEN_AWAY)
+    what_links_do(first, *PAIR, Taken.RENORMALISED)
+    what_heads_do(first, *PAIR)
     left = [weakref.ref(parameter) for parameter in first.model.parameters()]
     del first
     load_named("two")

@@ -98,23 +98,32 @@ test("phrases are named by their place and read from the text", () => {
   assert.equal(phraseName({ side: 1, index: 2 }), "b3");
   assert.deepEqual(phraseOf("a12"), { side: 0, index: 11 });
   assert.equal(phraseOf("c1"), null);
-  const phrases = new Phrases({
+  const sentence = (role, text) => {
+    const tokens = text.split(" ").map((word) => ({ text: word, start: 0, unknown: false }));
+    return { role, text, truncated: 0, tokens };
+  };
+  const phrase = (first, end, partner, score) => ({ span: [first, end], partner, score });
+  const record = {
+    kind: "phrase_selection",
     sides: [
-      {
-        tokens: ["a", "big", "dog"],
-        phrases: [
-          [0, 1, 0, 0.5],
-          [1, 3, 0, 0.25],
-        ],
-      },
-      { tokens: ["dogs"], phrases: [[0, 1, 1, 0.75]] },
+      { role: "premise", phrases: [phrase(0, 1, 0, 0.5), phrase(1, 3, 0, 0.25)] },
+      { role: "hypothesis", phrases: [phrase(0, 1, 1, 0.75)] },
     ],
-    trained: "kmin",
-    choices: { kmin: [{ kept: [[1], [0]] }], kmax: [{ kept: [[0], [0]] }] },
-    classes: [{ label: "x" }],
-  });
+    choices: [
+      { pooling: "kmin", k: 1, kept: [[1], [0]] },
+      { pooling: "kmax", k: 1, kept: [[0], [0]] },
+    ],
+    pooling: "kmin",
+    k: 1,
+  };
+  const explanation = {
+    first: sentence("premise", "a big dog"),
+    contexts: [sentence("hypothesis", "dogs")],
+    evidence: [record],
+  };
+  const phrases = new Phrases({ explanation, classes: [{ label: "x" }] });
   assert.equal(phrases.text(0, 1), "big dog");
   assert.equal(phrases.describe(1, 0, 1), "big dog: 0.250, best partner dogs, kept by k-min");
   assert.deepEqual(phrases.poolingsOf(1, 1, 0), ["kmin", "kmax"]);
-  assert.deepEqual(phrases.classes([0.5]), [{ label: "x", p: 0.5 }]);
+  assert.equal(phrases.classes([0.5])[0].p, 0.5);
 });
