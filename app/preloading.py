@@ -6,6 +6,7 @@ import contextlib
 import gc
 import importlib
 import os
+import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -30,6 +31,8 @@ async def preloaded(app: object) -> AsyncIterator[None]:
     # Every visitor's page runs in a thread of its own: more threads for sums as small as a pair's only wait for each
     # other. Read when torch is imported.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # How long a thread waits for another one's Python code, again after each product of matrices.
+    sys.setswitchinterval(0.001)
     minutes.begin()
     threading.Thread(target=load, name="preloading", daemon=True).start()
     yield

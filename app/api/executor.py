@@ -1,9 +1,10 @@
 """Runs the computations behind the API: shared among clients, fair between them, and only while someone waits.
 
-Each computation has a thread of its own. It runs freely for a quantum; at its next progress call after that it needs
-one of a few slots, and whenever several computations wait, the slot goes to the client that has used the least time
-lately. Clients that ask the same question listen to one computation, which ends when the last of them has left.
-Finished answers are kept, the last used ones, up to a limit in bytes.
+Each computation has a thread of its own. It runs freely for a quantum of processor time, while longer ones of clients
+that have used more wait. At its next progress call after that it needs one of a few slots, and whenever several wait,
+the slot goes to the client that has used the least time lately. Clients that ask the same question listen to one
+computation, which ends when the last of them has left. Finished answers are kept, the last used ones, up to a limit in
+bytes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
@@ -26,7 +28,11 @@ OF_ONE_CLIENT = 8
 """Threads that one client can hold, so that others can begin."""
 SLOTS = max(2, os.cpu_count() or 1)
 QUANTUM = 0.5
-"""Seconds that a computation runs before it needs a slot, and before it has to give the slot back."""
+"""Seconds of processor time that a computation runs before it needs a slot, and before it has to give the slot back."""
+FRESH = 2.0
+"""Seconds after which longer computations no longer wait for one in its first quantum: it may itself be waiting."""
+LONG = 5.0
+"""Seconds after which a computation gives way to everything else that this machine computes, such as pages."""
 HALF_LIFE = 10.0
 """Seconds after which half of the time that a client has used is forgotten."""
 KEPT = 32_000_000
@@ -63,12 +69,16 @@ Tell = Callable[[Event], None]
 @dataclass(eq=False)
 class _Work:
     """A computation that is queued or running. ``listeners``: with their clients, none once it is abandoned;
-    ``since``: when its current quantum began."""
+    ``started``: when it began; ``fresh``: whether it is in its first quantum; ``since``: its thread's processor time
+    when its current quantum began, ``seconds``: all before that; ``reported``: when its listeners were last told."""
 
     key: Hashable
     compute: Compute
     listeners: dict[Tell, str] = field(default_factory=dict)
+    started: float = 0.0
+    fresh: bool = True
     since: float = 0.0
+    seconds: float = 0.0
     reported: float = 0.0
     has_slot: bool = False
 
@@ -130,7 +140,7 @@ class Executor:
             threading.Thread(target=self._run, args=(work,), name="answer", daemon=True).start()
 
     def _run(self, work: _Work) -> None:
-        work.since = time.monotonic()
+        work.started, work.since = time.monotonic(), time.thread_time()
         try:
             event = Event(answer=work.compute(lambda done, of: self._progress(work, done, of)))
         except Ended:
@@ -154,7 +164,7 @@ class Executor:
             tell(event)
 
     def _progress(self, work: _Work, done: int, of: int) -> None:
-        """The progress of a computation, which may have to wait here for a slot. Raises Ended."""
+        """The progress of a computation, which may have to wait here. Raises Ended."""
         now = time.monotonic()
         if now - work.reported >= BETWEEN_REPORTS:
             work.reported = now
@@ -162,31 +172,45 @@ class Executor:
                 tell(Event((done, of)))
         if not work.listeners:
             raise Ended
-        if now - work.since < self._quantum:
+        within = time.thread_time() - work.since < self._quantum
+        if within and work.fresh:
             return
         with self._changed:
+            if within and not self._gives_way(work):
+                return
             self._charge(work)
+            work.fresh = False
+            if work.seconds > LONG and sys.platform == "linux":  # where threads have priorities of their own
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
             self._waiting.append(work)
             self._changed.notify_all()
-            self._changed.wait_for(lambda: not work.listeners or self._may_go_on(work))
+            while work.listeners and not self._may_go_on(work):
+                self._changed.wait(self._quantum)
             self._waiting.remove(work)
             self._changed.notify_all()
             if not work.listeners:
                 raise Ended
             self._free_slots -= 1
-            work.has_slot, work.since = True, time.monotonic()
+            work.has_slot = True
 
     def _may_go_on(self, work: _Work) -> bool:
-        return self._free_slots > 0 and self._next(self._waiting) is work
+        return self._free_slots > 0 and not self._gives_way(work) and self._next(self._waiting) is work
+
+    def _gives_way(self, work: _Work) -> bool:
+        """Whether a computation in its first quantum is to be finished first."""
+        fresh = [other for other in self._running if other.fresh and time.monotonic() - other.started < FRESH]
+        used = self._seconds(self._client(work))
+        return any(self._seconds(self._client(other)) <= used for other in fresh)
 
     def _charge(self, work: _Work) -> None:
-        """Take the slot back from a computation and count the quantum that it has used."""
-        now, client = time.monotonic(), self._client(work)
+        """Take the slot back from a computation and count what it has used of its quantum; called in its thread."""
+        now, client, used = time.monotonic(), self._client(work), time.thread_time() - work.since
         self._free_slots += work.has_slot
         work.has_slot = False
-        self._used[client] = self._seconds(client) + now - work.since, now
-        self._used = {known: used for known, used in self._used.items() if now - used[1] < 20 * HALF_LIFE}
-        work.since = now
+        work.seconds += used
+        work.since += used
+        self._used[client] = self._seconds(client) + used, now
+        self._used = {known: (total, at) for known, (total, at) in self._used.items() if now - at < 20 * HALF_LIFE}
 
     def _next(self, works: Sequence[_Work]) -> _Work | None:
         """The one whose client has used the least."""

@@ -65,6 +65,10 @@ class Checkpoint:
         """Time of one pass over a pair of usual length, where it was measured; 0 for models that are always fast."""
         return 0.0
 
+    def rows_a_call(self, characters: int) -> int:
+        """Rows, each of so many characters, that one call may compute before it reports progress."""
+        return 128
+
     @property
     def reader(self) -> Reader:
         """Splits texts for this model and has vectors for their tokens."""

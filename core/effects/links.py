@@ -78,11 +78,12 @@ def link_effects(
         raise LinksError(f"{checkpoint.name} has {counted(model.layers, 'layer')}: choose one of them to cut from")
     asked = [asked_for(links, every) for links in maps]
     done, whole, effects = 0, sum(map(len, asked)), []
+    most = checkpoint.rows_a_call(sum(len(side.text) for side in reading.texts()))
     for number, (links, cells) in enumerate(zip(maps, asked, strict=True)):
         if len(cells) > MOST_LINKS:
             raise LinksError(f"this map has {len(cells):,} links, more than {MOST_LINKS:,}: shorten the sentences")
         of_map = torch.full((links.values.numel(),), math.nan, dtype=torch.float64)
-        for some in torch.split(cells, ROWS_KNOCKED_OUT if links.knocked_out else ROWS):
+        for some in torch.split(cells, min(most, ROWS_KNOCKED_OUT if links.knocked_out else ROWS)):
             if links.knocked_out:
                 width = links.values.shape[-1]
                 places = [divmod(cell, width) for cell in some.tolist()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
@@ -178,8 +179,8 @@ def _of_external(
     """As :func:`outputs`, of an external model, which makes pieces of texts by itself."""
     # Several processes cut the rows alike, however fast each of them is.
     alone = device.type == "cpu" and share.step in (None, 1)
-    most = min(BATCH, checkpoint.rows_a_call) if alone else BATCH
-    for rows, pieces in list(checkpoint.batches(readings, most))[share]:
+    batches = checkpoint.batches(readings, BATCH, short=alone)
+    for rows, pieces in itertools.islice(batches, share.start, share.stop, share.step):
         with torch.inference_mode():
             output = model.under(pieces.to(device), intervention or Intervention())
         yield rows, output

@@ -75,21 +75,25 @@ class ExternalCheckpoint(Checkpoint):
     def token_limits(self) -> tuple[int, int]:
         return (self.own_reader.most_words,) * 2
 
-    @property
-    def rows_a_call(self) -> int:
-        """Rows that this machine's processor computes in about :data:`SECONDS_A_CALL`."""
-        return max(4, int(SECONDS_A_CALL / self.seconds)) if self.seconds else 256
+    def rows_a_call(self, characters: int) -> int:
+        """Rows, each of so many characters, that this machine's processor computes in about :data:`SECONDS_A_CALL`."""
+        seconds = self.seconds * max(0.5, characters / sum(map(len, TYPICAL)))
+        return max(1, int(SECONDS_A_CALL / seconds)) if seconds else 256
 
-    def batches(self, readings: Sequence[Reading], most: int = 256) -> Iterator[tuple[torch.Tensor, ExternalBatch]]:
+    def batches(
+        self, readings: Sequence[Reading], most: int = 256, short: bool = False
+    ) -> Iterator[tuple[torch.Tensor, ExternalBatch]]:
         """The readings as model inputs, in batches of similar length with at most ``most`` rows, each with the numbers
-        of its rows."""
+        of its rows; ``short``: none takes much longer than :data:`SECONDS_A_CALL`."""
         lengths = [sum(len(side.text) for side in reading.texts()) for reading in readings]
         order = sorted(range(len(readings)), key=lengths.__getitem__)
         start = 0
         while start < len(order):
             # The longest of a batch decides what it costs; a piece has three letters at least, on average.
-            longest = max(16, lengths[order[min(start + 255, len(order) - 1)]] // 3)
-            rows = order[start : start + max(1, min(most, PARTS_OF_BATCH // longest))]
+            characters = lengths[order[min(start + 255, len(order) - 1)]]
+            count = min(most, PARTS_OF_BATCH // max(16, characters // 3))
+            count = min(count, self.rows_a_call(characters)) if short else count
+            rows = order[start : start + max(1, count)]
             yield torch.tensor(rows), self.own_reader.batch_of([readings[row] for row in rows])
             start += len(rows)
 
