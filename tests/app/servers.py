@@ -42,8 +42,8 @@ class Server:
         self.address, self.pid, self.folder = address, pid, Path(folder)
 
     @classmethod
-    def start(cls, script: str, folder: Path, checkpoints: Path) -> Server:
-        """Returns once it answers."""
+    def start(cls, script: str, folder: Path, checkpoints: Path, **environment: str) -> Server:
+        """Returns once it answers. ``environment``: more variables that it sees."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -64,6 +64,7 @@ class Server:
                     "PAIRLENS_DESK": str(folder / "desk"),
                     "PAIRLENS_DATASETS": "",
                     "PAIRLENS_LOG_SECONDS": "0",
+                    **environment,
                 },
             )
         address = f"http://localhost:{port}"
