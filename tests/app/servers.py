@@ -67,7 +67,7 @@ class Server:
                     **environment,
                 },
             )
-        address = f"http://localhost:{port}"
+        address = f"http://localhost:{port}/{environment.get('STREAMLIT_SERVER_BASE_URL_PATH', '')}".rstrip("/")
         wait_for(address, process, folder / "log.txt")
         return cls(address, process.pid, str(folder))
 
