@@ -198,7 +198,10 @@ class Asked:
         weights."""
         numbers = {place: number for number, place in enumerate(places(self.pair.sides))}
         at = [place for place in chosen or numbers if side in (None, place.side)]
-        edits = [{way: WAYS[way](self.pair, place) for way in mix if way in WAYS} for place in at]
+        edits: list[dict[str, Sequence[Sides]]] = []
+        for place in at:
+            progress(0, 0)  # of long texts this takes seconds, too
+            edits.append({way: WAYS[way](self.pair, place) for way in mix if way in WAYS})
         nudges = [[numbers[place]] for place in at]
         return tuple(
             WordEffect(side.role, place.index, side.tokens[place.index].text, **values)

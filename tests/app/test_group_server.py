@@ -152,9 +152,9 @@ def login(name, password=None):
     return {"Authorization": f"Basic {base64.b64encode(known).decode()}"}
 
 
-def fetch(address, **headers):
+def fetch(address, body=None, **headers):
     try:
-        return urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=600)
+        return urllib.request.urlopen(urllib.request.Request(address, body, headers=headers), timeout=600)
     except urllib.error.HTTPError as error:
         return error
 
@@ -168,6 +168,21 @@ def test_only_a_right_password_comes_in_and_a_visitor_stays_with_one_server(grou
     assert page.code == 200 and re.fullmatch(r"pairlens=[0-9a-f]{32}; Path=/; HttpOnly; SameSite=Lax", cookie)
     again = fetch(f"{group.address}/_stcore/health", **login("ann"), Cookie=cookie.partition(";")[0])
     assert again.read() == b"ok" and "pairlens=" not in str(again.headers)
+
+
+def test_the_api_answers_behind_the_login_and_ends_with_its_client(group):
+    """To pages of the proxy's address alone; lines come as they are computed, through the proxy too."""
+    texts, ann = " ".join(["a man is outside"] * 45), login("ann") | {"Origin": group.address}
+    question = json.dumps({"model": "test-light", "first": texts, "second": texts}).encode()
+    for headers, status in (({}, 401), (ann | {"Origin": "http://evil.example"}, 403)):
+        assert fetch(f"{group.address}/api/why", question, **headers).code == status
+    models = json.load(fetch(f"{group.address}/api/models", **ann))["answer"]
+    assert models["test-light"]["task"] == "entailment"
+    before = [connections(group, number) for number in range(2)]
+    with fetch(f"{group.address}/api/why", question, **ann) as response:
+        assert response.code == 200 and "progress" in json.loads(response.readline())
+        assert sum(connections(group, number) for number in range(2)) > sum(before)
+    until(lambda: [connections(group, number) for number in range(2)] == before)
 
 
 @pytest.fixture(scope="module")

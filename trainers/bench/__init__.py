@@ -14,6 +14,7 @@ machine. It is a measurement, not a test: on a busy machine its numbers are of n
     streaming    predict: its memory by the number of rows, its time by the forward passes alone, two Ray workers by one
     load         1, 20, 50 and 100 visitors that each type a sentence every five seconds (half an hour: only by name)
     first-page   pages of a new server and of a second visitor, by an empty Streamlit page
+    api          word effects over HTTP while other clients keep the server busy, by those alone
     desk         the Error desk's answer to a filter of 10,000 rows, by an empty Streamlit rerun
 """
 
@@ -33,7 +34,7 @@ import torch
 from core.errors import RunError
 from core.files import check_writable, json_text, write_whole
 from core.json_types import JsonObject
-from trainers.bench import app, models
+from trainers.bench import api, app, models
 from trainers.bench.models import Measurement, Unmeasured
 from trainers.card import device_name
 from trainers.tables import text
@@ -46,6 +47,7 @@ MEASUREMENTS: dict[str, Callable[[bool], Sequence[Measurement]]] = {
     "streaming": models.streaming,
     "load": app.load,
     "first-page": app.first_page,
+    "api": api.shared,
     "desk": app.desk,
 }
 """The function of each measurement; its argument True reduces the repetitions."""

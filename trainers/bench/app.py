@@ -21,6 +21,7 @@ import time
 import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -43,6 +44,7 @@ from core.errors import RunError
 from core.explain import explain
 from core.json_types import JsonObject
 from core.wording import counted
+from trainers.bench.client import seconds_until_answered
 from trainers.bench.models import Measurement, Unmeasured, medians, pairs_file, word_pair
 
 if TYPE_CHECKING:
@@ -381,11 +383,13 @@ _WORDS = (
 
 @dataclass
 class Phase:
-    """The measurements of one number of sessions: seconds of each typed pair's verdict, error messages, the server's
-    bytes at the end, and the largest difference of a probability from the one computed alone."""
+    """The measurements of one number of sessions: seconds of each typed pair's verdict and of its word effects over
+    HTTP, error messages, the server's bytes at the end, and the largest difference of a probability from the one
+    computed alone."""
 
     sessions: int
     seconds: list[float] = field(default_factory=list)
+    effects: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     memory: int = 0
     apart: float = 0.0
@@ -400,11 +404,15 @@ class Phase:
             if apart > CLOSE:
                 self.errors.append(f"{answer.first!r}, {answer.second!r}: {answer.probabilities} instead of {serial}")
 
-    def row(self) -> Measurement:
-        """The time within which 95 % were answered."""
-        median, most = np.percentile(self.seconds, [50, 95]) if self.seconds else (np.nan, np.nan)
-        name, bar = f"load: p95 of a verdict, {counted(self.sessions, 'session')}", 1.5 if self.sessions == 20 else None
-        return Measurement(name, float(most), "s", bar, note=f"p50 {median:.2f} s")
+    def rows(self) -> list[Measurement]:
+        """The times within which 95 % were answered."""
+        bar, of = 1.5 if self.sessions == 20 else None, counted(self.sessions, "session")
+        measured = (("a verdict", self.seconds, bar), ("word effects over HTTP", self.effects, None))
+        return [
+            Measurement(f"load: p95 of {name}, {of}", float(most), "s", bar, note=f"p50 {median:.2f} s")
+            for name, seconds, bar in measured
+            for median, most in [np.percentile(seconds, [50, 95]) if seconds else (np.nan, np.nan)]
+        ]
 
 
 def pairs() -> Iterator[tuple[str, str]]:
@@ -424,9 +432,11 @@ async def phase(
     process: psutil.Process | None = None,
 ) -> Phase:
     """``sessions`` visitors each type ``rounds`` pairs, one sentence ``every`` so often (seconds; 0: without a pause),
-    with staggered starts. ``process``: the server's, whose memory is measured."""
+    with staggered starts, and ask for the word effects of each pair. ``process``: the server's, whose memory is
+    measured."""
     own, answers = Phase(sessions), list[TimedVerdict]()
     ready, begin, leave = asyncio.Semaphore(0), asyncio.Event(), asyncio.Event()
+    loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(sessions)
 
     async def visit(number: int) -> None:
         try:
@@ -439,6 +449,9 @@ async def phase(
                     for side, text in zip(SIDES, next(texts), strict=True):
                         started = time.perf_counter()
                         answers.append(await visitor.type(side, text))
+                        body = {"model": model, "first": answers[-1].first, "second": answers[-1].second}
+                        ask = functools.partial(seconds_until_answered, address, "why", body, f"visitor {number}")
+                        own.effects.append(await loop.run_in_executor(threads, ask))
                         await asyncio.sleep(max(0.0, every - (time.perf_counter() - started)))
                 ready.release()
                 await leave.wait()
@@ -467,7 +480,7 @@ def load(quick: bool) -> list[Measurement]:
     errors, apart = sum(len(each.errors) for each in phases), max(each.apart for each in phases)
     note = f"of all phases; answers differ from serial ones by {apart:.1g} at most"
     return [
-        *(each.row() for each in phases),
+        *(row for each in phases for row in each.rows()),
         Measurement(f"load: errors at {sizes[-1]} sessions", errors, "errors", 0, note=note),
         Measurement("load: memory of the server", max(each.memory for each in phases) / 1e9, "GB", 1.2),
     ]
