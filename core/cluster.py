@@ -5,8 +5,8 @@ rows, and its own batches, whoever computes it, which blocks of Ray Data, cut by
 the checkpoints that it has loaded, as actors would; but an actor whose machine is gone waits for a free place with the
 calls that were given to it, and a task goes to whoever has one.
 
-The desk asks the cluster through a process of its own: what becomes of the cluster and of its library never takes the
-server along, and the server does not hold that library in memory.
+The desk asks the cluster through a child process: the server survives a failure of the cluster or of Ray, and does not
+hold Ray in memory.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from core.evaluation.predict import chances, check_texts, logits, prepare_rows
 DESK_SETTING = "PAIRLENS_RAY"
 """The variable that names the desk's cluster: auto, or HOST:PORT."""
 PATIENCE = 8.0
-"""Seconds until an address where nobody answers is given up."""
+"""Seconds to wait for an answer at an address."""
 _ON_LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
-"""Set to 0, Ray does not look for another address of this machine where it is told 127.0.0.1."""
+"""Set to 0, Ray uses 127.0.0.1 as given and does not look for another address of this machine."""
 _PASSED_ON = ("PAIRLENS_", "XDG_CACHE_HOME", "OMP_", "GOMP_")
 """Prefixes of the environment variables that tasks inherit from the driver process."""
 
@@ -88,7 +88,7 @@ def cluster(address: str, setting: str = "--ray") -> Iterator[Any]:
 
 
 def on_loopback() -> None:
-    """Let Ray, which is not imported yet, keep to 127.0.0.1 where it is told so, and tell nothing to its makers."""
+    """Keep Ray, which is not imported yet, to 127.0.0.1 and from sending usage statistics."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ[_ON_LOOPBACK] = "0"
 
@@ -99,7 +99,7 @@ def _nobody(address: str, setting: str) -> RunError:
 
 
 def check_address(address: str, setting: str = "--ray") -> str:
-    """The host of an address where something answers; of ``auto`` that of the cluster begun last on this machine.
+    """The host of an address where something answers; for ``auto`` the cluster that was last started on this machine.
     Raises RunError where nothing does, where the ``setting`` holds no address, and where Ray is not installed."""
     if importlib.util.find_spec("ray") is None:
         raise RunError(f"{setting} needs Ray: install it with `make cluster`, or requirements-cluster.txt")
@@ -120,7 +120,7 @@ def check_address(address: str, setting: str = "--ray") -> str:
 
 
 def _within(seconds: float, connect: Callable[[], object], refused: RunError) -> None:
-    """Raises ``refused`` where this fails or takes longer: Ray waits a minute for a server that is none of its own."""
+    """Raises ``refused`` where this fails or takes longer: Ray waits a minute for a server that is not Ray."""
     failed: list[BaseException] = []
 
     def attempt() -> None:
@@ -140,7 +140,7 @@ def each(
     ray: Any, work: Callable[[T], R], items: Iterable[T], *, cpus: int = 1, ahead: int | None = None
 ) -> Iterator[tuple[T, R]]:
     """The items with what ``work`` makes of them somewhere in the cluster, in order; at most ``ahead`` of them are
-    under way (None: all at once). Raises what a task raised that a person can mend."""
+    under way (None: all at once). Raises the UserError of a task."""
 
     def call(item: T) -> R:  # Ray takes functions alone
         return work(item)
@@ -240,7 +240,7 @@ def predicted_there(
     still_wanted: Callable[[], None],
     progress: Callable[[int], object] = lambda rows: None,
 ) -> Generator[Predicted, None, None]:
-    """:func:`predicted_by` for the desk, in a process of its own. What ``still_wanted``, which is called now and then,
+    """:func:`predicted_by` for the desk, in a child process. What ``still_wanted``, which is called now and then,
     raises ends the work. Raises RunError where there is no cluster at the address, within ten seconds, or where it
     failed."""
     check_address(address, DESK_SETTING)

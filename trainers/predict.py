@@ -48,7 +48,6 @@ from core.data.stream import survey
 from core.desk import run_folder
 from core.desk.prediction import Compute, header_of_stream, predict_parts
 from core.desk.run import MOST_MODELS, RunHeader, RunModel
-from core.desk.strongest_words import AT_ONCE, StrongestWord, WordScores, drawn, scored, strongest_words
 from core.errors import RunError
 from core.evaluation.parts import agreed, parts, predicted, rank_of
 from core.files import check_writable, write_whole
@@ -60,6 +59,8 @@ from trainers.prediction_files import FORMATS, RowFile, row_file
 
 if TYPE_CHECKING:
     from tqdm import tqdm
+
+    from core.desk.strongest_words import WordScores
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -181,6 +182,9 @@ MOST_WORDS = 20
 
 def _count_words(folder: Path, checkpoint: Checkpoint, rows: int) -> None:
     """Count the most decisive words of a sample of the run's rows, if they have labels that can be scored."""
+    # Here, so that a stream does without DuckDB and the desk's database.
+    from core.desk.strongest_words import AT_ONCE, StrongestWord, drawn, scored, strongest_words
+
     run = run_folder.load(folder, [str(checkpoint.card["sha256"])])
     if not run.labelled:
         raise RunError("--words needs rows with labels that are classes of the model; map them by --label")

@@ -39,7 +39,7 @@ _NONE = "(none)"
 _PARTS = {"first": "First text", "second": "Second text", "label": "Label", "id": "Id", "group": "Question"}
 """What the form calls the parts of a row."""
 _HEADER, _ROW = "names of the columns", "a row"
-_UNSCORED = "no class: its rows get no scores"
+_UNSCORED = "no matching class (rows not scored)"
 _MAPPED = 12
 """Labels that can be mapped on screen."""
 
@@ -91,9 +91,7 @@ def _choose_models(models: list[str]) -> None:
 def new_run() -> None:
     """The form of a new run, with the predictions that go on."""
     page_style.heading("New run")
-    page_style.note(
-        "A data file and one to four checkpoints: what they say of every row is kept, and opened again here."
-    )
+    page_style.note("A data file and one to four checkpoints. Predictions are saved and can be reopened here.")
     for job in jobs.running(Job):
         jobs.draw(job)
     _finish()
@@ -159,8 +157,7 @@ def _as_file(name: str, data: bytes) -> Iterator[Path]:
 
 
 def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest: int) -> Dataset | RunHeader | None:
-    """The file by the layout that is recognised, or by columns that a person picks; it may unpack to ``largest``
-    bytes."""
+    """The file in its recognised layout, or by the columns that the user picks; it may unpack to ``largest`` bytes."""
 
     def reading(read: Callable[[Path], _Read]) -> _Read:
         with file() as path:
@@ -186,7 +183,7 @@ def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest:
 
 
 def _picked(seen: Seen, token: str) -> Picked | None:
-    """The columns that a person picks; None before the first text, or while it is open what a table's first line is."""
+    """The columns that the user picks; None until the first text is picked and the first line of a table is decided."""
     header = _has_header(seen, token)
     if header is None:
         return None
@@ -207,8 +204,8 @@ def _picked(seen: Seen, token: str) -> Picked | None:
 
 
 def _has_header(seen: Seen, token: str) -> bool | None:
-    """Whether a table's first line names its columns, as a person says: asked for without a proposal where the line
-    looks like a row. True for JSON."""
+    """Whether a table's first line is a header, by the user's answer; no default where it looks like a row. True for
+    JSON."""
     if not seen.first:
         return True
     line = " · ".join(cell.strip() for cell in seen.first)

@@ -25,7 +25,7 @@ _JOB = "desk strongest words job"
 
 
 def view(opened: OpenRun) -> None:
-    """What is known, how far the rest is, and the button that asks for it."""
+    """The words found so far, the progress of the job, and the button that starts it."""
     if measures.unscored(opened.run):
         return
     jobs.own(_JOB, "The computation was stopped; what was computed is kept, and the rest can follow.")
@@ -55,7 +55,7 @@ def _drawn(opened: OpenRun, model: int, known: WordScores, way: str, most: int =
 
 
 def _ask(opened: OpenRun) -> None:
-    """The job that goes on, or the button that begins one."""
+    """The running job, or the button that starts one."""
     run, model, way = opened.run, opened.run.models[opened.model], PAGE.state.way
     same = [
         job

@@ -59,7 +59,7 @@ def cells(
     dimension: str = "",
     unknown: np.ndarray | None = None,
 ) -> Cells:
-    """A column of these values; NaN, None and those of the ``unknown`` rows (bool ``[N]``) are unknown."""
+    """A column of these values; NaN, None and the values of ``unknown`` rows (bool ``[N]``) are unknown."""
     types = {"text": pa.string(), "number": pa.float64(), "yes": pa.bool_(), "set": pa.list_(pa.string())}
     array = pa.array(values, types[kind], mask=unknown, from_pandas=True)
     return Cells(RunColumn(kind, about, dimension), array)
@@ -192,7 +192,7 @@ def _numbers(texts: Sequence[str]) -> np.ndarray | None:
 
 
 def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
-    """The columns of these features, without those of the file."""
+    """The columns of these features, without the file's own columns."""
     roles = run.models[0].roles
     first, second = roles.first, roles.second
     either = f"the {first}" if run.single else f"the {first} or the {second}"

@@ -52,8 +52,8 @@ def is_run_file(path: Path) -> bool:
 
 
 def copy_run(path: Path, folder: Path, largest: int = LARGEST) -> RunHeader:
-    """Write a run of any shape into the folder of a run. Raises DeskError for what is no run or a damaged one, and for
-    texts of more than ``largest`` bytes."""
+    """Copy a run of any shape into the folder of a run. Raises DeskError for missing and damaged runs, and for texts of
+    more than ``largest`` bytes."""
     try:
         header, files = _files(path)
         names = dict.fromkeys(name for file in files for name in pq.read_schema(file).names)

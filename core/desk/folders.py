@@ -1,4 +1,4 @@
-"""The desk's own folder and that of its runs, and the folder from which data files can be chosen."""
+"""The folders of the desk and of its runs, and the folder from which data files can be chosen."""
 
 from __future__ import annotations
 

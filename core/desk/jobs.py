@@ -228,7 +228,7 @@ def _notes_folder() -> Path:
 
 @dataclass(frozen=True)
 class StoppedJob:
-    """A job that was lost with its server; ``name`` is that of its note."""
+    """A job that was lost with its server; ``name`` identifies its note."""
 
     name: str
     what: str

@@ -163,7 +163,7 @@ class StoredRows(Sequence[Example]):
         return values
 
     def texts(self, rows: int) -> Iterator[tuple[list[str], list[str]]]:
-        """The first and second texts of so many rows at a time."""
+        """The first and second texts, that many rows at a time."""
         with pq.ParquetFile(self.path) as file:
             for batch in file.iter_batches(rows, columns=["first", "second"]):
                 yield batch.column("first").to_pylist(), batch.column("second").to_pylist()
@@ -315,7 +315,7 @@ def column_of(name: str, model: int) -> str:
 
 
 def fitting(dataset: Dataset) -> Dataset:
-    """The data set, if a run of it would not have too many cells (each row of JSON lines may have keys of its own).
+    """The data set, if a run of it would not have too many cells (each row of JSON lines may have other keys).
     Raises DeskError otherwise."""
     check_columns(dataset.name, len(other_columns(dataset)), len(dataset.rows))
     return dataset

@@ -24,7 +24,6 @@ from filelock import FileLock, Timeout
 
 from core.card import ranked_by
 from core.data import Dataset
-from core.data.lines import LARGEST
 from core.desk import run as runs
 from core.desk.folders import FACTS
 from core.desk.run import MOST_MODELS, OTHER_COLUMN, TEXT_COLUMNS, Predictions, Run, RunHeader, RunModel, StoredRows
@@ -87,7 +86,7 @@ def is_run(path: Path) -> bool:
 
 
 def read_header(folder: Path) -> RunHeader:
-    """The facts of a run. Raises DeskError where there is no run, or a damaged one."""
+    """The facts of a run. Raises DeskError where the run is missing or damaged."""
     try:
         known = read_json(folder / FACTS)
         if known["version"] != VERSION:
@@ -154,7 +153,7 @@ def _facts(model: RunModel) -> RunModel:
 
 
 def save(run: Run, folder: Path) -> None:
-    """Store a run, beside other models' predictions for the same rows. Raises FileError where the operating system
+    """Store a run, and keep other models' predictions for the same rows. Raises FileError where the operating system
     refuses."""
     table = table_of(run.dataset, run.models, [model.probabilities for model in run.models])
     others = runs.other_columns(run.dataset)
@@ -163,11 +162,12 @@ def save(run: Run, folder: Path) -> None:
 
 
 def merge(
-    folder: Path, header: RunHeader, tables: Iterable[pa.Table], others: Sequence[str], largest: int = LARGEST
+    folder: Path, header: RunHeader, tables: Iterable[pa.Table], others: Sequence[str], largest: int | None = None
 ) -> RunHeader:
     """Write the rows of ``tables``, which have the file's ``others`` columns where any of its rows does, and the
-    predictions of the header's models, before those of other models for the same texts. All of it is written or
-    nothing. Raises DeskError for tables that are no run's, or whose texts take more than ``largest`` bytes."""
+    predictions of the header's models, and put these before other models for the same texts. All of it is written or
+    nothing. ``largest``: bytes that the texts may take, where the tables come from outside. Raises DeskError for more,
+    and for too many cells; ValueError for other columns than a run has."""
     make_folder(folder)
     with changing(folder):
         known = read_header(folder) if is_run(folder) else None
@@ -183,18 +183,19 @@ def merge(
         for path in folder.glob("model-*.parquet"):
             if path.name not in kept:
                 path.unlink()
-        with contextlib.suppress(FileNotFoundError):
-            (folder / FEATURES).unlink()
+        if known is None or known.texts != texts:
+            (folder / FEATURES).unlink(missing_ok=True)
     return header
 
 
 def _write(
-    folder: Path, header: RunHeader, tables: Iterable[pa.Table], others: Sequence[str], largest: int
+    folder: Path, header: RunHeader, tables: Iterable[pa.Table], others: Sequence[str], largest: int | None
 ) -> tuple[int, str]:
     """Write data and predictions; returns the number of rows and the checksum of their texts."""
     digest, rows, size = hashlib.sha256(), 0, 0
     texts = [*TEXT_COLUMNS, *(OTHER_COLUMN + name for name in others)]
     by_model = list(zip(header.models, probability_columns(header.models), strict=True))
+    columns_a_row = len(texts) + sum(len(names) for _, names in by_model)
     with contextlib.ExitStack() as stack:
         writers: dict[str, pq.ParquetWriter] = {}
 
@@ -206,9 +207,14 @@ def _write(
 
         for table in tables:
             columns = {name: _texts(table, name) for name in texts}
-            size += sum(_size(column) for column in columns.values())
-            if size > largest:
-                raise too_large(header.name, size, largest)
+            rows, size = rows + table.num_rows, size + sum(map(_size, columns.values()))
+            if largest is not None and size > largest:
+                raise DeskError(
+                    f"{header.name} holds {size / 1e6:,.0f} MB; the error desk opens runs of up to "
+                    f"{largest / 1e6:,.0f} MB"
+                )
+            if largest is not None and rows * columns_a_row > runs.MOST_CELLS:
+                raise DeskError(f"{header.name} has more cells than the error desk opens: divide the file")
             data = pa.table({name: column.cast(pa.string()) for name, column in columns.items()})
             if data.column("first").null_count or data.column("second").null_count:
                 raise ValueError("a row without a text")
@@ -217,17 +223,9 @@ def _write(
             write(DATA, data)
             for model, names in by_model:
                 write(model_file(model.sha256), _chances(table, model, names))
-            rows += len(data)
-            if rows * (len(texts) + sum(len(names) for _, names in by_model)) > runs.MOST_CELLS:
-                raise DeskError(f"{header.name} has more cells than the error desk opens: divide the file")
     if not rows:
         raise ValueError("no rows")
     return rows, digest.hexdigest()
-
-
-def too_large(name: str, size: float, largest: int) -> DeskError:
-    """The error for texts of more bytes than the desk opens."""
-    return DeskError(f"{name} holds {size / 1e6:,.0f} MB; the error desk opens runs of up to {largest / 1e6:,.0f} MB")
 
 
 def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
@@ -376,7 +374,7 @@ def unfinished(folder: Path, header: RunHeader, settings: Sequence[str] = ()) ->
         write_header(folder, replace(header, models=()))
     names = [header.sha256, *(model.sha256 for model in header.models), *settings, str(ROWS)]
     parts = folder / f".parts-{hashlib.sha256(json.dumps(names).encode()).hexdigest()[:16]}"
-    if not header.sha256:  # of a pipe nobody knows whether it is the same data
+    if not header.sha256:  # a pipe, which may hold other data now
         shutil.rmtree(parts, ignore_errors=True)
     make_folder(parts)
     lock = FileLock(parts / ".lock", thread_local=False)

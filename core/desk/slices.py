@@ -95,7 +95,7 @@ def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _groups(table: RunTable, score: str, asked: pa.Table | None = None) -> list[_Group]:
-    """The slices of every dimension. ``score``: an item's score in SQL, NULL for rows that are no items; ``asked``: a
+    """The slices of every dimension. ``score``: an item's score in SQL, NULL for rows that do not count; ``asked``: a
     table of scores by row that it reads."""
     return [
         group

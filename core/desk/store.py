@@ -39,13 +39,13 @@ def _runs(desk: Path | None = None) -> Path:
 
 
 def keep(run: Run, desk: Path | None = None) -> None:
-    """Store a run beside other models' predictions for the same file. Raises UserError where the folder cannot be
+    """Store a run, and keep other models' predictions for the same file. Raises UserError where the folder cannot be
     written."""
     run_folder.save(run, folder_of(run.dataset.sha256, desk))
 
 
 def adopt(path: Path, largest: int = LARGEST) -> RunHeader:
-    """Copy a run of any shape from elsewhere into the desk's. Raises DeskError where it cannot be read, or where its
+    """Copy a run of any shape to the desk. Raises DeskError where it cannot be read, or where its
     texts take more than ``largest`` bytes."""
     header = header_of(path)
     adopted, own = copy_run(path, folder_of(header.sha256), largest), {model.sha256 for model in header.models}
@@ -53,7 +53,7 @@ def adopt(path: Path, largest: int = LARGEST) -> RunHeader:
 
 
 def put_first(file: str, checkpoints: Sequence[str]) -> None:
-    """Put the models with these checksums, in this order, before the file's others: those of its last run."""
+    """Put the models with these checksums, in this order, before the file's others."""
     folder = folder_of(file)
     known = {model.sha256: model for model in run_folder.read_header(folder).models}
     run_folder.reorder(folder, [known[checkpoint] for checkpoint in checkpoints])
@@ -112,8 +112,8 @@ def _convert_earlier() -> None:
 
 @functools.lru_cache(maxsize=1000)
 def _convert(file: str, versions: tuple[tuple[Path, int, int], ...]) -> None:
-    """Convert these files, which are tried once in each of their versions. Rows are those of the last one; models stand
-    in the order that a file beside them says, then as they were predicted."""
+    """Convert these files, which are tried once in each of their versions. The rows of the last one are
+    kept; models come in the order of their order file, then as they were predicted."""
     folder, order = folder_of(file), _runs() / f"{file}.json"
     names = list[str]()
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):

@@ -162,8 +162,8 @@ class StrongestWords:
 
 @dataclass(eq=False)
 class StrongestWordsJob(Job):
-    """The strongest words of the next rows of a file that are not known (:func:`drawn`), kept as it goes on. A job that
-    was cancelled or killed is gone on with by another."""
+    """The strongest words of the next rows of a file that are not known (:func:`drawn`), stored as they are found.
+    Another job resumes one that was cancelled or killed."""
 
     dataset: Dataset
     keys: Sequence[str]
@@ -258,7 +258,7 @@ class WordScores:
         return self.wrong / max(self.rows, 1)
 
     def to_csv(self) -> str:
-        """One line a word, each with the share wrong of all rows beside its own."""
+        """One line per word, with its share of wrong rows and that of all rows."""
         head = ["word", "text", "rows", "wrong", "share_wrong", "low", "high", "all_rows", "all_share_wrong"]
         lines = [
             [one.word, one.side, one.rows, one.wrong, one.share, one.low, one.high, self.rows, self.share]

@@ -1,4 +1,4 @@
-"""The rows of a run in DuckDB: texts in the run's Parquet files, predictions and features beside them.
+"""The rows of a run in DuckDB: texts from the run's Parquet files, joined with predictions and features.
 
 Queries are made of expressions written here; values that people type are parameters. A connection reaches no file
 outside the run's folder, has two threads, and takes 300 MB.
@@ -79,7 +79,7 @@ class RunTable:
         return self.query(sql, picked=picked).rename_columns(list(names))
 
     def joined(self, name: str, rows: Sequence[int], columns: Mapping[str, Cells]) -> RunTable:
-        """The same with columns of a few rows; ``name`` is that of the table that holds them."""
+        """The table with more columns, which have values in a few ``rows``; ``name`` is a new SQL name."""
         values, known = _named(columns, name)
         table = pa.table({"row": pa.array(rows, pa.int64()), **values})
         for key, column in known.items():
@@ -92,7 +92,7 @@ class RunTable:
 
 def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable:
     """The table of a run; the file's own columns come last, as ``file.NAME`` where a name is taken. ``known``: whether
-    a word is in the vocabulary, by default that of the shared word vectors."""
+    a word is in the vocabulary, by default the shared one."""
     connection = _connection()
     if run.folder is not None:
         _restrict(connection, run.folder)
@@ -157,7 +157,7 @@ def _store(connection: duckdb.DuckDBPyConnection, name: str, arrays: Mapping[str
 def _connection() -> duckdb.DuckDBPyConnection:
     """An empty database in memory with the function ``fold``, which is Python's casefold."""
     connection = duckdb.connect(config={"threads": 2, "memory_limit": "300MB"})
-    # DuckDB may read what lies in its folder for temporary files, so that is its own.
+    # DuckDB may read anything in its folder for temporary files, so it has one to itself.
     folder = Path(tempfile.gettempdir(), f"pairlens-duckdb-{os.getpid()}")
     connection.execute("SET temp_directory = ?", [str(folder)])
     connection.create_function("casefold", _casefold, [VARCHAR], VARCHAR, type=PythonUDFType.ARROW)

@@ -214,7 +214,7 @@ def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_pa
     assert not strange and re.search(r"A Test claims \d+\.\d\u00a0% right", texts(app))
     assert app.dataframe[0].value["gold"].tolist() == ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
     assert "Confusion of Test claims" in figures(app)
-    app, strange = predicted(REFUTES=["no class: its rows get no scores"])
+    app, strange = predicted(REFUTES=["no matching class (rows not scored)"])
     assert not strange and re.search(r"A Test claims \d+\.\d\u00a0% right", texts(app))
     assert "2 of them scored" in texts(app) or "2 of 3 rows" in texts(app)
     assert app.dataframe[0].value["gold"].tolist() == ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
