@@ -39,7 +39,10 @@ def shared(quick: bool) -> list[Measurement]:
             for tab in range(2):
                 text = " ".join(itertools.islice(itertools.cycle(words), tab, tab + WORDS_A_SIDE))
                 body = {"model": BUSY, "first": text, "second": text}
-                tabs.enter_context(asked(own.address, "why", body, f"tab {tab}")).readline()
+                first_line = tabs.enter_context(asked(own.address, "why", body, f"tab {tab}")).readline()
+                if b"progress" not in first_line:
+                    raise Unmeasured(first_line.decode()[:200])
+            time.sleep(10)  # past the texts' preparation, into the model's passes
             busy = [third() for _ in range(rounds)]
             tabs.close()
             still = _seconds_computing(own.process.pid)
