@@ -102,12 +102,11 @@ def _header(folder: Path, changed: int, inode: int) -> RunHeader:
 def _convert_earlier() -> None:
     """Turn the runs of earlier versions, which kept one file for each model, into folders; a file that cannot be read
     stays as it is."""
-    by_time = sorted(_runs().glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
-    for file in dict.fromkeys(path.stem.partition("-")[0] for path in by_time):
-        paths = [path for path in by_time if path.stem.startswith(f"{file}-")]
-        tried = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths)
-        with contextlib.suppress(DeskError, OSError):
-            _convert(file, tried)
+    with contextlib.suppress(DeskError, OSError):  # another server may convert them at the same time
+        by_time = sorted(_runs().glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
+        for file in dict.fromkeys(path.stem.partition("-")[0] for path in by_time):
+            paths = [path for path in by_time if path.stem.startswith(f"{file}-")]
+            _convert(file, tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
 
 
 @functools.lru_cache(maxsize=1000)
@@ -122,7 +121,9 @@ def _convert(file: str, versions: tuple[tuple[Path, int, int], ...]) -> None:
         with contextlib.suppress(DeskError):
             copy_run(path, folder)
             names.append(path.stem.partition("-")[2])
-            path.unlink()
+            path.unlink(missing_ok=True)
+    if not run_folder.is_run(folder):
+        return
     known = {short(model.sha256): model for model in run_folder.read_header(folder).models}
     run_folder.reorder(folder, [known[name] for name in dict.fromkeys(names) if name in known])
     order.unlink(missing_ok=True)

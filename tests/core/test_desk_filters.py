@@ -1,5 +1,6 @@
 """Filters and slices of a made-up run: their rows by hand, and errors that point at their place."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import duckdb
@@ -202,6 +203,20 @@ def test_a_query_reaches_no_file_and_changes_no_setting(run, tmp_path):
             table.connection.execute(sql)
     limits = "SELECT current_setting('threads'), current_setting('memory_limit')"
     assert table.connection.execute(limits).fetchone() == (2, "286.1 MiB")
+
+
+def test_sessions_query_one_run_at_the_same_time(run, tmp_path):
+    save(run, tmp_path / "run")
+    table = open_table(stored := load(tmp_path / "run"), known=bool)
+
+    def session(number):
+        state = FileState({"1c": RowState({f"tag {number}": {"ann"}}, {"ann"})})
+        tagged = with_tags(table, stored, state)
+        for text, rows in ((f"tag = 'tag {number}'", [1]), ("tag = 'tag'", []), ("second contains TOY", [4, 5])):
+            assert np.flatnonzero(rows_of(text, tagged)).tolist() == rows
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(session, range(8)))
 
 
 def test_features_of_a_stored_run_are_computed_once(run, tmp_path, monkeypatch):
