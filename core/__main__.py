@@ -118,23 +118,22 @@ def _explain(options: argparse.Namespace) -> None:
 def _why(options: argparse.Namespace) -> None:
     with ending_at_once():
         from core.checkpoint import open_checkpoint
-        from core.effects import cost
-        from core.effects.links import Taken
-        from core.effects.why import what_heads_do, what_links_do, why
-        from core.effects.words import DRAWING
+        from core.effects import Question, cost
+        from core.effects.words import SAMPLING
 
     checkpoint = open_checkpoint(options.model, options.class_names)
     pair, every = (options.first, options.second), options.all
-    drawing = DRAWING if every else None
-    with _watched(checkpoint, lambda: cost.of_words(checkpoint, *pair, options.method, drawing)) as progress:
-        effects = why(checkpoint, *pair, method=options.method, drawing=drawing, progress=progress)
+    sampling = SAMPLING if every else None
+    question = Question(checkpoint, *pair, sampling)
+    with _watched(checkpoint, lambda: cost.of_words(checkpoint, *pair, options.method, sampling)) as progress:
+        effects = question.words(options.method, progress=progress)
     if options.links:
-        how = {"every": every, "layer": options.from_layer - 1}
         with _watched(checkpoint, lambda: cost.of_links(checkpoint, *pair, every=every)) as progress:
-            effects = effects.with_links(what_links_do(checkpoint, *pair, Taken.RENORMALISED, progress, **how))
+            cut = question.links(every=every, layer=options.from_layer - 1, progress=progress)
+        effects = effects.with_links(cut)
     if options.heads:
         with _watched(checkpoint, lambda: cost.of_heads(checkpoint, *pair)) as progress:
-            effects = effects.with_links(what_heads_do(checkpoint, *pair, progress))
+            effects = effects.with_links(question.heads(progress=progress))
     print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1) if options.json else "\n".join(effects.to_text()))
 
 
@@ -153,15 +152,14 @@ def _watched(checkpoint: Checkpoint, count: Callable[[], Cost]) -> Iterator[Prog
 def _turn(options: argparse.Namespace) -> None:
     with ending_at_once():
         from core.checkpoint import open_checkpoint
-        from core.effects import cost
-        from core.effects.turning import smallest_changes
+        from core.effects import Question, cost
         from core.explain import explained
         from core.wording import class_names
 
     checkpoint = open_checkpoint(options.model, options.class_names)
     pair = options.first, options.second
     with _watched(checkpoint, lambda: cost.of_smallest_change(checkpoint, *pair)) as progress:
-        changes = smallest_changes(checkpoint, *pair, progress=progress)
+        changes = Question(checkpoint, *pair).smallest_change(progress=progress)
     for warning in explained(checkpoint, *pair).warnings:
         print(warning, file=sys.stderr)
     if options.json:

@@ -9,11 +9,10 @@ import torch
 
 from core.__main__ import main
 from core.checkpoint import PRETRAINED, available, load_named
-from core.effects import METHODS, why
+from core.effects import METHODS, Question
 from core.effects.links import LinksError, Taken
 from core.effects.nudges import STEP, can_nudge, nudged
-from core.effects.why import MIX, together, what_links_do
-from core.effects.words import DROPPED, FREQUENT, NUDGED, RELATED, Drawing, Place, frequent_words, related_words
+from core.effects.words import DROPPED, FREQUENT, MIX, NUDGED, RELATED, Place, Sampling, frequent_words, related_words
 from core.errors import UserError
 from core.evidence import AttentionMap
 from core.explain import explain
@@ -23,7 +22,7 @@ from tests.core.made_up import make_checkpoint, make_table
 from tests.models import tiny
 
 FIRST, SECOND = "Three small girls are playing", "Two girls sleep"
-FEW = Drawing(frequent=2, related=2)
+FEW = Sampling(frequent=2, related=2)
 every_model = pytest.mark.parametrize("architecture", REGISTRY)
 
 
@@ -72,7 +71,7 @@ def nudged_by_hand(checkpoint, texts, word, label):
 def test_effects_of_words_equal_a_loop_over_single_pairs(architecture, checkpoint_of):
     checkpoint = checkpoint_of(architecture)
     texts = [FIRST, SECOND] if not checkpoint.single else [FIRST, ""]
-    effects = why(checkpoint, *texts, drawing=FEW)
+    effects = Question(checkpoint, *texts, sampling=FEW).words()
     before = log_p(checkpoint, *texts, effects.verdict)
     assert effects.probability == pytest.approx(math.exp(before), rel=1e-6)
     assert [word.text for word in effects.words] == " ".join(texts).split()
@@ -112,9 +111,9 @@ def test_effects_of_links_equal_a_loop_over_single_overrides(architecture, taken
     maps = checkpoint.model.links(reading, checkpoint.model(checkpoint.reader.batch(reading)))
     if not maps:
         with pytest.raises(LinksError, match="has no attention"):
-            what_links_do(checkpoint, *texts, taken)
+            Question(checkpoint, *texts).links(taken)
         return
-    effects = why(checkpoint, *texts, method=DROPPED).with_links(what_links_do(checkpoint, *texts, taken))
+    effects = Question(checkpoint, *texts).words(DROPPED).with_links(Question(checkpoint, *texts).links(taken))
     before = log_p(checkpoint, *texts, effects.verdict)
     assert len(effects.links) == len(maps)
     records = [r for r in explain(checkpoint, *texts).evidence if isinstance(r, AttentionMap)]
@@ -143,9 +142,9 @@ def test_gradients_add_up_and_are_those_of_small_steps(architecture, checkpoint_
     checkpoint = checkpoint_of(architecture)
     texts = (FIRST, "" if checkpoint.single else SECOND)
     words = len(" ".join(texts).split())
-    norms = why(checkpoint, *texts, method="gradient-norm").words
+    norms = Question(checkpoint, *texts).words("gradient-norm").words
     assert len(norms) == words and all(0 <= word.effect < math.inf for word in norms)
-    integrated = why(checkpoint, *texts, method="integrated-gradients")
+    integrated = Question(checkpoint, *texts).words("integrated-gradients")
     assert sum(word.effect for word in integrated.words) == pytest.approx(integrated.completeness[0], abs=1e-4)
 
 
@@ -180,7 +179,7 @@ def test_integrated_gradients_of_shipped_models_add_up(name):
     checkpoint = load_named(name)
     assert checkpoint.model.differentiable
     for first, second in PAIRS:
-        effects = why(checkpoint, first, "" if checkpoint.single else second, method="integrated-gradients")
+        effects = Question(checkpoint, first, "" if checkpoint.single else second).words("integrated-gradients")
         added, difference = effects.completeness
         assert added == pytest.approx(sum(word.effect for word in effects.words), abs=1e-4)
         assert abs(added - difference) <= max(0.05 * abs(difference), 0.05), (first, second)
@@ -197,15 +196,14 @@ def test_integrated_gradients_keep_the_choices_of_the_pair(checkpoint_of):
 
 
 def test_effects_that_do_not_add_up_say_so():
-    effects = why(load_named("lesson-light"), FIRST, SECOND, method="integrated-gradients")
+    effects = Question(load_named("lesson-light"), FIRST, SECOND).words("integrated-gradients")
     assert "off by" not in "\n".join(effects.to_text())
     assert "off by 0.50" in "\n".join(replace(effects, completeness=(1.5, 2.0)).to_text())
 
 
 def test_the_number_decides_that_three_girls_are_not_two():
-    effects = why(
-        load_named("nli-two-sided"), "Three girls are playing in the park", "Two girls are playing in the park"
-    )
+    pair = "Three girls are playing in the park", "Two girls are playing in the park"
+    effects = Question(load_named("nli-two-sided"), *pair).words()
     assert effects.verdict == "contradiction"
     assert effects.strongest.text == "Two"
     assert {word.text for word in sorted(effects.words, key=lambda word: -word.effect)[:2]} == {"Two", "Three"}
@@ -213,11 +211,11 @@ def test_the_number_decides_that_three_girls_are_not_two():
 
 def test_the_only_word_of_a_side_is_replaced_and_cannot_be_dropped():
     checkpoint = load_named("nli-two-sided")
-    only = why(checkpoint, "A man sleeps", "Sleeping").words[-1]
+    only = Question(checkpoint, "A man sleeps", "Sleeping").words().words[-1]
     assert set(only.by_way) == {FREQUENT, RELATED, NUDGED}
     weighed = sum(MIX[way] * effect for way, effect in only.by_way.items())
     assert only.effect == pytest.approx(weighed / (1 - MIX[DROPPED]))
-    assert why(checkpoint, "A man sleeps", "Sleeping", method=DROPPED).words[-1].effect is None
+    assert Question(checkpoint, "A man sleeps", "Sleeping").words(DROPPED).words[-1].effect is None
 
 
 def test_replacements_are_drawn_alike_and_are_never_the_word_itself():
@@ -233,7 +231,7 @@ def test_replacements_are_drawn_alike_and_are_never_the_word_itself():
 def test_a_nudge_costs_what_it_can_and_two_words_are_nudged_at_once():
     checkpoint = load_named("nli-two-sided")
     texts = "Three girls are playing in the park", "Two girls are playing in the park"
-    effects = why(checkpoint, *texts)
+    effects = Question(checkpoint, *texts).words()
     by_nudging = [word.by_way[NUDGED] for word in effects.words]
     assert min(by_nudging) > -0.01 and effects.words[by_nudging.index(max(by_nudging))].text == "Two"
     reading, target = checkpoint.read(*texts), checkpoint.labels.index("contradiction")
@@ -247,10 +245,10 @@ def test_a_nudge_costs_what_it_can_and_two_words_are_nudged_at_once():
 def test_two_words_together_and_apart():
     checkpoint = load_named("nli-two-sided")
     texts = "A man sleeps on a couch .", "A man is asleep on a couch ."
-    pair = together(checkpoint, *texts, (Place(1, 2), Place(1, 3)))
+    pair = Question(checkpoint, *texts).together((Place(1, 2), Place(1, 3)))
     assert [word.text for word in pair.words] == ["is", "asleep"]
     assert pair.apart == pytest.approx(sum(word.effect for word in pair.words))
-    single = why(checkpoint, *texts).of("hypothesis")
+    single = Question(checkpoint, *texts).words().of("hypothesis")
     assert [word.effect for word in pair.words] == pytest.approx([single[2].effect, single[3].effect])
 
 
@@ -272,14 +270,14 @@ def test_the_command_prints_what_the_notebook_has(capsys):
 
 def test_an_unknown_method_is_one_sentence():
     with pytest.raises(UserError, match="unknown method"):
-        why(load_named("nli-two-sided"), FIRST, SECOND, method="guessing")
+        Question(load_named("nli-two-sided"), FIRST, SECOND).words("guessing")
     assert [*METHODS] == [
         "taken-away", "dropped", "replaced", "gradient-norm", "integrated-gradients", "attention",
     ]  # fmt: skip
 
 
 def test_replaced_is_the_mean_of_frequent_and_related_words():
-    effects = why(load_named("nli-two-sided"), "A man sleeps", "Xqzzt sleeps", method="replaced")
+    effects = Question(load_named("nli-two-sided"), "A man sleeps", "Xqzzt sleeps").words("replaced")
     *_, unknown, known = effects.words
     assert set(unknown.by_way) == {FREQUENT} and unknown.effect == pytest.approx(unknown.by_way[FREQUENT])
     assert known.effect == pytest.approx((known.by_way[FREQUENT] + known.by_way[RELATED]) / 2)
@@ -288,7 +286,7 @@ def test_replaced_is_the_mean_of_frequent_and_related_words():
 
 def test_attention_is_what_a_word_receives_and_no_effect():
     texts = "Three girls play", "Two girls play"
-    effects = why(load_named("nli-attconv-light"), *texts, method="attention")
+    effects = Question(load_named("nli-attconv-light"), *texts).words("attention")
     (record,) = (
         one for one in explain(load_named("nli-attconv-light"), *texts).evidence if isinstance(one, AttentionMap)
     )
@@ -297,4 +295,4 @@ def test_attention_is_what_a_word_receives_and_no_effect():
     )
     assert {word.effect for word in effects.of("hypothesis")} == {None} and effects.unit == "attention"
     with pytest.raises(UserError, match="shows no attention to words"):
-        why(load_named("snli-phrases-kmin"), *texts, method="attention")
+        Question(load_named("snli-phrases-kmin"), *texts).words("attention")

@@ -9,11 +9,9 @@ import torch
 
 from core.checkpoint import load_named
 from core.data import Example
-from core.effects.why import Asked
-from core.effects.words import DRAWING, Drawing
-from core.evaluation import adversary as adversaries
-from core.evaluation.faithfulness import erase, erased, faithfulness, moved, own_maps, uniform
-from core.evaluation.pointing import (
+from core.effects import adversary as adversaries
+from core.effects.faithfulness import erase, erased, faithfulness, moved, own_maps, uniform
+from core.effects.pointing import (
     Game,
     Item,
     Score,
@@ -24,6 +22,8 @@ from core.evaluation.pointing import (
     replaced_items,
     untrained,
 )
+from core.effects.question import Question
+from core.effects.words import SAMPLING, Sampling
 from core.evidence.faithfulness import LARGEST_CHANGE, RANDOM, STEPS
 from core.explain import explain
 from trainers import point
@@ -33,7 +33,7 @@ GIRLS = "Three girls are playing in the park", "Two girls are playing in the par
 
 
 def ask(name, first=GIRLS[0], second=GIRLS[1]):
-    return Asked.about(load_named(name), first, second, DRAWING)
+    return Question(load_named(name), first, second, SAMPLING)
 
 
 def texts(sides):
@@ -43,14 +43,12 @@ def texts(sides):
 def test_erasing_by_hand():
     asked = ask("nli-two-sided", "a b c", "d e")
     order = [4, 3, 1, 0, 2]  # e d b a c
-    assert texts(erased(asked.pair.sides, order, "1")[0]) == ["b", "e"], "the first text keeps its first-ranked word"
-    assert texts(erased(asked.pair.sides, order, "1")[1]) == ["a b c", "d"]
-    assert texts(erased(asked.pair.sides, order, "2")[1]) == ["a b c", "e"], (
-        "the second text keeps its first-ranked one"
-    )
-    assert texts(erased(asked.pair.sides, order, "3")[0]) == ["b", "d e"]
-    assert texts(erased(asked.pair.sides, order, "20 %")[0]) == ["b", "e"]
-    assert texts(erased(asked.pair.sides, order, "50 %")[0]) == ["b", "d e"], "two and a half words, rounded up"
+    assert texts(erased(asked.sides, order, "1")[0]) == ["b", "e"], "the first text keeps its first-ranked word"
+    assert texts(erased(asked.sides, order, "1")[1]) == ["a b c", "d"]
+    assert texts(erased(asked.sides, order, "2")[1]) == ["a b c", "e"], "the second text keeps its first-ranked one"
+    assert texts(erased(asked.sides, order, "3")[0]) == ["b", "d e"]
+    assert texts(erased(asked.sides, order, "20 %")[0]) == ["b", "e"]
+    assert texts(erased(asked.sides, order, "50 %")[0]) == ["b", "d e"], "two and a half words, rounded up"
 
 
 def test_the_curves_are_what_single_predictions_lose():
@@ -60,9 +58,7 @@ def test_the_curves_are_what_single_predictions_lose():
     assert len(STEPS) < texts_read <= 2 * len(STEPS) * 21
     full = asked.explanation.probabilities[asked.target]
     for number, step in enumerate(STEPS):
-        for name, sides in zip(
-            ("sufficiency", "comprehensiveness"), erased(asked.pair.sides, order, step), strict=True
-        ):
+        for name, sides in zip(("sufficiency", "comprehensiveness"), erased(asked.sides, order, step), strict=True):
             after = explain(asked.checkpoint, *texts(sides), records=()).probabilities[asked.target]
             assert getattr(curves["backwards"], name)[number] == pytest.approx(full - after, abs=2e-6)
     assert {"backwards", RANDOM} == curves.keys()
@@ -109,13 +105,13 @@ def test_the_adversary_keeps_its_constraint(name, monkeypatch):
 def test_moving_does_not_apply_to_scores():
     asked = ask("nli-abcnn")
     assert adversaries.adversary(asked) is None
-    answer = faithfulness(Asked.about(asked.checkpoint, *GIRLS, Drawing(1, 1)), ways=("dropped",))
+    answer = faithfulness(Question(asked.checkpoint, *GIRLS, Sampling(1, 1)), ways=("dropped",))
     assert answer.moved is None
     assert "scores" in answer.sentence
 
 
 def test_the_sentence_says_what_the_numbers_are():
-    answer = faithfulness(Asked.about(load_named("nli-attconv-light"), *GIRLS, Drawing(2, 2)))
+    answer = faithfulness(Question(load_named("nli-attconv-light"), *GIRLS, Sampling(2, 2)))
     assert f"in {answer.moved.changed} of 100 permutations" in answer.sentence
     assert f"names {answer.named[0]} of the 3 words" in answer.sentence
     assert set(answer.curves) >= {"taken-away", "dropped", "integrated-gradients", "most-attended", RANDOM}
@@ -157,7 +153,7 @@ def test_ties_share_their_point():
 def test_a_game_by_hand():
     checkpoint = load_named("nli-two-sided")
     items = [Item("1", *GIRLS, "contradiction", 0, "natural"), Item("2", *GIRLS, "contradiction", 0, "premise")]
-    game = play(checkpoint, items, ("taken-away", "gradient-norm", "least-attended"), Drawing(2, 2))
+    game = play(checkpoint, items, ("taken-away", "gradient-norm", "least-attended"), Sampling(2, 2))
     assert game.scores["taken-away"].share == 1
     assert game.scores["chance"].share == pytest.approx(1 / 7)
     # "Two" is too short for the rule, and no other word is new: any of the seven.

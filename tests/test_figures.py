@@ -9,10 +9,10 @@ from app.models import card as card_lines
 from core.__main__ import main
 from core.checkpoint import PRETRAINED, available, load_named, read_card
 from core.effects.edits import DROP, REPLACE, Edit
+from core.effects.faithfulness import faithfulness
 from core.effects.offers import offers_for
-from core.effects.turning import _with_articles, smallest_changes
-from core.effects.why import Asked
-from core.evaluation.faithfulness import faithfulness
+from core.effects.question import Question
+from core.effects.turning import _with_articles
 from core.evaluation.faithfulness_table import moved_elsewhere
 from core.explain import explain
 from core.lessons import evaluate, lessons
@@ -38,7 +38,7 @@ def test_a_smallest_change_says_the_new_classs_probability_and_points(capsys):
     change = json.loads(capsys.readouterr().out)[0]
     after = explain(load_named("nli-two-sided"), *change["after"], records=())
     assert change["chance"] == pytest.approx(max(after.probabilities), abs=1e-5)
-    (first, *_) = smallest_changes(load_named("nli-two-sided"), *pair)
+    (first, *_) = Question(load_named("nli-two-sided"), *pair).smallest_change()
     text = first.to_text({})
     assert "percentage points" in text and "falls from" in text
 
@@ -61,7 +61,7 @@ def test_differences_of_percentages_are_points(share, text):
     ],
 )
 def test_articles_agree_with_the_word_that_follows(sentence, edit, articles):
-    sides = Asked.about(load_named("sentiment-attconv"), sentence, "").pair.sides
+    sides = Question(load_named("sentiment-attconv"), sentence, "").sides
     edits = _with_articles(sides, (edit,))
     assert {one.index: one.word for one in edits if one != edit} == articles
     assert edit in edits and _with_articles(sides, edits) == edits
@@ -79,7 +79,7 @@ def test_words_put_in_are_in_the_form_of_the_word():
 
 def test_a_moved_contradiction_says_what_the_test_cannot_show():
     checkpoint = load_named("nli-two-sided")
-    asked = Asked.about(checkpoint, "A boy jumps in a street", "A girl sleeps in her bed")
+    asked = Question(checkpoint, "A boy jumps in a street", "A girl sleeps in her bed")
     measured = faithfulness(asked, ways=["most-attended"])
     assert measured.verdict == "contradiction"
     assert "brings its probability from" in measured.sentence

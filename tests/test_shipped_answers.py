@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from core.checkpoint import Checkpoint, load_named
+from core.effects.faithfulness import faithfulness
 from core.effects.links import Taken
-from core.effects.turning import smallest_changes
-from core.effects.why import Asked, what_links_do, why
-from core.evaluation.faithfulness import faithfulness
+from core.effects.offers import offers_for
+from core.effects.question import Question
 from core.filter_map.map import FilterMap, available_map, codes_of, filter_sides
 from tests.test_shipped_numbers import digest
 
@@ -33,7 +33,7 @@ def words(checkpoint: Checkpoint, first: str, second: str) -> dict[str, Any]:
     """By method the effect of each word, and of taken-away those of the methods that it mixes."""
     out: dict[str, Any] = {}
     for method in METHODS:
-        effects = why(checkpoint, first, second, method=method)
+        effects = Question(checkpoint, first, second).words(method)
         out[method] = [word.effect for word in effects.words]
         if effects.completeness is not None:
             out[f"{method}, completeness"] = effects.completeness
@@ -46,20 +46,21 @@ def links(checkpoint: Checkpoint, first: str, second: str) -> list[list[float]]:
     """A digest of the effects of each map's links, the row renormalised after each."""
     if not checkpoint.model.shows(checkpoint.card["config"]):
         return []
-    return [digest(links.effects) for links in what_links_do(checkpoint, first, second, Taken.RENORMALISED)]
+    return [digest(links.effects) for links in Question(checkpoint, first, second).links(Taken.RENORMALISED)]
 
 
 def change(checkpoint: Checkpoint, first: str, second: str) -> list[dict[str, Any]]:
-    """The smallest changes."""
+    """The smallest changes, with what WordNet offers: an earlier test may have kept offers without it."""
+    offers_for.cache_clear()
     return [
         {"edits": list(map(str, one.edits)), "verdict": one.verdict, "numbers": [one.probability, one.lost, one.chance]}
-        for one in smallest_changes(checkpoint, first, second)
+        for one in Question(checkpoint, first, second).smallest_change()
     ]
 
 
 def curves(checkpoint: Checkpoint, first: str, second: str) -> dict[str, list[float]]:
     """By method sufficiency and comprehensiveness, and the class probabilities under moved attention."""
-    measured = faithfulness(Asked.about(checkpoint, first, second))
+    measured = faithfulness(Question(checkpoint, first, second))
     of = {way: [*own.sufficiency, *own.comprehensiveness] for way, own in measured.curves.items() if way in CURVES}
     return of | (
         {"uniform": list(measured.moved.uniform), "permuted": list(measured.moved.mean)} if measured.moved else {}

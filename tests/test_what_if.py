@@ -7,12 +7,12 @@ import torch
 
 from core.__main__ import main
 from core.checkpoint import load_named
-from core.effects import offers
+from core.effects import Question, offers
 from core.effects.attention_edits import AttentionEdit, edited_attention, explain_under, maps_under
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import acting, parse_edit, words_after
 from core.effects.offers import offers_for
-from core.effects.turning import BEST, DEEPEST, smallest_changes
+from core.effects.turning import BEST, DEEPEST
 from core.evidence import AttentionMap
 from core.explain import explain, explained
 from core.models.base import AttentionLinks
@@ -101,7 +101,7 @@ def test_offers_by_relation(monkeypatch, tmp_path):
 def test_the_smallest_changes_do_what_they_say(model, texts):
     checkpoint = load_named(model)
     own = explain(checkpoint, *texts, records=())
-    changes = smallest_changes(checkpoint, *texts)
+    changes = Question(checkpoint, *texts).smallest_change()
     assert 1 <= len(changes) <= BEST
     sizes = [len(change.edits) for change in changes]
     assert sizes == sorted(sizes)

@@ -21,10 +21,10 @@ import numpy as np
 
 from core.checkpoint import open_checkpoint, read_card
 from core.data import read
-from core.effects.why import Asked
+from core.effects.faithfulness import faithfulness
+from core.effects.question import Question
 from core.errors import RunError
 from core.evaluation import faithfulness_table
-from core.evaluation.faithfulness import faithfulness
 from core.evaluation.intervals import bootstrap_mean
 from core.evaluation.predict import check_texts
 from core.evidence.faithfulness import STEPS, Faithfulness
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     with bar(len(dataset.rows)) as shown:
         for number, row in enumerate(dataset.rows):
             with contextlib.suppress(PairError):  # a side without a word
-                asked = Asked.about(checkpoint, row.first, row.second)
+                asked = Question(checkpoint, row.first, row.second)
                 measured.append(faithfulness(asked, seed=args.seed + number))
             shown.update()
     if not measured:

@@ -25,14 +25,9 @@ from pathlib import Path
 from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import DataError, read
 from core.data.labels import key
+from core.effects.faithfulness import WAYS
 from core.effects.nudges import STEP
-from core.effects.why import METHODS, MIX
-from core.effects.words import TAKEN_AWAY
-from core.errors import RunError
-from core.evaluation.pointing import (
-    BASELINES,
-    LEAST_ATTENDED,
-    MOST_ATTENDED,
+from core.effects.pointing import (
     Item,
     choices,
     judged_right,
@@ -41,6 +36,8 @@ from core.evaluation.pointing import (
     replaced_items,
     untrained,
 )
+from core.effects.words import MIX, TAKEN_AWAY
+from core.errors import RunError
 from core.files import parse_json
 from core.json_types import JsonMapping, JsonObject
 from core.progress import bar
@@ -49,7 +46,6 @@ from trainers.commands import as_typed
 from trainers.options import add_options, check_labels, mapped, scales_of
 from trainers.tables import text, told
 
-WAYS = (*METHODS, LEAST_ATTENDED, MOST_ATTENDED)
 NUMBERS, STEPS = (6, 8, 12, 16), (0.2, 0.35, 0.5)
 """The numbers of replacements and of nudged vectors that --choose tries."""
 BEST = 10
@@ -167,10 +163,10 @@ def rows(figures: JsonMapping) -> list[dict[str, str]]:
 
 
 def summary(name: str, data: str, figures: JsonMapping) -> dict[str, str]:
-    """One line per model: how often "taken away" points right, and the best method that is not a mean of several."""
+    """One line per model: how often "taken away" points right, and the best method of this version beside it."""
     own = figures["trained"]
     ways, beyond = own["ways"], own.get("taken_away_beyond", {})
-    single = max((way for way in ways if way not in (TAKEN_AWAY, *BASELINES)), key=lambda way: ways[way]["share"])
+    single = max((way for way in WAYS if way in ways and way != TAKEN_AWAY), key=lambda way: ways[way]["share"])
     return {
         "model": f"`{name}`",
         "data": data,

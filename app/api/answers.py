@@ -24,12 +24,9 @@ from core.effects.attention_edits import explain_under
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import Taken
 from core.effects.offers import offers_for
-from core.effects.turning import smallest_changes
-from core.effects.why import what_heads_do, what_links_do
-from core.effects.why import why as what_words_do
-from core.effects.words import DRAWING, TAKEN_AWAY
+from core.effects.question import Question
+from core.effects.words import SAMPLING, TAKEN_AWAY
 from core.errors import UserError
-from core.evaluation.adversary import believed
 from core.evidence import BOTH, Explanation, Sentence
 from core.evidence.codec import to_dict
 from core.evidence.edges import link_edges
@@ -232,18 +229,18 @@ def _sides(explanation: Explanation) -> tuple[Sentence, ...]:
 @answers("why", WhyRequest)
 def why(asked: WhyRequest, progress: Progress) -> Effects:
     """What each word does to the verdict."""
-    return what_words_do(*asked.pair, asked.method, progress, drawing=DRAWING if asked.all else None)
+    return Question(*asked.pair, sampling=SAMPLING if asked.all else None).words(asked.method, progress=progress)
 
 
 @answers("links", LinksRequest)
 def links(asked: LinksRequest, progress: Progress) -> tuple[LinkEffects, ...]:
     """What each link of attention, or each head, does to the verdict."""
     if asked.links == HEADS:
-        effects = what_heads_do(*asked.pair, progress)
+        effects = Question(*asked.pair).heads(progress=progress)
     else:
         every = asked.links == EVERY
         rule = Taken.KEPT if every else Taken(asked.links)
-        effects = what_links_do(*asked.pair, rule, progress, every=every, layer=asked.layer - 1)
+        effects = Question(*asked.pair).links(rule, every=every, layer=asked.layer - 1, progress=progress)
     explanation = explained(*asked.pair)
     return tuple(replace(cut, words=link_edges(cut, explanation)) for cut in effects)
 
@@ -251,13 +248,13 @@ def links(asked: LinksRequest, progress: Progress) -> tuple[LinkEffects, ...]:
 @answers("change", PairRequest)
 def change(asked: PairRequest, progress: Progress) -> list[JsonObject]:
     """The smallest changes that turn the verdict."""
-    return [change.to_dict() for change in smallest_changes(*asked.pair, progress)]
+    return [change.to_dict() for change in Question(*asked.pair).smallest_change(progress=progress)]
 
 
 @answers("faithfulness", PairRequest)
 def faithfulness(asked: PairRequest, progress: Progress) -> Faithfulness:
     """How far the explanations of this verdict can be trusted."""
-    return believed(*asked.pair, progress)
+    return Question(*asked.pair).faithfulness(progress=progress)
 
 
 @answers("like", PairRequest, kept=False)

@@ -16,7 +16,7 @@ from core.checkpoint import available, read_card
 from core.desk import figures
 from core.desk.jobs import QUEUE
 from core.desk.strongest_words import SAID, SAMPLE, StrongestWordsJob, WordScores, scored
-from core.effects.words import TAKEN_AWAY, usual_drawing
+from core.effects.words import TAKEN_AWAY, usual_sampling
 from core.wording import counted
 
 MOST = 60
@@ -96,7 +96,7 @@ def _ask(opened: OpenRun) -> None:
 def _passes(name: str) -> int:
     """Of one word that is taken away by all ways."""
     card = read_card(available()[name])
-    drawing = usual_drawing(card)
+    drawing = usual_sampling(card)
     return 1 + drawing.frequent + drawing.related + int("guest" not in card)
 
 

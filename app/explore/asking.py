@@ -12,8 +12,8 @@ from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint
 from core.effects import METHODS, cost, gradients
 from core.effects.links import STRONGEST
-from core.effects.why import target_class
-from core.effects.words import ATTENTION, DRAWING, DROPPED, REPLACED, TAKEN_AWAY
+from core.effects.question import target_class
+from core.effects.words import ATTENTION, DROPPED, REPLACED, SAMPLING, TAKEN_AWAY
 from core.evidence import AttentionMap, Explanation
 from core.linguistics.negation import negatable
 
@@ -110,7 +110,7 @@ def _methods(read: Read) -> Sequence[Method]:
         known = [name for name in known if name not in gradients.METHODS]
     first = TAKEN_AWAY if _brisk(read) else DROPPED
     known.sort(key=lambda name: name != first)
-    drawing = DRAWING if read.page.drawn == ALL else None
+    drawing = SAMPLING if read.page.drawn == ALL else None
     return [
         Method(name, _price(checkpoint, lambda name=name: cost.of_words(checkpoint, *pair, name, drawing)))  # type: ignore[misc]
         for name in known
@@ -122,8 +122,8 @@ def _more(read: Read, method: str) -> str:
     checkpoint = read.checkpoint
     if not checkpoint.seconds or read.page.drawn == ALL or method not in (TAKEN_AWAY, REPLACED):
         return ""
-    whole = cost.of_words(checkpoint, *read.page.pair.now, method, DRAWING)
-    return f"all {DRAWING.frequent + DRAWING.related} replacements of each word: {whole}"
+    whole = cost.of_words(checkpoint, *read.page.pair.now, method, SAMPLING)
+    return f"all {SAMPLING.frequent + SAMPLING.related} replacements of each word: {whole}"
 
 
 def _price(checkpoint: Checkpoint, of: Callable[[], cost.Cost]) -> str:

@@ -13,10 +13,9 @@ from app.explore import asking, drawing, heads, what_if
 from app.explore.reading import Read
 from app.page_state.explore import EVERY, HEADS
 from core.effects.links import Taken
-from core.effects.why import what_heads_do, what_links_do, why
-from core.effects.words import DRAWING
+from core.effects.question import Question
+from core.effects.words import SAMPLING
 from core.errors import UserError
-from core.evaluation.adversary import believed
 from core.evidence.edges import link_edges
 from core.evidence.effects import Effects, LinkEffects, links_csv
 from core.evidence.faithfulness import Faithfulness
@@ -57,16 +56,16 @@ def _everything(read: Read) -> str:
 
 
 def _words(read: Read) -> Effects:
-    drawing = DRAWING if read.page.drawn == asking.ALL else None
-    return why(read.checkpoint, *read.page.pair.now, asking.shown_method(read), drawing=drawing)
+    drawing = SAMPLING if read.page.drawn == asking.ALL else None
+    return Question(read.checkpoint, *read.page.pair.now, sampling=drawing).words(asking.shown_method(read))
 
 
 def _links(read: Read) -> tuple[LinkEffects, ...]:
     pair, links = (read.checkpoint, *read.page.pair.now), read.page.links
     if links == HEADS and read.checkpoint.model.has_heads:
-        return what_heads_do(*pair)
+        return Question(*pair).heads()
     taken = Taken(links) if links in {*Taken} else Taken.KEPT
-    return what_links_do(*pair, taken, every=links == EVERY, layer=heads.layer(read.page, read.checkpoint) - 1)
+    return Question(*pair).links(taken, every=links == EVERY, layer=heads.layer(read.page, read.checkpoint) - 1)
 
 
 def _links_csv(read: Read) -> str:
@@ -75,4 +74,4 @@ def _links_csv(read: Read) -> str:
 
 
 def _faithfulness(read: Read) -> Faithfulness:
-    return believed(read.checkpoint, *read.page.pair.now)
+    return Question(read.checkpoint, *read.page.pair.now).faithfulness()

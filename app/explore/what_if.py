@@ -13,7 +13,7 @@ from core.effects.attention_edits import BEST_MATCH, OF_ANY_WORDS, AttentionEdit
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import MOST_LINKS
-from core.effects.why import target_class
+from core.effects.question import target_class
 from core.evidence import AttentionMap, Explanation, Matrix
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.edges import edge_words

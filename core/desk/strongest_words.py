@@ -26,7 +26,7 @@ from core.desk.jobs import Job
 from core.desk.run import Run, column_of
 from core.desk.schema import check_row, clean
 from core.desk.table import RunTable
-from core.effects.why import target_class, why
+from core.effects.question import Question, target_class
 from core.effects.words import DROPPED, TAKEN_AWAY, Place, Sides, places, without
 from core.errors import DeskError
 from core.evaluation.intervals import wilson
@@ -105,7 +105,7 @@ def _strongest(checkpoint: Checkpoint, sides: Sides, taken: Sequence[Place], log
 def _by_method(checkpoint: Checkpoint, row: Example, method: str, still_wanted: Callable[[], None]) -> StrongestWord:
     still_wanted()
     try:
-        best = why(checkpoint, row.first, row.second, method=method).strongest
+        best = Question(checkpoint, row.first, row.second).words(method).strongest
     except PairError:
         return NONE
     if best is None:

@@ -1,8 +1,8 @@
-"""Why a verdict: what it loses when a word or a link of attention is taken away.
+"""Why a verdict: a :class:`Question` about a pair, and its answers.
 
-why(checkpoint, "Three girls play", "Two girls play").strongest
+Question(checkpoint, "Three girls play", "Two girls play").words().strongest
 """
 
-from core.effects.why import METHODS, why
+from core.effects.question import METHODS, Question
 
-__all__ = ["METHODS", "why"]
+__all__ = ["METHODS", "Question"]

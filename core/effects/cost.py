@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from core.checkpoint import Checkpoint
 from core.effects import gradients
+from core.effects.faithfulness import ORDERS, WAYS
 from core.effects.links import STRONGEST, asked_for
 from core.effects.nudges import can_nudge
 from core.effects.turning import FURTHER, WIDTH
-from core.effects.words import ATTENTION, REPLACED, TAKEN_AWAY, Drawing, usual_drawing
-from core.evaluation.faithfulness import ORDERS, WAYS
+from core.effects.words import ATTENTION, REPLACED, TAKEN_AWAY, Sampling, usual_sampling
 from core.evidence.faithfulness import STEPS
 from core.reading.reader import Reading
 from core.wording import counted, duration
@@ -46,19 +46,19 @@ class Cost:
 
 
 def of_words(
-    checkpoint: Checkpoint, first: str, second: str = "", method: str = TAKEN_AWAY, drawing: Drawing | None = None
+    checkpoint: Checkpoint, first: str, second: str = "", method: str = TAKEN_AWAY, sampling: Sampling | None = None
 ) -> Cost:
-    """Of :func:`core.effects.why.why` by a method."""
-    reading, drawing = checkpoint.read(first, second), drawing or usual_drawing(checkpoint.card)
+    """Of :func:`core.effects.question.why` by a method."""
+    reading, sampling = checkpoint.read(first, second), sampling or usual_sampling(checkpoint.card)
     if method in gradients.METHODS:
         return _cost(checkpoint, reading, 1 + gradients.passes(method))
-    replaced = drawing.frequent + drawing.related
+    replaced = sampling.frequent + sampling.related
     of_word = {ATTENTION: 0, REPLACED: replaced, TAKEN_AWAY: 1 + replaced + can_nudge(checkpoint)}.get(method, 1)
     return _cost(checkpoint, reading, 1 + _words(reading) * of_word)
 
 
 def of_links(checkpoint: Checkpoint, first: str, second: str, *, every: bool = False) -> Cost:
-    """Of :func:`core.effects.why.what_links_do`; 0 passes for a model without links."""
+    """Of :func:`core.effects.question.what_links_do`; 0 passes for a model without links."""
     reading = checkpoint.read(first, second)
     maps = checkpoint.model.cuttable(reading, checkpoint.reader.batch(reading))
     return _cost(checkpoint, reading, sum(len(asked_for(links, every)) for links in maps) + len(maps[:1]))
@@ -70,7 +70,7 @@ def of_passes(checkpoint: Checkpoint, first: str, second: str, passes: int) -> C
 
 
 def of_heads(checkpoint: Checkpoint, first: str, second: str) -> Cost:
-    """Of :func:`core.effects.why.what_heads_do`; 0 passes for a model without heads."""
+    """Of :func:`core.effects.question.what_heads_do`; 0 passes for a model without heads."""
     config = checkpoint.card["config"]
     passes = 1 + config["layers"] * config["heads"] if checkpoint.model.has_heads else 0
     return of_passes(checkpoint, first, second, passes)

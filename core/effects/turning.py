@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
 
-from core.checkpoint import Checkpoint
 from core.effects.edits import DROP, REPLACE, Edit, edited
 from core.effects.offers import offers_for
-from core.effects.why import Asked
 from core.effects.words import Place, Progress, Sides, places, unheard, with_word, without
 from core.errors import UserError
 from core.evaluation.predict import predict
@@ -17,6 +16,9 @@ from core.linguistics.content_words import stop_words
 from core.linguistics.word_lists import article, word_groups
 from core.reading.tokens import Token
 from core.wording import percent, points
+
+if TYPE_CHECKING:
+    from core.effects.question import Question
 
 WIDTH, DEEPEST, BEST = 8, 3, 3
 """Of the beam; the most edits of a change; the changes that are returned."""
@@ -58,21 +60,20 @@ class Change:
         return "\n".join([f"{', '.join(self.described)} {what} {lost}", *(f"  {text}" for text in self.after if text)])
 
 
-def smallest_changes(
-    checkpoint: Checkpoint, first: str, second: str = "", progress: Progress = unheard
-) -> tuple[Change, ...]:
+def smallest_changes(asked: Question, progress: Progress = unheard) -> tuple[Change, ...]:
     """The three best changes that turn the verdict, fewest edits first, then the largest Δp; where none of at most
     :data:`DEEPEST` edits turns it, the one that takes most from it. No text is left without a word.
 
     ``progress`` is called with the candidates tried so far, and how many are known by then; what it raises ends the
     search. Raises PairError as :func:`core.explain.explain` does, and UserError for a model with one output.
     """
-    if len(checkpoint.labels) == 1:
-        raise UserError(f"{checkpoint.name} gives a score, which has no other class to turn to: ask `why` instead")
-    asked = Asked.about(checkpoint, first, second)
-    singles = _single_edits(asked.pair.sides, progress)
+    if len(asked.checkpoint.labels) == 1:
+        raise UserError(
+            f"{asked.checkpoint.name} gives a score, which has no other class to turn to: ask `why` instead"
+        )
+    singles = _single_edits(asked.sides, progress)
     tried = 0
-    texts = asked.pair.sides[0].text, asked.pair.sides[1].text if len(asked.pair.sides) > 1 else ""
+    texts = asked.sides[0].text, asked.sides[1].text if len(asked.sides) > 1 else ""
     beam: list[tuple[Edit, ...]] = [()]
     turned: list[Change] = []
     nearest: Change | None = None
@@ -173,12 +174,12 @@ def _longer(beam: Sequence[tuple[Edit, ...]], singles: Sequence[Edit]) -> list[t
 
 
 def _judged(
-    asked: Asked, texts: tuple[str, str], candidates: Sequence[tuple[Edit, ...]], progress: Callable[[int], None]
+    asked: Question, texts: tuple[str, str], candidates: Sequence[tuple[Edit, ...]], progress: Callable[[int], None]
 ) -> list[Change]:
     """What the model says after each; changes that would empty a text are left out."""
-    agreeing = [_with_articles(asked.pair.sides, edits) for edits in candidates]
+    agreeing = [_with_articles(asked.sides, edits) for edits in candidates]
     short = [edits for edits in agreeing if len(edits) <= DEEPEST]
-    made = [(edits, sides) for edits in short if (sides := _applied(asked.pair.sides, edits)) is not None]
+    made = [(edits, sides) for edits in short if (sides := _applied(asked.sides, edits)) is not None]
     if not made:
         return []
     readings = (asked.checkpoint.reading(sides) for _, sides in made)
@@ -193,7 +194,7 @@ def _judged(
     return [_made(asked, change) if change.turned else change for change in changes]
 
 
-def _made(asked: Asked, change: Change) -> Change:
+def _made(asked: Question, change: Change) -> Change:
     """The change with the texts after it, and in words."""
     split = asked.checkpoint.reader.tokens
     described = tuple(edit.describe(change.before, split) for edit in reversed(change.edits))

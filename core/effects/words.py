@@ -10,12 +10,16 @@ import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from core.card import Card
 from core.progress import Progress as Progress
 from core.reading.reader import ReadText
 from core.reading.tokens import Token
 from core.reading.word_table import WordTable
+
+if TYPE_CHECKING:
+    from core.effects.question import Question
 
 FREQUENT_RANKS = (60, 1600)
 """Ranks of the word table's order among which frequent words are drawn: before them stand words of grammar and signs,
@@ -27,12 +31,25 @@ NUDGED = "nudged"
 """A word's vector moved: :func:`core.effects.nudges.nudged`."""
 TAKEN_AWAY, ATTENTION = "taken-away", "attention"
 
+MOST_ATTENDED, LEAST_ATTENDED = "most-attended", "least-attended"
+"""Words ranked by the attention that they receive, the most or the least first."""
+MIX: Mapping[str, float] = {DROPPED: 0.4, FREQUENT: 0.2, RELATED: 0.2, NUDGED: 0.2}
+"""The parts of ``taken-away`` and their weights, chosen by `python -m trainers point … --choose`. Where one cannot be
+computed, the weights of the others are scaled to add up to 1."""
+
 Sides = tuple[ReadText, ...]
 """The texts of a pair (of a single text that alone), split into tokens, in the data set's order."""
 
 
 def unheard(done: int, of: int) -> None:
-    """Progress that nobody watches."""
+    """The no-op progress callback."""
+
+
+def mix_of(method: str) -> Mapping[str, float]:
+    """The parts of a method that takes words away, with their weights (see :data:`MIX`)."""
+    if method == REPLACED:
+        return {FREQUENT: MIX[FREQUENT], RELATED: MIX[RELATED]}
+    return MIX if method == TAKEN_AWAY else {method: 1.0}
 
 
 def part(progress: Progress, number: int, parts: int) -> Progress:
@@ -49,37 +66,22 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """How replacements are drawn. ``frequent`` and ``related``: words of each way; ``seed``: the drawing's own."""
+class Sampling:
+    """How replacements are drawn: how many ``frequent`` and ``related`` words, with which ``seed``."""
 
     frequent: int = 8
     related: int = 8
     seed: int = 0
 
 
-DRAWING = Drawing()
-FEW = Drawing(2, 2)
+SAMPLING = Sampling()
+FEW = Sampling(2, 2)
 """Of an external model, where each replacement is a pass through it; more are drawn when they are asked for."""
 
 
-def usual_drawing(card: Card) -> Drawing:
-    """How replacements are drawn for the model of this card unless another drawing is asked for."""
-    return FEW if "guest" in card else DRAWING
-
-
-@dataclass(frozen=True)
-class Pair:
-    """What the ways read: the texts, and how replacements are drawn."""
-
-    sides: Sides
-    table: WordTable
-    drawing: Drawing
-
-    @functools.cached_property
-    def related(self) -> dict[str, tuple[str, ...]]:
-        """By word, the related ones that are put in its place (:func:`related_words`)."""
-        norms = [norm for side in self.sides for norm in side.norms]
-        return related_words(self.table, norms, self.drawing.related, self.drawing.seed)
+def usual_sampling(card: Card) -> Sampling:
+    """How replacements are drawn for the model of this card unless another sampling is asked for."""
+    return FEW if "guest" in card else SAMPLING
 
 
 def places(sides: Sides) -> list[Place]:
@@ -104,26 +106,27 @@ def with_word(sides: Sides, place: Place, word: str) -> Sides:
     return (*sides[: place.side], replace(side, tokens=tokens), *sides[place.side + 1 :])
 
 
-def dropped(pair: Pair, place: Place) -> list[Sides]:
+def dropped(question: Question, place: Place) -> list[Sides]:
     """The texts without the word; none where it is the only word of its side."""
-    left = without(pair.sides, place)
+    left = without(question.sides, place)
     return [] if left is None else [left]
 
 
-def replacements(pair: Pair, place: Place, method: str) -> list[str]:
+def replacements(question: Question, place: Place, method: str) -> list[str]:
     """The words that a way puts into this place: for ``frequent`` the same ones everywhere but for the word itself."""
-    norm = pair.sides[place.side].tokens[place.index].norm
+    norm = question.sides[place.side].tokens[place.index].norm
     if method == FREQUENT:
-        count = pair.drawing.frequent
-        return [word for word in frequent_words(pair.table, count + 1, pair.drawing.seed) if word != norm][:count]
-    return list(pair.related.get(norm, ()))
+        count = question.sampled.frequent
+        words = frequent_words(question.table, count + 1, question.sampled.seed)
+        return [word for word in words if word != norm][:count]
+    return list(question.related.get(norm, ()))
 
 
-def _replaced(pair: Pair, place: Place, method: str) -> list[Sides]:
-    return [with_word(pair.sides, place, word) for word in replacements(pair, place, method)]
+def _replaced(question: Question, place: Place, method: str) -> list[Sides]:
+    return [with_word(question.sides, place, word) for word in replacements(question, place, method)]
 
 
-WAYS: Mapping[str, Callable[[Pair, Place], Sequence[Sides]]] = {
+WAYS: Mapping[str, Callable[[Question, Place], Sequence[Sides]]] = {
     DROPPED: dropped,
     FREQUENT: functools.partial(_replaced, method=FREQUENT),
     RELATED: functools.partial(_replaced, method=RELATED),

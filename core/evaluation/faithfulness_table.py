@@ -21,6 +21,8 @@ MOVED = (
 )
 """What the figures of moved attention are."""
 RANDOM = "random"
+REMOVED = ("zeroed", "gradient-times-input", "partner")
+"""Methods of earlier versions, which cards may still have figures of."""
 MEASURES = ("comprehensiveness", "sufficiency")
 
 Stored = Mapping[str, CardFaithfulness]
@@ -58,7 +60,7 @@ def moved_elsewhere(stored: Stored, verdict: str) -> tuple[str, ...]:
 def by_checkpoint(measured: Mapping[str, Stored], measure: str) -> list[dict[str, str]]:
     """Of each checkpoint and set one measure by way, and random orders."""
     return [
-        about | {_named(way): interval(own[measure]) for way, own in figures["ways"].items()}
+        about | {_named(way): interval(own[measure]) for way, own in figures["ways"].items() if way not in REMOVED}
         for about, figures in _each(measured)
     ]
 
@@ -92,7 +94,8 @@ def interval(figure: Interval | None) -> str:
 
 
 def _in_order(ways: Mapping[str, dict[str, Interval]]) -> list[tuple[str, dict[str, Interval]]]:
-    return sorted(ways.items(), key=lambda way: (way[0] == RANDOM, -way[1]["comprehensiveness"]["mean"]))
+    known = [way for way in ways.items() if way[0] not in REMOVED]
+    return sorted(known, key=lambda way: (way[0] == RANDOM, -way[1]["comprehensiveness"]["mean"]))
 
 
 def _named(way: str) -> str:

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from core.effects import gradients
+from core.effects.adversary import adversary
+from core.effects.faithfulness import logits_under, moved, own_maps, permutations, uniform
 from core.effects.links import Taken, link_effects, without
-from core.effects.why import MIX, Asked, attention_received
-from core.effects.words import DRAWING, DROPPED
-from core.evaluation.adversary import adversary
-from core.evaluation.faithfulness import logits_under, moved, own_maps, permutations, uniform
+from core.effects.question import Question, attention_received
+from core.effects.words import DROPPED, MIX, SAMPLING
 from core.evidence.effects import WordEffect
 from core.evidence.record import matrix
 from core.lessons.lesson import LessonError, Values
@@ -25,17 +25,17 @@ _KEPT: SharedMemory[Evaluated] = SharedMemory(32)
 """What a pair takes seconds to compute, for all steps of a lesson and all who read it."""
 
 
-def _asked(given: Given) -> Asked:
+def _asked(given: Given) -> Question:
     texts = given.texts["first"], given.texts["second"]
-    return Asked.about(checkpoint_of(given), *texts, DRAWING)
+    return Question(checkpoint_of(given), *texts, SAMPLING)
 
 
-def _known(compute: Callable[[Asked], Evaluated], asked: Asked, given: Given) -> Evaluated:
+def _known(compute: Callable[[Question], Evaluated], asked: Question, given: Given) -> Evaluated:
     key = (compute, asked.checkpoint.folder, asked.checkpoint.state, *given.texts.values())
     return _KEPT(key, lambda: compute(asked))
 
 
-def _probabilities(asked: Asked, rows: Tensor) -> list[float]:
+def _probabilities(asked: Question, rows: Tensor) -> list[float]:
     """Of the classes, with this attention in the place of the model's."""
     with torch.inference_mode():
         shares: list[float] = torch.softmax(logits_under(asked, [[rows]]).double(), dim=1)[0].tolist()
@@ -64,7 +64,7 @@ def moved_attention(given: Given) -> Evaluated:
     return Evaluated(values, known.words, known.checkpoint)
 
 
-def _moved(asked: Asked) -> Evaluated:
+def _moved(asked: Question) -> Evaluated:
     maps = own_maps(asked)
     if len(maps) != 1 or maps[0].values.dim() != 2:
         raise LessonError(f"{asked.checkpoint.name} has no single map of words: name another checkpoint in the lesson")
@@ -108,9 +108,9 @@ def ways(given: Given) -> Evaluated:
     return Evaluated(known.values | {"word": float(i + 1)}, known.words, known.checkpoint)
 
 
-def _ways(asked: Asked) -> Evaluated:
-    second = len(asked.pair.sides) - 1
-    role = asked.pair.sides[second].role
+def _ways(asked: Question) -> Evaluated:
+    second = len(asked.sides) - 1
+    role = asked.sides[second].role
     words = asked.word_effects(MIX, side=second)
     by_way = {way: [word.by_way.get(way, 0.0) for word in words] for way in MIX}
     taken = _numbers(words)
@@ -138,7 +138,7 @@ def _ways(asked: Asked) -> Evaluated:
         "named": named,
         "agree": float(sum(place == named[0] for place in named[1:])),
         "others": float(len(named) - 1),
-        "drawn": float(DRAWING.frequent),
+        "drawn": float(SAMPLING.frequent),
     }
     return Evaluated(values, words_of(asked.checkpoint, asked.reading) | {"ways": list(_WAYS)}, asked.checkpoint.name)
 

@@ -11,7 +11,7 @@ from app.explore import downloads, reading
 from app.page_state.explore import ExploreState
 from app.pairs import Pair
 from core.checkpoint import load
-from core.effects import METHODS, why
+from core.effects import METHODS, Question
 from core.effects.links import Taken
 from core.evidence import Explanation
 from core.evidence.effects import Effects, LinkEffects, links_csv
@@ -31,7 +31,10 @@ def test_the_page_asks_about_the_pair_that_is_shown(drawn, checkpoints):
     asked = drawn(app)["why"]
     assert asked["question"] == {"model": "test-light", "first": PAIR["first"], "second": "the dog is playing"}
     assert asked["shown"] == {"model": "test-light", **PAIR, "edits": ["drop 1 3"], "head": ""}
-    assert asked["verdict"] == why(load(checkpoints / "test-light"), PAIR["first"], "the dog is playing").verdict
+    assert (
+        asked["verdict"]
+        == Question(load(checkpoints / "test-light"), PAIR["first"], "the dog is playing").words().verdict
+    )
     assert not drawn(app)["explicit"] and "select" not in query(app), "nobody has chosen a word"
 
 
@@ -83,7 +86,7 @@ def test_files_hold_what_the_page_shows(checkpoints):
     read = reading.read(ExploreState("test-light", (Pair(*PAIR.values()),), links="kept", believed=True))
     whole = Explanation.from_dict(json.loads(downloads._everything(read)))
     effects, measured = whole.find(Effects), whole.find(Faithfulness)
-    known = why(load(checkpoints / "test-light"), *PAIR.values())
+    known = Question(load(checkpoints / "test-light"), *PAIR.values()).words()
     assert replace(effects, milliseconds=0, links=(), passes=0) == replace(known, milliseconds=0, passes=0)
     assert effects.links and measured.maps
     head, *cells = csv.reader(io.StringIO(downloads._links_csv(read)))
@@ -95,7 +98,7 @@ def test_models_side_by_side_ask_about_their_own_verdicts(drawn, checkpoints):
     app = open_view("compare", model=names[0], **PAIR, **{"with": ",".join(names[1:])})
     assert not app.exception
     for name, section in zip(names, drawn(app)["sections"], strict=True):
-        known = why(load(checkpoints / name), *PAIR.values())
+        known = Question(load(checkpoints / name), *PAIR.values()).words()
         assert section["question"] == {"model": name, **PAIR} and section["followed"] == known.verdict
     broken = open_view("compare", model="test-light", **PAIR, **{"with": "test-truncated"})
     assert drawn(broken)["sections"][1]["question"] is None

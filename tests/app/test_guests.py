@@ -12,7 +12,7 @@ from core.desk import store
 from core.desk.prediction import PredictionJob
 from core.effects import cost, gradients
 from core.effects.links import Taken
-from core.effects.why import what_heads_do, what_links_do
+from core.effects.question import Question
 from core.effects.words import DROPPED, TAKEN_AWAY
 from core.errors import UserError
 from core.evidence import AttentionMap
@@ -162,13 +162,13 @@ def test_whole_heads_are_cut_and_links_from_a_layer_on(drawn):
     app = explore(links="heads")
     assert drawn(app)["asked"]["links"] == query(app)["links"] == "heads"
     (heads,) = asked(drawn(app), "links", links="heads")
-    (own,) = what_heads_do(guest, *PAIR)
+    (own,) = Question(guest, *PAIR).heads()
     assert heads["words"] == [[f"layer {i}" for i in (1, 2, 3)], [f"head {i}" for i in (1, 2, 3, 4)]]
     assert heads["units"] == "heads" and heads["effects"][2] == pytest.approx(own.effects[2], rel=1e-3)
     app = explore(links="kept", layer="3")
     assert drawn(app)["asked"]["layer"] == query(app)["layer"] == "3"
     first = asked(drawn(app), "links", links="kept", layer=3)[0]
-    expected = what_links_do(guest, *PAIR, Taken.KEPT, layer=2)[0]
+    expected = Question(guest, *PAIR).links(Taken.KEPT, layer=2)[0]
     assert first["layer"] == 2
     assert first["effects"][0] == [None if v is None else pytest.approx(v, abs=1e-9) for v in expected.effects[0]]
     app = explore(links="kept", layer="9")

@@ -12,8 +12,7 @@ import pytest
 from app import components, panels
 from app.components.bundle import bundle
 from core.checkpoint import load
-from core.effects import why
-from core.evaluation.adversary import believed
+from core.effects import Question
 from core.evidence import AttentionMap, FilterProvenance, PhraseSelection, PooledAttention
 from core.evidence.codec import to_dict
 from core.evidence.edges import edge_words
@@ -123,7 +122,7 @@ def test_phrases_that_are_kept_are_those_of_the_trained_k(called, said):
 
 
 def test_bars_are_the_effects_of_a_method_or_of_a_part_of_it(called, checkpoints):
-    script, effects = PANELS / "effects/records.js", why(load(checkpoints / "test-light"), *TEXTS)
+    script, effects = PANELS / "effects/records.js", Question(load(checkpoints / "test-light"), *TEXTS).words()
     bars = called(script, "barsOf", effects, "taken-away")
     assert [bar[0] for bar in bars["premise"]] == pytest.approx([word.effect for word in effects.of("premise")])
     part = next(iter(effects.words[0].by_way))
@@ -149,7 +148,7 @@ def test_cells_whose_weight_and_effect_disagree_are_pythons(called):
 
 @pytest.mark.parametrize("model", ["test-light", "test-two-sided", "test-te", "test-alone"])
 def test_faithfulness_in_words_is_the_records_own(called, checkpoints, model):
-    script, record = PANELS / "belief/facts.js", believed(load(checkpoints / model), *TEXTS)
+    script, record = PANELS / "belief/facts.js", Question(load(checkpoints / model), *TEXTS).faithfulness()
     assert called(script, "sentenceOf", record) == record.sentence.replace("'", "’")
     methods = called(script, "methodsOf", record)["methods"]
     assert [one["taken"] for one in methods] == sorted((one["taken"] for one in methods), reverse=True)
@@ -163,7 +162,7 @@ def test_faithfulness_in_words_is_the_records_own(called, checkpoints, model):
 
 
 def test_an_adversarys_maps_stand_beside_the_models_with_their_words(called, checkpoints, said):
-    script, record = PANELS / "belief/facts.js", believed(load(checkpoints / "test-two-sided"), *TEXTS)
+    script, record = PANELS / "belief/facts.js", Question(load(checkpoints / "test-two-sided"), *TEXTS).faithfulness()
     explanation = said("test-two-sided")
     for drawn, own in zip(called(script, "mapsOf", record, explanation), record.maps, strict=True):
         shape = len(own.weights), len(own.weights[0])

@@ -9,9 +9,9 @@ from app.explore import what_if
 from app.page_state.explore import ExploreState
 from app.pairs import Pair
 from core.checkpoint import load
+from core.effects import Question
 from core.effects.attention_edits import AttentionEdit, explain_under, maps_under
 from core.effects.edits import Edit
-from core.effects.turning import smallest_changes
 from core.explain import explain
 from tests.app.pages import answered, box, open_file, open_view, query
 
@@ -113,7 +113,7 @@ def test_offers_and_the_smallest_changes_are_asked_for(drawn, checkpoints):
     assert "cat" in [word for related in hypothesis[1].values() for word in related]
     app = explore(turns="on")
     changes = answered("change", **asked)
-    found = smallest_changes(load(checkpoints / "test-light"), *PAIR.values())
+    found = Question(load(checkpoints / "test-light"), *PAIR.values()).smallest_change()
     assert [change["edits"] for change in changes] == [list(map(str, change.edits)) for change in found]
     assert [change["described"] for change in changes] == [list(change.described) for change in found]
     assert query(app)["turns"] == "on" and drawn(app)["asked"]["turns"] == "on"

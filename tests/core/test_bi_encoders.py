@@ -12,10 +12,10 @@ import transformers
 from safetensors.torch import load_file
 
 from core.checkpoint import CheckpointError, load, open_checkpoint, read_card
+from core.effects.faithfulness import faithfulness
 from core.effects.links import LinksError, Taken
-from core.effects.why import Asked, what_links_do, why
+from core.effects.question import Question
 from core.errors import UserError
-from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import predict
 from core.evidence import Explanation
 from core.evidence.attention_map import SIMILARITY
@@ -94,13 +94,13 @@ def test_many_rows_are_as_one_and_a_long_text_is_cut(tower):
 
 def test_effects_work_and_what_it_cannot_is_one_sentence(tower):
     guest = load(tower)
-    effects = why(guest, *PAIR)
+    effects = Question(guest, *PAIR).words()
     assert 60 < effects.passes == 1 + sum(word.passes for word in effects.words)
     with pytest.raises(LinksError, match="no attention whose links"):
-        what_links_do(guest, *PAIR, Taken.RENORMALISED)
+        Question(guest, *PAIR).links(Taken.RENORMALISED)
     with pytest.raises(UserError, match="no gradients"):
-        why(guest, *PAIR, method="gradient-norm")
-    measured = faithfulness(Asked.about(guest, *PAIR))
+        Question(guest, *PAIR).words("gradient-norm")
+    measured = faithfulness(Question(guest, *PAIR))
     assert measured.moved is None and "most-attended" in measured.curves and "gradient-norm" not in measured.curves
 
 

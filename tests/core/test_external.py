@@ -14,10 +14,10 @@ import transformers
 
 from core.checkpoint import CheckpointError, available, load, load_named, open_checkpoint, read_card
 from core.effects.edits import Edit, edited
+from core.effects.faithfulness import faithfulness
 from core.effects.links import STRONGEST, Taken
-from core.effects.why import Asked, what_links_do, why
-from core.effects.words import DRAWING, DROPPED, Place, with_word, without
-from core.evaluation.faithfulness import faithfulness
+from core.effects.question import Question
+from core.effects.words import DROPPED, SAMPLING, Place, with_word, without
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_heads import AttentionHeads
@@ -130,8 +130,8 @@ def test_a_changed_reading_is_spelt_as_edits_leave_it():
 
 
 def test_dropping_a_word_is_reading_the_sentence_without_it(guest):
-    asked = Asked.about(guest, *PAIR, DRAWING)
-    effects = why(guest, *PAIR, method=DROPPED).words
+    asked = Question(guest, *PAIR, SAMPLING)
+    effects = Question(guest, *PAIR).words(DROPPED).words
     place = next(place for place, word in enumerate(effects) if word.text == "run")
     typed = explain(guest, *edited(PAIR, [Edit("drop", 0, place)]))
     before, after = asked.explanation.probabilities[asked.target], typed.probabilities[asked.target]
@@ -172,9 +172,9 @@ def test_a_link_that_is_cut_has_no_weight_in_any_layer(folders, architecture):
 
 
 def test_effects_of_links(guest):
-    effects = what_links_do(guest, *PAIR, Taken.RENORMALISED)
+    effects = Question(guest, *PAIR).links(Taken.RENORMALISED)
     assert [(links.rows, links.columns) for links in effects] == [("hypothesis", "premise"), ("premise", "hypothesis")]
-    asked = Asked.about(guest, *PAIR, DRAWING)
+    asked = Question(guest, *PAIR, SAMPLING)
     batch = guest.reader.batch(asked.reading)
     for number, links in enumerate(effects):
         cells = [(i, j) for i, row in enumerate(links.effects) for j, effect in enumerate(row) if effect is not None]
@@ -254,7 +254,7 @@ def test_a_pair_too_long_for_the_model_is_cut_and_it_is_said(tmp_path):
 
 
 def test_how_far_it_can_be_believed(guest):
-    answer = faithfulness(Asked.about(guest, *PAIR), ways=("taken-away", "dropped"))
+    answer = faithfulness(Question(guest, *PAIR), ways=("taken-away", "dropped"))
     assert set(answer.curves) == {"taken-away", "dropped", "random"} and answer.moved is None
 
 

@@ -17,10 +17,10 @@ from core.checkpoint import CheckpointError, available, load_named, open_checkpo
 from core.data import read
 from core.desk.run import Predictions, Run
 from core.desk.run_folder import save
+from core.effects.faithfulness import faithfulness
 from core.effects.links import LinksError, Taken
-from core.effects.why import Asked, what_links_do, why
+from core.effects.question import Question
 from core.errors import UserError
-from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import classify, predict
 from core.evidence import AttentionMap, Explanation
 from core.explain import explain
@@ -153,17 +153,17 @@ def test_effects_and_files_ask_it_with_the_texts_as_edits_leave_them(tmp_path):
     guest = load_named(named("overlap"))
     module = sys.modules["functions_of_a_test"]
     module.asked.clear()
-    effects = why(guest, *PAIR, method="dropped")
+    effects = Question(guest, *PAIR).words("dropped")
     assert len(module.asked) == effects.passes == 1 + len(effects.words)
     assert {pair[1] for pair in module.asked} >= {"Dog doesn't run.", "The doesn't run.", "The  dog doesn't."}
     assert all(word.effect is not None for word in effects.words)
     with pytest.raises(LinksError, match="no attention whose links"):
-        what_links_do(guest, *PAIR, Taken.KEPT)
+        Question(guest, *PAIR).links(Taken.KEPT)
     with pytest.raises(UserError, match="no gradients"):
-        why(guest, *PAIR, method="gradient-norm")
+        Question(guest, *PAIR).words("gradient-norm")
     with pytest.raises(UserError, match="unknown method"):
-        why(guest, *PAIR, method="?")
-    assert {*faithfulness(Asked.about(guest, *PAIR)).curves} >= {"taken-away", "most-attended", "random"}
+        Question(guest, *PAIR).words("?")
+    assert {*faithfulness(Question(guest, *PAIR)).curves} >= {"taken-away", "most-attended", "random"}
     (tmp_path / "pairs.csv").write_text("sentence1,sentence2,label\na dog,a dog,1\na cat,the dog,0\na b,c d,0\n")
     data = read(tmp_path / "pairs.csv")
     chances = classify(guest, data, "cpu")
@@ -226,7 +226,7 @@ def test_a_wrong_answer_is_one_sentence(name, message):
     assert "\n" not in str(error.value)
     if name != "Far":
         with pytest.raises(PairError, match=message.replace("1 pairs", "[0-9]+ pairs")):
-            why(guest, *PAIR)
+            Question(guest, *PAIR).words()
 
 
 def test_a_function_that_cannot_be_made_or_asked_leaves_the_others(capsys):

@@ -13,11 +13,10 @@ import transformers
 
 from core.__main__ import main
 from core.checkpoint import CheckpointError, load, read_card
+from core.effects.faithfulness import faithfulness
 from core.effects.links import Taken
-from core.effects.turning import smallest_changes
-from core.effects.why import Asked, what_heads_do, what_links_do, why
+from core.effects.question import Question
 from core.errors import UserError
-from core.evaluation.faithfulness import faithfulness
 from core.evidence import Explanation
 from core.evidence.explanation import LABELS, SCORE, UNFITTED
 from core.explain import explain
@@ -63,7 +62,7 @@ def test_one_output_is_a_score_and_effects_are_in_its_units(tmp_path, settings, 
     assert (explanation.labels, explanation.answer, explanation.unit) == (("score",), SCORE, "score")
     assert explanation.to_text().startswith(f"score {score:.2f}".replace("-", "−")) and "%" not in explanation.said
     assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation
-    effects = why(guest, *PAIR, method="dropped")
+    effects = Question(guest, *PAIR).words("dropped")
     left = explain(guest, "A man plays a guitar.", PAIR[1]).probabilities[0]
     red = next(word for word in effects.words if word.text == "red")
     assert effects.unit == "score" and red.effect == pytest.approx(score - left, abs=1e-5)
@@ -73,19 +72,19 @@ def test_one_output_is_a_score_and_effects_are_in_its_units(tmp_path, settings, 
 
 def test_links_heads_and_gradients_of_a_score_are_in_its_units(scorer):
     guest = load(scorer)
-    asked = Asked.about(guest, *PAIR)
+    asked = Question(guest, *PAIR)
     own = asked.explanation.probabilities[0]
-    links = what_links_do(guest, *PAIR, Taken.RENORMALISED)[0]
+    links = Question(guest, *PAIR).links(Taken.RENORMALISED)[0]
     i, j = next((i, j) for i, row in enumerate(links.effects) for j, one in enumerate(row) if one is not None)
     batch = guest.reader.batch(asked.reading)
     cut = guest.model.under(batch, guest.model.knocked_out(asked.reading, batch, 0, [(i, j)])).logits
     assert links.effects[i][j] == pytest.approx(own - float(cut[0, 0].detach()), abs=1e-5)
-    assert any(abs(effect) > 1e-6 for row in what_heads_do(guest, *PAIR)[0].effects for effect in row)
-    sums = why(guest, *PAIR, method="integrated-gradients").completeness
+    assert any(abs(effect) > 1e-6 for row in Question(guest, *PAIR).heads()[0].effects for effect in row)
+    sums = Question(guest, *PAIR).words("integrated-gradients").completeness
     assert sums[0] == pytest.approx(sums[1], abs=0.05)
     assert faithfulness(asked).curves["random"]
     with pytest.raises(UserError, match="gives a score"):
-        smallest_changes(guest, *PAIR)
+        Question(guest, *PAIR).smallest_change()
 
 
 def test_commands_and_files_say_a_score_as_it_is(scorer, tmp_path, capsys):
@@ -108,7 +107,7 @@ def test_labels_that_may_all_hold_have_probabilities_of_their_own(tmp_path):
     assert explanation.probabilities == pytest.approx([1 / (1 + math.exp(-one)) for one in logits], abs=1e-5)
     said = explanation.to_text().splitlines()[0]
     assert all(label in said for label in explanation.labels) and "each label may hold" in said
-    effects = why(guest, *PAIR, method="dropped")
+    effects = Question(guest, *PAIR).words("dropped")
     target = effects.labels.index(effects.verdict)
     left = explain(guest, "A man plays a guitar.", PAIR[1]).probabilities
     red = next(word for word in effects.words if word.text == "red")

@@ -11,10 +11,10 @@ import transformers
 from core.__main__ import main
 from core.checkpoint import load
 from core.effects import cost
+from core.effects.faithfulness import faithfulness
 from core.effects.links import Taken
-from core.effects.why import METHODS, Asked, what_heads_do, what_links_do, why
+from core.effects.question import METHODS, Question
 from core.errors import UserError
-from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
@@ -51,7 +51,7 @@ def test_a_pair_has_the_same_answer_alone_and_beside_others(folder_of, architect
             own = model(**tokenizer(*pair, return_tensors="pt")).logits[0]
         assert row.tolist() == pytest.approx(own.tolist(), abs=1e-5)
     if guest.model.has_heads:  # rows of a cut are a batch, too
-        links = what_links_do(guest, *PAIR, Taken.RENORMALISED)[0]
+        links = Question(guest, *PAIR).links(Taken.RENORMALISED)[0]
         assert any(effect for row in links.effects for effect in row)
     assert not any(module._forward_hooks for module in guest.model.modules())
 
@@ -72,8 +72,8 @@ def test_a_model_without_a_pad_is_asked_row_by_row(tmp_path):
     assert not guest.model.together
     rows = predict(guest, [guest.read(*pair) for pair in PAIRS])
     assert rows[1].tolist() == pytest.approx(explain(guest, *PAIRS[1]).logits, abs=1e-6)
-    assert what_heads_do(guest, *PAIR)[0].passes == 3 * 4
-    effects = why(guest, *PAIR, method="integrated-gradients")
+    assert Question(guest, *PAIR).heads()[0].passes == 3 * 4
+    effects = Question(guest, *PAIR).words("integrated-gradients")
     assert sum(effects.completeness) / 2 == pytest.approx(effects.completeness[1], abs=0.05)
 
 
@@ -140,7 +140,7 @@ def test_mean_rollout_and_cuts_are_the_encoders(folder_of):
         3,
         4,
     )
-    assert sum(one.passes for one in what_links_do(guest, *PAIR, Taken.RENORMALISED, layer=2)) > 0
+    assert sum(one.passes for one in Question(guest, *PAIR).links(Taken.RENORMALISED, layer=2)) > 0
     for wrong, message in (("cross.3.1", "2 layers of 2 heads"), ("4.1", "3 layers of 4 heads")):
         with pytest.raises(HeadError, match=message):
             explain(guest, *PAIR, head=wrong)
@@ -163,20 +163,20 @@ def test_gradients_that_a_model_cannot_give_are_not_offered(folder_of, architect
     guest = load(folder)
     assert not guest.model.differentiable
     with pytest.raises(UserError, match="has no gradients: choose"):
-        why(guest, *PAIR, method="integrated-gradients")
+        Question(guest, *PAIR).words("integrated-gradients")
     arguments = ["why", str(folder), "--first", PAIR[0], "--second", PAIR[1], "--method", "integrated-gradients"]
     assert main(arguments) == 2
     # On a slow machine a line before it states the cost of the passes.
     *_, said = (lines := capsys.readouterr().err.splitlines())
     assert "has no gradients: choose" in said and len(lines) <= 2
-    curves = faithfulness(Asked.about(guest, *PAIR)).curves
+    curves = faithfulness(Question(guest, *PAIR)).curves
     assert "dropped" in curves and "integrated-gradients" not in curves
 
 
 def test_a_method_that_works_is_offered(folder_of):
     guest = load(folder_of("gpt2"))
     for method in METHODS:
-        assert why(guest, *PAIR, method=method).passes <= cost.of_words(guest, *PAIR, method).passes
+        assert Question(guest, *PAIR).words(method).passes <= cost.of_words(guest, *PAIR, method).passes
 
 
 def _raising(error):
@@ -224,7 +224,7 @@ def test_a_fault_in_the_gradient_is_one_sentence(folder_of, monkeypatch):
 
     monkeypatch.setattr(guest.model.body, "forward", forward)
     with pytest.raises(PairError, match=r"electra could not answer .*no derivative here"):
-        why(guest, *PAIR, method="gradient-norm")
+        Question(guest, *PAIR).words("gradient-norm")
 
 
 def test_a_text_with_the_signs_of_a_tokeniser_is_answered_or_refused_in_one_sentence(folder_of, capsys):

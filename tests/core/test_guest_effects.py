@@ -12,10 +12,10 @@ import torch
 from core.checkpoint import load, load_named
 from core.checkpoint.memory import memory_of
 from core.effects import cost
+from core.effects.faithfulness import faithfulness
 from core.effects.links import STRONGEST, LinksError, Taken
-from core.effects.why import METHODS, Asked, what_heads_do, what_links_do, why
-from core.effects.words import DRAWING, DROPPED, FEW, TAKEN_AWAY
-from core.evaluation.faithfulness import faithfulness
+from core.effects.question import METHODS, Question
+from core.effects.words import DROPPED, FEW, SAMPLING, TAKEN_AWAY
 from core.evaluation.predict import predict
 from core.evidence.effects import HEADS
 from core.explain import explained
@@ -47,31 +47,31 @@ def test_every_record_says_how_many_passes_it_took(guest, monkeypatch):
         assert taken == (answer.passes if hasattr(answer, "passes") else sum(one.passes for one in answer))
         return taken
 
-    assert passes(why(guest, *PAIR)) == cost.of_words(guest, *PAIR).passes == 1 + 17 * (1 + 4)
+    assert passes(Question(guest, *PAIR).words()) == cost.of_words(guest, *PAIR).passes == 1 + 17 * (1 + 4)
     rows.clear()
     for method in METHODS:
-        taken = passes(why(guest, *PAIR, method=method))
+        taken = passes(Question(guest, *PAIR).words(method))
         assert taken <= cost.of_words(guest, *PAIR, method).passes
         rows.clear()
-    more = passes(why(guest, *PAIR, drawing=DRAWING))
+    more = passes(Question(guest, *PAIR, sampling=SAMPLING).words())
     assert more == 1 + 17 * 17
     # In addition to the links: the pair itself, twice, and its attention.
-    assert passes(what_links_do(guest, *PAIR, Taken.RENORMALISED), extra=3) == 2 * STRONGEST
-    assert passes(what_links_do(guest, *PAIR, Taken.RENORMALISED, every=True), extra=3) == 2 * 11 * 6
-    assert passes(what_heads_do(guest, *PAIR), extra=3) == 3 * 4
-    assert json.loads(json.dumps(why(guest, *PAIR).to_dict()))["passes"] == 86
+    assert passes(Question(guest, *PAIR).links(Taken.RENORMALISED), extra=3) == 2 * STRONGEST
+    assert passes(Question(guest, *PAIR).links(Taken.RENORMALISED, every=True), extra=3) == 2 * 11 * 6
+    assert passes(Question(guest, *PAIR).heads(), extra=3) == 3 * 4
+    assert json.loads(json.dumps(Question(guest, *PAIR).words().to_dict()))["passes"] == 86
     rows.clear()
-    measured = faithfulness(Asked.about(guest, *PAIR))
+    measured = faithfulness(Question(guest, *PAIR))
     assert measured.passes - 40 <= sum(rows) <= measured.passes + 4 and "integrated-gradients" in measured.curves
     assert measured.passes <= cost.of_believing(guest, *PAIR).passes
 
 
 def test_links_from_a_layer_on_and_heads_as_a_whole(guest):
-    asked = Asked.about(guest, *PAIR)
+    asked = Question(guest, *PAIR)
     batch = guest.reader.batch(asked.reading)
-    effects = what_links_do(guest, *PAIR, Taken.RENORMALISED, layer=2)[0]
+    effects = Question(guest, *PAIR).links(Taken.RENORMALISED, layer=2)[0]
     i, j = next((i, j) for i, row in enumerate(effects.effects) for j, one in enumerate(row) if one is not None)
-    heads = what_heads_do(guest, *PAIR)[0]
+    heads = Question(guest, *PAIR).heads()[0]
     with torch.inference_mode():
         cells = guest.model.knocked_out(asked.reading, batch, 0, [(i, j)]).knockout.cells
         cut = guest.model.under(batch, Intervention(knockout=Knockout(cells, layer=2))).logits
@@ -87,16 +87,16 @@ def test_links_from_a_layer_on_and_heads_as_a_whole(guest):
     assert heads.units == HEADS and heads.effects[1][3] == pytest.approx(lost(silent), abs=1e-6)
     assert 0 < heads.before[1][3] < float(weights.sum(1).mean()) + 1e-6
     with pytest.raises(LinksError, match="has 3 layers"):
-        what_links_do(guest, *PAIR, Taken.RENORMALISED, layer=3)
+        Question(guest, *PAIR).links(Taken.RENORMALISED, layer=3)
     with pytest.raises(LinksError, match="no heads"):
-        what_heads_do(load_named("nli-two-sided"), *PAIR)
+        Question(load_named("nli-two-sided"), *PAIR).heads()
 
 
 def test_gradients_of_a_word_are_those_of_its_pieces(guest):
     """The length of a word's gradient, by small steps along it in its pieces' vectors."""
-    asked = Asked.about(guest, *PAIR)
+    asked = Question(guest, *PAIR)
     pieces = guest.reader.batch(asked.reading)
-    words = why(guest, *PAIR, method="gradient-norm").words
+    words = Question(guest, *PAIR).words("gradient-norm").words
     vectors, log_p = guest.model.by_vectors(pieces, asked.target)
     (slopes,) = torch.autograd.grad(log_p(vectors.requires_grad_()).sum(), vectors)
     with torch.inference_mode():
@@ -107,7 +107,7 @@ def test_gradients_of_a_word_are_those_of_its_pieces(guest):
             up, down = (log_p((vectors + sign * step).float()) for sign in (1, -1))
             assert words[number].effect == pytest.approx(float(up - down) / 2e-2, abs=2e-3)
         assert log_p(vectors)[0] == pytest.approx(torch.tensor(asked.explanation.probabilities).log()[asked.target])
-    effects = why(guest, *PAIR, method="integrated-gradients")
+    effects = Question(guest, *PAIR).words("integrated-gradients")
     assert sum(effects.completeness) / 2 == pytest.approx(effects.completeness[1], abs=1e-2)
 
 
@@ -130,8 +130,10 @@ def test_a_slow_model_is_heard_from_after_every_few_words(guest):
     readings = [slow.read(*PAIR) for _ in range(11)]
     predict(slow, readings, progress=reported.append)
     assert reported == [4, 8, 11]
-    assert why(guest, *PAIR, TAKEN_AWAY).words == why(guest, *PAIR, TAKEN_AWAY, drawing=FEW).words
-    assert why(guest, *PAIR, TAKEN_AWAY, drawing=DRAWING).passes > 200
+    assert (
+        Question(guest, *PAIR).words(TAKEN_AWAY).words == Question(guest, *PAIR, sampling=FEW).words(TAKEN_AWAY).words
+    )
+    assert Question(guest, *PAIR, sampling=SAMPLING).words(TAKEN_AWAY).passes > 200
 
 
 def test_memory_is_free_after_it_has_left(tmp_path, monkeypatch):
@@ -143,9 +145,9 @@ def test_memory_is_free_after_it_has_left(tmp_path, monkeypatch):
     first = load_named("one")
     assert memory_of(first) > 0.01e6 and load_named("one") is first
     explained(first, *PAIR)
-    why(first, *PAIR, TAKEN_AWAY)
-    what_links_do(first, *PAIR, Taken.RENORMALISED)
-    what_heads_do(first, *PAIR)
+    Question(first, *PAIR).words(TAKEN_AWAY)
+    Question(first, *PAIR).links(Taken.RENORMALISED)
+    Question(first, *PAIR).heads()
     left = [weakref.ref(parameter) for parameter in first.model.parameters()]
     del first
     load_named("two")

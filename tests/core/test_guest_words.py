@@ -9,8 +9,7 @@ import pytest
 
 from core.checkpoint import load
 from core.effects.edits import Edit, edited
-from core.effects.turning import smallest_changes
-from core.effects.why import why
+from core.effects.question import Question
 from core.effects.words import DROPPED
 from core.evidence import AttentionMap
 from core.explain import explain
@@ -82,7 +81,7 @@ def test_a_bi_encoder_splits_them_too(tmp_path):
 
 def test_words_that_are_taken_away_leave_no_space_where_there_was_none(guests):
     guest = guests["WordPiece"]
-    effects = why(guest, *CHINESE, method=DROPPED).words
+    effects = Question(guest, *CHINESE).words(DROPPED).words
     typed = explain(guest, "今天气很好，我们去公园玩", CHINESE[1])
     own = explain(guest, *CHINESE)
     target = own.probabilities.index(max(own.probabilities))
@@ -98,7 +97,7 @@ def test_words_that_are_taken_away_leave_no_space_where_there_was_none(guests):
     assert Edit("drop", 1, 3).describe(CHINESE, split) == "“里” left out"
     reading = guest.read(*CHINESE)
     assert spelt(reading.second)[0] == CHINESE[1]
-    for change in smallest_changes(guest, *CHINESE):
+    for change in Question(guest, *CHINESE).smallest_change():
         assert change.described and " " not in "".join(change.after)
 
 

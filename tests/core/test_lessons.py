@@ -9,10 +9,9 @@ import pytest
 import torch
 
 from core.checkpoint import available, load_named
-from core.effects import why
+from core.effects import Question
 from core.effects.links import Taken
-from core.effects.why import MIX, what_links_do
-from core.evaluation.adversary import believed
+from core.effects.words import MIX
 from core.evidence.faithfulness import LARGEST_CHANGE
 from core.explain import explain
 from core.lessons import LessonError, at, evaluate, lessons, mathml
@@ -190,7 +189,7 @@ def test_moved_attention_is_what_the_model_says_of_it():
     evaluated = evaluate(LESSONS["moved-attention"], {"word": 2.0, "link": 3.0}, {})
     values, checkpoint = evaluated.values, load_named(evaluated.checkpoint)
     texts = tuple(LESSONS["moved-attention"].texts.values())
-    measured = believed(checkpoint, *texts)
+    measured = Question(checkpoint, *texts).faithfulness()
     assert values["changed"] == measured.moved.changed
     assert values["flat_y"] == pytest.approx(measured.moved.uniform)
     assert values["tau_b"] == pytest.approx(measured.tau_b[0])
@@ -202,7 +201,7 @@ def test_moved_attention_is_what_the_model_says_of_it():
     assert 0.1 < values["apart"] < values["most_apart"], "the lesson's own pair has an adversary worth a look"
     assert values["variation"] <= LARGEST_CHANGE + 1e-5
     for taken in Taken:
-        (links,) = what_links_do(checkpoint, *texts, taken)
+        (links,) = Question(checkpoint, *texts).links(taken)
         assert values[f"{taken}_effect"] == pytest.approx(links.effects[1][2], abs=1e-5)
         assert values["log"] - values[f"{taken}_log"] == pytest.approx(values[f"{taken}_effect"], abs=1e-6)
     assert sum(values["kept_row"]) < sum(values["renormalised_row"]) == pytest.approx(1)
@@ -220,7 +219,7 @@ def test_the_ways_to_ask_why_are_those_of_the_command():
         "integrated-gradients": "path",
     }
     for method, name in names.items():
-        effects = why(load_named(evaluated.checkpoint), *texts, method=method)
+        effects = Question(load_named(evaluated.checkpoint), *texts).words(method)
         assert values[name] == pytest.approx([word.effect for word in effects.of("hypothesis")], rel=1e-4, abs=1e-6)
         if effects.completeness:
             assert (values["sum"], values["whole"]) == pytest.approx(effects.completeness)

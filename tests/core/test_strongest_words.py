@@ -22,7 +22,7 @@ from core.desk.strongest_words import (
     scored,
 )
 from core.desk.table import open_table
-from core.effects import why
+from core.effects import Question
 from core.effects.words import TAKEN_AWAY
 from core.evaluation.intervals import wilson
 from core.explain import explain
@@ -123,7 +123,7 @@ def test_predict_counts_the_most_decisive_words_of_a_sample(tmp_path, table, cap
 def test_other_methods_are_asked_row_by_row(tmp_path, table):
     checkpoint = make_checkpoint(tmp_path / "tiny", table)
     row = made_up_run(tmp_path).dataset.rows[0]
-    strongest = why(checkpoint, row.first, row.second, method="gradient-norm").strongest
+    strongest = Question(checkpoint, row.first, row.second).words("gradient-norm").strongest
     (found,) = strongest_words.strongest_words(checkpoint, [row], method="gradient-norm")
     assert found == StrongestWord(strongest.text, strongest.role)
 

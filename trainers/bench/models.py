@@ -24,8 +24,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from core.checkpoint import PRETRAINED, Checkpoint, load_named
 from core.cluster import cluster, on_loopback
 from core.data import Stream
-from core.effects.links import Taken
-from core.effects.why import what_links_do, why
+from core.effects import Question
 from core.effects.words import DROPPED, TAKEN_AWAY
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Ragged, Vocabulary
@@ -115,13 +114,13 @@ def effects(quick: bool) -> list[Measurement]:
     checkpoint = load_named(EFFECTS)
     pair, long_pair = word_pair(checkpoint, 20, 12), word_pair(checkpoint, 40, 40)
     cases = (
-        ("20 + 12 words dropped", 4, functools.partial(why, checkpoint, *pair, method=DROPPED)),
-        ("20 + 12 words taken away", 30, functools.partial(why, checkpoint, *pair, method=TAKEN_AWAY)),
-        ("all links of 20 x 12 words", 22, functools.partial(what_links_do, checkpoint, *pair, Taken.RENORMALISED)),
+        ("20 + 12 words dropped", 4, lambda: Question(checkpoint, *pair).words(DROPPED)),
+        ("20 + 12 words taken away", 30, lambda: Question(checkpoint, *pair).words(TAKEN_AWAY)),
+        ("all links of 20 x 12 words", 22, lambda: Question(checkpoint, *pair).links()),
         (
             "all links of 40 x 40 words",
             300,
-            functools.partial(what_links_do, checkpoint, *long_pair, Taken.RENORMALISED),
+            lambda: Question(checkpoint, *long_pair).links(),
         ),
     )
     return [by_product(f"{name}, {EFFECTS}", bar, compute, 2 if quick else 8) for name, bar, compute in cases]

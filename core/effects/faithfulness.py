@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -21,15 +22,27 @@ from torch import Tensor
 
 from core.effects import gradients
 from core.effects.links import Taken, link_effects, stacked
-from core.effects.why import MIX, Asked
-from core.effects.words import TAKEN_AWAY, Place, Progress, Sides, part, places, unheard
+from core.effects.words import (
+    LEAST_ATTENDED,
+    MIX,
+    MOST_ATTENDED,
+    TAKEN_AWAY,
+    Place,
+    Progress,
+    Sides,
+    part,
+    places,
+    unheard,
+)
 from core.evaluation.faithfulness_table import moved_elsewhere
-from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, word_values
 from core.evaluation.predict import predict
 from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness, Moved
 from core.layers.attention import as_override
 from core.models.base import AttentionLinks, Intervention
 from core.reading.reader import Reading
+
+if TYPE_CHECKING:
+    from core.effects.question import Question
 
 ORDERS = 20
 """Random orders whose mean stands beside every way."""
@@ -38,11 +51,11 @@ WAYS = (TAKEN_AWAY, *MIX, *gradients.METHODS, MOST_ATTENDED, LEAST_ATTENDED)
 
 
 def faithfulness(
-    asked: Asked, ways: Sequence[str] = WAYS, *, seed: int = 0, progress: Progress = unheard
+    asked: Question, ways: Sequence[str] = WAYS, *, seed: int = 0, progress: Progress = unheard
 ) -> Faithfulness:
     """How far each way can be believed on one pair. What ``progress`` raises ends the work."""
     checkpoint = asked.checkpoint
-    values, passes = word_values(asked, ways, progress=part(progress, 0, 3))
+    values, passes = asked.word_values(ways, progress=part(progress, 0, 3))
     orders = {way: np.argsort(-np.array(numbers), kind="stable").tolist() for way, numbers in values.items()}
     maps = own_maps(asked)
     cutting = part(progress, 1, 3)
@@ -65,14 +78,14 @@ def faithfulness(
 
 
 def erase(
-    asked: Asked, orders: Mapping[str, Sequence[int]], seed: int, progress: Progress = unheard
+    asked: Question, orders: Mapping[str, Sequence[int]], seed: int, progress: Progress = unheard
 ) -> tuple[dict[str, Curves], int]:
     """The curves of some orders of all words (numbers of :func:`core.effects.words.places`), first-ranked first, and
     the mean of :data:`ORDERS` random ones; and how many texts were read for them."""
     drawn = np.random.default_rng(seed)
-    count = len(places(asked.pair.sides))
+    count = len(places(asked.sides))
     asked_for = [*orders.values(), *(drawn.permutation(count).tolist() for _ in range(ORDERS))]
-    left = [sides for order in asked_for for step in STEPS for sides in erased(asked.pair.sides, order, step)]
+    left = [sides for order in asked_for for step in STEPS for sides in erased(asked.sides, order, step)]
     # Orders often begin with the same words: what they leave is read once.
     rows = {sides: number for number, sides in enumerate(dict.fromkeys(left))}
 
@@ -115,14 +128,14 @@ def _only(sides: Sides, chosen: set[Place]) -> Sides:
 
 
 @torch.inference_mode()
-def own_maps(asked: Asked) -> tuple[AttentionLinks, ...]:
+def own_maps(asked: Question) -> tuple[AttentionLinks, ...]:
     """The attention maps of the model's answer."""
     model = asked.checkpoint.model
     return model.links(asked.reading, model(asked.checkpoint.reader.batch(asked.reading)))
 
 
 @torch.inference_mode()
-def moved(asked: Asked, maps: Sequence[AttentionLinks], seed: int) -> Moved:
+def moved(asked: Question, maps: Sequence[AttentionLinks], seed: int) -> Moved:
     """All maps permuted at once, row by row over the cells that the model could use, and made uniform."""
     permuted = permutations(maps, seed)
     rows = [*permuted, [uniform(links) for links in maps]]
@@ -145,7 +158,7 @@ def permutations(maps: Sequence[AttentionLinks], seed: int) -> list[list[Tensor]
     return [[_permuted(links, drawn) for links in maps] for _ in range(PERMUTATIONS)]
 
 
-def logits_under(asked: Asked, rows: Sequence[Sequence[Tensor]]) -> Tensor:
+def logits_under(asked: Question, rows: Sequence[Sequence[Tensor]]) -> Tensor:
     """Logits ``[B, C]`` of the pair with other attention, each row all maps."""
     model = asked.checkpoint.model
     override = stacked([model.lay_out(as_override(maps), asked.reading) for maps in rows])

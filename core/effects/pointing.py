@@ -18,10 +18,9 @@ import torch
 
 from core.checkpoint import Checkpoint
 from core.data import Example
-from core.effects import gradients
 from core.effects.nudges import can_nudge, nudged
-from core.effects.why import MIX, Asked, attention_received
-from core.effects.words import NUDGED, TAKEN_AWAY, Drawing, Progress, places, unheard
+from core.effects.question import Question
+from core.effects.words import MIX, NUDGED, TAKEN_AWAY, Sampling, places
 from core.errors import RunError
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.predict import predict
@@ -165,18 +164,18 @@ def play(
     checkpoint: Checkpoint,
     items: Sequence[Item],
     ways: Sequence[str],
-    drawing: Drawing | None = None,
+    sampling: Sampling | None = None,
     progress: Callable[[int], None] = lambda items: None,
 ) -> Game:
-    """Play the game with these ways (methods of :func:`core.effects.why`, :data:`LEAST_ATTENDED` and
+    """Play the game with these ways (methods of :func:`core.effects.question`, :data:`LEAST_ATTENDED` and
     :data:`MOST_ATTENDED`); ``progress`` is called with the items done. Ways that read attention are left out where no
     map has the side's words."""
     game = Game(defaultdict(Score), defaultdict(Score))
     for number, item in enumerate(items, 1):
-        asked = Asked.about(checkpoint, item.premise, item.hypothesis, drawing)
+        asked = Question(checkpoint, item.premise, item.hypothesis, sampling)
         named = rule(asked, item.side)
-        scores = {RULE: _rule_points(named, asked, item), CHANCE: 1 / len(asked.pair.sides[item.side].tokens)}
-        values, _ = word_values(asked, ways, item.side)
+        scores = {RULE: _rule_points(named, asked, item), CHANCE: 1 / len(asked.sides[item.side].tokens)}
+        values, _ = asked.word_values(ways, item.side)
         scores |= {way: pointed(numbers, item.index) for way, numbers in values.items()}
         for way, value in scores.items():
             game.scores[way].add(value)
@@ -232,10 +231,10 @@ def choices(
 
 def _effects(checkpoint: Checkpoint, item: Item, number: int, steps: Sequence[float]) -> Iterator[np.ndarray]:
     """For each step, by way and word of the changed side ``[W, T]``, NaN where a way cannot be taken."""
-    asked = Asked.about(checkpoint, item.premise, item.hypothesis, Drawing(number, number))
+    asked = Question(checkpoint, item.premise, item.hypothesis, Sampling(number, number))
     words = asked.word_effects({way: weight for way, weight in MIX.items() if way != NUDGED}, side=item.side)
     by_way = np.array([[word.by_way.get(way, np.nan) for word in words] for way in MIX])
-    places_of = [[i] for i, place in enumerate(places(asked.pair.sides)) if place.side == item.side]
+    places_of = [[i] for i, place in enumerate(places(asked.sides)) if place.side == item.side]
     own = torch.tensor(asked.explanation.logits, dtype=torch.float64)
     before = float(checkpoint.model.supports(own)[asked.target])
     for step in steps:
@@ -277,51 +276,20 @@ def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:
     return replace(checkpoint, name=f"{checkpoint.name}, untrained", model=model, state=())
 
 
-def word_values(
-    asked: Asked, ways: Sequence[str], side: int | None = None, progress: Progress = unheard
-) -> tuple[dict[str, list[float]], int]:
-    """By way, a number for every word of a side, None for those of both texts: the larger, the earlier it is ranked;
-    and how many passes that took. Ways that read attention are left out where no map has these words as columns,
-    gradients of a model that has none."""
-    values: dict[str, list[float]] = {}
-    texts = asked.pair.sides if side is None else (asked.pair.sides[side],)
-    passes = 0
-    if {TAKEN_AWAY, *MIX} & {*ways}:
-        words = asked.word_effects(MIX, progress, side=side)
-        values[TAKEN_AWAY] = [_or_least(word.effect) for word in words]
-        for way in MIX:
-            if any(way in word.by_way for word in words):
-                values[way] = [_or_least(word.by_way.get(way)) for word in words]
-        passes += sum(word.passes for word in words)
-    for way in gradients.METHODS:
-        if way in ways and asked.checkpoint.model.differentiable:
-            words, _, taken = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, way)
-            values[way] = [_or_least(word.effect) for word in words if word.role in [text.role for text in texts]]
-            passes += taken
-    received = [attention_received(asked.explanation, text.role) for text in texts]
-    if any(received):
-        # A text that no map looks into is ranked last, whichever way round.
-        both = zip(received, texts, strict=True)
-        flat = np.concatenate([weights or [np.nan] * len(text.tokens) for weights, text in both])
-        values[MOST_ATTENDED] = np.nan_to_num(flat, nan=-np.inf).tolist()
-        values[LEAST_ATTENDED] = np.nan_to_num(-flat, nan=-np.inf).tolist()
-    return {way: values[way] for way in ways if way in values}, passes
-
-
-def rule(asked: Asked, side: int) -> list[int]:
+def rule(asked: Question, side: int) -> list[int]:
     """The places of a side's words with letters, longer than :data:`LONG`, that the other side lacks: a rule that reads
     the texts and asks no model."""
-    others = {norm for number, text in enumerate(asked.pair.sides) if number != side for norm in text.norms}
+    others = {norm for number, text in enumerate(asked.sides) if number != side for norm in text.norms}
     return [
         i
-        for i, norm in enumerate(asked.pair.sides[side].norms)
+        for i, norm in enumerate(asked.sides[side].norms)
         if len(norm) > LONG and any(letter.isalpha() for letter in norm) and norm not in others
     ]
 
 
-def _rule_points(named: Sequence[int], asked: Asked, item: Item) -> float:
+def _rule_points(named: Sequence[int], asked: Question, item: Item) -> float:
     """One of the named words at random; of none, any word."""
-    pool = named or range(len(asked.pair.sides[item.side].tokens))
+    pool = named or range(len(asked.sides[item.side].tokens))
     return (item.index in pool) / len(pool)
 
 
@@ -329,7 +297,3 @@ def pointed(values: Sequence[float], index: int) -> float:
     """1 where the word at ``index`` has the largest value alone, its share among those that tie, else 0."""
     largest = max(values)
     return (values[index] == largest) / sum(value == largest for value in values)
-
-
-def _or_least(value: float | None) -> float:
-    return float("-inf") if value is None else value

@@ -9,19 +9,21 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from core.checkpoint import Checkpoint
+from core.effects.faithfulness import logits_under, own_maps
 from core.effects.links import stacked
-from core.effects.why import Asked
-from core.effects.words import Progress, part, unheard
-from core.evaluation.faithfulness import faithfulness, logits_under, own_maps
+from core.effects.words import Progress, unheard
 from core.evidence.faithfulness import LARGEST_CHANGE, Adversary, Faithfulness, ShownMap
 from core.evidence.record import matrix
 from core.layers.attention import as_override
 from core.models.base import AttentionLinks, Intervention
+
+if TYPE_CHECKING:
+    from core.effects.question import Question
 
 STARTS = 5
 ITERATIONS = 100
@@ -35,7 +37,7 @@ _LEAST = -30.0
 
 
 def adversary(
-    asked: Asked, *, seed: int = 0, seconds: float = SECONDS, progress: Progress = unheard
+    asked: Question, *, seed: int = 0, seconds: float = SECONDS, progress: Progress = unheard
 ) -> Adversary | None:
     """The rows, softmax of free logits over the cells that the model could use, with the largest mean Jensen-Shannon
     divergence from the model's under a total variation of the class probabilities of at most :data:`LARGEST_CHANGE`;
@@ -75,21 +77,16 @@ def adversary(
     return _checked(asked, best, own, start)
 
 
-def believed(
-    checkpoint: Checkpoint, first: str, second: str = "", progress: Progress = unheard, *, seed: int = 0
-) -> Faithfulness:
-    """Faithfulness of one pair, with what an adversary found. What ``progress`` raises ends the work. Raises PairError
-    as :func:`core.explain.explain` does."""
-    asked = Asked.about(checkpoint, first, second)
-    measured = faithfulness(asked, seed=seed, progress=part(progress, 0, 2))
+def with_adversary(asked: Question, measured: Faithfulness, seed: int, progress: Progress) -> Faithfulness:
+    """The same with what an adversary found, and the model's own maps beside it."""
     own = [
         ShownMap(links.rows, links.columns, links.units, links.null, matrix(_flat(links.values)))
         for links in own_maps(asked)
     ]
-    return measured.with_adversary(own, adversary(asked, seed=seed, progress=part(progress, 1, 2)))
+    return measured.with_adversary(own, adversary(asked, seed=seed, progress=progress))
 
 
-def _checked(asked: Asked, best: Sequence[Tensor] | None, own: Sequence[Tensor], start: float) -> Adversary:
+def _checked(asked: Question, best: Sequence[Tensor] | None, own: Sequence[Tensor], start: float) -> Adversary:
     """The answer that the returned matrices give when they are put in place by themselves."""
     probabilities = asked.explanation.probabilities
     none = Adversary((), 0.0, 0.0, probabilities, time.perf_counter() - start)

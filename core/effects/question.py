@@ -1,0 +1,352 @@
+"""One question about a pair and its answers: the effect of every word, link and head on the verdict, the smallest
+change that turns it, and how faithful these explanations are.
+
+The effect of something is log p(verdict) before minus after it is taken away: positive supports the verdict, negative
+opposes it. Word effects need no attention and work for every model; a model with linguistic features computes them for
+each edit.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.special
+import torch
+
+from core.card import right_class
+from core.checkpoint import Checkpoint
+from core.effects import gradients, turning
+from core.effects.adversary import with_adversary
+from core.effects.faithfulness import faithfulness
+from core.effects.links import Taken, head_effects, link_effects
+from core.effects.nudges import can_nudge, nudged
+from core.effects.words import (
+    ATTENTION,
+    DROPPED,
+    FREQUENT,
+    LEAST_ATTENDED,
+    MIX,
+    MOST_ATTENDED,
+    NUDGED,
+    RELATED,
+    REPLACED,
+    TAKEN_AWAY,
+    WAYS,
+    Place,
+    Progress,
+    Sampling,
+    Sides,
+    mix_of,
+    part,
+    places,
+    related_words,
+    replacements,
+    unheard,
+    usual_sampling,
+    with_word,
+    without,
+)
+from core.errors import UserError
+from core.evaluation.predict import predict
+from core.evidence import AttentionMap, Explanation
+from core.evidence.effects import Effects, LinkEffects, PairEffect, WordEffect
+from core.evidence.faithfulness import Faithfulness
+from core.explain import explain
+from core.models.answers import SIGMOID
+from core.reading.reader import Reading
+from core.reading.word_table import WordTable
+from core.wording import hint
+
+METHODS: Mapping[str, str] = {
+    TAKEN_AWAY: "the weighted mean of dropping it, of frequent and related words in its place, and of nudging it",
+    DROPPED: "the sentence without it",
+    REPLACED: "other words in its place: frequent ones, the same for every word, and words of similar sentences",
+    **gradients.METHODS,
+    ATTENTION: "the attention that it receives, summed over all rows that look at it; a baseline, not an effect",
+}
+"""The methods of word effects, each with what it does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A pair of texts, asked of a model. ``first`` and ``second`` as :func:`core.explain.explain` takes them;
+    ``sampling``: of replacements, None for the model's usual one.
+
+    All methods report to ``progress``, and what it raises ends the work. They raise PairError as ``explain`` does."""
+
+    checkpoint: Checkpoint
+    first: str
+    second: str = ""
+    sampling: Sampling | None = None
+
+    def words(self, method: str = TAKEN_AWAY, *, progress: Progress = unheard) -> Effects:
+        """The effect of each word by one of :data:`METHODS`. Raises UserError for a method that is unknown or that this
+        model does not have."""
+        start = time.perf_counter()
+        checkpoint, explanation = self.checkpoint, self.explanation
+        if method not in METHODS:
+            raise UserError(f"unknown method {method!r}{hint(method, METHODS)}")
+        completeness, passes = None, 0
+        if method in gradients.METHODS:
+            if not checkpoint.model.differentiable:
+                raise UserError(f"{checkpoint.name} has no gradients: choose {TAKEN_AWAY} or {DROPPED} instead")
+            words, completeness, passes = gradients.word_effects(checkpoint, self.reading, self.target, method)
+        elif method == ATTENTION:
+            words = self._attended()
+        else:
+            words = self.word_effects(mix_of(method), progress)
+            passes = sum(word.passes for word in words)
+        return Effects(
+            model=checkpoint.name,
+            model_title=checkpoint.card["title"],
+            verdict=checkpoint.labels[self.target],
+            probability=explanation.probabilities[self.target],
+            method=method,
+            unit={gradients.NORM: "norm", ATTENTION: "attention"}.get(method, explanation.unit),
+            answer=explanation.answer,
+            labels=checkpoint.labels,
+            words=words,
+            completeness=completeness,
+            passes=1 + passes,
+            warnings=explanation.warnings,
+            milliseconds=(time.perf_counter() - start) * 1000,
+        )
+
+    def links(
+        self,
+        taken: Taken = Taken.RENORMALISED,
+        *,
+        every: bool = False,
+        layer: int = 0,
+        progress: Progress = unheard,
+    ) -> tuple[LinkEffects, ...]:
+        """The effect of each link of every attention map, as :func:`core.effects.links.link_effects` computes it.
+        Raises LinksError for a model without attention and for maps with too many links."""
+        return link_effects(self.checkpoint, self.reading, self.target, taken, progress, every=every, layer=layer)
+
+    def heads(self, *, progress: Progress = unheard) -> tuple[LinkEffects, ...]:
+        """The effect of each head of a transformer, cut out whole, as one map. Raises LinksError for a model without
+        heads."""
+        return (head_effects(self.checkpoint, self.reading, self.target, progress),)
+
+    def smallest_change(self, *, progress: Progress = unheard) -> tuple[turning.Change, ...]:
+        """The smallest changes of the words that turn the verdict (:func:`core.effects.turning.smallest_changes`)."""
+        return turning.smallest_changes(self, progress)
+
+    def faithfulness(self, *, seed: int = 0, progress: Progress = unheard) -> Faithfulness:
+        """How faithful the explanations of this verdict are, and what an adversary found."""
+        measured = faithfulness(self, seed=seed, progress=part(progress, 0, 2))
+        return with_adversary(self, measured, seed, part(progress, 1, 2))
+
+    def together(self, chosen: tuple[Place, Place], *, progress: Progress = unheard) -> PairEffect:
+        """The effect of two words taken away at once, beside the sum of both effects, by ``taken-away``: of
+        replacements the k-th of one word stands beside the k-th of the other."""
+        both = without(self.sides, *chosen)
+        edits: dict[str, list[Sides]] = {DROPPED: [] if both is None else [both]}
+        for way in (FREQUENT, RELATED):
+            sampled = zip(*(replacements(self, place, way) for place in chosen), strict=False)
+            edits[way] = [with_word(with_word(self.sides, chosen[0], one), chosen[1], other) for one, other in sampled]
+        one, other = self.word_effects(MIX, progress, chosen=chosen)
+        numbers = [places(self.sides).index(place) for place in chosen]
+        apart = None if one.effect is None or other.effect is None else one.effect + other.effect
+        at_once = self._effects_of([edits], MIX, unheard, [numbers])[0]
+        passes = 1 + one.passes + other.passes + at_once.get("passes", 0)
+        return PairEffect((one, other), at_once.get("effect"), apart, passes)
+
+    # What the answers are made of.
+
+    @functools.cached_property
+    def explanation(self) -> Explanation:
+        """The model's answer, with its attention."""
+        return explain(self.checkpoint, self.first, self.second, records=(AttentionMap,))
+
+    @functools.cached_property
+    def reading(self) -> Reading:
+        """The pair as the model reads it."""
+        return self.checkpoint.read(self.first, self.second)
+
+    @functools.cached_property
+    def target(self) -> int:
+        """The class whose probability is followed."""
+        return target_class(self.checkpoint, self.explanation.probabilities)
+
+    @property
+    def sides(self) -> Sides:
+        """The texts, split into tokens."""
+        return self.reading.texts()
+
+    @property
+    def table(self) -> WordTable:
+        """The words that replacements are drawn from."""
+        return self.checkpoint.words
+
+    @property
+    def sampled(self) -> Sampling:
+        """How replacements are drawn."""
+        return self.sampling or usual_sampling(self.checkpoint.card)
+
+    @functools.cached_property
+    def related(self) -> dict[str, tuple[str, ...]]:
+        """By word, the related ones that replace it (:func:`related_words`)."""
+        norms = [norm for side in self.sides for norm in side.norms]
+        return related_words(self.table, norms, self.sampled.related, self.sampled.seed)
+
+    def word_effects(
+        self,
+        mix: Mapping[str, float],
+        progress: Progress = unheard,
+        *,
+        side: int | None = None,
+        chosen: Sequence[Place] | None = None,
+    ) -> tuple[WordEffect, ...]:
+        """Of every word, of those of one side or of those that are ``chosen``, by the mean of some ways with these
+        weights."""
+        numbers = {place: number for number, place in enumerate(places(self.sides))}
+        at = [place for place in chosen or numbers if side in (None, place.side)]
+        edits: list[dict[str, Sequence[Sides]]] = []
+        for place in at:
+            progress(0, 0)  # of long texts this takes seconds, too
+            edits.append({way: WAYS[way](self, place) for way in mix if way in WAYS})
+        nudges = [[numbers[place]] for place in at]
+        return tuple(
+            WordEffect(side.role, place.index, side.tokens[place.index].text, **values)
+            for place, values in zip(at, self._effects_of(edits, mix, progress, nudges), strict=True)
+            for side in (self.sides[place.side],)
+        )
+
+    def word_values(
+        self, ways: Sequence[str], side: int | None = None, progress: Progress = unheard
+    ) -> tuple[dict[str, list[float]], int]:
+        """By way, a number for every word of a side (of both texts by default): the larger, the earlier it is ranked;
+        and how many passes that took. Ways that read attention are left out where no map has these words as columns,
+        and gradients of a model that has none."""
+        values: dict[str, list[float]] = {}
+        texts = self.sides if side is None else (self.sides[side],)
+        passes = 0
+        if {TAKEN_AWAY, *MIX} & {*ways}:
+            words = self.word_effects(MIX, progress, side=side)
+            values[TAKEN_AWAY] = [_or_least(word.effect) for word in words]
+            for way in MIX:
+                if any(way in word.by_way for word in words):
+                    values[way] = [_or_least(word.by_way.get(way)) for word in words]
+            passes += sum(word.passes for word in words)
+        for way in gradients.METHODS:
+            if way in ways and self.checkpoint.model.differentiable:
+                words, _, taken = gradients.word_effects(self.checkpoint, self.reading, self.target, way)
+                values[way] = [_or_least(word.effect) for word in words if word.role in [text.role for text in texts]]
+                passes += taken
+        received = [attention_received(self.explanation, text.role) for text in texts]
+        if any(received):
+            # A text that no map looks into is ranked last, whichever way round.
+            both = zip(received, texts, strict=True)
+            flat = np.concatenate([weights or [np.nan] * len(text.tokens) for weights, text in both])
+            values[MOST_ATTENDED] = np.nan_to_num(flat, nan=-np.inf).tolist()
+            values[LEAST_ATTENDED] = np.nan_to_num(-flat, nan=-np.inf).tolist()
+        return {way: values[way] for way in ways if way in values}, passes
+
+    def _attended(self) -> tuple[WordEffect, ...]:
+        """Of every word the attention that it receives; None in a text that no map looks into. Raises UserError for a
+        model without such a map."""
+        received = {side.role: attention_received(self.explanation, side.role) for side in self.sides}
+        if not any(received.values()):
+            raise UserError(f"{self.checkpoint.name} shows no attention to words: choose {TAKEN_AWAY} instead")
+        return tuple(
+            WordEffect(side.role, index, token.text, next(iter(received[side.role][index : index + 1]), None))
+            for side in self.sides
+            for index, token in enumerate(side.tokens)
+        )
+
+    def _effects_of(
+        self,
+        edits: Sequence[Mapping[str, Sequence[Sides]]],
+        mix: Mapping[str, float],
+        progress: Progress,
+        nudges: Sequence[Sequence[int]],
+    ) -> list[dict[str, Any]]:
+        """Of each thing that is taken away, the fields of its :class:`WordEffect`. ``edits``: by way the texts without
+        it; ``nudges``: the numbers of its words, whose vectors are moved where the mix has that way."""
+        rows = [sides for ways in edits for sided in ways.values() for sides in sided]
+        whole = 2 * len(rows)
+
+        def readings() -> Iterator[Reading]:
+            # With linguistic features it is this that takes long, and not the forward calls.
+            for number, sides in enumerate(rows, start=1):
+                yield self.checkpoint.reading(sides)
+                progress(number, whole)
+
+        logits = torch.empty(0, len(self.checkpoint.labels))
+        if rows:  # words may be asked about by nudging them alone
+            logits = predict(self.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, whole))
+        log_p = self.checkpoint.model.supports(logits.double()).numpy()
+        counts = np.cumsum([len(sided) for ways in edits for sided in ways.values()], dtype=int)
+        after = iter(np.split(self._numbers(log_p), counts))
+        by_way = [{way: next(after) for way in ways} for ways in edits]
+        if NUDGED in mix and nudges and can_nudge(self.checkpoint):
+            moved = self._numbers(nudged(self.checkpoint, self.reading, self.target, nudges).numpy())
+            by_way = [{**ways, NUDGED: one[None]} for ways, one in zip(by_way, moved, strict=True)]
+        own = torch.tensor([self.explanation.logits], dtype=torch.float64)
+        (before,) = self._numbers(self.checkpoint.model.supports(own).numpy())
+        return [self._mixed(before, ways, mix) for ways in by_way]
+
+    def _numbers(self, log_p: np.ndarray) -> np.ndarray:
+        """Beside log p of every class ``[N, C]`` the followed one's log-odds, in a last column."""
+        return np.column_stack([log_p, self._log_odds(log_p)])
+
+    def _log_odds(self, log_p: np.ndarray) -> np.ndarray:
+        """log (p / (1 - p)) of the followed class, of ``log_p [N, C]``; of a score, which has none, the score."""
+        log_q = log_p[:, self.target]
+        if len(self.checkpoint.labels) == 1:
+            return log_q
+        if self.checkpoint.model.activation == SIGMOID:
+            return log_q - np.log(-np.expm1(log_q))
+        # The other classes' probabilities added up, not 1 - p, which is 0 where p is nearly 1.
+        return log_q - scipy.special.logsumexp(np.delete(log_p, self.target, axis=-1), axis=-1)
+
+    def _mixed(self, before: np.ndarray, after: Mapping[str, np.ndarray], mix: Mapping[str, float]) -> dict[str, Any]:
+        """From log p of every class, with the log-odds of the followed one last, before ``[C + 1]`` and after,
+        ``[rows, C + 1]`` by way."""
+        taken = {way: numbers for way, numbers in after.items() if len(numbers)}
+        if not taken:
+            return {"effect": None}
+        weights = np.array([mix[way] for way in taken])
+        weights = weights / weights.sum()
+        means = np.array([numbers.mean(0) for numbers in taken.values()])
+        by_way = before[self.target] - means[:, self.target]
+        drawn = {way: numbers[:, self.target] for way, numbers in taken.items() if way in (FREQUENT, RELATED)}
+        one_output = len(self.checkpoint.labels) == 1
+        chances = [(np.asarray if one_output else np.exp)(numbers[:, :-1]).mean(0) for numbers in taken.values()]
+        return {
+            "effect": float(weights @ by_way),
+            "spread": float(np.concatenate([*drawn.values()]).std()) if drawn else None,
+            "log_odds": None if one_output else float(weights @ (before[-1] - means[:, -1])),
+            "probabilities": tuple((weights @ chances).tolist()),
+            "by_way": dict(zip(taken, by_way.tolist(), strict=True)) if len(mix) > 1 else {},
+            "spread_by_way": {way: float(log_p.std()) for way, log_p in drawn.items()} if len(mix) > 1 else {},
+            "passes": sum(map(len, taken.values())),
+        }
+
+
+def attention_received(explanation: Explanation, role: str) -> list[float]:
+    """How much each word of a text is attended to, over all rows of all maps whose columns it is; empty without such a
+    map."""
+    maps = [
+        np.array(record.weights)
+        for record in explanation.evidence
+        if isinstance(record, AttentionMap) and record.columns == role and record.weights
+    ]
+    return np.sum([weights.sum(0) for weights in maps], axis=0).tolist() if maps else []
+
+
+def target_class(checkpoint: Checkpoint, probabilities: Sequence[float]) -> int:
+    """The class whose probability is followed: the most probable one; of a model that ranks, the class that ranks."""
+    ranks = right_class(checkpoint.card) if checkpoint.card["task"] == "answer selection" else None
+    return max(range(len(probabilities)), key=probabilities.__getitem__) if ranks is None else ranks
+
+
+def _or_least(value: float | None) -> float:
+    return float("-inf") if value is None else value
