@@ -48,7 +48,7 @@ class Cost:
 def of_words(
     checkpoint: Checkpoint, first: str, second: str = "", method: str = TAKEN_AWAY, sampling: Sampling | None = None
 ) -> Cost:
-    """Of :func:`core.effects.question.why` by a method."""
+    """Of :meth:`core.effects.question.Question.words` by a method."""
     reading, sampling = checkpoint.read(first, second), sampling or usual_sampling(checkpoint.card)
     if method in gradients.METHODS:
         return _cost(checkpoint, reading, 1 + gradients.passes(method))
@@ -58,7 +58,7 @@ def of_words(
 
 
 def of_links(checkpoint: Checkpoint, first: str, second: str, *, every: bool = False) -> Cost:
-    """Of :func:`core.effects.question.what_links_do`; 0 passes for a model without links."""
+    """Of :meth:`core.effects.question.Question.links`; 0 passes for a model without links."""
     reading = checkpoint.read(first, second)
     maps = checkpoint.model.cuttable(reading, checkpoint.reader.batch(reading))
     return _cost(checkpoint, reading, sum(len(asked_for(links, every)) for links in maps) + len(maps[:1]))
@@ -70,20 +70,20 @@ def of_passes(checkpoint: Checkpoint, first: str, second: str, passes: int) -> C
 
 
 def of_heads(checkpoint: Checkpoint, first: str, second: str) -> Cost:
-    """Of :func:`core.effects.question.what_heads_do`; 0 passes for a model without heads."""
+    """Of :meth:`core.effects.question.Question.heads`; 0 passes for a model without heads."""
     config = checkpoint.card["config"]
     passes = 1 + config["layers"] * config["heads"] if checkpoint.model.has_heads else 0
     return of_passes(checkpoint, first, second, passes)
 
 
 def of_smallest_change(checkpoint: Checkpoint, first: str, second: str = "") -> Cost:
-    """Of :func:`core.effects.turning.smallest_changes`, which ends sooner where one edit turns the verdict."""
+    """Of :meth:`core.effects.question.Question.smallest_change`, which ends sooner where one edit turns the verdict."""
     reading = checkpoint.read(first, second)
     return _cost(checkpoint, reading, 1 + _words(reading) * (1 + OFFERED) + 2 * WIDTH * FURTHER)
 
 
 def of_believing(checkpoint: Checkpoint, first: str, second: str = "") -> Cost:
-    """Of :func:`core.evaluation.faithfulness.faithfulness`."""
+    """Of :meth:`core.effects.question.Question.faithfulness`."""
     reading = checkpoint.read(first, second)
     erased = 2 * len(STEPS) * (len(WAYS) + ORDERS)
     ways = sum(map(gradients.passes, gradients.METHODS))
