@@ -174,7 +174,7 @@ def test_taken_away_is_compared_with_each_way_item_by_item():
     assert beyond["rule"] == (0, (0, 0)), "the same items have the same points"
     assert "partner" not in beyond, "it has no answer to half of the items"
     line = point.summary("model", "dev", {"judged_right": 4, "items": 5, "trained": game.to_dict()})
-    assert line["best single way"] == "partner 1.000"
+    assert line["best single way"] == "dropped 0.500", "partner is a method of earlier versions"
     assert line["taken away"].startswith("0.750")
     assert line["taken away beyond it"] == "–"
 
