@@ -165,16 +165,17 @@ def test_a_game_by_hand():
 
 
 def test_taken_away_is_compared_with_each_way_item_by_item():
-    points = {"taken-away": [1, 1, 1, 0], "dropped": [1, 0, 1, 0], "partner": [1, 1], "rule": [1, 1, 1, 0]}
+    points = {"taken-away": [1, 1, 1, 0], "dropped": [1, 0, 1, 0], "least-attended": [1, 1], "rule": [1, 1, 1, 0]}
+    points["zeroed"] = [1, 1, 1, 1]  # a method of earlier versions
     game = Game({way: Score(sum(of), len(of), of) for way, of in points.items()}, {})
     beyond = game.beyond()
     assert beyond["dropped"][0] == 0.25
     low, high = beyond["dropped"][1]
     assert 0 <= low < 0.25 < high <= 1
     assert beyond["rule"] == (0, (0, 0)), "the same items have the same points"
-    assert "partner" not in beyond, "it has no answer to half of the items"
+    assert "least-attended" not in beyond, "it has no answer to half of the items"
     line = point.summary("model", "dev", {"judged_right": 4, "items": 5, "trained": game.to_dict()})
-    assert line["best single way"] == "dropped 0.500", "partner is a method of earlier versions"
+    assert line["best single way"] == "least-attended 1.000"
     assert line["taken away"].startswith("0.750")
     assert line["taken away beyond it"] == "–"
 
