@@ -22,7 +22,7 @@ LONGEST_NAME = 200
 LONGEST_TEXT = 20_000
 """Characters of any text on a card, such as the notes, and of any key."""
 MOST_PROBLEMS = 5
-"""Problems that are told of one card."""
+"""The most problems reported for one card."""
 RIGHT_ANSWER = ("1", "yes", "true", "right", "relevant", "answer")
 """Names of classes that mean a right answer."""
 

@@ -92,7 +92,7 @@ class _Visible:
 def status_of(command: Callable[[], int | None], name: str = "", hint: str = "") -> int:
     """Run a command and return its exit status; ``name`` begins the sentence of an error, ``hint`` follows what is said
     after Ctrl-C."""
-    # A traceback of somebody's model is for a server's log; at a terminal its sentence is enough.
+    # Tracebacks of external models are for a server's log; at a terminal the sentence is enough.
     logging.getLogger("core").addHandler(logging.NullHandler())
     out, err = (cast(TextIO, _Visible(stream)) for stream in (sys.stdout, sys.stderr))
     with redirect_stdout(out), redirect_stderr(err):

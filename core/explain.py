@@ -40,8 +40,8 @@ def explain(
 ) -> Explanation:
     """Run the model on one pair and return its verdict with the evidence.
 
-    ``first`` and ``second`` stand in the data set's order (premise, hypothesis). A model of single texts reads
-    ``first`` alone and ignores ``second``. ``override`` takes the place of the model's own attention (what-if
+    ``first`` and ``second`` are in the data set's order (premise, hypothesis). A model of single texts reads
+    ``first`` alone and ignores ``second``. ``override`` replaces the model's attention (what-if
     editing), numbered as the model's record numbers it: ``[T_x, T_y]`` over words, phrases or windows, and one more
     column where the record has a null word; of a model with two attention maps a pair of them, in the records' order
     (None leaves a map as it is). Without ``crossings`` the model counts no words that look across a word (q = 0).

@@ -1,5 +1,5 @@
 """Files that are read and written whole, with one sentence for whatever goes wrong: JSON that may come from anywhere,
-and results that take the place of older ones only when they are complete."""
+and results that replace older ones only when they are complete."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            # Whoever waited for the removed file sees that it is gone, and makes another.
+            # A process that waited for the removed file finds it gone, and makes another.
             with contextlib.suppress(OSError):
                 lock.unlink()
 

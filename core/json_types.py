@@ -1,4 +1,4 @@
-"""Plain values (of JSON, YAML or a model's settings) as the dataclasses or TypedDicts that they stand for, by cattrs;
+"""Plain values (of JSON, YAML or a model's settings) as dataclasses or TypedDicts, by cattrs;
 nothing is made of another type: cattrs alone would make text of a number, or a list of the characters of a text."""
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def share_arenas() -> None:
 
 
 def return_freed_memory() -> None:
-    """Hand freed pages back to the system."""
+    """Return freed pages to the system."""
     _glibc("malloc_trim", 0)
 
 

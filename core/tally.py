@@ -1,4 +1,4 @@
-"""How often something was done, and how long it took, for whoever watches a server."""
+"""Counts and durations of operations, for monitoring a server."""
 
 from __future__ import annotations
 

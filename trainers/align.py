@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     checkpoint, data = open_checkpoint(args.checkpoint, args.class_names), read(args.file)
     if data.chunked and (args.fix_threshold or args.card):
         raise RunError(
-            f"{data.name} has alignments of chunks, which neither fix a threshold nor stand in a card: "
+            f"{data.name} has alignments of chunks, which cannot fix a threshold or be stored in a card: "
             "leave --fix-threshold and --card out, or give a file of word alignments"
         )
     if args.heads:

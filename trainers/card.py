@@ -1,4 +1,4 @@
-"""The card of a trained checkpoint: how it was made, for whoever has the folder."""
+"""The card of a trained checkpoint, which records how it was made."""
 
 from __future__ import annotations
 

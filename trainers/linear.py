@@ -5,7 +5,7 @@ linear SVM, the latter two with default parameters "directly on the feature vect
 first, and the strength of regularization is chosen on dev: at the default C = 1 a thousand features overfit four
 thousand pairs.
 
-A fitted classifier is a weight matrix and a bias, so it takes the place of the network's own and is saved with it.
+A fitted classifier is a weight matrix and a bias, so it replaces the network's own and is saved with it.
 """
 
 from __future__ import annotations

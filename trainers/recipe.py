@@ -89,7 +89,7 @@ class Recipe:
     answerable_only: bool = False
     """Leave training questions without a right answer out: they rank nothing."""
     vectors: str = ""
-    """Folder of word vectors (words.txt and vectors.npy) in the data folder that take the place of the shared word
+    """Folder of word vectors (words.txt and vectors.npy) in the data folder that replace the shared word
     table; the rows of the data's words and of the 50,000 first ones travel with the checkpoint."""
     train_words: int = setting(0, least=0)
     """Width of word vectors that start at random and are trained with the model, instead of a table; 0: a table. The

@@ -73,7 +73,7 @@ def one_run(
     needs_dev: bool = True,
 ) -> Card:
     """The card of this run, which is trained now, or trained on, unless its folder is finished. ``cut``: other rows of
-    the data for training and dev, with the numbers of dev's rows among all. Where somebody ``needs_dev``, a run without
+    the data for training and dev, with the numbers of dev's rows among all. With ``needs_dev``, a run without
     :data:`DEV` is not finished. Raises RunError."""
     if (not needs_dev or (options.out / DEV).is_file()) and (done := resume.finished(options.out, recipe)):
         return done

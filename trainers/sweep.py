@@ -100,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run what is not there yet, write the table, print means."""
+    """Run what is missing, write the table, print means."""
     use_threads(args.threads)
     for option, path in (("--csv", args.csv), ("--question-words", args.question_words)):
         if path is not None:

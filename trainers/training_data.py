@@ -45,7 +45,7 @@ class TrainingData:
 def load_data(
     recipe: Recipe, folder: Path, quiet: bool = False, rows_of: Callable[[Path, DataSource], Dataset] | None = None
 ) -> TrainingData:
-    """Read and encode all data sets of a recipe; ``rows_of`` takes the place of :func:`read_source`.
+    """Read and encode all data sets of a recipe; ``rows_of`` replaces :func:`read_source`.
 
     Raises DataError or RunError before any time is spent on training.
     """

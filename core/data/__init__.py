@@ -40,7 +40,7 @@ LAYOUTS = known_layouts()
 def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOptions]) -> Dataset:
     """Read a data file. ``labelled=False`` keeps rows without a gold label, for prediction; ``mapped``: keys of labels
     that are gold even if they look like none, such as -1; ``largest``: bytes that a packed file may unpack to.
-    ``columns``: which hold what, instead of a layout that is recognised.
+    ``columns``: the columns of a row's parts, instead of a recognised layout.
 
     ``block``: FEVER's files are read in blocks of this many lines, each like a separate file (0: at once). The larger a
     file, the nearer is the evidence that its claims without evidence are given: training on blocks as large as the file

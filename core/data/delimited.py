@@ -144,8 +144,8 @@ def _fitted(cells: list[str], width: int) -> list[str]:
 
 
 def _is_written(cells: list[str], waiting: deque[Line], taken: int, delimiter: str) -> bool:
-    """Whether a program that follows RFC 4180 writes these cells as the lines that they were read from: with quotes
-    around the cells that need them, and no others."""
+    """Whether a program that follows RFC 4180 would write these cells as these lines: with quotes around the cells that
+    need them, and no others."""
     need = [f'"{cell.replace(chr(34), chr(34) * 2)}"' if _needs_quotes(cell, delimiter) else cell for cell in cells]
     return delimiter.join(need) == _text_of(waiting, taken).rstrip(delimiter)
 

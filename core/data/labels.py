@@ -145,7 +145,7 @@ def mismatch(file: str, task: str, model: str, of_model: str) -> str:
 class Scale:
     """The answers that a model is scored by: each is a class, or several that count as one label.
 
-    ``positive``: the class that means a right answer, which 1 stands for where the only other class is 0. Raises
+    ``positive``: the class of right answers; label 1 means it if the only other label is 0. Raises
     DataError for classes that the model does not have, and where a class would count as two labels.
     """
 

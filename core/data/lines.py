@@ -36,7 +36,7 @@ LONGEST_LINE = 1 << 24
 MOST_LINES = 5_000_000
 """The limit for files whose lines are all held at once."""
 MOST_VALUES = 1_000_000
-"""Values of a line's JSON: of two bytes each, they take fifty times that in memory."""
+"""The most values of a line's JSON: two bytes each, they take fifty times as much memory."""
 
 
 def read_lines(path: Path, largest: int = LARGEST) -> tuple[list[Line], list[Problem], str]:
@@ -132,7 +132,7 @@ def _decoded(raws: Iterator[bytes], problems: list[Problem], notes: list[str]) -
 
 
 def _western(raw: bytes) -> str | None:
-    """Bytes as Windows-1252; None where they are more likely of another alphabet: most letters of Western languages
+    """Bytes as Windows-1252; None where they are more likely in another alphabet: most letters of Western languages
     are ASCII."""
     if 3 * sum(byte > 127 for byte in raw) > len(raw):
         return None

@@ -1,4 +1,4 @@
-"""Parquet files as lines: of each row a JSON object with its columns, which the readers of JSON lines know."""
+"""Parquet files as JSON lines: each row becomes an object with its columns."""
 
 from __future__ import annotations
 

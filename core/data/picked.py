@@ -43,13 +43,13 @@ class Picked:
 
     @classmethod
     def of(cls, parts: Mapping[str, str], header: bool | None = None) -> Picked:
-        """From the columns by the part of a row that they hold."""
+        """From column names by the part of a row."""
         first, second, label, id, group = (parts.get(part, "") for part in ("first", "second", "label", "id", "group"))
         return cls(first, second, label, id, group, header)
 
     @property
     def parts(self) -> dict[str, str]:
-        """The columns that are picked, by the part of a row that they hold."""
+        """The picked columns by the part of a row."""
         return {part: name for part, name in asdict(self).items() if part != "header" and name}
 
     def checksum(self, sha256: str) -> str:
@@ -170,7 +170,7 @@ def _places(names: Sequence[str], picked: Picked, name: str) -> dict[str, int]:
 
 
 def _named(names: Sequence[str], column: str, name: str) -> str:
-    """The column of this name, in whatever case and spelling if there is only one such."""
+    """The column of this name; other case and spelling are accepted if unambiguous."""
     if column in names:
         return column
     spelled = [known for known in names if plain(known) == plain(column) != ""]

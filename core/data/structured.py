@@ -1,4 +1,4 @@
-"""JSON and XML whose rows do not stand on a line each, as lines of one JSON object a row.
+"""JSON and XML with rows over several lines, converted to one JSON object per line.
 
 JSON: a list of objects, objects over several lines, ``{"data": [objects]}``, and columns as pandas' ``to_json`` writes
 them. XML: each element with two or more elements of text in it, such as RTE's ``<pair>``, is an object of its
@@ -20,7 +20,7 @@ from core.data.layouts import fitting, is_sentence
 from core.data.lines import HEAD, MOST_VALUES, Line
 
 _LONGEST_VALUE = 1 << 26
-"""Characters of a JSON value over several lines."""
+"""The most characters of a JSON value over several lines."""
 _BEGINS_JSON = re.compile(r"\s*(\[\s*(\{|$)|\{\s*(\"|\}|$))")
 _BEGINS_XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!--|[A-Za-z][\w.-]*(\s+[\w.:-]+\s*=[^\t]*?)?\s*/?>)", re.IGNORECASE)
 _WEB_PAGE = re.compile(r"\s*<(!DOCTYPE\s+html|html)\b", re.IGNORECASE)
@@ -61,8 +61,8 @@ def _of_json(lines: Iterator[Line], name: str) -> Iterator[Line]:
 
 
 def _values(lines: Iterator[Line], name: str) -> Iterator[tuple[int, str, Any]]:
-    """Each object of a list, or of a file of objects: number of its first line, text, value. What cannot be read is a
-    text without a value, after which nothing comes."""
+    """Each object of a list, or of a file of objects: number of its first line, text, value. An unreadable rest is a
+    text without a value and ends the iteration."""
     text, starts, numbers, failed = "", list[int](), list[int](), 0
     ends: Iterator[Line | None] = itertools.chain(lines, [None])
     for line in ends:

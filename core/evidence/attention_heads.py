@@ -76,7 +76,7 @@ class AttentionHeads(Record, kind="attention_heads"):
 
     @property
     def agreement(self) -> str:
-        """Why the head that is shown first is the one: what was measured, or that nothing was."""
+        """Why this head is shown first: the measurement, or that there is none."""
         if not self.measured:
             return "No head was measured against people’s word alignments."
         f1, chance = (f"{share:.2f}".removeprefix("0") for share in (self.f1, self.random_95))

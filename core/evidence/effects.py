@@ -70,7 +70,7 @@ class LinkEffects:
     """Role of the sentence along the rows."""
     columns: str
     units: str
-    """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap` says it."""
+    """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap`."""
     null: bool
     """Whether the last column is the null word."""
     renormalised: bool

@@ -27,7 +27,7 @@ _OF_MISMATCH = ("contradiction", "0")
 @dataclass(frozen=True)
 class Curves:
     """For one method, a number for each of :data:`STEPS`: p(full) - p(kept alone), and p(full) - p(rest), of the
-    verdict's class. A good way has small numbers in the first and large ones in the second."""
+    verdict's class. A good method has small numbers in the first and large ones in the second."""
 
     sufficiency: tuple[float, ...]
     comprehensiveness: tuple[float, ...]
@@ -61,7 +61,7 @@ class ShownMap:
     """Role of the sentence along the rows."""
     columns: str
     units: str
-    """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap` says it."""
+    """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap`."""
     null: bool
     """Whether the last column is the null word."""
     weights: Matrix

@@ -60,7 +60,7 @@ class Record:
 
     kind: ClassVar[str]
     name: str
-    """For people, as the model calls it."""
+    """The name shown to users, in the model's terms."""
 
     def __init_subclass__(cls, kind: str) -> None:
         cls.kind = kind
@@ -140,5 +140,5 @@ def weight_cell(weight: float) -> str:
 
 
 def the(role: str) -> str:
-    """A role in a sentence: the premise, but question 2, which is a name."""
+    """A role with its article: "the premise", but "question 2", which is a name."""
     return role if role[-1:].isdigit() else f"the {role}"

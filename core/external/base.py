@@ -55,7 +55,7 @@ B_co = TypeVar("B_co", bound=ExternalBatch, covariant=True)
 
 
 class ExternalReader(Generic[B_co]):
-    """Splits texts into our words, and makes of readings what an external model is called with."""
+    """Splits texts into our words, and makes an external model's input of readings."""
 
     most_words = MAX_TOKENS
     """Words of one text that are read."""
@@ -78,17 +78,16 @@ class ExternalReader(Generic[B_co]):
         raise NotImplementedError
 
     def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        """The texts without the last words that the model has no room for. Raises PairError where it has none for the
-        first ones."""
+        """The texts truncated to the model's room. Raises PairError where even the first words do not fit."""
         return list(sides)
 
 
 class ExternalModel(PairModel, Generic[B]):
-    """A model that runs its own code: its attention cannot be set, nor cut unless a subclass allows it."""
+    """A model that runs external code: its attention cannot be replaced, and only some subclasses can cut links."""
 
     projection = None
     refusal: str
-    """The message of the error for anyone who tries to set something in it."""
+    """The error message for attempts to replace values in it."""
     name = "this model"
     """The subject of the sentence that reports an error in its code."""
 

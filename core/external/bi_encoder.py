@@ -25,7 +25,7 @@ from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, Wanted, re
 from core.reading.reader import Reading, ReadText
 
 LARGEST_HEAD = 1 << 30
-"""Bytes of a trained classifier."""
+"""The most bytes of a trained classifier."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class ExternalCheckpoint(Checkpoint):
         return (self.own_reader.most_words,) * 2
 
     def rows_a_call(self, characters: int) -> int:
-        """Rows, each of so many characters, that this machine's processor computes in about :data:`SECONDS_A_CALL`."""
+        """The number of rows of ``characters`` each that this machine computes in about :data:`SECONDS_A_CALL`."""
         seconds = self.seconds * max(0.5, characters / sum(map(len, TYPICAL)))
         return max(1, int(SECONDS_A_CALL / seconds)) if seconds else 256
 
@@ -212,7 +212,7 @@ def function_checkpoint(function: PairFunction, name: str = "function", state: F
 
 
 _NUMBERS = itertools.count()
-"""They tell functions of one name apart where their answers are cached."""
+"""Distinguishes functions of one name where their answers are cached."""
 
 
 def _tried(external: ExternalCheckpoint) -> ExternalCheckpoint:

@@ -149,7 +149,7 @@ def home_of(folder: Path) -> Path:
 
 def weights_of(folder: Path) -> list[Path]:
     """The files of the transformer's weights in the order of their names: ``model.safetensors``, or what its index
-    names. Not opened, but sure to be regular files."""
+    names. Not opened, but checked to be regular files."""
     home = home_of(folder)
     if has(home, WEIGHTS):
         names = [WEIGHTS]

@@ -49,8 +49,8 @@ class PairFunction(Protocol):
 
 
 def made(name: str) -> PairFunction:
-    """The object made by ``module:factory``, called once even if it fails. Raises CheckpointError with what is wrong
-    in one sentence."""
+    """The object made by ``module:factory``, called once even if it fails. Raises CheckpointError with the
+    problem in one sentence."""
     with _MAKING:
         found = _made(name)
     if isinstance(found, str):
@@ -116,7 +116,7 @@ def _card(function: PairFunction, name: str) -> Card:
 
 @dataclass(frozen=True)
 class TextPairs:
-    """B pairs as a function gets them, and the words of each, as they stand there."""
+    """B pairs as a function receives them, and the words of each."""
 
     pairs: tuple[tuple[str, str], ...]
     words: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]

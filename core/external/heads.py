@@ -1,4 +1,4 @@
-"""The heads of a transformer, as they are written and called."""
+"""Notation and titles of a transformer's heads."""
 
 from __future__ import annotations
 

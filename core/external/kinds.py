@@ -1,9 +1,7 @@
-"""The kind of a transformers folder, by its configuration: a classifier of texts, or another kind in words."""
+"""Checks that a transformers folder is a classifier of texts, by its configuration."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from core.errors import CheckpointError
@@ -12,27 +10,6 @@ from core.external.names import called
 from core.json_types import JsonMapping
 from core.models.answers import IDENTITY, SIGMOID, SOFTMAX
 
-_WRITES = "a language model that writes text"
-_KINDS: Mapping[str, str] = {
-    "ForCausalLM": _WRITES,
-    "LMHeadModel": _WRITES,
-    "ForMaskedLM": "a masked language model, which fills in words",
-    "ForPreTraining": "a model as pre-training left it",
-    "ForConditionalGeneration": "an encoder-decoder that writes text",
-    "ForTokenClassification": "a classifier of single tokens",
-    "ForQuestionAnswering": "a model that marks an answer in a text",
-    "ForMultipleChoice": "a model that picks one of several choices",
-    "ForNextSentencePrediction": "a model that tells whether a sentence follows another",
-    "ForImageClassification": "a classifier of images",
-    "ForObjectDetection": "a detector of objects in images",
-    "ForAudioClassification": "a classifier of sound",
-    "ForCTC": "a recogniser of speech",
-    "ForSpeechSeq2Seq": "a recogniser of speech",
-    "Model": "an encoder without a classifier",
-    "EncoderModel": "an encoder without a classifier",
-    "WithProjection": "an encoder without a classifier",
-}
-"""Kinds of models by the end of their architecture's name."""
 _CLASSIFIER = "ForSequenceClassification"
 _REMEDY = "give one whose architecture ends in ForSequenceClassification"
 _ACTIVATIONS = {"Sigmoid": SIGMOID, "Identity": IDENTITY, "Softmax": SOFTMAX}
@@ -69,16 +46,12 @@ def _check_classifier(folder: Path, config: JsonMapping) -> None:
     names = [str(one)[:80] for one in named] if isinstance(named, list) else []
     if not names or any(name.endswith(_CLASSIFIER) for name in names):
         return
-    ending = max((end for end in _KINDS if names[0].endswith(end)), key=len, default="")
-    what = _KINDS.get(ending, "no classifier of texts")
-    if re.search("CLIP|Vi[TL]|Vision|Image", names[0]) and ending in ("Model", "WithProjection"):
-        what = "a model of images"
-    raise CheckpointError(f"{called(folder)} is {what} ({names[0]}), no classifier of pairs: {_REMEDY}")
+    raise CheckpointError(f"{called(folder)} is a {names[0]}, not a classifier of pairs: {_REMEDY}")
 
 
 def no_classifier(folder: Path, kind: str) -> str:
     """The message for an architecture for which transformers has no classifier."""
-    return f"{called(folder)} is a {kind[:60]} model, of which transformers has no classifier of texts: {_REMEDY}"
+    return f"{called(folder)} is a {kind[:60]} model, for which transformers has no classifier of texts: {_REMEDY}"
 
 
 def activation_of(folder: Path, config: JsonMapping, classes: int) -> str:

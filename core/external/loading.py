@@ -1,7 +1,7 @@
-"""Loading what Hugging Face's library made: from files alone, nothing unpickled, no code of the model's own run.
+"""Loading models of Hugging Face's library from files only: nothing is unpickled and no code of the model is run.
 
-The weights are handed to the library as tensors, so that it opens no file of weights itself, whatever a configuration
-or an index names.
+The library gets the weights as tensors, so it opens no file of weights itself, whatever a configuration or an index
+names.
 """
 
 from __future__ import annotations

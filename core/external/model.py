@@ -130,8 +130,8 @@ class CrossEncoder(ExternalModel[Pieces]):
         )
 
     def by_vectors(self, pieces: Pieces, target: int) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-        """The vectors of one pair's pieces ``[1, P, D]``, and log p ``[B]`` of a class from others ``[B, P, D]`` in
-        their place."""
+        """The vectors of one pair's pieces ``[1, P, D]``, and a function from replaced vectors ``[B, P, D]`` to log p
+        ``[B]`` of a class."""
         body: Any = self.body
         vectors = body.get_input_embeddings()(pieces.inputs["input_ids"]).detach().clone()
         others = {name: values for name, values in pieces.inputs.items() if name != "input_ids"}

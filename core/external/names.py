@@ -15,7 +15,7 @@ INSTALL = "install them with `make guests`, or `pip install -r requirements-gues
 
 
 def functions() -> tuple[str, ...]:
-    """The names in ``PAIRLENS_GUESTS`` that stand for functions, each ``module:factory``."""
+    """The functions in ``PAIRLENS_GUESTS``, each ``module:factory``."""
     return tuple(name for name in listed() if not name.startswith(HUB))
 
 
@@ -40,7 +40,7 @@ def called(folder: Path) -> str:
 
 
 def is_function(folder: Path) -> bool:
-    """Whether this is the name of a function in the place of a folder."""
+    """Whether this is the name of a function instead of a folder."""
     return str(folder) in functions()
 
 

@@ -1,4 +1,4 @@
-"""Words from pieces of words: which piece of a tokeniser belongs to which word of ours, by spans of characters."""
+"""Alignment of a tokeniser's pieces with our words, by spans of characters."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def words_of_pieces(words: Sequence[Span], pieces: Sequence[Span]) -> list[int]:
 class Pieces:
     """B pairs as an external model reads them.
 
-    ``inputs``: what it is called with, each ``[B, P]``, padded at the end; ``owners [B, P]``: the number of each
+    ``inputs``: its input tensors, each ``[B, P]``, padded at the end; ``owners [B, P]``: the number of each
     piece's word, counted through the first text and then the second, :data:`NO_WORD` for special pieces and pads;
     ``real [B, P]``: false on pads; ``words``: how many words both texts of each row have.
     """
@@ -166,7 +166,7 @@ class SplitsIntoPieces:
             return self.tokenizer(*texts, verbose=False, **options)
 
     def _spelt(self, side: ReadText) -> tuple[str, list[Span]]:
-        """The text as the tokeniser gets it, and the span of each word in it."""
+        """The tokeniser's input for a text, and the span of each word in it."""
         text, spans = spelt(side)
         if self.lower:  # letter by letter: a few, such as İ, are two when they are small
             text = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)

@@ -31,13 +31,14 @@ TASKS: Mapping[str, tuple[str, str]] = {
     "similarity": ("first text", "second text"),
 }
 """The names of both texts by task."""
-_ENTAILMENT = ("entailment", "neutral", "contradiction")
-_USUAL: Mapping[str, Sequence[set[str]]] = {
-    "entailment": (set(_ENTAILMENT), {"entailment", "not_entailment"}, {"entailment", "contradiction"}),
-    "fact checking": ({"supports", "refutes", "not enough info"}, {"supports", "refutes"}),
-    "paraphrase": ({"duplicate", "not duplicate"}, {"paraphrase", "not paraphrase"}, {"equivalent", "not_equivalent"}),
-}
-"""Names of classes that reveal the task."""
+CLASSES: Mapping[str, Sequence[tuple[str, ...]]] = {
+    "entailment": (
+        ("entailment", "neutral", "contradiction"), ("entailment", "not_entailment"), ("entailment", "contradiction"),
+    ),
+    "fact checking": (("supports", "not enough info", "refutes"), ("supports", "refutes")),
+    "paraphrase": (("not duplicate", "duplicate"), ("not paraphrase", "paraphrase"), ("not_equivalent", "equivalent")),
+}  # fmt: skip
+"""Class names that identify the task; of as many classes, the first are the usual ones."""
 
 
 @dataclass(frozen=True)
@@ -130,4 +131,4 @@ def _values(folder: Path) -> Any:
 def task_of(labels: Sequence[str]) -> str:
     """The task that these names of classes belong to, empty where none is known."""
     names = {label.lower() for label in labels}
-    return next((task for task, usual in _USUAL.items() if names in usual), "")
+    return next((task for task, known in CLASSES.items() if names in map(set, known)), "")

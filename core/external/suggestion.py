@@ -17,15 +17,11 @@ import torch
 
 from core.checkpoint.files import files_state
 from core.external.checkpoint import load_external
+from core.external.settings import CLASSES
 
 PAIRS = Path(__file__).with_name("plain_pairs.tsv")
 NOT_ENTAILED = "not_entailment"
-LABELS: Mapping[str, Sequence[tuple[str, ...]]] = {
-    "entailment": (("entailment", "neutral", "contradiction"), ("entailment", NOT_ENTAILED)),
-    "fact checking": (("supports", "not enough info", "refutes"), ("supports", "refutes")),
-    "paraphrase": (("not duplicate", "duplicate"),),
-    "answer selection": (("0", "1"),),
-}
+LABELS: Mapping[str, Sequence[tuple[str, ...]]] = {**CLASSES, "answer selection": (("0", "1"),)}
 """The usual class names by task."""
 _OF_CLAIMS = {"entailment": "supports", "neutral": "not enough info", "contradiction": "refutes"}
 _TWO = {"neutral": NOT_ENTAILED, "contradiction": NOT_ENTAILED}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 _POOLINGS = ("cls", "max", "mean", "mean_sqrt_len", "weightedmean", "lasttoken")
-"""In the order in which the vectors of several stand behind one another."""
+"""In the order in which the vectors of several poolings are concatenated."""
 _OLD_KEYS = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
@@ -160,7 +160,7 @@ def tower_of(folder: Path) -> Tower:
 
 
 def _how_texts_are_read(folder: Path, home: Path) -> tuple[bool, int | None]:
-    """Whether in small letters, and at most how many pieces."""
+    """Whether texts are lower-cased, and the most pieces."""
     name = next((name for name in _OF_TEXTS if has(home, name)), _OF_TEXTS[0])
     said = object_of(home, name)
     limit, lower = said.pop("max_seq_length", None), said.pop("do_lower_case", False)
@@ -182,7 +182,7 @@ def _refuse_others(folder: Path, name: str, said: Mapping[str, Any]) -> None:
 
 
 def similarity_of(folder: Path) -> str:
-    """The name of the similarity that the model was made for."""
+    """The name of the similarity that the model was trained for."""
     said = object_of(folder, _SETTINGS)
     _refuse_others(folder, _SETTINGS, {key: value for key, value in said.items() if key not in _NEUTRAL})
     name = str(said.get("similarity_fn_name") or "cosine")

@@ -73,7 +73,7 @@ class Match(nn.Module):
 
 def attention_weights(scores: Tensor, focus_mask: Tensor, override: Tensor | None = None) -> Tensor:
     """Softmax over the real words of the focus: ``[B, T_x, T_y]``, exactly 0 on its pads (equation 4's weights), and
-    everywhere for a row without this context, whose focus has no real word. The caller's ``override`` takes its place;
+    everywhere for a row without this context, whose focus has no real word. The caller's ``override`` replaces it;
     raises ValueError when that has another shape."""
     pads = ~focus_mask[:, None]
     # The lowest number, not -inf: a softmax over nothing but -inf is NaN, and so is its gradient.
@@ -92,7 +92,7 @@ def put_in_place(override: Tensor, own: Tensor, mask: Tensor) -> Tensor:
 
 
 def refuse(override: Override | None) -> None:
-    """Raises ValueError when a model without attention is given one."""
+    """Raises ValueError when a model without attention gets an override."""
     if override is not None:
         raise ValueError("this model has no attention to replace")
 

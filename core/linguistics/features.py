@@ -31,7 +31,7 @@ NEGATIONS = frozenset((
     "no", "not", "n't", "never", "nobody", "nothing", "none", "neither", "nor", "nowhere", "without", "cannot", "cant",
     "dont", "no-one", "noone",
 ))  # fmt: skip
-"""Normalised words that negate; "can't" is split into "ca" and "n't" before."""
+"""Negating words, normalised; "can't" was split into "ca" and "n't"."""
 
 
 def extra_features(kind: str, first: Sequence[Token], second: Sequence[Token], words: WordTable) -> list[float]:

@@ -38,7 +38,7 @@ ABOVE = {
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun as it stands in a sentence: base form, its group of the lists, and its number."""
+    """A noun in a sentence: base form, its group in the lists, and its number."""
 
     base: str
     group: str
@@ -74,7 +74,7 @@ def article(word: str) -> str:
 
 @functools.cache
 def word_groups(path: Path = LISTS) -> JsonObject:
-    """The lists as they stand in the file, which needs no WordNet."""
+    """The lists as in the file, without WordNet."""
     return read_yaml(path)
 
 

@@ -109,7 +109,7 @@ class AttConv(PairModel):
         raise NotImplementedError
 
     def forward(self, batch: Batch, override: Override | None = None) -> Output:
-        """``override [B, T_x, T_y]`` takes the place of the softmax's weights, of several contexts one a context (None
+        """``override [B, T_x, T_y]`` replaces the softmax's weights, of several contexts one a context (None
         leaves it as it is); without a context there is none.
 
         Raises ValueError for an override of another shape or without a context, and where both sides are judged.

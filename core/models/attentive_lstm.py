@@ -60,7 +60,7 @@ class AttentiveLSTM(LookingBaseline):
         self.combine_last = nn.Linear(size, size, bias=False)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, T_y]`` takes the place of α.
+        """``override [B, T_y]`` replaces α.
 
         Raises ValueError when it has another shape or linguistic features do not fit.
         """

@@ -87,7 +87,7 @@ class APCNN(AttentivePooling):
         self.match = Match("bilinear", config.hidden)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, T_x, T_y]`` takes the place of G.
+        """``override [B, T_x, T_y]`` replaces G.
 
         Raises ValueError when it has another shape or linguistic features do not fit.
         """
@@ -118,7 +118,7 @@ def _pooling_weights(scores: Tensor, mask: Tensor, others: Tensor) -> Tensor:
 class ABCNNConfig(PoolingConfig):
     """``attention``: on the words before the convolution (ABCNN-1), on its states while pooling (ABCNN-2), or both
     (ABCNN-3). ``means``: the sums of pooling are means, so that a sentence's vector does not grow with the other one's
-    length; the paper pads all sentences to one length, which makes the two the same but for a constant."""
+    length; the paper pads all sentences to one length, which makes the two equal up to a constant."""
 
     attention: str = setting("both", one_of=("words", "states", "both"))
     means: bool = setting(False)
@@ -175,7 +175,7 @@ class ABCNN(AttentivePooling):
         self.convolution = nn.Linear(WIDTH * channels * size, size)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, T_x, T_y]`` takes the place of the words' A, or of ABCNN-2's A'.
+        """``override [B, T_x, T_y]`` replaces the words' A, or of ABCNN-2's A'.
 
         Raises ValueError when it has another shape or linguistic features do not fit.
         """

@@ -105,10 +105,9 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True)
 class Intervention:
-    """The replaced parts of one call of a model. It goes through the call as an
-    argument, because threads share the model.
+    """The replaced parts of one call of a model, passed as an argument because threads share the model.
 
-    ``attention``: in the place of the model's own. ``crossings``: False sets q, the share of words that look across a
+    ``attention``: replaces the model's. ``crossings``: False sets q, the share of words that look across a
     word, to 0 (:attr:`PairModel.counts_crossings`). Of a transformer, ``head``: whose attention the evidence is about,
     empty for the one shown first, None where there is no evidence; ``knockout``: the links that are cut."""
 
@@ -142,7 +141,7 @@ class AttentionLinks:
     values: Tensor
     """Numbered as the model's records number it: ``[R, C]``, of a single row ``[C]``; the null word's last."""
     units: str = "words"
-    """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap` says it."""
+    """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap`."""
     null: bool = False
     """Whether the last column is the null word."""
     least: float | None = None
@@ -240,7 +239,7 @@ class PairModel(nn.Module):
 
     @property
     def unfitted(self) -> bool:
-        """Whether its one output is a similarity for which no threshold was fitted."""
+        """Whether its one output is a similarity without a fitted threshold."""
         return False
 
     def chances(self, logits: Tensor) -> Tensor:
@@ -257,7 +256,7 @@ class PairModel(nn.Module):
         return None
 
     def forward(self, batch: Batch, override: Any = None) -> Output:
-        """Logits, features and trace. ``override`` (an :data:`Override`) takes the place of the model's own attention.
+        """Logits, features and trace. ``override`` (an :data:`Override`) replaces the model's attention.
 
         Raises ValueError for a batch that the model cannot read, and for an override of another shape or of a model
         that has no attention.
@@ -334,12 +333,12 @@ class PairModel(nn.Module):
 
     def heads_across(self, reading: Reading, batch: Any) -> Tensor | None:
         """A word's mean attention to the other text, by layer and head, ``[layers, heads]``, of one pair (a batch
-        of 1); None of a model without heads that could be cut out."""
+        of 1); None for a model without heads that can be cut."""
         return None
 
     @property
     def has_heads(self) -> bool:
-        """Whether it has heads of which one is shown."""
+        """Whether it has heads, one of which is shown."""
         return False
 
     @property

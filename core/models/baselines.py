@@ -91,7 +91,7 @@ class LookingBaseline(Baseline):
     config: LookingConfig
 
     def sides(self, batch: Batch) -> tuple[Side, Side]:
-        """The text that is looked at, and the one that looks."""
+        """The attended text, and the attending one."""
         return (batch.x, batch.x) if self.config.context == "intra" else (batch.first, batch.second)
 
     def roles(self, reading: Reading) -> tuple[str, str]:

@@ -75,7 +75,7 @@ class Decomposable(CrossAttending):
         self.aggregate = TwoLayers(2 * size, size, dropout)
 
     def forward(self, batch: Batch, override: Override | None = None) -> Output:
-        """``override``: ``[B, T_2, T_1]`` takes the place of the second sentence's attention to the first, ``[B, T_1,
+        """``override``: ``[B, T_2, T_1]`` replaces the second sentence's attention to the first, ``[B, T_1,
         T_2]`` of the first's to the second; None leaves a map as it is, and a tensor alone is the first one.
 
         Raises ValueError for another shape or where linguistic features do not fit.

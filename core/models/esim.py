@@ -42,7 +42,7 @@ class ESIM(CrossAttending):
         self.layer = nn.Linear(8 * size, size)
 
     def forward(self, batch: Batch, override: Override | None = None) -> Output:
-        """``override``: ``[B, T_2, T_1]`` takes the place of the second sentence's attention, ``[B, T_1, T_2]`` of the
+        """``override``: ``[B, T_2, T_1]`` replaces the second sentence's attention, ``[B, T_1, T_2]`` of the
         first's; None leaves a map as it is, and a tensor alone is the first one.
 
         Raises ValueError for another shape or where linguistic features do not fit.

@@ -177,7 +177,7 @@ class TwoSided(PairModel):
         return self.forward(batch, intervention.attention, intervention.crossings)
 
     def penalty(self, output: Output) -> Tensor | None:
-        """How little the two directions agree on links (Liang et al. 2006, section 3.2), mean over pairs, a scalar.
+        """The disagreement of the two directions on links (Liang et al. 2006, section 3.2), mean over pairs, a scalar.
 
         -log (2 Σ_ij w_ij w'_ji / (Σ_ij w_ij + Σ_ij w'_ji)), weighed by ``agreement``: 0 where both directions have the
         same links, each of weight 1; None without that setting. The paper multiplies the posteriors of two models of

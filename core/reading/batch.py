@@ -31,7 +31,7 @@ class Side:
 
     @classmethod
     def of(cls, texts: Sequence[Tensor]) -> Side:
-        """Pad B matrices ``[T_i, D]`` (or number rows ``[T_i]``) to the longest, with zeros behind."""
+        """Pad B matrices ``[T_i, D]`` (or number rows ``[T_i]``) to the longest, with zeros at the end."""
         if not texts or min(map(len, texts)) == 0:
             raise ValueError("every text of a batch needs at least one word")
         block = torch.nn.utils.rnn.pad_sequence(list(texts), batch_first=True)

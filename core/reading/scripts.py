@@ -1,4 +1,4 @@
-"""Scripts that put no space between words: there a space would change a text, and our rules find no word's end."""
+"""Scripts without spaces between words: a space would change the text, and our rules do not find the ends of words."""
 
 from __future__ import annotations
 

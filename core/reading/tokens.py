@@ -119,7 +119,8 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Token(NamedTuple):
-    """One word or sign: ``text == source[start:end]`` (characters of the original), ``norm`` is what is looked up."""
+    """One word or sign: ``text == source[start:end]`` (characters of the original), ``norm`` is the form for
+    lookups."""
 
     text: str
     start: int

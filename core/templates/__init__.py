@@ -1,4 +1,4 @@
-"""HTML by Jinja2: every value that stands in a template of this folder is escaped, unless it is Markup."""
+"""HTML by Jinja2: values in this folder's templates are escaped, unless they are Markup."""
 
 from __future__ import annotations
 

@@ -276,30 +276,14 @@ SMALL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "i
 
 
 @pytest.mark.parametrize(
-    ("kind", "config", "message"),
+    ("kind", "config"),
     [
-        ("BertForMaskedLM", transformers.BertConfig(**SMALL), "masked language model"),
-        ("GPT2LMHeadModel", transformers.GPT2Config(n_embd=16, n_layer=1, n_head=2, vocab_size=40), "writes text"),
-        ("BertForTokenClassification", transformers.BertConfig(**SMALL), "single tokens"),
-        ("BertForQuestionAnswering", transformers.BertConfig(**SMALL), "marks an answer"),
-        ("BertForNextSentencePrediction", transformers.BertConfig(**SMALL), "follows another"),
-        ("BertModel", transformers.BertConfig(**SMALL), "encoder without a classifier"),
+        ("BertForMaskedLM", transformers.BertConfig(**SMALL)),
+        ("GPT2LMHeadModel", transformers.GPT2Config(n_embd=16, n_layer=1, n_head=2, vocab_size=40)),
+        ("BertModel", transformers.BertConfig(**SMALL)),
         (
             "T5ForConditionalGeneration",
             transformers.T5Config(d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, vocab_size=40),
-            "encoder-decoder that writes text",
-        ),
-        (
-            "ViTForImageClassification",
-            transformers.ViTConfig(
-                hidden_size=16,
-                num_hidden_layers=1,
-                num_attention_heads=2,
-                intermediate_size=16,
-                image_size=8,
-                patch_size=4,
-            ),
-            "classifier of images",
         ),
         (
             "CLIPModel",
@@ -307,13 +291,12 @@ SMALL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "i
                 text_config={"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "vocab_size": 40},
                 vision_config={"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 32},
             ),
-            "model of images",
         ),
     ],
 )
-def test_a_model_of_another_kind_says_what_it_is(tmp_path, kind, config, message):
+def test_a_model_of_another_kind_is_refused_by_its_architecture(tmp_path, kind, config):
     _saved(tmp_path / "other", kind, config)
-    assert message in sentence_of(tmp_path / "other")
+    assert f"is a {kind}, not a classifier of pairs: give one" in sentence_of(tmp_path / "other")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Which data sets can be fetched, from which addresses, and where their files belong: registry.yaml, checked."""
+"""The data sets that can be downloaded, their addresses and the places of their files: registry.yaml, checked."""
 
 from __future__ import annotations
 

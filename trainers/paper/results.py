@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the page, or compare it with what it should be."""
+    """Write the page, or check that it is up to date."""
     path = DOCS / PAGE
     old = path.read_text(encoding="utf-8")
     page = filled(old, PRETRAINED, DOCS)

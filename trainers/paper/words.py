@@ -168,7 +168,7 @@ def _recipe(options: argparse.Namespace) -> Recipe:
 
 
 def _counts(data: TrainingData) -> Counter[str]:
-    """How often each word stands in the training pairs."""
+    """How often each word occurs in the training pairs."""
     flat = torch.cat([texts.flat for texts in (data.train.first, *data.train.contexts)])
     counts = torch.bincount(flat, minlength=len(data.vocabulary.ids) + 1)[1:]
     return Counter(dict(zip(data.vocabulary.ids, counts.tolist(), strict=True)))

@@ -29,7 +29,7 @@ EPSILON = 1e-8
 
 
 class Matched(NamedTuple):
-    """Matching vectors of a pair, and the alignment of states behind them."""
+    """Matching vectors of a pair, and the alignment of states that gives them."""
 
     vectors: Tensor
     """[B, 16·l]: of side x the four kinds' maxima, then their weighted means; then of side y."""

@@ -93,7 +93,7 @@ class AdaQA(AdaptiveModel):
         return tuple(side for side in ("first", "second") if side in MAKERS[self.config.adaptivity])
 
     def forward(self, batch: Batch, override: Tensor | None = None, nearest: Tensor | None = None) -> Output:
-        """``override [B, T'_a, T'_q]`` takes the place of the weights by which the answer's windows mix the question's,
+        """``override [B, T'_a, T'_q]`` replaces the weights by which the answer's windows mix the question's,
         ``nearest`` as :class:`MultiPerspective` takes it.
 
         Raises ValueError when it has another shape or the model has no attention.

@@ -141,7 +141,7 @@ class PhraseMatcher(PairFeatures):
         self.reader = nn.GRU(hidden, hidden, batch_first=True)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, Q, P]`` takes the place of the alignment scores A, rows the slots of s_2.
+        """``override [B, Q, P]`` replaces the alignment scores A, rows the slots of s_2.
 
         Raises ValueError when it has another shape, and for linguistic features that do not fit.
         """
@@ -158,7 +158,7 @@ class PhraseMatcher(PairFeatures):
             scores = override.float()
 
         def matched(states: Tensor, mask: Tensor, scores: Tensor, others: Tensor) -> PhraseSlots:
-            """One sentence's phrases, rows of the scores, with their best partners and what pooling keeps."""
+            """One sentence's phrases (rows of the scores), with their best partners and the pooled choice."""
             partners = best(scores, mask, others)
             return PhraseSlots(states, mask, *partners, keep(partners.score, mask, config.pooling, config.k))
 

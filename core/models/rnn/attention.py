@@ -98,7 +98,7 @@ class WordByWord(nn.Module):
     r"""Every state of the hypothesis looks back, and knows what the one before it looked at.
 
     With ``score`` "concat", as the slides have it: M = tanh(Y + [h_t; κ_{t-1}] W_h, the same for every row), α_t =
-    softmax(M w), κ_t = Y^T α_t + tanh(κ_{t-1} W_α); κ_0 = 0. With ``match_states`` Y W_y takes the place of Y
+    softmax(M w), κ_t = Y^T α_t + tanh(κ_{t-1} W_α); κ_0 = 0. With ``match_states`` Y W_y replaces Y
     (Rocktäschel et al. 2016, equation 9, whose W_h and W_r are the two halves of W_h here).
 
     The slides leave open how word-by-word attention is set up. With "dot" and "general" each row of Y is multiplied by

@@ -90,7 +90,7 @@ class TransformerReader(PairModel):
         self.classifier = nn.Linear(size, config.classes)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, T_h, T_p]`` takes the place of α. Raises ValueError when it has another shape."""
+        """``override [B, T_h, T_p]`` replaces α. Raises ValueError when it has another shape."""
         first, second = batch.first, batch.second
         premise, hypothesis = self._inputs(first), self._inputs(second)
         scores = self.query(hypothesis) @ self.key(premise).mT / math.sqrt(self.config.hidden)  # [Potts scaled-dot]

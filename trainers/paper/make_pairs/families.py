@@ -30,7 +30,7 @@ PLURALS, NAMED, BEASTS, CONTRACTIONS, UNDOTTED = 0.25, 0.15, 0.4, 0.3, 0.1
 """How often people are several, have names, and may be animals; "isn't" for "is not"; sentences without full stop."""
 ROLES = ("who", "whom", "third")
 OPTIONAL = ("a up", "mutual", "one 3", "loose", "strict", "Before", "passing")
-"""Words that not every draw has."""
+"""Words that are missing from some draws."""
 DIGITS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
     "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20", "thirty": "30", "fifty": "50",
@@ -152,7 +152,7 @@ class Families:
         return self.thing(words, among) | {"doing": doing, "who": self.random.choice(self.data["who"])}
 
     def person(self, words: Words) -> Words:
-        """Somebody who is the subject: a pronoun, a name or a noun; with what is done with things and how many."""
+        """A person as the subject: a pronoun, a name or a noun; with a verb and an amount of things."""
         noun = f"{self.random.choice(('the', 'the', 'my'))} {self.random.choice(self.data['people'])}"
         they = self.random.choice(("he", "she", self.random.choice(self.names), noun, noun))
         return {"They": they, "got": self.random.choice(self.data["got"])}

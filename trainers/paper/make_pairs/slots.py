@@ -11,7 +11,7 @@ from trainers.paper.make_pairs.premises import ARTICLES, CLOSED, NUMBERS, OLD, P
 
 PERSONS = {"people", "occupation", "performer", "athlete"}
 PERSONAL = {"people", "couple", "male", "female", "worker", "workers", "asian", "african", "american"}
-"""Words for people that stand in no group of the lists."""
+"""Words for people that are in no group of the lists."""
 MOVING = {
     "walking", "running", "climbing", "going", "riding", "skiing", "sliding", "driving", "hiking", "biking", "jogging",
     "traveling", "moving", "skating", "snowboarding", "sledding", "crawling", "racing", "jumping", "stepping",
@@ -27,14 +27,14 @@ def _nothing(word: str) -> Sequence[str]:
 
 @dataclass(frozen=True)
 class Slot:
-    """A place ``width`` words long from position ``at``, and the words that may stand in it."""
+    """A slot ``width`` words long from position ``at``, and the words that may fill it."""
 
     kind: str
     """The kind of the pairs in which it is exchanged: "synonym" where its partners mean the same."""
     at: int
     word: str
     pool: Sequence[str]
-    """Words that may take the place of ``word`` on both sides; empty: none."""
+    """Words that may replace ``word`` on both sides; empty: none."""
     partners: Callable[[str], Sequence[str]]
     """Words that exclude a word in this place, or mean the same."""
     above: Callable[[str], Sequence[str]] = _nothing
