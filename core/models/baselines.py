@@ -66,8 +66,8 @@ class ComparingConfig(BaselineConfig):
 class Baseline(PairFeatures):
     """The common input and output of the baselines. H is the number of ``own`` features.
 
-    Words are projected to d numbers by a learned map, as attentive convolution does it, unless the table's vectors have
-    d numbers already: then they are read as they are.
+    Words are projected to d numbers by a learned map, as in attentive convolution, unless the table's vectors already
+    have d numbers.
     """
 
     def __init__(self, config: BaselineConfig, own: int, projected: bool = True) -> None:

@@ -293,7 +293,7 @@ def test_every_command_takes_names_of_classes(numbered, tmp_path, capsys):
         lambda: main(["turn", str(numbered), *TOLD, *named]),
         lambda: train(["evaluate", str(numbered), str(rows), *named]),
         lambda: train(["predict", str(numbered), str(rows), "--out", out, *named]),
-        lambda: train(["predict", "nli-two-sided", str(numbered), str(rows), "--out", f"{out}.parquet", *named]),
+        lambda: train(["predict", "nli-two-sided", str(numbered), str(rows), "--out", f"{tmp_path}/run/", *named]),
     ):
         assert command() == 0, capsys.readouterr().err
         assert "LABEL_" not in capsys.readouterr().out

@@ -10,9 +10,9 @@ from core.external.suggestion import LABELS, fitted, plain_pairs, usual_labels
 
 def test_twenty_pairs_of_each_task_with_its_labels():
     for task, kinds in LABELS.items():
-        for labels in kinds:
+        for labels in {usual_labels(task, len(names)) for names in kinds}:
             rows = plain_pairs(task, len(labels))
-            assert {label for *_, label in rows} == set(labels) == set(usual_labels(task, len(labels)))
+            assert {label for *_, label in rows} == set(labels)
             assert len(rows) == len(set(rows)) and (len(rows) == 20 or len(labels) == 2)
     assert not plain_pairs("paraphrase", 3) and not usual_labels("answer selection", 7)
 
