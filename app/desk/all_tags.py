@@ -12,7 +12,7 @@ from app.desk import annotator, drawing
 from app.desk.open_run import OpenRun, attempt, lines, show
 from app.desk.row_tags import history
 from app.pair_form import once
-from core.desk import figures
+from core.desk import charts
 from core.desk.agreement import agreement, disagreements
 from core.desk.filters import rows_of
 from core.desk.slices import slices
@@ -30,7 +30,7 @@ def view(opened: OpenRun) -> None:
     with left:
         measured = agreement(names, rows)
         if measured:
-            drawing.figures([figures.agreements(measured)], "desk agreement")
+            drawing.figures([charts.agreements(measured)], "desk agreement")
         else:
             page_style.hint("No row is tagged yet: open one under Rows, and type your name in the sidebar.")
         _to_settle(opened, names)
@@ -46,7 +46,7 @@ def view(opened: OpenRun) -> None:
         own = [part for part in parts if part.dimension == dimension]
         inside = [rows_of(part.expression, opened.table) for part in own]
         counts = [{tag: int((some & tagged).sum()) for tag, tagged in by_name.items()} for some in inside]
-        drawing.figures([figures.tags_by_slice(own, counts)], "desk tags by slice")
+        drawing.figures([charts.tags_by_slice(own, counts)], "desk tags by slice")
 
 
 def _to_settle(opened: OpenRun, names: list[str]) -> None:

@@ -1,47 +1,51 @@
-"""Figures of :mod:`core.desk.figures` on the page: a click on what has a filter puts it into the filter's box."""
+"""Figures of a run on the page: a click on a mark, or on a line of a table, sets the filter."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
-from markupsafe import Markup
 
-from app import page_style
-from app.browser import component
+from app import charts, page_style
 from app.desk.open_run import PAGE, show
-from app.pair_form import digest
-from app.palette import css_variables
-from core.desk.figures import STYLE
-
-_COLOURS = f".desk {{ {css_variables()} font-family: var(--st-font); }}"
-_SCRIPT = """
-export default function ({ parentElement, data, setTriggerValue }) {
-  const root = parentElement.querySelector(".desk");
-  if (root.dataset.drawing !== data.drawing) {
-    root.innerHTML = data.html; // made by core/templates, which escape every text
-    root.dataset.drawing = data.drawing;
-  }
-  root.style.setProperty("--type", data.type);
-  root.onclick = (event) => {
-    const cell = event.target.closest("[data-filter]");
-    if (cell) setTriggerValue("filter", { expression: cell.dataset.filter, turn: Date.now() });
-  };
-}
-"""
+from core.desk.charts import PICKED, Figure
 
 
-def figures(drawn: Sequence[Markup], key: str) -> None:
-    """Draw figures one below the other."""
-    html = "".join(f'<section style="margin-bottom:22px">{one}</section>' for one in drawn)
+def figures(drawn: Sequence[Figure], key: str) -> None:
+    """Draw figures one below the other; the numbers of a chart are in a table that opens below it."""
+    for number, figure in enumerate(drawn):
+        page_style.heading(figure.title)
+        page_style.note(f"{figure.how} {figure.click}".strip())
+        name = f"{key} {number}"
+        if figure.chart is None:
+            _table(figure, name)
+            continue
+        chart = f"{name} chart"
+        charts.draw(
+            figure.chart, PAGE.state.projector, key=chart, on_select=partial(_mark, chart), selection_mode=PICKED
+        )
+        with st.expander("The numbers as a table"):
+            _table(figure, name)
 
-    def filtered() -> None:
-        picked = st.session_state[key].get("filter") or {}
-        # A run that the next gesture cuts short hands its click on to the run after it.
-        if picked and picked["turn"] != st.session_state.get(f"{key} turn"):
-            st.session_state[f"{key} turn"] = picked["turn"]
-            show(filter=str(picked["expression"]), view="rows", row="")
 
-    data = {"html": html, "drawing": digest(html), "type": page_style.enlarged(PAGE.state.projector)}
-    desk = component("pairlens_desk", _SCRIPT, html='<div class="desk"></div>', style=_COLOURS + STYLE)
-    desk(key=key, data=data, on_filter_change=filtered)
+def _table(figure: Figure, key: str) -> None:
+    if not figure.lines:
+        return
+    columns = dict(zip(figure.head, zip(*figure.lines, strict=True), strict=True))
+    if figure.filters:
+        take = partial(_line, key, figure.filters)
+        st.dataframe(columns, hide_index=True, key=key, on_select=take, selection_mode="single-row")
+    else:
+        st.dataframe(columns, hide_index=True)
+
+
+def _mark(key: str) -> None:
+    for mark in st.session_state[key]["selection"][PICKED]:
+        if mark["filter"]:
+            show(filter=str(mark["filter"]), view="rows", row="")
+
+
+def _line(key: str, filters: Sequence[str]) -> None:
+    for line in st.session_state[key]["selection"]["rows"]:
+        show(filter=filters[line], view="rows", row="")

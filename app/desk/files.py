@@ -7,7 +7,6 @@ import functools
 import re
 
 import streamlit as st
-from markupsafe import Markup
 
 from app import page_style
 from app.desk import annotator, measures, strongest_words
@@ -16,7 +15,7 @@ from app.pair_form import once
 from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named
 from core.data.lines import text_of
-from core.desk import figures
+from core.desk import charts
 from core.desk.agreement import agreement
 from core.desk.exchange import Import, plan, read_tags, tags_to_csv, to_csv, to_json
 from core.desk.report import MOST_EXAMPLES, ReportedRow, report
@@ -64,7 +63,7 @@ def _export(opened: OpenRun) -> None:
 def _report(opened: OpenRun, examples: list[str], shown: str, way: str) -> str:
     run = opened.run
     numbers = range(len(run.models))
-    drawn: list[tuple[str, list[Markup]]] = []
+    drawn: list[tuple[str, list[charts.Figure]]] = []
     if run.labelled:
         figures_of = functools.partial(measures.score_figures, run, rows=opened.rows)
         drawn.append((f"Scores ({shown})", [figure for i in numbers for figure in figures_of(i)]))
@@ -75,7 +74,7 @@ def _report(opened: OpenRun, examples: list[str], shown: str, way: str) -> str:
         drawn.append(("Words with the largest effect", strongest))
         drawn.append((f"Models compared{whole}", measures.against_figures(run)))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)
-    drawn.append(("Tags", [figures.agreements(rated)] if rated else []))
+    drawn.append(("Tags", [charts.agreements(rated)] if rated else []))
     return report(run, css_variables(), drawn, [_example(opened, key) for key in examples], shown)
 
 

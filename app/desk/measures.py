@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
-from markupsafe import Markup
 
 from app import page_style
 from app.desk import drawing
@@ -12,8 +11,9 @@ from app.desk.open_run import PAGE, OpenRun, letter
 from app.page_state.widgets import segments
 from app.pair_form import once
 from app.panels import lists
-from core.desk import figures
-from core.desk.run import Predictions, Run
+from core.desk import charts
+from core.desk.charts import Figure
+from core.desk.run import Predictions, Run, column_of
 from core.desk.slices import scored
 from core.evaluation.intervals import wilson
 from core.evaluation.reliability import mcnemar, reliability
@@ -27,7 +27,7 @@ def model_choice(opened: OpenRun) -> None:
     """Which model the figures are about, where there are several."""
     names = {i + 1: page_style.plain(f"{letter(i)}: {model.title}") for i, model in enumerate(opened.run.models)}
     if len(names) > 1:
-        segments(PAGE, "of", "Figures of", names, wrap=True)
+        segments(PAGE, "of", "Show metrics for", names, wrap=True)
 
 
 def label_names(model: Predictions) -> dict[str, str]:
@@ -104,15 +104,16 @@ def scores(opened: OpenRun) -> None:
         question(opened)
 
 
-def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Markup]:
+def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Figure]:
     """Drawings of a model's scores on some rows, the calibration last."""
     predictions = run.models[model]
-    drawn = [draw(run, model, rows, label_names(predictions)) for draw in (figures.confusion, figures.classes)]
+    drawn = [draw(run, model, rows, label_names(predictions)) for draw in (charts.confusion, charts.classes)]
     if run.ranks(model):
-        drawn.append(figures.ranked(predictions.title, ranking(*run.answers(model))))
+        drawn.append(charts.ranked(predictions.title, ranking(*run.answers(model))))
     confidence, judged = predictions.answers.max(axis=1).astype(float), rows & run.judged
     measured = reliability(confidence[judged], run.right(model)[judged])
-    return [*drawn, figures.calibration(predictions.title, measured, chosen=not rows.all())]
+    column = "" if predictions.scale.several else column_of("p", model)
+    return [*drawn, charts.calibration(predictions.title, measured, column, chosen=not rows.all())]
 
 
 def question(opened: OpenRun) -> None:
@@ -142,12 +143,12 @@ def all_slices(opened: OpenRun) -> None:
     drawing.figures([drawn], "desk all slices")
 
 
-def slice_figure(opened: OpenRun, model: int, most: int = MOST_SLICES) -> Markup:
+def slice_figure(opened: OpenRun, model: int, most: int = MOST_SLICES) -> Figure:
     """The drawing of the most telling slices."""
     run = opened.run
     parts = scored(run, model, opened.table)
     measure, unit = ("MAP", "questions") if run.ranks(model) else ("accuracy", "rows")
-    return figures.slices(run.models[model].title, parts[:most], measure, unit)
+    return charts.slices(run.models[model].title, parts[:most], measure, unit)
 
 
 def against(opened: OpenRun) -> None:
@@ -160,14 +161,10 @@ def against(opened: OpenRun) -> None:
     drawing.figures(against_figures(run), "desk against")
 
 
-def against_figures(run: Run) -> list[Markup]:
-    """Drawings of the first model against each other one: who is right where, if that is known, and where they say
-    different things."""
+def against_figures(run: Run) -> list[Figure]:
+    """The first model against each other one: who is right where, if that is known, and where predictions differ."""
     drawn = []
     for other in range(1, len(run.models)):
-        apart = figures.differing(run, 0, other)
-        if run.labelled:
-            test = mcnemar(run.right(0)[run.judged], run.right(other)[run.judged])
-            apart = figures.against(run, 0, other, test) + apart
-        drawn.append(apart)
+        test = mcnemar(run.right(0)[run.judged], run.right(other)[run.judged]) if run.labelled else None
+        drawn.append(charts.against(run, 0, other, test))
     return drawn

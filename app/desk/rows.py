@@ -17,7 +17,7 @@ from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
 from app.pair_form import once
 from app.palette import class_colours
-from core.desk import figures
+from core.desk import charts
 from core.desk.filters import LONGEST
 from core.desk.run import column_of
 from core.templates import render
@@ -111,7 +111,7 @@ def view(opened: OpenRun) -> None:
         elif opened.run.labelled:
             measures.model_choice(opened)
             names = measures.label_names(opened.run.models[opened.model])
-            drawing.figures([figures.confusion(opened.run, opened.model, opened.rows, names)], "desk confusion")
+            drawing.figures([charts.confusion(opened.run, opened.model, opened.rows, names)], "desk confusion")
         else:
             measures.unscored(opened.run)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import streamlit as st
-from markupsafe import Markup
 
 from app import page_style
 from app.desk import drawing, jobs, measures
@@ -13,7 +12,8 @@ from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named
 from app.page_state.widgets import segments
 from app.pair_form import once
 from core.checkpoint import available, read_card
-from core.desk import figures
+from core.desk import charts
+from core.desk.charts import Figure
 from core.desk.jobs import QUEUE
 from core.desk.strongest_words import SAID, SAMPLE, StrongestWordsJob, WordScores, scored
 from core.effects.words import TAKEN_AWAY, usual_sampling
@@ -40,7 +40,7 @@ def view(opened: OpenRun) -> None:
         page_style.download("Words (CSV)", known.to_csv, f"pairlens-{stem}-{model}-words.csv")
 
 
-def figure(opened: OpenRun, model: int, way: str, most: int = MOST) -> Markup:
+def figure(opened: OpenRun, model: int, way: str, most: int = MOST) -> Figure:
     """The drawing of what is known of words taken away in this way, for a report: it is drawn outside of a session."""
     return _drawn(opened, model, _scored(opened, model), way, most)
 
@@ -49,9 +49,9 @@ def _scored(opened: OpenRun, model: int) -> WordScores:
     return scored(opened.run, model, opened.strongest[model])
 
 
-def _drawn(opened: OpenRun, model: int, known: WordScores, way: str, most: int = MOST) -> Markup:
+def _drawn(opened: OpenRun, model: int, known: WordScores, way: str, most: int = MOST) -> Figure:
     run = opened.run
-    return figures.strongest_words(run.models[model].title, known, int(run.judged.sum()), most, SAID[way])
+    return charts.strongest_words(run.models[model].title, known, int(run.judged.sum()), most, SAID[way])
 
 
 def _ask(opened: OpenRun) -> None:

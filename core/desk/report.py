@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from core.desk.figures import STYLE
+from core.desk.charts import Figure
 from core.desk.run import Run
 from core.evidence import Explanation
 from core.templates import render
@@ -29,9 +29,9 @@ class ReportedRow:
 
 
 def report(
-    run: Run, palette: str, figures: Sequence[tuple[str, Sequence[Markup]]], examples: Sequence[ReportedRow], shown: str
+    run: Run, palette: str, figures: Sequence[tuple[str, Sequence[Figure]]], examples: Sequence[ReportedRow], shown: str
 ) -> str:
-    """The whole file. ``figures``: headings, each with drawings of :mod:`core.desk.figures`; ``palette``: the colours
+    """The whole file. ``figures``: headings, each with its figures; ``palette``: the colours
     that they use, as CSS custom properties; ``shown``: which rows they are about, in words."""
     shares = [float(run.right(i)[run.judged].mean()) if run.labelled else None for i in range(len(run.models))]
     return render(
@@ -39,7 +39,6 @@ def report(
         data=run.dataset,
         models=list(zip(run.models, shares, strict=True)),
         palette=Markup(palette),
-        style=Markup(STYLE),
         figures=figures,
         labelled=with_label(int(run.judged.sum()), len(run.dataset.rows)),
         examples=examples,

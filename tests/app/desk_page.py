@@ -1,6 +1,8 @@
 """The page Error desk without a browser: open it, find its parts, read what it says."""
 
-from tests.app.pages import components, open_view
+from html import unescape
+
+from tests.app.pages import chart_rows, open_view
 from tests.core.made_up_runs import ONE, TWO
 
 
@@ -10,7 +12,10 @@ def page(run, **more):
 
 
 def figures(app):
-    return "".join(data["html"] for data in components(app) if "html" in data)
+    """What the page's figures show: headings and how to read them, the lines of tables, and the filters of marks."""
+    lines = " ".join(" ".join(map(str, row)) for frame in app.dataframe for row in frame.value.values.tolist())
+    filters = " ".join(str(mark.get("filter")) for rows in chart_rows(app) for mark in rows)
+    return unescape(f"{texts(app)} {lines} {filters}")
 
 
 def texts(app):

@@ -56,9 +56,9 @@ def components(app):
 
 
 def chart_rows(app):
-    """The rows of data of each Altair chart."""
-    charts = [chart.proto.datasets for chart in app.get("vega_lite_chart")]
-    return [pa.ipc.open_stream(data.data.data).read_all().to_pylist() for (data,) in charts]
+    """The rows of each data set of the Altair charts."""
+    data = [one.data.data for chart in app.get("vega_lite_chart") for one in chart.proto.datasets]
+    return [pa.ipc.open_stream(rows).read_all().to_pylist() for rows in data]
 
 
 def answered(kind, **body):

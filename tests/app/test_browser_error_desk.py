@@ -12,7 +12,7 @@ from tests.core.made_up_runs import ROWS, taxi
 
 pytestmark = pytest.mark.browser
 
-CELL = "table.matrix td.cell button"
+CELL = ".stVegaLiteChart [role=\"graphics-symbol\"]"
 LONG = 180_000
 """Milliseconds to wait for a prediction."""
 GRID = "[data-testid=stDataFrame] .dvn-scroller"

@@ -1,7 +1,6 @@
 """What goes out of the desk and comes back in: formulas neutral and restored, conflicts listed, a whole report."""
 
 import csv
-import html
 import io
 import json
 import re
@@ -11,11 +10,12 @@ import pytest
 import sqlalchemy as sa
 
 from core.data.lines import text_of
-from core.desk import figures
+from core.desk import charts
 from core.desk.agreement import agreement
 from core.desk.annotations import Annotations, Marked, RowState
 from core.desk.database import open_database
 from core.desk.exchange import plan, read_tags, tags_to_csv, to_csv, to_json
+from core.desk.filters import rows_of
 from core.desk.report import ReportedRow, report
 from core.desk.slices import scored
 from core.desk.table import open_table
@@ -203,13 +203,13 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
     scores = scored(run, 0, known)
     parts = [score.slice for score in scores[:3]]
     drawn = [
-        figures.confusion(run, 0, ALL, NAMES),
-        figures.classes(run, 0, ALL, NAMES),
-        figures.calibration("The <one>", reliability(run.models[0].probabilities.max(1), run.right(0))),
-        figures.slices("The one", scores, "accuracy"),
-        figures.against(run, 0, 1, mcnemar(run.right(0), run.right(1))),
-        figures.agreements(agreement(["<t>"], {"1e": RowState({"<t>": {"a"}}, {"a", "b"})})),
-        figures.tags_by_slice(parts, [{"<t>": 4}] * len(parts)),
+        charts.confusion(run, 0, ALL, NAMES),
+        charts.classes(run, 0, ALL, NAMES),
+        charts.calibration("The <one>", reliability(run.models[0].probabilities.max(1), run.right(0)), "p"),
+        charts.slices("The one", scores, "accuracy"),
+        charts.against(run, 0, 1, mcnemar(run.right(0), run.right(1))),
+        charts.agreements(agreement(["<t>"], {"1e": RowState({"<t>": {"a"}}, {"a", "b"})})),
+        charts.tags_by_slice(parts, [{"<t>": 4}] * len(parts)),
     ]
     checkpoint = make_checkpoint(tmp_path / "tiny", table)
     row = run.dataset.rows[4]
@@ -220,34 +220,41 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
         assert sign not in text, sign
     assert "Rows: the hypothesis; columns: the premise" in text  # the attention as a table
     assert "McNemar" in text and "ECE" in text and "gold label <b>neutral</b>" in text
-    assert text.count("data-filter") > 10
+    assert text.count("<svg") == 4 and text.count("<tbody") >= len(drawn), "each chart has its numbers as a table"
 
 
 def test_a_share_of_no_rows_is_a_dash(run):
     rows = run.gold != "contradiction"
-    cells = re.findall(r'<th scope="row">(\w+)</th><td class="number">(.*?)</tr>', figures.classes(run, 0, rows, NAMES))
-    shares = {label: re.findall(r"[\d.]+\u00a0%|–", line) for label, line in cells}
+    shares = {label: line for label, *line, _ in charts.classes(run, 0, rows, NAMES).lines}
     # Model one calls none of these rows contradiction; model two none of the rows of entailment and neutral, either.
     assert shares["contradiction"] == ["–", "–", "–"] and shares["neutral"] == ["100.0\u00a0%", *shares["neutral"][1:]]
     assert shares["neutral"][1] == "50.0\u00a0%"
     wrong = run.gold == "neutral"
-    (line,) = re.findall(r'<th scope="row">entailment</th>(.*?)</tr>', figures.classes(run, 0, wrong, NAMES))
-    assert re.findall(r"[\d.]+\u00a0%|–", line) == ["0.0\u00a0%", "–", "0.0\u00a0%"]
-    (line,) = re.findall(r'(?s)<th scope="row">entailment</th>(.*?)</tr>', figures.confusion(run, 0, wrong, NAMES))
-    assert line.count("<small>–</small>") == 3 and "1 rows" not in line
+    shares = {label: line for label, *line, _ in charts.classes(run, 0, wrong, NAMES).lines}
+    assert shares["entailment"] == ["0.0\u00a0%", "–", "0.0\u00a0%"]
+    cells = [line for line in charts.confusion(run, 0, wrong, NAMES).lines if line[0] == "entailment"]
+    assert [share for *_, share in cells] == ["–", "–", "–"]
 
 
 def test_the_calibration_of_chosen_rows_says_so(run):
     measured = reliability(run.models[0].probabilities.max(1), run.right(0))
-    assert figures.CHOSEN in figures.calibration("The one", measured, chosen=True)
-    assert figures.CHOSEN not in figures.calibration("The one", measured)
+    assert charts.CHOSEN in charts.calibration("The one", measured, "p", chosen=True).how
+    assert charts.CHOSEN not in charts.calibration("The one", measured, "p").how
+
+
+def test_a_bin_of_the_calibration_is_a_filter_of_its_rows(run):
+    figure = charts.calibration("The one", reliability(run.models[0].probabilities.max(1), run.right(0)), "p")
+    known = open_table(run, known=lambda word: True)
+    for (*_, count), expression in zip(figure.lines, figure.filters, strict=True):
+        assert rows_of(expression, known).sum() == int(count)
 
 
 def test_the_confusion_matrix_counts_by_hand(run):
-    named = figures.confusion(run, 0, ALL, NAMES | {"neutral": "1: maybe"})
-    assert named.count("1: maybe</th>") == 2 and "gold = &#34;neutral&#34;" in named, "filters have the file's labels"
-    cells = re.findall(r'data-filter="([^"]+)"[^>]*>(\d+)<small>', figures.confusion(run, 0, ALL, NAMES))
-    counts = {html.unescape(expression): int(count) for expression, count in cells}
+    named = charts.confusion(run, 0, ALL, NAMES | {"neutral": "1: maybe"})
+    assert sum(line[0] == "1: maybe" for line in named.lines) == 3
+    assert 'gold = "neutral"' in " ".join(named.filters), "filters have the file's labels"
+    figure = charts.confusion(run, 0, ALL, NAMES)
+    counts = {expression: int(line[2]) for expression, line in zip(figure.filters, figure.lines, strict=True)}
     assert counts['gold = "neutral" and predicted = "entailment"'] == 1
     assert counts['gold = "entailment" and predicted = "entailment"'] == 2
     assert counts['gold = "contradiction" and predicted = "entailment"'] == 1

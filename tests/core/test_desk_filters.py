@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.data import read
-from core.desk import figures
+from core.desk import charts
 from core.desk.annotations import FileState, RowState
 from core.desk.columns import cells
 from core.desk.filters import LONGEST, FilterError, literal, rows_of
@@ -278,6 +278,7 @@ def test_rows_without_a_label_are_left_out_of_scores(run):
     negated = {score.slice.expression: score for score in scored(some, 0, known)}["not negation"]
     # Rows 2, 4 and 5; row 0 has no label to compare with.
     assert (negated.items, negated.score) == (3, pytest.approx(2 / 3))
-    assert "5 of 6 rows have a label" in figures.classes(
-        some, 0, np.ones(6, dtype=bool), dict(zip(LABELS, LABELS, strict=True))
+    assert (
+        "5 of 6 rows have a label"
+        in charts.classes(some, 0, np.ones(6, dtype=bool), dict(zip(LABELS, LABELS, strict=True))).how
     )

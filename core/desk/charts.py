@@ -1,0 +1,307 @@
+"""Figures of a run, for the page and for the report: Altair charts whose marks carry filters, and tables.
+
+A click on a mark selects its ``filter`` under the name :data:`PICKED`. Every chart also has its numbers as a table,
+with the filter of each line, so that nothing depends on a pointer or on sight.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+from markupsafe import Markup
+
+from core.desk.agreement import TagAgreement
+from core.desk.filters import literal
+from core.desk.run import Run, column_of
+from core.desk.slices import Slice, SliceScore
+from core.desk.strongest_words import WordScores
+from core.evaluation.reliability import McNemar, Reliability
+from core.evaluation.scores import Ranking, classification
+from core.wording import counted, score_percent, with_label
+
+Chart = alt.LayerChart | alt.FacetChart
+PICKED = "picked"
+"""The selection that a click on a mark makes."""
+CONTEXT, SOFT = "#3570b8", "#7c8b9a"
+"""Colours of marks and of what they are compared with; visible in both themes."""
+_CLICK_A_BAR = "Click a bar to see its rows."
+CHOSEN = (
+    "Computed on the filtered rows only: rows selected by prediction or by error do not show how reliable the model’s "
+    "confidence is."
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A title, how to read it, a chart, and lines of a table with the filter that shows the rows of each; ``chart``,
+    ``lines`` and ``filters`` may be missing."""
+
+    title: str
+    how: str
+    click: str = ""
+    """What a click does, on the page alone."""
+    head: tuple[str, ...] = ()
+    lines: Sequence[tuple[str, ...]] = ()
+    filters: Sequence[str] = ()
+    chart: Chart | None = None
+
+    def svg(self) -> Markup:
+        """The chart as a picture on white, empty without one."""
+        if self.chart is None:
+            return Markup()
+        picture = io.StringIO()
+        self.chart.configure(background="#ffffff").save(picture, format="svg")
+        return Markup(re.sub(r' xmlns(:\w+)?="[^"]*"', "", picture.getvalue()))
+
+
+def confusion(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) -> Figure:
+    """Counts by gold label and by prediction, of ``rows`` (bool ``[N]``). ``names``: display names of the classes."""
+    predictions, rows = run.models[model], rows & run.judged
+    answers = predictions.scale.names
+    counts = Counter(zip(run.gold_answers[model][rows].tolist(), predictions.answered[rows].tolist(), strict=True))
+    column = column_of("predicted_label" if predictions.scale.several else "predicted", model)
+    cells, lines, filters = [], [], []
+    for gold, name in enumerate(answers):
+        total = sum(counts[gold, answer] for answer in range(len(answers)))
+        labels = [literal(label) for label in run.labels_of(model, gold)] or [literal(name)]
+        of_gold = f"gold in ({', '.join(labels)})" if len(labels) > 1 else f"gold = {labels[0]}"
+        for answer, label in enumerate(answers):
+            count, share = counts[gold, answer], counts[gold, answer] / total if total else None
+            expression = f"{of_gold} and {column} = {literal(label)}"
+            shown = (f"{count:,}", "–" if share is None else f"{100 * share:.0f} %")
+            cells.append(_cell(names[name], names[label], share or 0, shown, expression))
+            lines.append((names[name], names[label], *shown))
+            filters.append(expression)
+    how = "Rows: gold label; columns: prediction; percentages are per row."
+    if predictions.scale.several:
+        how += " A prediction is the label whose classes have the largest sum of probabilities."
+    chart = _matrix(cells, "gold label", "prediction", f"Confusion of {predictions.title}")
+    head = ("gold", "prediction", "rows", "share")
+    return Figure(
+        f"Confusion of {predictions.title}", how, "Click a cell to see its rows.", head, lines, filters, chart
+    )
+
+
+def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) -> Figure:
+    """Precision, recall and F1 of each class, with accuracy and macro-F1; ``names`` as in :func:`confusion`."""
+    predictions, judged = run.models[model], rows & run.judged
+    gold, answered, scale = run.gold_answers[model][judged], predictions.answered[judged], predictions.scale
+    title = f"Classes of {predictions.title}"
+    if not len(gold):
+        return Figure(title, "No row is left to score.")
+    scores = classification(gold, answered, scale.names)
+    predicted = np.bincount(answered, minlength=len(scale.names))
+    lines = []
+    for (label, score), times in zip(scores["classes"].items(), predicted.tolist(), strict=True):
+        # A share of no rows has no value.
+        bases = {"precision": times, "recall": score["items"], "f1": times + score["items"]}
+        parts = [score_percent(score[key]) if base else "–" for key, base in bases.items()]
+        lines.append((names[label], *parts, f"{score['items']:,}"))
+    accuracy, f1 = (score_percent(scores[key]) for key in ("accuracy", "macro_f1"))
+    how = f"Accuracy {accuracy}, macro-F1 {f1}; {with_label(len(gold), int(rows.sum()))}."
+    if scale.several:
+        first = classification(gold, scale.of_classes(predictions.best[judged]), scale.names)
+        accuracy, f1 = (score_percent(first[key]) for key in ("accuracy", "macro_f1"))
+        how += f" Taking the likeliest class first: accuracy {accuracy}, macro-F1 {f1}."
+    return Figure(title, how, "", ("class", "precision", "recall", "F1", "rows"), lines)
+
+
+def ranked(title: str, score: Ranking) -> Figure:
+    """MAP and MRR of a ranking set."""
+    how = f"MAP {score.map:.4f}, MRR {score.mrr:.4f} of {counted(score.questions, 'question')}; {score.skipped:,} "
+    return Figure(f"Ranking by {title}", how + "without a right answer left out.")
+
+
+def calibration(title: str, measured: Reliability, confidence: str, chosen: bool = False) -> Figure:
+    """Accuracy by confidence; the points of a calibrated model lie on the diagonal. ``confidence``: the column with the
+    probability of the prediction, empty if there is none; ``chosen``: whether a filter chose the rows."""
+    how = "Height: accuracy in the bin; a larger point stands for more rows. "
+    how += f"ECE {score_percent(measured.ece)} (15 bins).{' ' + CHOSEN if chosen else ''}"
+    filters = [
+        f"{confidence} > {b.low:.9g} and {confidence} <= {b.high:.9g}" if confidence else "" for b in measured.bins
+    ]
+    marks = [
+        {
+            "confidence": b.confidence,
+            "accuracy": b.accuracy,
+            "rows": b.items,
+            "filter": expression if confidence else "",
+        }
+        for b, expression in zip(measured.bins, filters, strict=True)
+    ]
+    scale = alt.Scale(domain=[0, 1])
+    x = alt.X("confidence:Q", scale=scale, axis=alt.Axis(format="%", tickCount=5))
+    y = alt.Y("accuracy:Q", scale=scale, axis=alt.Axis(format="%", tickCount=5))
+    tips = [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("confidence", "accuracy")]
+    ends = alt.Chart({"values": [{"confidence": 0, "accuracy": 0}, {"confidence": 1, "accuracy": 1}]})
+    bins = alt.Chart({"values": marks}).encode(x=x, y=y, tooltip=[*tips, alt.Tooltip("rows:Q", format=",")])
+    chart = alt.layer(
+        ends.mark_line(color=SOFT, strokeDash=[4, 4]).encode(x=x, y=y),
+        bins.mark_line(color=CONTEXT),
+        bins.mark_circle(color=CONTEXT, opacity=1)
+        .encode(size=alt.Size("rows:Q", legend=None, scale=alt.Scale(range=[30, 220], zero=True)))
+        .add_params(_picking()),
+    ).properties(width=260, height=260, description=f"Calibration of {title}")
+    lines = [(score_percent(b.confidence), score_percent(b.accuracy), f"{b.items:,}") for b in measured.bins]
+    click, head = "Click a point to see its rows." if confidence else "", ("confidence", "accuracy", "rows")
+    return Figure(f"Calibration of {title}", how, click, head, lines, filters if confidence else (), chart)
+
+
+def slices(title: str, scores: Sequence[SliceScore], measure: str, unit: str = "rows") -> Figure:
+    """The score of each slice with its interval, and that of the other rows; the most telling first."""
+    how = (
+        f"{measure if measure.isupper() else measure.capitalize()} in each slice (thick mark) with its 95 % interval, "
+        "and outside of it (thin mark); sorted by |error in the slice − error outside| × √n."
+    )
+    names = [f"{score.slice.dimension}: {score.slice.value}" for score in scores]
+    filters = [score.slice.expression for score in scores]
+    head = ("slice", unit, measure, "95 % interval", "outside", "weight")
+    lines = [
+        (name, f"{s.items:,}", score_percent(s.score), _interval(s), score_percent(s.outside), f"{s.weight:.2f}")
+        for name, s in zip(names, scores, strict=True)
+    ]
+    chart = _intervals(names, scores, [score.outside for score in scores], [s.score for s in scores], filters, title)
+    return Figure(f"Slices of {title}", how, _CLICK_A_BAR, head, lines, filters, chart)
+
+
+def strongest_words(title: str, known: WordScores, rows: int, most: int, way: str) -> Figure:
+    """How often each word is the strongest of its row, and how often the model is wrong there; the first ``most``.
+    ``rows``: rows of the file with a label; ``way``: how words were removed, in words."""
+    of = f"all {known.rows:,}" if known.rows == rows else f"a random sample of {known.rows:,} of {rows:,}"
+    how = (
+        f"Of {of} rows {score_percent(known.share)} are wrong (thin mark). Each row counts for the word whose removal "
+        "lowers the predicted class’s probability most (log p before minus after the word is "
+        f"{way}); the thick mark is the share of wrong rows among them, with its 95 % interval. Words with the most "
+        "wrong rows come first. With so many words, some differ by chance."
+    )
+    if known.without:
+        how += f" In {counted(known.without, 'row')} no word supports the prediction."
+    if len(known.words) > most:
+        how += f" Shown are {most} of {len(known.words):,} words."
+    words = known.words[:most]
+    head = ("word", "in the", "rows", "wrong", "share wrong", "95 % interval")
+    lines = [
+        (word.word, word.side, f"{word.rows:,}", f"{word.wrong:,}", score_percent(word.share), _interval(word))
+        for word in words
+    ]
+    names, filters = [f"{word.word} ({word.side})" for word in words], [word.expression for word in words]
+    chart = _intervals(names, words, [known.share] * len(words), [word.share for word in words], filters, title)
+    return Figure(f"Words with the largest effect on {title}", how, _CLICK_A_BAR, head, lines, filters, chart)
+
+
+def against(run: Run, first: int, second: int, test: McNemar | None) -> Figure:
+    """In how many rows each of two models is right, with McNemar's test (None without labels), and in how many their
+    predictions differ."""
+    a, b = (run.models[i] for i in (first, second))
+    right_a, right_b = (column_of("right", i) for i in (first, second))
+    differing = int((a.predicted != b.predicted).sum())
+    rows = [("Predictions differ", differing, f"{column_of('predicted', first)} != {column_of('predicted', second)}")]
+    how = ""
+    if test is not None:
+        rows = [
+            ("Both right", test.both, f"{right_a} and {right_b}"),
+            (f"Only {a.title}", test.only_first, f"{right_a} and not {right_b}"),
+            (f"Only {b.title}", test.only_second, f"{right_b} and not {right_a}"),
+            ("Neither", test.neither, f"not {right_a} and not {right_b}"),
+            *rows,
+        ]
+        p = "p < .0001" if test.p < 0.0001 else f"p = {test.p:.4f}"
+        how = f"McNemar’s exact test of whether both err equally often: {p}."
+    lines = [(name, f"{count:,}") for name, count, _ in rows]
+    filters = [expression for *_, expression in rows]
+    return Figure(f"{a.title} against {b.title}", how, "Select a line to see its rows.", ("", "rows"), lines, filters)
+
+
+def agreements(rows: Sequence[TagAgreement]) -> Figure:
+    """Agreement of annotators on each tag."""
+
+    def value(number: float | None) -> str:
+        return "–" if number is None else f"{number:.2f}".replace("-", "−")
+
+    lines = [(r.tag, f"{r.rows:,}", f"{r.given:,}", f"{r.agreed:,}", value(r.kappa), value(r.alpha)) for r in rows]
+    how = "Over rows that at least two annotators reviewed. κ: Cohen’s, of two annotators; α: Krippendorff’s, of more."
+    return Figure("Agreement by tag", how, "", ("tag", "rows", "given by any", "all agree", "κ", "α"), lines)
+
+
+def tags_by_slice(parts: Sequence[Slice], counts: Sequence[Mapping[str, int]]) -> Figure:
+    """How many rows of each slice have each tag."""
+    cells, lines, filters = [], [], []
+    most = max((count for by_tag in counts for count in by_tag.values()), default=0) or 1
+    for part, by_tag in zip(parts, counts, strict=True):
+        name = f"{part.dimension}: {part.value}"
+        for tag, count in by_tag.items():
+            expression = f"{part.expression} and tag = {literal(tag)}"
+            cells.append(_cell(name, tag, count / most, (f"{count:,}",), expression))
+            lines.append((name, tag, f"{count:,}"))
+            filters.append(expression)
+    chart = _matrix(cells, "slice", "tag", "Tags by slice")
+    head = ("slice", "tag", "rows")
+    return Figure(
+        "Tags by slice", "Rows of a slice with each tag.", "Click a cell to see its rows.", head, lines, filters, chart
+    )
+
+
+def _interval(score: Any) -> str:
+    return f"{score_percent(score.low)} – {score_percent(score.high)}"
+
+
+def _picking() -> alt.Parameter:
+    return alt.selection_point(name=PICKED, fields=["filter"])
+
+
+def _cell(row: str, column: str, share: float, shown: Sequence[str], expression: str) -> dict[str, Any]:
+    return {"row": row, "column": column, "share": share, "shown": "\n".join(shown), "filter": expression}
+
+
+def _matrix(cells: Sequence[Mapping[str, Any]], rows: str, columns: str, description: str) -> Chart:
+    """Cells by row and column, the darker the larger their share, with what they show."""
+    base = alt.Chart({"values": cells}).encode(
+        x=alt.X("column:N", title=columns, sort=None, axis=alt.Axis(orient="top", labelAngle=0, labelLimit=140)),
+        y=alt.Y("row:N", title=rows, sort=None, axis=alt.Axis(labelLimit=180)),
+        tooltip=[
+            alt.Tooltip("row:N", title=rows),
+            alt.Tooltip("column:N", title=columns),
+            alt.Tooltip("shown:N", title="rows"),
+        ],
+    )
+    shade = alt.Opacity("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.06, 0.5]))
+    return alt.layer(
+        base.mark_rect(color=CONTEXT, cursor="pointer").encode(opacity=shade).add_params(_picking()),
+        base.mark_text(lineBreak="\n", dy=-6, fontSize=13).encode(text="shown:N"),
+    ).properties(height=alt.Step(46), description=description)
+
+
+def _intervals(
+    names: Sequence[str],
+    intervals: Sequence[Any],
+    compared: Sequence[float],
+    scores: Sequence[float],
+    filters: Sequence[str],
+    title: str,
+) -> Chart | None:
+    """One bar per name from ``low`` to ``high``, with its score and the value that it is compared with."""
+    if not names:
+        return None
+    marks = [
+        {"name": name, "low": i.low, "high": i.high, "score": score, "compared": other, "filter": expression}
+        for name, i, other, score, expression in zip(names, intervals, compared, scores, filters, strict=True)
+    ]
+    share = alt.Axis(format="%", title=None, tickCount=5)
+    tips = [alt.Tooltip(f"{field}:Q", format=".1%") for field in ("score", "low", "high", "compared")]
+    base = alt.Chart({"values": marks}).encode(
+        y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)), tooltip=["name:N", *tips]
+    )
+    return alt.layer(
+        base.mark_bar(color=CONTEXT, opacity=0.35, height=12, cursor="pointer")
+        .encode(x=alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=share), x2="high:Q")
+        .add_params(_picking()),
+        base.mark_tick(color=SOFT, thickness=1.5, size=16).encode(x="compared:Q"),
+        base.mark_tick(color=CONTEXT, thickness=4, size=12).encode(x="score:Q"),
+    ).properties(height=alt.Step(20), description=f"Intervals of {title}")
