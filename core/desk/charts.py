@@ -263,7 +263,12 @@ def _cell(row: str, column: str, share: float, shown: Sequence[str], expression:
 def _matrix(cells: Sequence[Mapping[str, Any]], rows: str, columns: str, description: str) -> Chart:
     """Cells by row and column, the darker the larger their share, with what they show."""
     base = alt.Chart({"values": cells}).encode(
-        x=alt.X("column:N", title=columns, sort=None, axis=alt.Axis(orient="top", labelAngle=0, labelLimit=140)),
+        x=alt.X(
+            "column:N",
+            title=columns,
+            sort=None,
+            axis=alt.Axis(orient="top", labelAngle=0, labelOverlap=False, labelFlush=False),
+        ),
         y=alt.Y("row:N", title=rows, sort=None, axis=alt.Axis(labelLimit=180)),
         tooltip=[
             alt.Tooltip("row:N", title=rows),
@@ -271,10 +276,11 @@ def _matrix(cells: Sequence[Mapping[str, Any]], rows: str, columns: str, descrip
             alt.Tooltip("shown:N", title="rows"),
         ],
     )
-    shade = alt.Opacity("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.06, 0.5]))
+    # Opaque and light, so that the dark numbers can be read in both themes.
+    shade = alt.Color("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=["#e9f0f8", "#8fb4dc"]))
     return alt.layer(
-        base.mark_rect(color=CONTEXT, cursor="pointer").encode(opacity=shade).add_params(_picking()),
-        base.mark_text(lineBreak="\n", dy=-6, fontSize=13).encode(text="shown:N"),
+        base.mark_rect(cursor="pointer").encode(color=shade).add_params(_picking()),
+        base.mark_text(lineBreak="\n", dy=-6, fontSize=13, color="#1d2733").encode(text="shown:N"),
     ).properties(height=alt.Step(46), description=description)
 
 
