@@ -106,7 +106,8 @@ def _convert_earlier() -> None:
         by_time = sorted(_runs().glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
         for file in dict.fromkeys(path.stem.partition("-")[0] for path in by_time):
             paths = [path for path in by_time if path.stem.startswith(f"{file}-")]
-            _convert(file, tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
+            with contextlib.suppress(DeskError):  # a name that is not a run's
+                _convert(file, tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
 
 
 @functools.lru_cache(maxsize=1000)

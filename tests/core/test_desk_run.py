@@ -1,6 +1,7 @@
 """Runs: what is written to Parquet comes back, keyed by checksums; predicting in the background; columns picked."""
 
 import json
+import os
 import shutil
 from dataclasses import replace
 
@@ -90,10 +91,12 @@ def test_runs_that_earlier_versions_kept_are_converted_in_their_order(run, tmp_p
         save_earlier(run.with_models((model,)), folder / f"{file}-{model.sha256[:16]}.parquet")
     (folder / f"{file}.json").write_text(json.dumps({"models": [TWO[:16], ONE[:16]]}))
     (folder / f"{'e' * 16}-{ONE[:16]}.parquet").write_bytes(b"damaged")
+    (folder / "a.parquet").write_bytes(b"not a run")
+    os.utime(folder / "a.parquet", (0, 0))
     assert same(store.open_run(file, [ONE[:16], TWO[:16]]), run)
     (known,) = store.runs()
     assert [model.model for model in known.models] == ["two", "one"]
-    assert sorted(path.name for path in folder.iterdir()) == [file, f"{'e' * 16}-{ONE[:16]}.parquet"]
+    assert {path.name for path in folder.iterdir()} == {"a.parquet", file, f"{'e' * 16}-{ONE[:16]}.parquet"}
 
 
 def test_columns_are_those_that_arrow_makes(run):
