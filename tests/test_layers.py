@@ -1,4 +1,4 @@
-"""Who may import whom: core knows nobody, trainers know core, the app knows core and the readers of data files."""
+"""Import directions: core imports neither trainers nor app, trainers import core, the app imports core."""
 
 import ast
 from pathlib import Path

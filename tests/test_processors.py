@@ -23,7 +23,7 @@ AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
 
 
 def fresh(command, **more):
-    """A process of its own, where nobody has said how threads wait."""
+    """A separate process, without settings of how threads wait."""
     environment = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT",)}
     done = subprocess.run(
         [sys.executable, *command], cwd=ROOT, env={**environment, **more}, capture_output=True, text=True, timeout=600

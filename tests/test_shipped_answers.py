@@ -30,7 +30,7 @@ CURVES = (*METHODS, "random")
 
 
 def words(checkpoint: Checkpoint, first: str, second: str) -> dict[str, Any]:
-    """By method the effect of each word, and of taken-away those of the methods that it mixes."""
+    """The effect of each word by method, and by the methods that taken-away mixes."""
     out: dict[str, Any] = {}
     for method in METHODS:
         effects = Question(checkpoint, first, second).words(method)

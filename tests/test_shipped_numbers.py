@@ -1,7 +1,7 @@
-"""Every shipped checkpoint says what it said before: logits and evidence against numbers kept in shipped_numbers.json.
+"""Shipped checkpoints give the same logits and evidence as the numbers kept in shipped_numbers.json.
 
 The numbers were taken from the checkpoints' own weights by an earlier state of the program, and belong to these
-weights: a checkpoint that is trained anew renews its own with ``python -m tests.test_shipped_numbers NAME``.
+weights: after retraining a checkpoint, renew its numbers with ``python -m tests.test_shipped_numbers NAME``.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def test_the_card_says_how_it_was_made(name):
 def test_entailment_keeps_the_worst_and_answer_selection_the_best_aligned():
     told = {name: load_named(name).card["config"] for name in NAMES}
     assert {name: config["pooling"] for name, config in told.items()} == {name: name.split("-")[2] for name in NAMES}
-    # What a person types may hold any word: these read the shared table and need no WordNet.
+    # Users type any words: these models read the shared table and need no WordNet.
     assert all(told[name]["extra"] == "none" for name in (*ENTAILMENT, *ANSWERS))
     assert not any(load_named(name).card["words"].get("own") for name in NAMES)
 
