@@ -51,15 +51,15 @@ def is_run_file(path: Path) -> bool:
         return False
 
 
-def copy_run(path: Path, folder: Path, largest: int = LARGEST) -> RunHeader:
-    """Copy a run of any shape into the folder of a run. Raises DeskError for missing and damaged runs, and for texts of
-    more than ``largest`` bytes."""
+def copy_run(path: Path, folder: Path, largest: int = LARGEST, same_texts: bool = False) -> RunHeader:
+    """Copy a run of any shape into the folder of a run. Raises DeskError for missing and damaged runs, for texts of
+    more than ``largest`` bytes and, with ``same_texts``, for other texts than the folder's run has."""
     try:
         header, files = _files(path)
         names = dict.fromkeys(name for file in files for name in pq.read_schema(file).names)
         others = [name.removeprefix(OTHER_COLUMN) for name in names if name.startswith(OTHER_COLUMN)]
         tables = _tables_of_folder(path, header) if is_run(path) else _tables(files, header)
-        return merge(folder, header, tables, others, largest)
+        return merge(folder, header, tables, others, largest, same_texts)
     except DeskError:
         raise
     except FileNotFoundError:

@@ -162,17 +162,25 @@ def save(run: Run, folder: Path) -> None:
 
 
 def merge(
-    folder: Path, header: RunHeader, tables: Iterable[pa.Table], others: Sequence[str], largest: int | None = None
+    folder: Path,
+    header: RunHeader,
+    tables: Iterable[pa.Table],
+    others: Sequence[str],
+    largest: int | None = None,
+    same_texts: bool = False,
 ) -> RunHeader:
     """Write the rows of ``tables``, which have the file's ``others`` columns where any of its rows does, and the
     predictions of the header's models, and put these before other models for the same texts. All of it is written or
     nothing. ``largest``: bytes that the texts may take, where the tables come from outside. Raises DeskError for more,
-    and for too many cells; ValueError for other columns than a run has."""
+    for too many cells and, with ``same_texts``, for other texts than the run has, instead of replacing it; ValueError
+    for other columns than a run has."""
     make_folder(folder)
     with changing(folder):
         known = read_header(folder) if is_run(folder) else None
         with whole_folder(folder, FACTS) as scratch:
             rows, texts = _write(scratch, header, tables, others, largest)
+            if same_texts and known is not None and known.texts != texts:
+                raise DeskError(f"the models read different rows of {header.name}: predict it again with all of them")
             models = list(header.models)
             if known is not None and known.texts == texts:
                 new = {model.sha256 for model in models}

@@ -112,15 +112,17 @@ def _convert_earlier() -> None:
 
 @functools.lru_cache(maxsize=1000)
 def _convert(file: str, versions: tuple[tuple[Path, int, int], ...]) -> None:
-    """Convert these files, which are tried once in each of their versions. The rows of the last one are
-    kept; models come in the order of their order file, then as they were predicted."""
+    """Convert these files, which are tried once in each of their versions. The rows of the last one are kept; a file
+    with other rows stays as it is. Models come in the order of their order file, then as they were predicted."""
     folder, order = folder_of(file), _runs() / f"{file}.json"
     names = list[str]()
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         names = [name for name in read_json(order)["models"] if isinstance(name, str)]
+    with contextlib.suppress(DeskError):
+        copy_run(versions[-1][0], folder, same_texts=True)  # decides which rows the others must have
     for path, *_ in versions:
         with contextlib.suppress(DeskError):
-            copy_run(path, folder)
+            copy_run(path, folder, same_texts=True)
             names.append(path.stem.partition("-")[2])
             path.unlink(missing_ok=True)
     if not run_folder.is_run(folder):

@@ -99,6 +99,18 @@ def test_runs_that_earlier_versions_kept_are_converted_in_their_order(run, tmp_p
     assert {path.name for path in folder.iterdir()} == {"a.parquet", file, f"{'e' * 16}-{ONE[:16]}.parquet"}
 
 
+def test_an_earlier_run_with_other_rows_than_the_last_is_not_deleted(run, tmp_path):
+    folder, file = tmp_path / "desk/runs", run.dataset.sha256[:16]
+    fewer = replace(run.dataset, rows=run.dataset.rows[:4])
+    first = replace(run.models[0], probabilities=run.models[0].probabilities[:4])
+    other, last = folder / f"{file}-{ONE[:16]}.parquet", folder / f"{file}-{TWO[:16]}.parquet"
+    save_earlier(Run(fewer, (first,)), other)
+    save_earlier(run.with_models(run.models[1:]), last)
+    os.utime(other, (0, 0))
+    assert same(store.open_run(file, [TWO[:16]]), run.with_models(run.models[1:]))
+    assert other.is_file() and not last.exists()
+
+
 def test_columns_are_those_that_arrow_makes(run):
     for column in table_of(run.dataset, run.models, [model.probabilities for model in run.models]).columns:
         assert column.equals(pa.chunked_array([pa.array(column.to_pylist(), column.type)]))
