@@ -170,8 +170,7 @@ class PairForm(ModelForm):
         for column, side, text in zip((left, right), SIDES, pair.now, strict=True):
             role = page_style.plain(page_style.capital(str(roles[side])))
             meaning = "the sentence judged" if roles["judged"] == roles[side] else "the context"
-            meaning = "both are judged" if roles["judged"] == BOTH else meaning
-            label = f"{role} ({meaning})"
+            label = role if roles["judged"] == BOTH else f"{role} ({meaning})"
             if roles[side] == SEVERAL:
                 column.text_area(f"{label}, one sentence per line", text, **self._text_box(side))
             else:

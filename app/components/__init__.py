@@ -41,7 +41,7 @@ def draw(
 ) -> None:
     """Draw the fields of what is ``drawn`` (dataclasses) with the script's ``VIEWS.<view>``, on a page that has called
     :func:`load`. ``moving``: what changes without a new drawing (the selection, what was looked up for it, the ``id``
-    of the drawing). What a person picks is told by :func:`picked`."""
+    of the drawing). :func:`picked` returns the user's selection."""
     fields = {name: value for part in drawn for name, value in vars(part).items()}
     moving = {"turn": st.session_state.get(f"{key} turn", 0)} | moving
     # As text, because Streamlit writes what it is given several times, and a drawing has thousands of numbers.
@@ -88,8 +88,8 @@ def _short(value: Any) -> Any:
 
 
 def picked(page: PageSession[Any], key: str) -> Mapping[str, Any]:
-    """What a person picked in the component with this key, with the ``id`` of the drawing in which they did. The
-    ``turn`` that goes back to the browser tells it which pick was the last that the page knows."""
+    """The user's selection in the component with this key, with the ``id`` of its drawing. The ``turn`` that goes back
+    to the browser tells it the last selection that the page knows."""
     page.touch()
     selection: Mapping[str, Any] = st.session_state[key].get("selection") or {}
     st.session_state[f"{key} turn"] = selection.get("turn", 0)
@@ -106,7 +106,7 @@ class About:
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands around every drawing: facts below, warnings above, and the parameters of a copied link.
+    """The frame of every drawing: facts below, warnings above, and the parameters of a copied link.
     ``projector``: type is large."""
 
     footer: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class PairFrame(Frame):
-    """What stands around an explanation, and how well its attention agrees with people's word alignments."""
+    """The frame of an explanation, with the agreement of its attention with human word alignments."""
 
     about: About | None = None
     agreement: card.AgreementLine | None = None
@@ -147,7 +147,7 @@ def about(explanation: Explanation) -> About:
 
 
 def file_stem(explanation: Explanation) -> str:
-    """A name for files of this model and this pair, unlike that of another."""
+    """A file name for this model and this pair, different from others."""
     words = re.findall(r"[a-z0-9]+", explanation.second.text.lower() or explanation.first.text.lower())
     texts = digest([explanation.first.text, explanation.second.text])[:6]
     return "-".join([re.sub(r"[^\w.-]+", "-", explanation.model), *words[:4], texts])
@@ -162,8 +162,8 @@ def load() -> None:
 
 @functools.cache
 def bundled() -> str:
-    """All scripts and styles. A panel's style holds inside of its own element, which has its folder's name."""
-    # mount exports what Streamlit calls; loader is a component of its own.
+    """All scripts and styles. A panel's style applies inside its element, whose class is the folder's name."""
+    # mount exports the function that Streamlit calls; loader is another component.
     scripts = [*_FOLDER.glob("*.js"), *(script for folder in folders() for script in folder.glob("*.js"))]
     alone = {_FOLDER / f"{name}.js" for name in ("mount", "loader")}
     base = _FOLDER / "base.css"

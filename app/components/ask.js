@@ -112,7 +112,7 @@ export class Answer {
 
   /**
    * @param {string} kind of question
-   * @param {string} text what goes on
+   * @param {string} text shown while it is computed
    * @param {string} noun what is computed, for the buttons' labels
    * @param {() => void} changed is called when there is news
    */
@@ -178,7 +178,7 @@ export class Answer {
     this.begin();
   }
 
-  // What goes on, in other words.
+  // Change the text that is shown while it is computed.
   say(text) {
     this.text.textContent = text;
   }

@@ -355,7 +355,7 @@ class CompareView extends View {
   }
 
   difference({ titles: [base, other], mean, matrix, about }) {
-    const title = `${base} minus ${other}`;
+    const title = `${base} minus ${other.replace(/^The other version$/, "the other")}`;
     const { furthest } = this.data;
     return html(
       "section",

@@ -45,7 +45,7 @@ export function crossingRows({ crossed_by: crossed }, row) {
   return rows.sort((a, b) => across[b] - across[a]);
 }
 
-// What stands along one edge of a map, in words.
+// The units along one edge of a map, in words.
 function unitsOf(explanation, role, units) {
   const tokens = tokensOf(sentenceOf(explanation, role));
   if (units === "final state") return [units];
@@ -56,8 +56,8 @@ function unitsOf(explanation, role, units) {
 }
 
 /**
- * What stands along the rows and along the columns of a map of `cells`. Units without names have numbers, as the hops of
- * self-attention.
+ * The words along the rows and along the columns of a map of `cells`. Units without names are numbered, such as the hops
+ * of self-attention.
  * @param {Explanation} explanation
  * @param {{ rows: string, columns: string, units: string, null: boolean }} map
  * @param {number[][]} cells

@@ -35,7 +35,7 @@ class PairView extends View {
     on(window, "keydown", (event) => {
       if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.shortcut?.(event);
     });
-    // A click beside all that can be clicked.
+    // A click on nothing that can be clicked.
     on(this.root, "click", (event) => {
       if (!event.target.closest(CLICKED)) this.undo();
     });
@@ -44,17 +44,17 @@ class PairView extends View {
   /**
    * The answer to a question about the pair that is shown: one per kind, whichever panel asks.
    * @param {string} kind
-   * @param {string} text what goes on
+   * @param {string} text shown while it is computed
    * @param {string} noun what is computed
    */
   answer(kind, text, noun) {
-    if (!this.answers.has(kind)) this.answers.set(kind, new Answer(kind, text, noun, () => this.heard(kind)));
+    if (!this.answers.has(kind)) this.answers.set(kind, new Answer(kind, text, noun, () => this.arrived(kind)));
     const answer = this.answers.get(kind);
     answer.say(text);
     return answer;
   }
 
-  // Ask about the pair, by the model as it was trained; null where the page does not ask.
+  // Ask about the current pair and the unchanged model. Nothing is asked if `more` is null.
   question(kind, more, about = this.data.why?.question) {
     this.answers.get(kind).ask(about && more ? { ...about, ...more } : null, this.leave.signal);
   }
@@ -83,7 +83,7 @@ class PairView extends View {
     this.choose();
   }
 
-  // The word with the largest effect is selected where nobody has chosen another.
+  // Select the word with the largest effect, unless another selection was made.
   choose() {
     const word = !this.explicit && this.effects && strongestWord(this.effects);
     if (!word) return;
@@ -92,7 +92,7 @@ class PairView extends View {
   }
 
   // An answer has come. What is looked up for a word has its place already.
-  heard(kind) {
+  arrived(kind) {
     this.choose();
     this.draw();
     if (!["explain", "offers"].includes(kind)) this.refit();
@@ -124,7 +124,7 @@ class PairView extends View {
     return roles.map((role) => this.sideOf(role));
   }
 
-  // Ask for effects otherwise: what is known is drawn at once.
+  // Change how effects are requested; known ones are drawn at once.
   ask(other) {
     Object.assign(this.asked, other);
     this.draw();
@@ -182,7 +182,7 @@ class PairView extends View {
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.unshift(text); // the others take the room that it leaves
     // Long sentences, or a projector's large words, and their matrix take the whole first screen; the lines under the
-    // words are there at any rate.
+    // words are visible anyway.
     const long = data.projector || data.sides.some(({ tokens }) => tokens.length > LONG);
     return [
       drawVerdict(data.verdict, data.notices),
@@ -207,7 +207,7 @@ class PairView extends View {
     return { ...this.data.link, ...selected, ...direction, ...this.askedOtherwise };
   }
 
-  // What is asked of effects, where that is not the first.
+  // The settings of effects that are not the defaults.
   get askedOtherwise() {
     const { method, ...others } = this.asked;
     const first = this.data.why?.methods[0].name;
@@ -235,7 +235,7 @@ class PairView extends View {
     return this.direction === this.directions[0] ? null : this.direction;
   }
 
-  // To the server: all that a person has selected.
+  // Send the selection and all settings to the server.
   tell(more, wait = 0) {
     const { selection, explicit: chosen, looking: direction } = this;
     this.send({ ...selection, chosen, direction, ...this.asked, ...more }, wait);

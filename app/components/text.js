@@ -86,9 +86,11 @@ export class TextPanel {
   crossedLine(side, index) {
     const map = this.maps.find(({ rows, crossed }) => rows === side.role && crossed);
     if (!map) return null;
-    const by = map.crossed[index].length ? this.crossing(side, index) : "no word";
-    const q = map.crossings[index].toFixed(2);
-    return html("span.crossed.soft", html("bdi", `“${side.tokens[index]}” is crossed by ${by} (q = ${q})`));
+    const word = `“${side.tokens[index]}”`;
+    const said = map.crossed[index].length
+      ? `${word} is crossed by ${this.crossing(side, index)}`
+      : `No ribbon crosses ${word}`;
+    return html("span.crossed.soft", html("bdi", `${said} (q = ${map.crossings[index].toFixed(2)})`));
   }
 
   // The share of weight from which ribbons are drawn: as the slider says, or as suits the sentences.
@@ -148,7 +150,7 @@ export class TextPanel {
     });
     return html(
       "label.threshold.controls.soft.screen",
-      "Ribbons from ",
+      "Hide ribbons below ",
       said,
       input,
       this.crowded ? html("span", `Long sentences: only a selected word’s.`) : null,
@@ -272,14 +274,9 @@ export class TextPanel {
     this.actions.replaceChildren(...lines.filter(Boolean));
   }
 
-  // Lines under the words.
-  drawWords() {
-    for (const words of this.words) words.draw();
-  }
-
   draw() {
     const { selection } = this.view;
-    this.drawWords();
+    for (const words of this.words) words.draw();
     this.stage.classList.toggle("focused", selection.row !== null || selection.column !== null);
     this.drawFoot();
     this.drawActions();

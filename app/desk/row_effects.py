@@ -1,4 +1,4 @@
-"""How each word of the open row affects what the models say of it, asked for while a person reads the row."""
+"""The effect of each word of the open row on the models' predictions, requested by the browser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.wording import class_names
 
 @dataclass(frozen=True)
 class RowModel:
-    """A model of the run that is here. ``names``: its classes by their labels, as people read them."""
+    """An installed model of the run. ``names``: its class names by label."""
 
     letter: str
     question: Mapping[str, str]
@@ -21,13 +21,13 @@ class RowModel:
 
 @dataclass(frozen=True)
 class RowEffects:
-    """What the browser asks about a row: one question for each model."""
+    """One question about the row for each model."""
 
     models: Sequence[RowModel]
 
 
 def draw(opened: OpenRun, place: int) -> None:
-    """The words of a row with the largest effects, for each model that is here."""
+    """Draw the words with the largest effects, for each installed model."""
     row, models = opened.run.dataset.rows[place], list[RowModel]()
     for number, model in enumerate(opened.run.models):
         name = checkpoint_named(model.sha256)

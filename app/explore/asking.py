@@ -1,4 +1,4 @@
-"""What Explore's panels ask the API about a pair, and what each answer costs with a model whose passes take long."""
+"""The questions of Explore's panels to the API, and the cost of each answer with a slow model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.evidence import AttentionMap, Explanation
 from core.linguistics.negation import negatable
 
 ALL = "all"
-"""As many replacements of each word as of any other model, of a slow one."""
+"""For a slow model: as many replacements of each word as for any other model."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Method:
 
 @dataclass(frozen=True)
 class Knockouts:
-    """What can be cut of a transformer of so many ``layers``, with what each costs: its ``strongest`` links or
-    ``every`` link, before the softmax, from any layer on, or whole ``heads``."""
+    """The cost of each ablation of a transformer with this number of ``layers``: of its ``strongest`` links or
+    ``every`` link, before the softmax, from any layer on, or of whole ``heads``."""
 
     strongest: str
     every: str
@@ -42,10 +42,15 @@ class Knockouts:
 
 @dataclass(frozen=True)
 class Why:
-    """What the panels ask. ``question``: about the pair as it is now and the model as it was trained; ``shown``: about
-    what the page shows, with its edits; ``verdict``: the class that is followed, as people read it; ``methods``: the
-    first one first; ``timed``: whether answers say how many passes they took; ``more``: which further replacements can
-    be drawn; ``negatable``: by role, the words before which “not” can stand."""
+    """The panels' questions.
+
+    - ``question``: about the current pair and the unchanged model;
+    - ``shown``: about the drawn explanation, with its edits;
+    - ``verdict``: the name of the class that effects are about;
+    - ``methods``: the default one first; ``more``: the cost of all replacements;
+    - ``timed``: whether answers state their number of passes;
+    - ``negatable``: by role, the words before which “not” can stand.
+    """
 
     question: Mapping[str, object]
     shown: Mapping[str, object]
@@ -60,7 +65,7 @@ class Why:
 
 
 def why(read: Read) -> Why:
-    """What is asked about a pair that was read."""
+    """The questions about a pair."""
     page, checkpoint = read.page, read.checkpoint
     pair = checkpoint, *page.pair.now
     model, typed = {"model": page.model}, page.texts[0].now
@@ -85,13 +90,13 @@ def why(read: Read) -> Why:
 
 
 def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:
-    """The class whose probability effects are about, as people read it."""
+    """The name of the class whose probability effects are about."""
     return class_names(explanation)[target_class(checkpoint, explanation.probabilities)]
 
 
 def shown_method(read: Read) -> str:
-    """The method by which word effects are shown. Where combined removal takes long, words are dropped until a person
-    asks for the others."""
+    """The method by which word effects are shown. If combined removal takes long, words are dropped until the user
+    requests another method."""
     page = read.page
     waits = page.method == TAKEN_AWAY and not page.drawn and not _brisk(read)
     return DROPPED if waits else page.method
@@ -102,7 +107,7 @@ def _brisk(read: Read) -> bool:
 
 
 def _methods(read: Read) -> Sequence[Method]:
-    """All methods, the first one first; without costs of a model that nobody waits for."""
+    """All methods, the default one first, with their costs if the model is slow."""
     checkpoint, pair = read.checkpoint, read.page.pair.now
     attends = AttentionMap in checkpoint.model.shows(checkpoint.card["config"])
     known = [name for name in METHODS if name != ATTENTION or attends]
@@ -118,7 +123,7 @@ def _methods(read: Read) -> Sequence[Method]:
 
 
 def _more(read: Read, method: str) -> str:
-    """What all replacements of each word cost; empty where they are drawn already, or where there are none."""
+    """The cost of all replacements of each word; empty if they are drawn already, or if there are none."""
     checkpoint = read.checkpoint
     if not checkpoint.seconds or read.page.drawn == ALL or method not in (TAKEN_AWAY, REPLACED):
         return ""
@@ -127,12 +132,12 @@ def _more(read: Read, method: str) -> str:
 
 
 def _price(checkpoint: Checkpoint, of: Callable[[], cost.Cost]) -> str:
-    """What something costs, in words; empty of a model that nobody waits for."""
+    """A cost in words; empty if the model is fast."""
     return str(of()) if checkpoint.seconds else ""
 
 
 def _knockouts(explanation: Explanation, pair: tuple[Checkpoint, str, str]) -> Knockouts | None:
-    """What can be cut of a transformer, with what it costs; None of a model whose weights can be set."""
+    """The ablations of a transformer with their costs; None for a model whose weights can be set."""
     maps = (one for one in explanation.evidence if isinstance(one, AttentionMap) and one.own)
     cells = [len(one.weights) * len(one.weights[0]) for one in maps]
     if not cells:

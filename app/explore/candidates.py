@@ -35,7 +35,9 @@ def meaning(checkpoint: Checkpoint, explanation: Explanation) -> str:
     if not stored:
         return "Ranked among other candidates below."
     p, base = calibrated(_odds(checkpoint, explanation), stored), stored["right"] / stored["pairs"]
-    return f"Right with probability {percent(p)}; of all candidates in {stored['fixed_on']}, {percent(base)} are right."
+    return (
+        f"Calibrated: {percent(p)} likely to be right; of all candidates in {stored['fixed_on']}, {percent(base)} are."
+    )
 
 
 def _odds(checkpoint: Checkpoint, explanation: Explanation) -> float:
@@ -82,8 +84,8 @@ def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
         (str(rank), text, percent(share / sum(shares)), last)
         for rank, ((_, text), share, last) in enumerate(zip(scored, shares, numbers, strict=True), 1)
     ]
-    name = "right with probability" if stored else "log-odds"
-    lists.table(["rank", "candidate", "if one of them is right", name], rows)
+    name = "likely to be right" if stored else "log-odds"
+    lists.table(["rank", "candidate", "share, if exactly one is right", name], rows)
     if stored:
         base = percent(stored["right"] / stored["pairs"])
         how = f"The last column is calibrated on {stored['fixed_on']}, where {base} of all candidates are right."

@@ -1,4 +1,4 @@
-"""What Explore shows as files, each made when a person asks for it: effects may take longer than the page."""
+"""Explore's numbers as files, each computed on download, because effects may take longer than the page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.evidence.faithfulness import Faithfulness
 
 
 def draw(read: Read) -> None:
-    """A row of links."""
+    """Draw the download links."""
     page, stem, explanation = read.page, drawing.stem(read), read.shown
     method = asking.shown_method(read)
     with st.container(horizontal=True, gap="small"):
@@ -50,7 +50,7 @@ def _everything(read: Read) -> str:
     try:
         effects = _words(read).with_links(_links(read) if page.links else ())
         evidence = (*explanation.evidence, effects, *([_faithfulness(read)] if page.believed else []))
-    except UserError:  # the page says what is wrong
+    except UserError:  # which the page shows
         evidence = explanation.evidence
     return replace(explanation, evidence=evidence).to_json(indent=1)
 

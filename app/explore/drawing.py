@@ -1,4 +1,4 @@
-"""What Explore draws of a pair that was read, and what is wrong with what its address asks for."""
+"""The drawing of Explore's pair, and sentences about settings of the link that cannot be used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.effects.links import Taken
 
 
 def drawing(read: Read) -> Drawing:
-    """What is drawn of the pair."""
+    """The drawing of a pair."""
     page, checkpoint, shown = read.page, read.checkpoint, read.shown
     said = replace(
         Verdict.of(shown),
@@ -36,14 +36,14 @@ def drawing(read: Read) -> Drawing:
 
 
 def selection(read: Read, drawn: Drawing) -> Selection | None:
-    """The selected words, where the pair has them."""
+    """The selected words, None if the pair does not have them."""
     chosen = read.page.selection
     row, column = (length(read.shown, role) for role in drawn.axes)
     return chosen if chosen is not None and chosen.fits(row, column) else None
 
 
 def problems(read: Read, drawn: Drawing) -> list[str]:
-    """One sentence for each choice of the page that this pair, or this model, does not have."""
+    """One sentence for each setting that this pair, or this model, does not have."""
     page, looking = read.page, [record.rows for record in word_maps(read.shown)]
     out = []
     if page.selection is not None and selection(read, drawn) is None:
@@ -58,7 +58,7 @@ def problems(read: Read, drawn: Drawing) -> list[str]:
 def frame(read: Read, problems: list[str]) -> PairFrame:
     """The frame of the drawing. Agreement with people was measured on the attention that the model was trained with."""
     page = read.page
-    # The browser adds to the link by itself what changes without a new drawing.
+    # The browser adds the settings that change without a new drawing.
     unselected = replace(page, selection=None, direction=None, **page.heard({}))
     frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
     if not heads.measured(page, read.checkpoint):
@@ -70,7 +70,7 @@ def frame(read: Read, problems: list[str]) -> PairFrame:
 
 
 def asked(read: Read) -> dict[str, str]:
-    """What the browser asks for, as far as this pair and this model have it."""
+    """The settings of the browser's questions, without those that this pair or model does not have."""
     page = read.page
     heads_alone = page.links == HEADS and not read.checkpoint.model.has_heads
     links = Taken.KEPT.value if heads_alone else page.links
@@ -79,7 +79,7 @@ def asked(read: Read) -> dict[str, str]:
 
 
 def stem(read: Read) -> str:
-    """A name for files of what is drawn, unlike that of another what if."""
+    """A file name for the drawing, different for each what-if."""
     page, head = read.page, heads.shown(read.page, read.checkpoint)
     stem = components.file_stem(read.shown) + (f"-{head.replace('.', '-')}" if head else "")
     if read.shown is read.trained:

@@ -1,4 +1,4 @@
-"""Whose attention is shown of a transformer: the head that a person chose, or that of its card."""
+"""The head of a transformer whose attention is shown: the user's choice, or the default of its card."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from core.wording import counted
 
 
 def shown(page: ExploreState, checkpoint: Checkpoint) -> str:
-    """The head that a person chose and that the model has; empty for that of its card."""
+    """The chosen head if the model has it; empty for the card's default."""
     return "" if _problem(page, checkpoint) else page.head
 
 
 def layer(page: ExploreState, checkpoint: Checkpoint) -> int:
-    """The first layer, from 1, in which links are cut: that which a person chose, where the model has it."""
+    """The first layer, from 1, in which links are cut: the chosen one if the model has it."""
     return page.layer if page.layer <= checkpoint.model.layers else 1
 
 

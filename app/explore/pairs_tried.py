@@ -1,4 +1,4 @@
-"""The pairs that a person has tried in this session, each with its verdict, and the one that is pinned."""
+"""The pairs tried in this session, each with its verdict, and the pinned pair."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TRIED, _PINNED = "pairs tried", "pinned pair"
 @dataclass(frozen=True)
 class Tried:
     """A pair with what the model of this ``name`` said of it; ``model``: its title. ``change``: how the pair came from
-    another one, empty for a pair typed anew."""
+    another one, empty for a typed pair."""
 
     name: str
     model: str
@@ -55,13 +55,13 @@ def remember(explanation: Explanation, change: str = "") -> None:
 
 
 def pinned() -> Tried | None:
-    """The pair that stands beside the present one."""
+    """The pair shown next to the current one."""
     one: Tried | None = st.session_state.get(_PINNED)
     return one
 
 
 def draw(page: PageSession[ExploreState]) -> None:
-    """The list: a pair opens again, or is pinned beside the present one."""
+    """Draw the list: a pair can be reopened, or pinned next to the current one."""
 
     def reopen(tried: Tried) -> None:
         model = tried.name if tried.name in page.models else page.state.model

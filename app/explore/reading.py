@@ -37,7 +37,7 @@ class Read:
 
     @property
     def unlike(self) -> str:
-        """What is unlike the model as it was trained; empty where nothing is."""
+        """The changes to the model's attention in words; empty if there are none."""
         if self.shown is self.trained:
             return ""
         acting = self.page.attention

@@ -45,7 +45,7 @@ class Step:
 @dataclass(frozen=True)
 class ScoreMap:
     """A map of scores that can be changed by hand, by the ``number`` that edits name it by. ``shares``: of the way from
-    the least match to the best, from 0 to 1; ``words``: what stands along both edges; ``units``: what that is."""
+    the least match to the best, from 0 to 1; ``words``: along both edges; ``units``: what rows and columns are."""
 
     number: int
     rows: str
@@ -79,7 +79,7 @@ def after(state: ExploreState, said: JsonMapping) -> ExploreState:
     made = [parse_edit(str(text)) for text in said["make"]]
     edits = (*state.made, *made)
     if len(edits) > MOST_EDITS:
-        raise EditError(f"{MOST_EDITS} edits are as many as are listed; undo one, or type the sentence anew")
+        raise EditError(f"{MOST_EDITS} edits are as many as are listed; undo one, or retype the sentence")
     texts = words_after(state.pair.now, made, split_by(state.model, state.pair.now))
     if any(isinstance(edit, AttentionEdit) for edit in made):
         explain_under(load_named(state.model or ""), *texts, acting(edits))
@@ -154,7 +154,7 @@ def of_attention(edit: AttentionEdit, before: Tried) -> str:
 
 
 def _edges(links: AttentionLinks, explanation: Explanation) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What stands along both edges of a map of scores."""
+    """The words along both edges of a map of scores."""
     rows, columns = links.values.shape
     return edge_words(links.rows, links.columns, links.units, links.null, (rows, columns), explanation)
 

@@ -39,7 +39,7 @@ def test_on_a_projector_no_heading_of_the_matrix_is_cut(open_page):
 
 def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
     page = open_page(link(**TWO_SIDED, select="x2"))
-    expect(page.get_by_label("Premise (both are judged)")).to_be_visible()
+    expect(page.get_by_label("Premise", exact=True)).to_be_visible()
     grid = page.locator(".matrix").filter(visible=True)
     expect(grid).to_have_count(1)
     assert grid.get_attribute("aria-colcount") == "6"

@@ -58,7 +58,7 @@ def test_a_calibrated_card_gives_each_candidate_a_probability(checkpoints, tmp_p
     assert {row[3] for row in ranked(app)[0]} == {"50\xa0%"}
     assert any("calibrated on made up, where 25" in caption.value for caption in app.caption)
     said = drawn(app)["verdict"]
-    assert said["meaning"] == "Right with probability 50\xa0%; of all candidates in made up, 25\xa0% are right."
+    assert said["meaning"] == "Calibrated: 50\xa0% likely to be right; of all candidates in made up, 25\xa0% are."
 
 
 def test_the_headline_is_the_share_of_answer_however_small_it_is(checkpoints, drawn):

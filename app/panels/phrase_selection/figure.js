@@ -24,7 +24,7 @@ export class ScoreFigure {
     this.element = html(
       "section.figure",
       { "aria-label": "Best alignment of every phrase" },
-      heading("How well every phrase is matched", how, more, saves),
+      heading("Best match of every phrase", how, more, saves),
       this.readout,
       this.charts.map((chart) => chart.element),
     );

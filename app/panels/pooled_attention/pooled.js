@@ -69,11 +69,6 @@ class PooledPanel {
     return this.record.shares ? percent(weight) : String(Number(weight.toPrecision(3)));
   }
 
-  // Lines under the words.
-  drawWords() {
-    for (const { words } of this.sides) words.draw();
-  }
-
   draw() {
     const readout = this.sides.map(({ role, weights, words }) => {
       words.draw();

@@ -204,9 +204,9 @@ class WhatIfPanel {
     });
     const put = (name, text, label, further) => this.button(text, label, () => this.put(name, further), { name });
     this.puts = [
-      this.button("In its place", "Put this word in its place", null, { name: "replace", type: "submit" }),
-      put("before", "Before it", "Insert this word before it", 0),
-      put("behind", "After it", "Insert this word after it", 1),
+      this.button("Replace", "Replace the word with this one", null, { name: "replace", type: "submit" }),
+      put("before", "Insert before", "Insert this word before it", 0),
+      put("behind", "Insert after", "Insert this word after it", 1),
     ];
     return html(
       "form.typed.controls",
