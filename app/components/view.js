@@ -37,6 +37,7 @@ export class View {
     /** @type {Data & Around} */
     this.data = null;
     this.turn = 0;
+    this.left = false;
     this.type = 1;
     this.watch = new ResizeObserver(() => this.fit());
   }
@@ -68,12 +69,14 @@ export class View {
     // What stands above on the page grows as it is drawn, and moves this view down without another size.
     const page = this.root.getRootNode().host?.closest('[data-testid="stMainBlockContainer"]');
     if (page) this.watch.observe(page);
-    this.listen((target, name, act) => target.addEventListener(name, act, { signal: this.ended.signal }));
+    const { signal } = this.ended;
+    this.listen((target, name, act, capture = false) => target.addEventListener(name, act, { signal, capture }));
   }
 
   // What a view hears while it stands on the page; `on` adds a listener until then.
   listen(on) {
     on(window, "resize", () => this.fit());
+    on(window, "click", (event) => this.follow(event), true);
     for (const name of ["beforeprint", "afterprint"])
       on(window, name, () => this.root.classList.toggle("printing", name === "beforeprint"));
     on(this.root, "fullscreenchange", () => {
@@ -90,9 +93,17 @@ export class View {
     setTimeout(() => this.root.isConnected || this.leave.abort());
   }
 
+  // After a click on a link to another page nothing is sent: the server would redraw this page and lose the click.
+  follow({ target, button, ctrlKey, metaKey, shiftKey }) {
+    const link = button || ctrlKey || metaKey || shiftKey ? null : target.closest?.("a[href]:not([target=_blank])");
+    const { origin, pathname } = window.location;
+    if (link?.origin === origin && link.pathname !== pathname) this.left = true;
+  }
+
   // New data from the server. With an unchanged drawing they hold only what was looked up, or a selection made elsewhere (Back).
   update(data, setStateValue) {
     this.setStateValue = setStateValue;
+    this.left = false;
     const same = this.data && this.data.drawing === data.drawing;
     const stale = this.data && this.data.id === data.id && data.turn < this.turn;
     this.data = data;
@@ -144,7 +155,7 @@ export class View {
     this.turn += 1;
     clearTimeout(this.pending);
     const message = { id: this.data.id, ...selection, turn: this.turn };
-    const send = () => this.setStateValue("selection", message);
+    const send = () => this.left || this.setStateValue("selection", message);
     if (wait) this.pending = setTimeout(send, wait);
     else send();
   }

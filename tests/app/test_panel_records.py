@@ -14,6 +14,7 @@ from app.components.bundle import bundle
 from core.checkpoint import load
 from core.effects import Question
 from core.evidence import AttentionMap, FilterProvenance, PhraseSelection, PooledAttention
+from core.evidence.attention_heads import AttentionHeads
 from core.evidence.codec import to_dict
 from core.evidence.edges import edge_words
 from core.evidence.effects import LinkEffects, complete
@@ -173,3 +174,45 @@ def test_an_adversarys_maps_stand_beside_the_models_with_their_words(called, che
     assert "None was found" in called(script, "factsOf", none, explanation.class_names)[-1]["says"]
     near = replace(record, adversary=replace(record.adversary, divergence=0.01))
     assert "No other attention was found" in called(script, "factsOf", near, explanation.class_names)[-1]["says"]
+
+
+def test_heads_have_their_pictures_and_the_one_nearest_to_people_its_measure(called):
+    record = AttentionHeads(
+        "heads",
+        "mean",
+        "premise",
+        "hypothesis",
+        across=(((0.1, 0.2),), ((0.3, 0.4),)),
+        special=((0.5, 0.5),),
+        own=((0.2, 0.1),),
+        thumbnails=("AAAA", "BBBB"),
+        measured="1.2",
+        f1=0.784,
+        random_95=0.45,
+    )
+    page = {"head": {"title": "mean of all layers and heads", "stacks": {"decoder": "decoder"}, "own": "mean"}}
+    drawn = called(PANELS / "attention_heads/heads.js", "headsOf", record, page)
+    assert (drawn["layers"], drawn["heads"], drawn["beside"]) == (1, 2, [["decoder", "decoder"]])
+    looking = [(one["role"], one["across"][0][1], one["shades"]) for one in drawn["looking"]]
+    assert looking == [("hypothesis", 0.2, "AAAA"), ("premise", 0.4, "BBBB")]
+    assert drawn["about"] == "F1 .78 against people’s alignments of words; the best of as many random maps: .45"
+
+
+def test_steps_of_what_if_follow_the_first_verdict(called, said):
+    explanation = said("test-light")
+    classes = [
+        {"label": name, "p": p, "said": ""}
+        for name, p in zip(explanation.class_names, explanation.probabilities, strict=True)
+    ]
+    steps = [{"said": "as typed", "probabilities": [0.7, 0.2, 0.1]}, {"said": "drop", "probabilities": [0.3, 0.6, 0.1]}]
+    asks = {"what_if": {"steps": steps, "target": 0, "scores": []}, "costs": {"change": ""}}
+    page = {"verdict": {"classes": classes}, "why": asks}
+    drawn = called(PANELS / "what_if/what_if.js", "whatIfOf", explanation, page)
+    assert [(step["label"], step["p"]) for step in drawn["steps"]] == [("entailment", 0.7), ("neutral", 0.6)]
+    assert [step["follows"] for step in drawn["steps"]] == [0.7, 0.3] and drawn["followed"] == "entailment"
+    assert drawn["steps"][0]["change"] is None and drawn["steps"][1]["change"] == pytest.approx(-0.4)
+    assert [(one["number"], one["rows"]) for one in drawn["maps"]] == [(0, "hypothesis")]
+    alike = replace(explanation.find(AttentionMap), scores=())
+    assert (
+        called(PANELS / "what_if/what_if.js", "whatIfOf", replace(explanation, evidence=(alike,)), page)["maps"] == []
+    )

@@ -10,7 +10,7 @@ import pytest
 
 from tests.app.pages import come_to_rest
 
-PATIENCE = 60_000
+PATIENCE = 300_000
 """Milliseconds until a page that does not come is given up. No test waits that long for what comes."""
 PHONE = 768
 """Pixels. On a narrower screen Streamlit's menu lies over the page, as it was when the page was loaded."""
