@@ -97,7 +97,7 @@ class LessonView extends View {
       },
     });
     const screen = linkButton("Full screen", "The lesson on the whole screen, in large type", () => this.wholeScreen());
-    const own = linkButton("Lesson’s own numbers", "Put the lesson’s own numbers and sentences back", () =>
+    const own = linkButton("Reset numbers", "Restore the lesson’s numbers and sentences", () =>
       this.send({ step: this.step, own: true }, 0),
     );
     this.buttons = { back, on };
@@ -328,7 +328,7 @@ class LessonView extends View {
     const ends = [min, max].map((end) => String(end).replace("-", "\u2212"));
     return html(
       "div.guess.controls.mid",
-      html("label", "Your guess for the ? ", field),
+      html("label", "Your guess ", field),
       html("span.dragged.controls.soft.screen", ends[0], slider, ends[1]),
       html(
         "span.controls",

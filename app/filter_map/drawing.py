@@ -73,17 +73,17 @@ def description(filter_map: FilterMap) -> str:
 
 
 def title(item: MapItem) -> str:
-    """What an item is called: its title, or its row in the data."""
+    """The title of an item, or its row in the data."""
     return item.title or item.id
 
 
 def opening(item: MapItem, text: str) -> str:
-    """What a reference text says after the title that it begins with."""
+    """A reference text without its title."""
     return text.removeprefix(item.title).removeprefix(".").strip() if item.title else text.strip()
 
 
 def kind(item: MapItem, names: Mapping[str, str]) -> str:
-    """Its class as people read it; the text of a pair that is not judged has its role in place of a class."""
+    """The display name of its class; texts without a class have their role."""
     return names.get(item.label, item.label)
 
 
@@ -103,11 +103,11 @@ def nearest_rows(
 
 
 def beginnings(filter_map: FilterMap, nearest: Sequence[Neighbour], texts: Sequence[str]) -> list[str]:
-    """How each neighbour's text begins, in about one line; none without the ``texts``."""
+    """The beginning of each neighbour's text, about one line; empty without the ``texts``."""
     if not texts:
         return []
     openings = [opening(filter_map.items[n.index], texts[n.index]) for n in nearest]
-    # A document is long, and only its beginning is looked at.
+    # Only the beginning of a long document is needed.
     return [textwrap.shorten(text[: 2 * _BEGINNING], _BEGINNING, placeholder=" …") for text in openings]
 
 
@@ -123,7 +123,7 @@ def reading(filter_map: FilterMap, layout: Layout, data: str) -> str:
 
 
 def data_name(filter_map: FilterMap, card: Mapping[str, object]) -> str:
-    """What the data set of the map is called in the model's ``card``; else its file, empty where the map has none."""
+    """The name of the map's data set on the model's ``card``, else its file name, empty if the map names no file."""
     file, recipe = _file(filter_map), card.get("recipe")
     values = recipe.values() if isinstance(recipe, Mapping) else ()
     sets = itertools.chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
@@ -142,7 +142,7 @@ def _neighbours(filter_map: FilterMap) -> int:
 
 
 def quality(filter_map: FilterMap, layout: Layout) -> tuple[str, str]:
-    """How far the map may be trusted: one line of numbers, and what they mean."""
+    """The quality measures of the map in one line, and their meaning."""
     q = layout.quality
     line = (
         f"{_neighbours(filter_map)}-NN accuracy: {percent(q['knn_filters'])} in filter space, "
@@ -161,8 +161,7 @@ def quality(filter_map: FilterMap, layout: Layout) -> tuple[str, str]:
 
 
 def caution(filter_map: FilterMap, layout: Layout) -> str:
-    """What to know before one reads the map: a sentence where neighbours name the class worse than its largest class
-    would, else empty."""
+    """A warning if neighbours predict the class worse than the majority class does, else empty."""
     q = layout.quality
     if q["knn_filters"] >= q["majority"] and q["knn_plane"] >= q["majority"]:
         return ""
@@ -174,14 +173,14 @@ def caution(filter_map: FilterMap, layout: Layout) -> str:
 
 
 def without_texts(filter_map: FilterMap, data: str) -> str:
-    """How to see the reference texts, for a machine without them. ``data``: what the data set is called."""
+    """How to make the reference texts available. ``data``: the name of the data set."""
     file = _file(filter_map) or "the file of this map"
     of = f" ({data})" if data and data != file else ""
-    return f"The reference texts are read from {file}{of}: let PAIRLENS_DATA name a data folder that holds it."
+    return f"The reference texts are read from {file}{of}: set PAIRLENS_DATA to the folder that contains it."
 
 
 def to_csv(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star]) -> str:
-    """One line a point: the person's texts first (version 0 is the present one), then the reference collection."""
+    """One line per point: the user's texts first (version 0 is the present one), then the reference collection."""
     rows: list[list[object]] = [
         ["yours", star.of.name, star.words, star.of.side, star.verdict, star.age, star.x, star.y] for star in stars
     ]

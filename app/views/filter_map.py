@@ -1,4 +1,4 @@
-"""Filter map: where the filters made for a person's own texts lie among those of a reference collection."""
+"""Filter map: the filters generated for the user's own texts among those of a reference collection."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NEAREST, NEAREST_WITH_TEXTS = 8, 6
 WINDOWS = 6
 """n-grams that are listed beside a filter, of the text and of the reference texts."""
 PLACE_WORDS = 4
-"""Words of the word table that are listed for each place of a filter's window."""
+"""Words that are listed for each position of a filter's window."""
 PROPORTION = (1.8, 1)
 _HEIGHT = 430
 """Pixels of the map with its legend."""
@@ -89,7 +89,7 @@ def main() -> None:
         _show(opened, layout)
 
 
-# --- what a person types and selects ----------------------------------------------------------------------------------
+# --- inputs ----------------------------------------------------------------------------------------------------------
 
 
 def _layout(opened: Opened) -> Layout | None:
@@ -109,7 +109,7 @@ def _layout(opened: Opened) -> Layout | None:
 
 
 def _texts(checkpoint: Checkpoint) -> None:
-    """One line a text or pair, and buttons that add, remove and forget."""
+    """One line per text or pair, and buttons that add and remove texts and clear trails."""
     page, roles = PAGE.state, checkpoint.roles
     for place, text in enumerate(page.texts):
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"map text {place}"):
@@ -149,7 +149,7 @@ def _texts(checkpoint: Checkpoint) -> None:
 
 
 def _typed(place: int, side: str, words: str) -> None:
-    """A text's new words. The text that was typed is the one looked into."""
+    """Take a text's new words, and inspect that text."""
     texts = PAGE.state.texts
     text = texts[place].typed(side, words)
     PAGE.change(texts=(*texts[:place], text, *texts[place + 1 :]), look=place, side=side)
@@ -314,7 +314,7 @@ def _look_into(shown: Shown) -> None:
         PAGE.change(look=text.place, side=sides[text.side])
 
     st.radio(
-        "Look into text",
+        "Inspect text",
         shown.present,
         shown.present.index(shown.looked_into) if shown.looked_into else None,
         horizontal=True,
@@ -367,10 +367,10 @@ def _weights(shown: Shown, looked_into: TextSide, index: int, weights: Matrix, c
     size = f"{counted(len(weights), 'window position')} × {len(weights[0])} embedding dimensions"
     charts.draw(weights_chart(weights, caption, size), PAGE.state.projector, key="filter chart")
     words = vocabulary(shown.opened.checkpoint)
-    lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS))
+    lists.by_place(("place", "words it responds to most"), one_filter.by_place(words, weights, PLACE_WORDS))
     st.caption(
-        f"Of {len(words.words):,} frequent words, those that add most to a window’s value at each place; the first "
-        "ones together make it largest."
+        f"Among the {len(words.words):,} most frequent words, those that add most to a window’s value at each "
+        "position; the first ones together maximise it."
     )
 
 

@@ -180,7 +180,7 @@ def _card(name: str, card: Card, folder: Path) -> None:
         with st.expander("Attention against people’s word alignments"):
             _alignment(card["alignment"])
     if card.get("faithfulness"):
-        with st.expander("How far its pictures can be believed"):
+        with st.expander("Faithfulness of the explanations"):
             _faithfulness(card["faithfulness"])
     for path in lines.tables(folder):
         try:

@@ -102,7 +102,7 @@ def test_an_empty_box_between_others_keeps_its_place_in_the_link():
     app.text_area[2].input("cold weather").run()
     again = page(**query(app))
     assert texts(again) == ["a dog", "", "cold weather"]
-    assert chooser(again, "Look into text").value == (2, "")
+    assert chooser(again, "Inspect text").value == (2, "")
     assert not any("link" in notice for notice in notices(again))
 
 
@@ -153,8 +153,8 @@ def test_texts_are_added_and_removed_and_typing_looks_into_the_text():
     assert badges(app) == ["1"]
     app.text_area[1].input("a cat").run()
     assert query(app) == {"model": "test-topics", "first": "a dog", "first2": "a cat", "look": "2"}
-    assert chooser(app, "Look into text").value == (1, "")
-    chooser(app, "Look into text").set_value(TextSide(0, "")).run()
+    assert chooser(app, "Inspect text").value == (1, "")
+    chooser(app, "Inspect text").set_value(TextSide(0, "")).run()
     assert "look" not in query(app)
     remove = next(b for b in app.button if b.help == "Remove text 1")
     remove.click().run()
@@ -243,7 +243,7 @@ def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
     assert pairs(app) == [[(star["x"][0], star["y"][0]) for star in (question, answer)]]
     assert "made from question 1" in "".join(h.proto.body for h in app.get("html"))
     assert any("what it finds in the answer" in h.proto.body for h in app.get("html"))
-    chooser(app, "Look into text").set_value(TextSide(0, "answer")).run()
+    chooser(app, "Inspect text").set_value(TextSide(0, "answer")).run()
     assert query(app)["side"] == "second"
     assert any("what it finds in the question" in h.proto.body for h in app.get("html"))
     app.text_area[1].input("the cat is playing in the snow").run()
@@ -266,10 +266,10 @@ def test_typing_a_side_without_filters_looks_into_the_other_one_of_its_pair():
     app = page(model="test-qa-one-way", first="is a dog outside", second="the dog is playing", first2="is a cat bold")
     app.text_area[3].input("the cat is not bold").run()
     assert query(app)["look"] == "2"
-    assert chooser(app, "Look into text").value == (1, "question")
+    assert chooser(app, "Inspect text").value == (1, "question")
     assert "made from question 2" in "".join(h.proto.body for h in app.get("html"))
     app.text_area[2].input("").run()
-    assert chooser(app, "Look into text").value == (0, "question"), "the second pair has no question any more"
+    assert chooser(app, "Inspect text").value == (0, "question"), "the second pair has no question any more"
     assert not app.exception
 
 
@@ -319,13 +319,13 @@ def test_the_words_that_each_place_of_a_filter_answers_to_stand_below_it(checkpo
     ]
     expected = ["".join(f"{word} {one_filter.signed(value)}" for word, value in row) for row in words]
     assert [words for _, words in table(app, "place")] == expected
-    assert any(f"Of {len(WORDS)} frequent words" in caption.value for caption in app.caption)
+    assert any(f"Among the {len(WORDS)} most frequent words" in caption.value for caption in app.caption)
 
 
 def test_reference_texts_show_where_their_data_is(checkpoints, monkeypatch):
     bare = page(first="a dog with a toy")
     assert all("in the reference texts" not in h.proto.body for h in bare.get("html"))
-    hint = "read from texts.csv: let PAIRLENS_DATA name a data folder"
+    hint = "read from texts.csv: set PAIRLENS_DATA to the folder"
     assert [hint in caption.value.replace("\\", "") for caption in bare.caption].count(True) == 1
     monkeypatch.setenv("PAIRLENS_DATA", str(checkpoints / "data"))
     app = page(first="a dog with a toy")
@@ -373,7 +373,7 @@ def test_a_questions_filter_is_answered_by_reference_answers(checkpoints, monkey
     for label in reference_traces(app)[0]["text"]:
         assert "<b>" not in label and "row" in label.split("<br>")[-1], "it has no title"
     if model == "test-qa":
-        chooser(app, "Look into text").set_value(TextSide(0, "answer")).run()
+        chooser(app, "Inspect text").set_value(TextSide(0, "answer")).run()
         assert all(words in rows[id].first for words, id, _ in table(app, "in the reference texts"))
 
 

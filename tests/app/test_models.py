@@ -153,7 +153,7 @@ def test_how_far_pictures_can_be_believed_stands_on_the_card_that_has_it(checkpo
     file = tmp_path / "test-other" / "card.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"faithfulness": {"SNLI dev": measured}}))
     app, page = models(model="test-other")
-    assert [one.label for one in app.expander] == ["How far its pictures can be believed"]
+    assert [one.label for one in app.expander] == ["Faithfulness of the explanations"]
     table = page.partition('pl-sweep">')[2].partition("</table>")[0]
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", table.partition("<tbody>")[2])
     assert cells[:4] == ["SNLI dev", "taken away", "0.500 (0.250 to 0.750)", "0.125 (0.000 to 0.250)"]
