@@ -7,7 +7,7 @@ import { VIEWS, View } from "./view.js";
 
 const MOST = 6; // words that are listed
 
-/** @extends {View<import("./payloads").RowEffects>} */
+/** @extends {View<import("./payloads").Drawn["rowEffects"]>} */
 class RowEffectsView extends View {
   build() {
     for (const { answer } of this.models ?? []) answer.ask(null);
@@ -43,7 +43,7 @@ class RowEffectsView extends View {
       ...wordOf(text, index, [effect, spread, probabilities?.[target]]),
     }));
     const range = rangeOf(words, effects.unit);
-    return Array.from(
+    const lists = Array.from(
       Map.groupBy(words, ({ role }) => role),
       ([role, own]) => {
         const lines = own.map((word) =>
@@ -52,6 +52,7 @@ class RowEffectsView extends View {
         return barList(capital(role), [...lines, axisLine(range)]);
       },
     );
+    return html("div.words-and-bars", lists);
   }
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app import components
-from app.desk.open_run import OpenRun, checkpoint_named, letter
+from app.desk.open_run import PAGE, OpenRun, checkpoint_named, letter
 from core.wording import class_names
 
 
@@ -37,4 +37,5 @@ def draw(opened: OpenRun, place: int) -> None:
             models.append(RowModel(letter(number), question, names))
     if models:
         components.load()
-        components.draw("rowEffects", RowEffects(models), key="row effects")
+        frame = components.Frame(projector=PAGE.state.projector)
+        components.draw("rowEffects", RowEffects(models), frame, key="row effects")

@@ -31,7 +31,7 @@ VIEWS = {
     "lesson": (DrawnLesson, Frame),
     "filterMap": (MapText, OwnTexts, Frame),
     "models": (Table, Frame),
-    "rowEffects": (RowEffects,),
+    "rowEffects": (RowEffects, Frame),
 }
 """What each view's ``data`` has, beside what its page gives without a new drawing."""
 PLAIN: dict[object, str] = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
