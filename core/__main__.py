@@ -103,7 +103,7 @@ def _explain(options: argparse.Namespace) -> None:
         from core.explain import with_nearest
 
     checkpoint, pair = open_checkpoint(options.model, options.class_names), (options.first, options.second)
-    if options.head and not checkpoint.model.has_heads:
+    if options.head and checkpoint.model.knockouts is None:
         raise UserError(f"{checkpoint.name} has no heads to choose from: leave --head out")
     result = explain_under(checkpoint, *pair, map(AttentionEdit.parse, options.edit), head=options.head)
     if options.word is not None:

@@ -67,7 +67,7 @@ def batch_of(model, lengths, judged=None, seed=1):
         [sentence(row[side], 100 * seed + 2 * k + side, model.config.input_size) for k, row in enumerate(lengths)]
         for side in (0, 1)
     )
-    size = EXTRA_SIZES[model.linguistic]
+    size = EXTRA_SIZES[model.config.linguistic]
     extra = sentence(len(lengths), seed + 50, size) if size else None
     contexts = [] if single(model.spec.name) else [second]
     if several(model) and judged == "first":

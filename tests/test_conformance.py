@@ -64,7 +64,7 @@ every_choice = pytest.mark.parametrize(("architecture", "settings"), CHOSEN)
 def test_equals_its_slow_loop(architecture, settings):
     assert architecture in LOOPS, f"write the equations of {architecture} into tests/loops, a number at a time"
     model = make(architecture, **settings)
-    if model.linguistic != "none":
+    if model.config.linguistic != "none":
         model.extra_mean += 0.3
         model.extra_scale *= 2.0
     for lengths, judged in itertools.product(((7, 5), (5, 4), (1, 3), (2, 1), (1, 1)), ("first", "second")):

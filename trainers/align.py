@@ -101,7 +101,7 @@ def head_scores(checkpoint: Checkpoint, data: Alignments) -> dict[str, float]:
     """F1 of each head ("7.4"), of their mean and of rollout, each at its best threshold. Raises RunError for a model
     without heads, and without pairs."""
     config: Any = checkpoint.model.config
-    if not checkpoint.model.has_heads or not data.pairs:
+    if checkpoint.model.knockouts is None or not data.pairs:
         raise RunError(f"{checkpoint.name} has no heads to choose from: leave --heads out, or choose a transformer")
     names = [str(Head(layer, number)) for layer in range(config.layers) for number in range(config.heads)]
     scores = {}

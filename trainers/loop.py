@@ -29,6 +29,7 @@ from core.evaluation.predict import feature_vectors, probabilities
 from core.evaluation.scores import summary
 from core.json_types import JsonObject
 from core.models import build
+from core.models.features import PairFeatures
 from core.progress import bar
 from core.reading.batch import Batch, Side
 from core.reading.reader import WordReader
@@ -95,7 +96,7 @@ def ready(
     built = build(recipe.architecture, config)
     check_settings(recipe, built)
     start_from(recipe, built, words)
-    if data.train.extra is not None:
+    if data.train.extra is not None and isinstance(built, PairFeatures):
         built.standardise(data.train.extra)
     model: nn.Module = built
     if recipe.trains_words:

@@ -211,7 +211,7 @@ def _seconds(name: str) -> float | None:
 def explain(asked: ExplainRequest, progress: Progress) -> Explanation:
     """The verdict with its evidence, after the edits."""
     checkpoint, first, second = asked.pair
-    if asked.head and not checkpoint.model.has_heads:
+    if asked.head and checkpoint.model.knockouts is None:
         raise UserError(f"{checkpoint.name} has no heads to choose from: leave head out")
     explanation = explain_under(checkpoint, first, second, acting(asked.parsed_edits), head=asked.head)
     if asked.word is None:

@@ -140,9 +140,10 @@ def _knockouts(explanation: Explanation, pair: tuple[Checkpoint, str, str]) -> K
     """The ablations of a transformer with their costs; None for a model whose weights can be set."""
     maps = (one for one in explanation.evidence if isinstance(one, AttentionMap) and one.own)
     cells = [len(one.weights) * len(one.weights[0]) for one in maps]
-    if not cells:
+    knockouts = pair[0].model.knockouts
+    if not cells or knockouts is None:
         return None
     strongest, every = (
         str(cost.of_passes(*pair, 1 + sum(min(most, count) for count in cells))) for most in (STRONGEST, max(cells))
     )
-    return Knockouts(strongest, every, str(cost.of_heads(*pair)), pair[0].model.layers)
+    return Knockouts(strongest, every, str(cost.of_heads(*pair)), knockouts.layers)

@@ -62,7 +62,7 @@ def _words(read: Read) -> Effects:
 
 def _links(read: Read) -> tuple[LinkEffects, ...]:
     pair, links = (read.checkpoint, *read.page.pair.now), read.page.links
-    if links == HEADS and read.checkpoint.model.has_heads:
+    if links == HEADS and read.checkpoint.model.knockouts:
         return Question(*pair).heads()
     taken = Taken(links) if links in {*Taken} else Taken.KEPT
     return Question(*pair).links(taken, every=links == EVERY, layer=heads.layer(read.page, read.checkpoint) - 1)

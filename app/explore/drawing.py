@@ -72,7 +72,7 @@ def frame(read: Read, problems: list[str]) -> PairFrame:
 def asked(read: Read) -> dict[str, str]:
     """The settings of the browser's questions, without those that this pair or model does not have."""
     page = read.page
-    heads_alone = page.links == HEADS and not read.checkpoint.model.has_heads
+    heads_alone = page.links == HEADS and read.checkpoint.model.knockouts is None
     links = Taken.KEPT.value if heads_alone else page.links
     has = replace(page, layer=heads.layer(page, read.checkpoint), links=links)
     return has.asked | {"head": heads.shown(page, read.checkpoint), "method": asking.shown_method(read)}

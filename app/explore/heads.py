@@ -18,7 +18,12 @@ def shown(page: ExploreState, checkpoint: Checkpoint) -> str:
 
 def layer(page: ExploreState, checkpoint: Checkpoint) -> int:
     """The first layer, from 1, in which links are cut: the chosen one if the model has it."""
-    return page.layer if page.layer <= checkpoint.model.layers else 1
+    return page.layer if page.layer <= _layers(checkpoint) else 1
+
+
+def _layers(checkpoint: Checkpoint) -> int:
+    knockouts = checkpoint.model.knockouts
+    return knockouts.layers if knockouts else 1
 
 
 def measured(page: ExploreState, checkpoint: Checkpoint) -> bool:
@@ -33,7 +38,7 @@ def problems(page: ExploreState, checkpoint: Checkpoint) -> list[str]:
     if elsewhere and page.show == "score":
         out.append("The link asks for raw scores, which an external model does not have: weights are shown.")
     if layer(page, checkpoint) != page.layer:
-        has = counted(checkpoint.model.layers, "layer")
+        has = counted(_layers(checkpoint), "layer")
         out.append(f"The link cuts links from layer {page.layer} on; this model has {has}: all are cut.")
     return [problem for problem in out if problem]
 

@@ -93,7 +93,7 @@ class Checkpoint:
     def reading(self, sides: Sequence[ReadText], extra: Sequence[float] | None = None) -> Reading:
         """Texts that are split into tokens already, in the data set's order, as the model reads them; otherwise as
         :meth:`read`."""
-        kind = self.model.linguistic
+        kind = self.model.config.linguistic
         if kind != "none" and extra is None:
             from core.linguistics.features import extra_features
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from core.checkpoint import Checkpoint
 from core.effects import gradients
 from core.effects.faithfulness import ORDERS, WAYS
-from core.effects.links import STRONGEST, asked_for
+from core.effects.links import STRONGEST, asked_for, removable_links
 from core.effects.nudges import can_nudge
 from core.effects.turning import FURTHER, WIDTH
 from core.effects.words import ATTENTION, REPLACED, TAKEN_AWAY, Sampling, usual_sampling
@@ -60,7 +60,7 @@ def of_words(
 def of_links(checkpoint: Checkpoint, first: str, second: str, *, every: bool = False) -> Cost:
     """Of :meth:`core.effects.question.Question.links`; 0 passes for a model without links."""
     reading = checkpoint.read(first, second)
-    maps = checkpoint.model.cuttable(reading, checkpoint.reader.batch(reading))
+    maps = removable_links(checkpoint, reading)
     return _cost(checkpoint, reading, sum(len(asked_for(links, every)) for links in maps) + len(maps[:1]))
 
 
@@ -72,7 +72,7 @@ def of_passes(checkpoint: Checkpoint, first: str, second: str, passes: int) -> C
 def of_heads(checkpoint: Checkpoint, first: str, second: str) -> Cost:
     """Of :meth:`core.effects.question.Question.heads`; 0 passes for a model without heads."""
     config = checkpoint.card["config"]
-    passes = 1 + config["layers"] * config["heads"] if checkpoint.model.has_heads else 0
+    passes = 1 + config["layers"] * config["heads"] if checkpoint.model.knockouts else 0
     return of_passes(checkpoint, first, second, passes)
 
 

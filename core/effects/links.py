@@ -68,14 +68,14 @@ def link_effects(
     LinksError for a model without attention, for a map of more than :data:`MOST_LINKS` cells and for a layer that does
     not exist.
     """
-    model = checkpoint.model
+    model, knockouts = checkpoint.model, checkpoint.model.knockouts
     batch = checkpoint.reader.batch(reading)
     before = model.supports(model(batch).logits.double())[0, target]
-    maps = model.cuttable(reading, batch)
+    maps, layers = removable_links(checkpoint, reading), knockouts.layers if knockouts else 1
     if not maps:
         raise LinksError(f"{checkpoint.name} has no attention whose links could be taken away; choose another model")
-    if not 0 <= layer < model.layers:
-        raise LinksError(f"{checkpoint.name} has {counted(model.layers, 'layer')}: choose one of them to cut from")
+    if not 0 <= layer < layers:
+        raise LinksError(f"{checkpoint.name} has {counted(layers, 'layer')}: choose one of them to cut from")
     asked = [asked_for(links, every) for links in maps]
     done, whole, effects = 0, sum(map(len, asked)), []
     most = checkpoint.rows_a_call(sum(len(side.text) for side in reading.texts()))
@@ -83,11 +83,11 @@ def link_effects(
         if len(cells) > MOST_LINKS:
             raise LinksError(f"this map has {len(cells):,} links, more than {MOST_LINKS:,}: shorten the sentences")
         of_map = torch.full((links.values.numel(),), math.nan, dtype=torch.float64)
-        for some in torch.split(cells, min(most, ROWS_KNOCKED_OUT if links.knocked_out else ROWS)):
-            if links.knocked_out:
+        for some in torch.split(cells, min(most, ROWS_KNOCKED_OUT if knockouts else ROWS)):
+            if knockouts:
                 width = links.values.shape[-1]
                 places = [divmod(cell, width) for cell in some.tolist()]
-                intervention = model.knocked_out(reading, batch, number, places, layer)
+                intervention = knockouts.knocked_out(reading, batch, number, places, layer)
             else:
                 cuts = without(links, some, taken)
                 others = [[cut if i == number else None for i in range(len(maps))] for cut in cuts]
@@ -107,10 +107,10 @@ def head_effects(checkpoint: Checkpoint, reading: Reading, target: int, progress
     """What each head of a transformer does, cut out whole: its output is 0. A pass a head; ``target`` and ``progress``
     as in :func:`link_effects`. Raises LinksError for a model without heads."""
     model = checkpoint.model
-    batch = checkpoint.reader.batch(reading)
-    shares = model.heads_across(reading, batch)
-    if shares is None:
+    if model.knockouts is None:
         raise LinksError(f"{checkpoint.name} has no heads that could be cut out; choose another model")
+    batch = checkpoint.reader.batch(reading)
+    shares = model.knockouts.heads_across(reading, batch)
     before = model.supports(model(batch).logits.double())[0, target]
     effects = torch.zeros_like(shares)
     for done, (layer, head) in enumerate(itertools.product(*map(range, shares.shape)), start=1):
@@ -119,6 +119,12 @@ def head_effects(checkpoint: Checkpoint, reading: Reading, target: int, progress
         progress(done, shares.numel())
     links = AttentionLinks("layer", "head", shares, HEADS, knocked_out=True)
     return replace(_record(links, effects, Taken.KEPT), renormalised=False, passes=shares.numel())
+
+
+def removable_links(checkpoint: Checkpoint, reading: Reading) -> tuple[AttentionLinks, ...]:
+    """The attention maps of a pair whose links can be taken away, or cut of a transformer; none without attention."""
+    model, batch = checkpoint.model, checkpoint.reader.batch(reading)
+    return model.knockouts.cuttable(reading, batch) if model.knockouts else model.links(reading, model(batch))
 
 
 def asked_for(links: AttentionLinks, every: bool) -> Tensor:

@@ -111,7 +111,7 @@ def prepare_rows(checkpoint: Checkpoint, dataset: Dataset) -> Prepared:
     """:func:`prepare` of the rows of a data set; where nothing but words is read of them, in a third of the time."""
     model = checkpoint.model
     lines = checkpoint.judged == "first" and model.reads_lines(checkpoint.card["config"])
-    if not isinstance(checkpoint.reader, WordReader) or model.linguistic != "none" or lines:
+    if not isinstance(checkpoint.reader, WordReader) or model.config.linguistic != "none" or lines:
         return prepare(checkpoint, read_rows(checkpoint, dataset))
     vocabulary, limits = Vocabulary(), checkpoint.token_limits
     data = encode(dataset.rows, vocabulary, None, judged=checkpoint.judged, single=checkpoint.single, limits=limits)
@@ -195,7 +195,7 @@ def check_texts(checkpoint: Checkpoint, dataset: Dataset) -> None:
 
 def read_rows(checkpoint: Checkpoint, dataset: Dataset) -> Iterator[Reading]:
     """The rows of a data set as the checkpoint reads them, with linguistic features from their cache."""
-    kind, pairs = checkpoint.model.linguistic, [(row.first, row.second) for row in dataset.rows]
+    kind, pairs = checkpoint.model.config.linguistic, [(row.first, row.second) for row in dataset.rows]
     if kind == "none":
         yield from (checkpoint.read(*pair) for pair in pairs)
         return

@@ -19,7 +19,17 @@ from core.external.heads import DECODER, MEAN, stack_of, title_of
 from core.external.pieces import Pieces
 from core.json_types import JsonObject, setting
 from core.models.answers import SOFTMAX
-from core.models.base import EXTERNAL, AttentionLinks, Evidence, Intervention, ModelConfig, Output, Wanted, register
+from core.models.base import (
+    EXTERNAL,
+    AttentionLinks,
+    Evidence,
+    Intervention,
+    Knockouts,
+    ModelConfig,
+    Output,
+    Wanted,
+    register,
+)
 from core.reading.reader import Reading
 
 
@@ -147,16 +157,14 @@ class CrossEncoder(ExternalModel[Pieces]):
         return vectors, log_p
 
     @property
-    def has_heads(self) -> bool:
-        return bool(self.config.layers)
+    def knockouts(self) -> Knockouts | None:
+        return self if self.config.layers else None
 
     @property
     def layers(self) -> int:
         return self.config.layers
 
-    def heads_across(self, reading: Reading, batch: Pieces) -> Tensor | None:
-        if not self.has_heads:
-            return None
+    def heads_across(self, reading: Reading, batch: Pieces) -> Tensor:
         layers = self.under(batch, Intervention(head=self.config.head)).trace.layers
         first, second = between(torch.stack([layer[0] for layer in layers]).double(), batch)
         return torch.cat([first.weights.sum(-1), second.weights.sum(-1)], dim=-1).mean(-1)

@@ -151,7 +151,7 @@ class AttentionLinks:
     reach: tuple[tuple[int, int], ...] = ()
     """The first column that each row can look at, and the one after its last; empty where rows see all."""
     knocked_out: bool = False
-    """Whether a link can only be cut before the softmax of every layer, of a transformer."""
+    """Whether a link can only be cut before the softmax of every layer (:class:`Knockouts`)."""
     scores: Tensor | None = None
     """For a map of weights, its scores before the softmax, shaped as ``values``; None where they are unknown."""
 
@@ -195,6 +195,26 @@ class FilterMaker(Protocol):
         """The matrix M with filters = [z; 1] M, ``[l + 1, K'·h·d]``."""
 
 
+class Knockouts(Protocol):
+    """A transformer whose links and heads can be cut, as their effects ask of it. ``batch``: of one pair."""
+
+    @property
+    def layers(self) -> int:
+        """Layers from which on a link can be cut."""
+
+    def cuttable(self, reading: Reading, batch: Any) -> tuple[AttentionLinks, ...]:
+        """The maps of the pair whose links can be cut."""
+
+    def knocked_out(
+        self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]], layer: int = 0
+    ) -> Intervention:
+        """The pair without each of some links (row and column), one link a row, of the map of this ``number`` in
+        :meth:`cuttable`, from a ``layer`` (from 0) on."""
+
+    def heads_across(self, reading: Reading, batch: Any) -> Tensor:
+        """A word's mean attention to the other text, by layer and head, ``[layers, heads]``."""
+
+
 class PairModel(nn.Module):
     """Base of all models. ``classifier`` reads :attr:`Output.features`, and nothing is kept on the module by a forward
     pass, so threads may share it."""
@@ -228,11 +248,6 @@ class PairModel(nn.Module):
         return F.dropout(values, self.config.dropout, self.training)
 
     @property
-    def linguistic(self) -> str:
-        """The set of linguistic features that the model also reads, or "none"."""
-        return self.config.linguistic
-
-    @property
     def activation(self) -> str:
         """The meaning of its logits (:mod:`core.models.answers`): softmax, except for some external models."""
         return str(getattr(self.config, "activation", SOFTMAX))
@@ -253,6 +268,11 @@ class PairModel(nn.Module):
     @property
     def filter_maker(self) -> FilterMaker | None:
         """The model itself, where it generates filters from its texts."""
+        return None
+
+    @property
+    def knockouts(self) -> Knockouts | None:
+        """The model itself, where its links can only be cut before the softmax; None where weights can be set."""
         return None
 
     def forward(self, batch: Batch, override: Any = None) -> Output:
@@ -320,32 +340,6 @@ class PairModel(nn.Module):
         Empty for a model that chooses nothing."""
         return {}
 
-    def cuttable(self, reading: Reading, batch: Any) -> tuple[AttentionLinks, ...]:
-        """The maps of one pair (a batch of 1) whose links can be cut."""
-        return self.links(reading, self(batch))
-
-    def knocked_out(
-        self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]], layer: int = 0
-    ) -> Intervention:
-        """One pair without each of some links (row and column) of one of its maps, where they are
-        :attr:`AttentionLinks.knocked_out`, from a ``layer`` (from 0) on."""
-        raise NotImplementedError
-
-    def heads_across(self, reading: Reading, batch: Any) -> Tensor | None:
-        """A word's mean attention to the other text, by layer and head, ``[layers, heads]``, of one pair (a batch
-        of 1); None for a model without heads that can be cut."""
-        return None
-
-    @property
-    def has_heads(self) -> bool:
-        """Whether it has heads, one of which is shown."""
-        return False
-
-    @property
-    def layers(self) -> int:
-        """The maps in which links can be cut."""
-        return 1
-
     def under(self, batch: Batch, intervention: Intervention) -> Output:
         """:meth:`forward` with parts of the computation replaced; every intervention goes through here. For a batch of
         1 the attention may be a batch of overrides, and the output has as many rows.
@@ -364,9 +358,6 @@ class PairModel(nn.Module):
     def penalty(self, output: Output) -> Tensor | None:
         """A term of the loss that goes by what a forward pass computed, None for a model without."""
         return None
-
-    def standardise(self, extra: Tensor) -> None:
-        """Set mean and scale of linguistic features from the training data's ``[N, F]``."""
 
 
 @dataclass(frozen=True)

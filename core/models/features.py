@@ -47,6 +47,7 @@ class PairFeatures(PairModel):
         self.classifier = nn.Linear(own + size, config.classes)
 
     def standardise(self, extra: Tensor) -> None:
+        """Set mean and scale of linguistic features from the training data's ``[N, F]``."""
         self.extra_mean.copy_(extra.mean(0))
         self.extra_scale.copy_(extra.std(0).clamp_min(1e-6))
 
@@ -61,7 +62,7 @@ class PairFeatures(PairModel):
         if extra is None or extra.shape != (len(own), size):
             got = "none" if extra is None else str(list(extra.shape))
             raise ValueError(
-                f"this model reads linguistic features [{len(own)}, {size}] ({self.linguistic}), got {got}"
+                f"this model reads linguistic features [{len(own)}, {size}] ({self.config.linguistic}), got {got}"
             )
         return torch.cat([own, ((extra - self.extra_mean) / self.extra_scale).to(own.dtype)], dim=1)
 

@@ -145,7 +145,7 @@ def test_a_link_that_is_cut_has_no_weight_in_any_layer(folders, architecture):
     batch = guest.reader.batch(reading)
     owners, first = batch.owners[0], len(reading.first.tokens)
     word, other = 2, 4  # of the hypothesis into the premise
-    intervention = guest.model.knocked_out(reading, batch, 0, [(word, other)])
+    intervention = guest.model.knockouts.knocked_out(reading, batch, 0, [(word, other)])
     with torch.inference_mode():
         own = guest.model.under(batch, Intervention(head=""))
         cut = guest.model.under(batch, Intervention(head="", knockout=intervention.knockout))
@@ -182,7 +182,7 @@ def test_effects_of_links(guest):
         assert len(cells) == STRONGEST
         assert sorted((links.before[i][j] for i, j in cells), reverse=True) == weights[:STRONGEST]
         i, j = cells[7]
-        cut = guest.model.under(batch, guest.model.knocked_out(asked.reading, batch, number, [(i, j)])).logits
+        cut = guest.model.under(batch, guest.model.knockouts.knocked_out(asked.reading, batch, number, [(i, j)])).logits
         lost = asked.explanation.probabilities[asked.target] / torch.softmax(cut.double(), 1)[0, asked.target]
         assert links.effects[i][j] == pytest.approx(float(lost.detach().log()), abs=1e-5)
         assert links.renormalised and links.tau_b is not None and links.disagreeing == ((), ())
@@ -223,7 +223,7 @@ def test_threads_share_a_guest(guest):
     """Concurrent calls that record or cut attention do not affect others."""
     reading = guest.read(*PAIR)
     batch = guest.reader.batch(reading)
-    cut = guest.model.knocked_out(reading, batch, 0, [(1, 1)])
+    cut = guest.model.knockouts.knocked_out(reading, batch, 0, [(1, 1)])
     with torch.inference_mode():
         expected = [guest.model(batch).logits, guest.model.under(batch, cut).logits]
     answers: dict[int, list[torch.Tensor]] = {0: [], 1: []}

@@ -77,7 +77,7 @@ def test_links_heads_and_gradients_of_a_score_are_in_its_units(scorer):
     links = Question(guest, *PAIR).links(Taken.RENORMALISED)[0]
     i, j = next((i, j) for i, row in enumerate(links.effects) for j, one in enumerate(row) if one is not None)
     batch = guest.reader.batch(asked.reading)
-    cut = guest.model.under(batch, guest.model.knocked_out(asked.reading, batch, 0, [(i, j)])).logits
+    cut = guest.model.under(batch, guest.model.knockouts.knocked_out(asked.reading, batch, 0, [(i, j)])).logits
     assert links.effects[i][j] == pytest.approx(own - float(cut[0, 0].detach()), abs=1e-5)
     assert any(abs(effect) > 1e-6 for row in Question(guest, *PAIR).heads()[0].effects for effect in row)
     sums = Question(guest, *PAIR).words("integrated-gradients").completeness

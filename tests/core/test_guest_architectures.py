@@ -50,7 +50,7 @@ def test_a_pair_has_the_same_answer_alone_and_beside_others(folder_of, architect
         with torch.inference_mode():
             own = model(**tokenizer(*pair, return_tensors="pt")).logits[0]
         assert row.tolist() == pytest.approx(own.tolist(), abs=1e-5)
-    if guest.model.has_heads:  # rows of a cut are a batch, too
+    if guest.model.knockouts:  # rows of a cut are a batch, too
         links = Question(guest, *PAIR).links(Taken.RENORMALISED)[0]
         assert any(effect for row in links.effects for effect in row)
     assert not any(module._forward_hooks for module in guest.model.modules())
@@ -119,11 +119,12 @@ def test_mean_rollout_and_cuts_are_the_encoders(folder_of):
     with torch.inference_mode():
         own = guest.model.under(batch, Intervention(head=""))
         cut = guest.model.under(
-            batch, Intervention(head="", knockout=guest.model.knocked_out(reading, batch, 0, [(2, 4)]).knockout)
+            batch,
+            Intervention(head="", knockout=guest.model.knockouts.knocked_out(reading, batch, 0, [(2, 4)]).knockout),
         )
     encoder, other = (output.trace.seen_in for output in (own, cut))
     rows, columns = batch.owners[0] == batch.words[0][0] + 2, batch.owners[0] == 4
-    assert len(encoder[""]) == guest.model.layers == guest.card["config"]["layers"] == 3
+    assert len(encoder[""]) == guest.model.knockouts.layers == guest.card["config"]["layers"] == 3
     assert all(layer[0][:, rows][:, :, columns].max() == 0 for layer in other[""])
     assert all(layer[0][:, rows][:, :, columns].max() > 0 for layer in other["cross"])
     assert guest.card["config"]["stacks"] == {"decoder": [2, 2], "cross": [2, 2]}

@@ -73,7 +73,7 @@ def test_links_from_a_layer_on_and_heads_as_a_whole(guest):
     i, j = next((i, j) for i, row in enumerate(effects.effects) for j, one in enumerate(row) if one is not None)
     heads = Question(guest, *PAIR).heads()[0]
     with torch.inference_mode():
-        cells = guest.model.knocked_out(asked.reading, batch, 0, [(i, j)]).knockout.cells
+        cells = guest.model.knockouts.knocked_out(asked.reading, batch, 0, [(i, j)]).knockout.cells
         cut = guest.model.under(batch, Intervention(knockout=Knockout(cells, layer=2))).logits
         silent = guest.model.under(batch, Intervention(knockout=Knockout(heads=((1, 3),)))).logits
         weights = guest.model.under(batch, Intervention(head="")).trace.layers[1][0, 3]
