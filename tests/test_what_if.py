@@ -15,6 +15,7 @@ from core.effects.offers import offers_for
 from core.effects.turning import BEST, DEEPEST
 from core.evidence import AttentionMap
 from core.explain import explain, explained
+from core.linguistics.wordnet import lexicon
 from core.models.base import AttentionLinks
 
 PAIR = ("Three girls play, outside.", "The girls are outside.")
@@ -68,6 +69,17 @@ def test_edits_beyond_the_text_or_that_empty_it_are_refused():
         edited(("Girls run.", "Boys."), [Edit("negate", 0)])
     with pytest.raises(EditError):
         Edit.parse(f"replace 0 0 {'x' * 100}")
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_offers_do_not_depend_on_the_order_of_the_words_above(monkeypatch, backwards):
+    """nltk gives them in the order of a set of strings: another in each process."""
+    synset, ordered = type(lexicon().synsets("dog")[0]), lambda own: sorted(of(own), reverse=backwards)
+    of = synset.hypernyms
+    monkeypatch.setattr(synset, "hypernyms", ordered)
+    offers_for.cache_clear()
+    words = [offer.word for offer in offers_for("dog").offers]
+    assert "canine" in words and "stray" not in words
 
 
 def test_offers_by_relation(monkeypatch, tmp_path):

@@ -111,7 +111,8 @@ def _of_wordnet(lexicon: Lexicon, norm: str) -> list[Offer]:
         if synset.pos() in forms or lemma.name() == norm  # "short" is no opposite of "taller"
         for other in lemma.antonyms()
     ]
-    above = synsets[0].hypernyms()[:1] if noun else []
+    # WordNet's reader keeps these in a set, whose order changes from process to process.
+    above = sorted(synsets[0].hypernyms(), key=lambda synset: synset.name())[:1] if noun else []
     beside = [other for upper in above for other in upper.hyponyms() if other != synsets[0]]
     offers = [Offer(name, OPPOSITE) for name in opposites if name.isalpha() and name.islower()]
     offers += [Offer(form(name), GENERAL) for name in _names(above)]
