@@ -122,17 +122,16 @@ def _why(options: argparse.Namespace) -> None:
         from core.effects.words import SAMPLING
 
     checkpoint = open_checkpoint(options.model, options.class_names)
-    pair, every = (options.first, options.second), options.all
-    sampling = SAMPLING if every else None
-    question = Question(checkpoint, *pair, sampling)
-    with _watched(checkpoint, lambda: cost.of_words(checkpoint, *pair, options.method, sampling)) as progress:
+    every = options.all
+    question = Question(checkpoint, options.first, options.second, SAMPLING if every else None)
+    with _watched(checkpoint, lambda: cost.of_words(question, options.method)) as progress:
         effects = question.words(options.method, progress=progress)
     if options.links:
-        with _watched(checkpoint, lambda: cost.of_links(checkpoint, *pair, every=every)) as progress:
+        with _watched(checkpoint, lambda: cost.of_links(question, every=every)) as progress:
             cut = question.links(every=every, layer=options.from_layer - 1, progress=progress)
         effects = effects.with_links(cut)
     if options.heads:
-        with _watched(checkpoint, lambda: cost.of_heads(checkpoint, *pair)) as progress:
+        with _watched(checkpoint, lambda: cost.of_heads(question)) as progress:
             effects = effects.with_links(question.heads(progress=progress))
     print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1) if options.json else "\n".join(effects.to_text()))
 
@@ -158,8 +157,9 @@ def _turn(options: argparse.Namespace) -> None:
 
     checkpoint = open_checkpoint(options.model, options.class_names)
     pair = options.first, options.second
-    with _watched(checkpoint, lambda: cost.of_smallest_change(checkpoint, *pair)) as progress:
-        changes = Question(checkpoint, *pair).smallest_change(progress=progress)
+    question = Question(checkpoint, *pair)
+    with _watched(checkpoint, lambda: cost.of_smallest_change(question)) as progress:
+        changes = question.smallest_change(progress=progress)
     for warning in explained(checkpoint, *pair).warnings:
         print(warning, file=sys.stderr)
     if options.json:

@@ -10,8 +10,7 @@ from app.explore.reading import Read
 from app.explore.what_if import WhatIf
 from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint
-from core.effects import METHODS, cost, gradients
-from core.effects.links import STRONGEST
+from core.effects import METHODS, Question, cost, gradients
 from core.effects.question import target_class
 from core.effects.words import ATTENTION, DROPPED, REPLACED, SAMPLING, TAKEN_AWAY
 from core.evidence import AttentionMap, Explanation
@@ -67,7 +66,7 @@ class Why:
 def why(read: Read) -> Why:
     """The questions about a pair."""
     page, checkpoint = read.page, read.checkpoint
-    pair = checkpoint, *page.pair.now
+    question = Question(checkpoint, *page.pair.now)
     model, typed = {"model": page.model}, page.texts[0].now
     head = heads.shown(page, checkpoint)
     method = shown_method(read)
@@ -79,10 +78,10 @@ def why(read: Read) -> Why:
         methods=_methods(read),
         timed=bool(checkpoint.seconds),
         more=_more(read, method),
-        knockouts=_knockouts(read.shown, pair),
+        knockouts=_knockouts(question),
         costs={
-            "change": _price(checkpoint, lambda: cost.of_smallest_change(*pair)),
-            "faithfulness": _price(checkpoint, lambda: cost.of_believing(*pair)),
+            "change": _price(cost.of_smallest_change, question),
+            "faithfulness": _price(cost.of_faithfulness, question),
         },
         negatable={side.role: negatable([token.text for token in side.tokens]) for side in sides},
         what_if=what_if.panel(page, checkpoint, read.steps),
@@ -95,31 +94,27 @@ def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:
 
 
 def shown_method(read: Read) -> str:
-    """The method by which word effects are shown. If combined removal takes long, words are dropped until the user
-    requests another method."""
+    """The method of the drawn word effects: the chosen one, or :func:`_first` where the user has chosen none."""
     page = read.page
-    waits = page.method == TAKEN_AWAY and not page.drawn and not _brisk(read)
-    return DROPPED if waits else page.method
+    return page.method if page.drawn or page.method != TAKEN_AWAY else _first(read)
 
 
-def _brisk(read: Read) -> bool:
-    return not read.checkpoint.seconds or cost.of_words(read.checkpoint, *read.page.pair.now).brisk
+def _first(read: Read) -> str:
+    """The method of the first effects: if combined removal takes long, words are dropped."""
+    slow = read.checkpoint.seconds and not cost.of_words(Question(read.checkpoint, *read.page.pair.now)).brisk
+    return DROPPED if slow else TAKEN_AWAY
 
 
 def _methods(read: Read) -> Sequence[Method]:
     """All methods, the default one first, with their costs if the model is slow."""
-    checkpoint, pair = read.checkpoint, read.page.pair.now
+    checkpoint, first = read.checkpoint, _first(read)
     attends = AttentionMap in checkpoint.model.shows(checkpoint.card["config"])
     known = [name for name in METHODS if name != ATTENTION or attends]
     if not checkpoint.model.differentiable:
         known = [name for name in known if name not in gradients.METHODS]
-    first = TAKEN_AWAY if _brisk(read) else DROPPED
     known.sort(key=lambda name: name != first)
-    drawing = SAMPLING if read.page.drawn == ALL else None
-    return [
-        Method(name, _price(checkpoint, lambda name=name: cost.of_words(checkpoint, *pair, name, drawing)))  # type: ignore[misc]
-        for name in known
-    ]
+    question = Question(checkpoint, *read.page.pair.now, sampling=SAMPLING if read.page.drawn == ALL else None)
+    return [Method(name, _price(cost.of_words, question, name)) for name in known]
 
 
 def _more(read: Read, method: str) -> str:
@@ -127,23 +122,19 @@ def _more(read: Read, method: str) -> str:
     checkpoint = read.checkpoint
     if not checkpoint.seconds or read.page.drawn == ALL or method not in (TAKEN_AWAY, REPLACED):
         return ""
-    whole = cost.of_words(checkpoint, *read.page.pair.now, method, SAMPLING)
+    whole = cost.of_words(Question(checkpoint, *read.page.pair.now, sampling=SAMPLING), method)
     return f"all {SAMPLING.frequent + SAMPLING.related} replacements of each word: {whole}"
 
 
-def _price(checkpoint: Checkpoint, of: Callable[[], cost.Cost]) -> str:
+def _price(cost_of: Callable[..., cost.Cost], question: Question, *method: str) -> str:
     """A cost in words; empty if the model is fast."""
-    return str(of()) if checkpoint.seconds else ""
+    return str(cost_of(question, *method)) if question.checkpoint.seconds else ""
 
 
-def _knockouts(explanation: Explanation, pair: tuple[Checkpoint, str, str]) -> Knockouts | None:
+def _knockouts(question: Question) -> Knockouts | None:
     """The ablations of a transformer with their costs; None for a model whose weights can be set."""
-    maps = (one for one in explanation.evidence if isinstance(one, AttentionMap) and one.own)
-    cells = [len(one.weights) * len(one.weights[0]) for one in maps]
-    knockouts = pair[0].model.knockouts
-    if not cells or knockouts is None:
+    knockouts = question.checkpoint.model.knockouts
+    if knockouts is None:
         return None
-    strongest, every = (
-        str(cost.of_passes(*pair, 1 + sum(min(most, count) for count in cells))) for most in (STRONGEST, max(cells))
-    )
-    return Knockouts(strongest, every, str(cost.of_heads(*pair)), knockouts.layers)
+    strongest, every = (str(cost.of_links(question, every=every)) for every in (False, True))
+    return Knockouts(strongest, every, str(cost.of_heads(question)), knockouts.layers)

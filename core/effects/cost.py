@@ -1,31 +1,30 @@
-"""What an answer costs, said before it is asked for: passes through the model, and about how long they take.
+"""The cost of an answer, before it is computed: passes through the model, and about how long they take.
 
-A pass reads one pair. How long it takes was measured when the model was loaded (:attr:`Checkpoint.seconds`); longer
-texts take longer by their words, and several texts of one call less than they would one by one.
+A pass reads one pair. Its duration was measured when the model was loaded (:attr:`Checkpoint.seconds`) and grows with
+the number of words; texts in one batch take less time than one at a time.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from core.checkpoint import Checkpoint
 from core.effects import gradients
 from core.effects.faithfulness import ORDERS, WAYS
-from core.effects.links import STRONGEST, asked_for, removable_links
+from core.effects.links import STRONGEST
 from core.effects.nudges import can_nudge
+from core.effects.question import Question
 from core.effects.turning import FURTHER, WIDTH
-from core.effects.words import ATTENTION, REPLACED, TAKEN_AWAY, Sampling, usual_sampling
+from core.effects.words import ATTENTION, REPLACED, TAKEN_AWAY
 from core.evidence.faithfulness import STEPS
-from core.reading.reader import Reading
 from core.wording import counted, duration
 
 BRISK = 0.6
-"""Seconds that a person waits for without being asked: where all ways of taking words away take longer, words are
-dropped first, and the rest is asked for."""
+"""Seconds that an answer may take without a request: if combined removal takes longer, words are dropped first."""
 TYPICAL_WORDS = 21
-"""Of the pair by which a pass is timed."""
+"""Words of the pair by which a pass is timed."""
 OFFERED = 12
-"""Words that may stand in another's place in the search for the smallest change, about."""
+"""Replacements of a word in the search for the smallest change, about."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Cost:
 
     @property
     def brisk(self) -> bool:
-        """Whether nobody has to be asked first."""
+        """Whether the answer is computed without a request."""
         return self.seconds <= BRISK
 
     def __str__(self) -> str:
@@ -45,54 +44,46 @@ class Cost:
         return f"{passes}, about {duration(self.seconds)}" if self.seconds else passes
 
 
-def of_words(
-    checkpoint: Checkpoint, first: str, second: str = "", method: str = TAKEN_AWAY, sampling: Sampling | None = None
-) -> Cost:
-    """Of :meth:`core.effects.question.Question.words` by a method."""
-    reading, sampling = checkpoint.read(first, second), sampling or usual_sampling(checkpoint.card)
+def of_words(question: Question, method: str = TAKEN_AWAY) -> Cost:
+    """The cost of :meth:`~core.effects.question.Question.words` by a method."""
     if method in gradients.METHODS:
-        return _cost(checkpoint, reading, 1 + gradients.passes(method))
-    replaced = sampling.frequent + sampling.related
-    of_word = {ATTENTION: 0, REPLACED: replaced, TAKEN_AWAY: 1 + replaced + can_nudge(checkpoint)}.get(method, 1)
-    return _cost(checkpoint, reading, 1 + _words(reading) * of_word)
+        return _cost(question, 1 + gradients.passes(method))
+    replaced = question.sampled.frequent + question.sampled.related
+    taken_away = 1 + replaced + can_nudge(question.checkpoint)
+    of_word = {ATTENTION: 0, REPLACED: replaced, TAKEN_AWAY: taken_away}.get(method, 1)
+    return _cost(question, 1 + _words(question) * of_word)
 
 
-def of_links(checkpoint: Checkpoint, first: str, second: str, *, every: bool = False) -> Cost:
-    """Of :meth:`core.effects.question.Question.links`; 0 passes for a model without links."""
-    reading = checkpoint.read(first, second)
-    maps = removable_links(checkpoint, reading)
-    return _cost(checkpoint, reading, sum(len(asked_for(links, every)) for links in maps) + len(maps[:1]))
+def of_links(question: Question, *, every: bool = False) -> Cost:
+    """The cost of :meth:`~core.effects.question.Question.links` of a transformer, whose two maps have a cell for each
+    pair of words; 0 passes for other models, which are fast."""
+    if question.checkpoint.model.knockouts is None:
+        return Cost(0, 0.0)
+    cells = math.prod(len(side.tokens) for side in question.sides)
+    return _cost(question, 1 + 2 * (cells if every else min(STRONGEST, cells)))
 
 
-def of_passes(checkpoint: Checkpoint, first: str, second: str, passes: int) -> Cost:
-    """Of so many passes over texts of about this length."""
-    return _cost(checkpoint, checkpoint.read(first, second), passes)
+def of_heads(question: Question) -> Cost:
+    """The cost of :meth:`~core.effects.question.Question.heads`; 0 passes for a model without heads."""
+    config = question.checkpoint.card["config"]
+    return _cost(question, 1 + config["layers"] * config["heads"] if question.checkpoint.model.knockouts else 0)
 
 
-def of_heads(checkpoint: Checkpoint, first: str, second: str) -> Cost:
-    """Of :meth:`core.effects.question.Question.heads`; 0 passes for a model without heads."""
-    config = checkpoint.card["config"]
-    passes = 1 + config["layers"] * config["heads"] if checkpoint.model.knockouts else 0
-    return of_passes(checkpoint, first, second, passes)
+def of_smallest_change(question: Question) -> Cost:
+    """The cost of :meth:`~core.effects.question.Question.smallest_change`, less if a single edit turns the verdict."""
+    return _cost(question, 1 + _words(question) * (1 + OFFERED) + 2 * WIDTH * FURTHER)
 
 
-def of_smallest_change(checkpoint: Checkpoint, first: str, second: str = "") -> Cost:
-    """Of :meth:`core.effects.question.Question.smallest_change`, which ends sooner where one edit turns the verdict."""
-    reading = checkpoint.read(first, second)
-    return _cost(checkpoint, reading, 1 + _words(reading) * (1 + OFFERED) + 2 * WIDTH * FURTHER)
-
-
-def of_believing(checkpoint: Checkpoint, first: str, second: str = "") -> Cost:
-    """Of :meth:`core.effects.question.Question.faithfulness`."""
-    reading = checkpoint.read(first, second)
+def of_faithfulness(question: Question) -> Cost:
+    """The cost of :meth:`~core.effects.question.Question.faithfulness`."""
     erased = 2 * len(STEPS) * (len(WAYS) + ORDERS)
     ways = sum(map(gradients.passes, gradients.METHODS))
-    return _cost(checkpoint, reading, of_words(checkpoint, first, second).passes + ways + erased + 2 * STRONGEST)
+    return _cost(question, of_words(question).passes + ways + erased + 2 * STRONGEST)
 
 
-def _words(reading: Reading) -> int:
-    return sum(len(side.tokens) for side in reading.texts())
+def _words(question: Question) -> int:
+    return sum(len(side.tokens) for side in question.sides)
 
 
-def _cost(checkpoint: Checkpoint, reading: Reading, passes: int) -> Cost:
-    return Cost(passes, passes * checkpoint.seconds * max(0.5, _words(reading) / TYPICAL_WORDS))
+def _cost(question: Question, passes: int) -> Cost:
+    return Cost(passes, passes * question.checkpoint.seconds * max(0.5, _words(question) / TYPICAL_WORDS))

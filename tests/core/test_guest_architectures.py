@@ -177,7 +177,7 @@ def test_gradients_that_a_model_cannot_give_are_not_offered(folder_of, architect
 def test_a_method_that_works_is_offered(folder_of):
     guest = load(folder_of("gpt2"))
     for method in METHODS:
-        assert Question(guest, *PAIR).words(method).passes <= cost.of_words(guest, *PAIR, method).passes
+        assert Question(guest, *PAIR).words(method).passes <= cost.of_words(Question(guest, *PAIR), method).passes
 
 
 def _raising(error):

@@ -47,11 +47,11 @@ def test_every_record_says_how_many_passes_it_took(guest, monkeypatch):
         assert taken == (answer.passes if hasattr(answer, "passes") else sum(one.passes for one in answer))
         return taken
 
-    assert passes(Question(guest, *PAIR).words()) == cost.of_words(guest, *PAIR).passes == 1 + 17 * (1 + 4)
+    assert passes(Question(guest, *PAIR).words()) == cost.of_words(Question(guest, *PAIR)).passes == 1 + 17 * (1 + 4)
     rows.clear()
     for method in METHODS:
         taken = passes(Question(guest, *PAIR).words(method))
-        assert taken <= cost.of_words(guest, *PAIR, method).passes
+        assert taken <= cost.of_words(Question(guest, *PAIR), method).passes
         rows.clear()
     more = passes(Question(guest, *PAIR, sampling=SAMPLING).words())
     assert more == 1 + 17 * 17
@@ -63,7 +63,7 @@ def test_every_record_says_how_many_passes_it_took(guest, monkeypatch):
     rows.clear()
     measured = faithfulness(Question(guest, *PAIR))
     assert measured.passes - 40 <= sum(rows) <= measured.passes + 4 and "integrated-gradients" in measured.curves
-    assert measured.passes <= cost.of_believing(guest, *PAIR).passes
+    assert measured.passes <= cost.of_faithfulness(Question(guest, *PAIR)).passes
 
 
 def test_links_from_a_layer_on_and_heads_as_a_whole(guest):
@@ -113,14 +113,14 @@ def test_gradients_of_a_word_are_those_of_its_pieces(guest):
 
 def test_costs_are_said_in_passes_and_seconds(guest):
     slow = guest.__class__(**{**vars(guest), "seconds": 0.05})
-    words = cost.of_words(slow, *PAIR)
+    words = cost.of_words(Question(slow, *PAIR))
     assert str(words) == "86 passes, about 3 s"
     assert words.seconds == pytest.approx(86 * 0.05 * 17 / 21) and not words.brisk
-    assert cost.of_words(slow, *PAIR, DROPPED).passes == 18
+    assert cost.of_words(Question(slow, *PAIR), DROPPED).passes == 18
     assert str(cost.Cost(1024, 50.2)) == "1,024 passes, about 50 s"
     assert str(cost.Cost(1, 0.21)) == "1 pass, about 0.2 s" and cost.Cost(1, 0.21).brisk
     assert str(cost.Cost(20_000, 600)) == "20,000 passes, about 10 minutes"
-    own = cost.of_words(load_named("nli-two-sided"), *PAIR)
+    own = cost.of_words(Question(load_named("nli-two-sided"), *PAIR))
     assert own.brisk and own.passes == 1 + 17 * 18 and str(own) == "307 passes"
 
 
