@@ -21,7 +21,7 @@ COMPOSE = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())
 LARGEST = 1.6e9
 CPU_TORCH = 0.63e9
 """Bytes that the image has of torch 2.13 for processors, counted where another one is installed here."""
-LEFT_OUT = re.compile(r"/tests/|^torch/test/|^torch/include/")
+LEFT_OUT = re.compile(r"/tests/|^torch/test/|^torch/include/|share/jupyter/|^pydeck/nbextension/static/")
 """Paths that the Dockerfile removes, below site-packages."""
 
 
@@ -64,7 +64,7 @@ def size(path):
 
 
 def test_the_image_copies_no_more_than_it_may():
-    for removed in ("-name tests -exec rm", "torch/test", "torch/include"):
+    for removed in ("-name tests -exec rm", "torch/test", "torch/include", "share/jupyter", "nbextension/static"):
         assert removed in DOCKERFILE
     packages = needed_by("requirements.txt")
     assert {"torch", "streamlit", "psycopg-binary"} <= packages.keys()

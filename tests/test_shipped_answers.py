@@ -18,7 +18,6 @@ import pytest
 from core.checkpoint import Checkpoint, load_named
 from core.effects.faithfulness import faithfulness
 from core.effects.links import Taken
-from core.effects.offers import offers_for
 from core.effects.question import Question
 from core.filter_map.map import FilterMap, available_map, codes_of, filter_sides
 from tests.test_shipped_numbers import digest
@@ -50,8 +49,7 @@ def links(checkpoint: Checkpoint, first: str, second: str) -> list[list[float]]:
 
 
 def change(checkpoint: Checkpoint, first: str, second: str) -> list[dict[str, Any]]:
-    """The smallest changes, with what WordNet offers: an earlier test may have kept offers without it."""
-    offers_for.cache_clear()
+    """The smallest changes."""
     return [
         {"edits": list(map(str, one.edits)), "verdict": one.verdict, "numbers": [one.probability, one.lost, one.chance]}
         for one in Question(checkpoint, first, second).smallest_change()

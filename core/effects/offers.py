@@ -109,7 +109,7 @@ def _of_wordnet(lexicon: Lexicon, norm: str) -> list[Offer]:
         for synset in synsets
         for lemma in synset.lemmas()
         if synset.pos() in forms or lemma.name() == norm  # "short" is no opposite of "taller"
-        for other in lemma.antonyms()
+        for other in sorted(lemma.antonyms())
     ]
     # WordNet's reader keeps these in a set, whose order changes from process to process.
     above = sorted(synsets[0].hypernyms(), key=lambda synset: synset.name())[:1] if noun else []

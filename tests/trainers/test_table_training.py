@@ -129,7 +129,7 @@ def test_a_sample_is_the_same_for_every_seed_and_rows_without_weight_are_no_part
     assert read_source(tmp_path, source).rows == drawn
 
 
-def test_figures_of_unlike_runs_are_one_sentence(tmp_path, data, capsys):
+def test_figures_of_runs_with_different_dev_sets_are_one_sentence(tmp_path, data, capsys):
     folders = []
     for name in ("comparison-sst5", "comparison-imdb"):
         folders.append(str(tmp_path / name))
@@ -137,6 +137,6 @@ def test_figures_of_unlike_runs_are_one_sentence(tmp_path, data, capsys):
         assert main(["train", name, "--data", str(data), "--out", folders[-1], "--device", "cpu", *changes]) == 0
     command = ["--data", str(data), "--out", str(tmp_path / "x")]
     assert paper(["figure", "length", *folders, *command]) == 2
-    assert "unlike dev sets" in capsys.readouterr().err
+    assert "different dev sets" in capsys.readouterr().err
     assert paper(["figure", "evidence", folders[0], *command]) == 2
     assert "checks no claims" in capsys.readouterr().err and not (tmp_path / "x.csv").exists()
