@@ -36,12 +36,7 @@ def commands_of(package: str) -> dict[str, str]:
 
 
 MOVED = {name: f"trainers.paper {name}" for name in commands_of("trainers.paper")}
-"""Today's place of commands that records know as commands of `python -m trainers`."""
-
-
-def today(record: str) -> str:
-    """A record's text with every command in it as it is typed today."""
-    return re.sub(r"(?<=python -m )trainers ([a-z-]+)", lambda match: MOVED.get(match[1], match[0]), record)
+"""The present commands by the names that they had under `python -m trainers`, as cards of earlier versions print."""
 
 
 def as_typed(command: str, *names: str, **options: object) -> str:

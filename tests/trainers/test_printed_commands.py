@@ -16,7 +16,7 @@ import core.__main__ as core_program
 from core.errors import UserError
 from trainers import __main__ as tool
 from trainers import recipe as recipes
-from trainers.commands import MOVED, today
+from trainers.commands import MOVED
 from trainers.paper import __main__ as paper
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,6 +24,7 @@ PROGRAMS = {"trainers": tool.PROGRAM, "trainers.paper": paper.PROGRAM}
 PRINTED = [
     *ROOT.glob("*.md"),
     *ROOT.glob("docs/*.md"),
+    *ROOT.glob("pretrained/*/*.md"),
     *(
         path
         for top in ("core", "trainers", "app")
@@ -90,6 +91,13 @@ def test_commands_in_texts_are_understood() -> None:
     assert {path: lines for path, lines in found.items() if lines} == {}
 
 
+def test_commands_in_the_notes_of_cards_are_understood() -> None:
+    cards = {path.parent.name: json.loads(path.read_text()) for path in ROOT.glob("pretrained/*/card.json")}
+    found = {name: str(card["notes"]) for name, card in cards.items() if "python -m" in str(card.get("notes"))}
+    assert len(found) > 4
+    assert {name: lines for name, notes in found.items() if (lines := [*faults(notes)])} == {}
+
+
 def test_a_command_that_cannot_be_typed_is_found() -> None:
     for command in (
         "trainers trian",
@@ -112,7 +120,7 @@ def commands(stored: Any) -> Iterator[str]:
             yield from commands(part)
 
 
-def test_commands_of_records_are_understood_as_they_are_typed_today() -> None:
+def test_commands_of_records_are_understood() -> None:
     found: set[str] = set()
     for path in (*ROOT.glob("pretrained/**/*.json"), *ROOT.glob("docs/*.json")):
         found |= {*commands(json.loads(path.read_text(encoding="utf-8")))}
@@ -120,13 +128,10 @@ def test_commands_of_records_are_understood_as_they_are_typed_today() -> None:
         with path.open(encoding="utf-8", newline="") as file:  # a table's command does not say where it was written
             found |= {f"{command} --csv {path.name}" for command in commands(list(csv.DictReader(file))) if command}
     assert len(found) > 60
-    assert [command for command in found if fault(today(command))] == []
+    assert [command for command in found if fault(command)] == []
 
 
 def test_what_has_moved_is_where_the_table_says() -> None:
     for name, place in MOVED.items():
         program, _, command = place.partition(" ")
         assert name not in tool.PROGRAM.commands and command in PROGRAMS[program].commands
-    assert today("python -m trainers make-pairs; python -m trainers train x") == (
-        "python -m trainers.paper make-pairs; python -m trainers train x"
-    )

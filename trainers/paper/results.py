@@ -29,7 +29,6 @@ from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.json_types import JsonMapping
 from core.wording import counted
 from trainers import bench, point
-from trainers.commands import today
 from trainers.paper import markdown
 from trainers.paper.table.systems import TABLES
 from trainers.tables import read_rows
@@ -119,7 +118,7 @@ def filled(page: str, pretrained: Path, docs: Path) -> str:
     }
     for name in texts.keys() - BLOCK.findall(page):
         raise RunError(f"docs/{PAGE} has no place for {name}: add `<!-- written: {name} -->` and `<!-- end -->` to it")
-    return BLOCK.sub(lambda part: f"{part[1]} -->\n\n{today(texts.get(part[1], ''))}\n\n<!-- end -->", page)
+    return BLOCK.sub(lambda part: f"{part[1]} -->\n\n{texts.get(part[1], '')}\n\n<!-- end -->", page)
 
 
 def checkpoint_row(folder: Path, card: Card, cards: Cards) -> Row:
