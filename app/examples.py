@@ -34,11 +34,11 @@ class Gold:
 
 
 FAILS = "where the model fails"
-"""What stands in the title of an example whose gold label its model does not give."""
+"""Part of the title of an example that its model gets wrong."""
 
 
 ENTAILMENT = "entailment"
-"""The kind of models of pairs whose task has no examples of its own."""
+"""The example kind for pair models whose task has no examples."""
 
 
 def _pair(slug: str, title: str, pair: Pair, *, kind: str = ENTAILMENT, **known: str) -> Example:
@@ -249,7 +249,7 @@ def kind_of(card: Card) -> str:
 
 
 def suiting(kind: str | None, examples: Sequence[Example]) -> list[Example]:
-    """Those for one kind of model; none where there is no model (None)."""
+    """The examples for one kind of model; none for None."""
     return [example for example in examples if example.kind == kind]
 
 

@@ -1,7 +1,7 @@
 """The name under which a proxy's login let a visitor in, where a setting says in which header it stands.
 
-A header is only as true as whoever writes it: it counts where the server listens on this machine alone, so that all
-that comes to it comes through the proxy, which writes the header anew.
+A client could forge the header, so it is only trusted if the server listens on this machine alone: then every request
+comes through the proxy, which overwrites the header.
 """
 
 from __future__ import annotations

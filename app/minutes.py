@@ -1,5 +1,5 @@
-"""What a server does beside its pages: now and then it hands memory back that nobody uses, and once a minute it writes
-a line of JSON in its log that says what it does, for whoever watches it.
+"""Background housekeeping of the server: it regularly returns unused memory to the system, and once a minute it logs a
+line of JSON with its state, for monitoring.
 
     {"time": "…", "sessions": 3, "explanations": 41, "seconds": 0.62, "jobs": 1, "memory_mb": 612}
 
@@ -26,12 +26,12 @@ from core.memory import return_freed_memory
 
 MINUTE = 60.0
 HAND_BACK = 20.0
-"""Seconds after which memory is handed back again: all objects since the start are looked through for it."""
+"""Seconds between returns of unused memory; each walks over all objects created since the start."""
 _SESSIONS = "active_sessions"
 
 
 def seconds_between() -> float:
-    """Seconds from line to line: ``PAIRLENS_LOG_SECONDS``, 60 unless set, 0 for no lines; 60 for what is no number."""
+    """Seconds between log lines: ``PAIRLENS_LOG_SECONDS``; 60 if unset or not a number, 0 for no lines."""
     try:
         return max(0.0, float(os.environ.get("PAIRLENS_LOG_SECONDS") or MINUTE))
     except ValueError:
@@ -39,7 +39,7 @@ def seconds_between() -> float:
 
 
 def begin() -> None:
-    """Hand back memory and write lines from now on, in threads of their own."""
+    """Start the threads that return memory and write log lines."""
     _start(HAND_BACK, _hand_back)
     if seconds_between():
         _start(seconds_between(), _write)

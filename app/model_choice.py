@@ -67,8 +67,8 @@ def reads_pairs(card: Card) -> bool:
 
 
 def explains_texts(card: Card) -> bool:
-    """Whether the model shows how it reads two texts, or looks from the words of one at words of the same. Of an
-    unknown architecture nobody can say: selecting it shows what is wrong with it."""
+    """Whether the model has records that explain a pair, or attention within one text. Unknown architectures
+    count too: selecting one shows its error."""
     known = card["architecture"] in REGISTRY
     return shows(AttentionMap)(card) or (reads_pairs(card) and (not known or bool(records_of(card))))
 
@@ -87,12 +87,12 @@ def by_task(models: Mapping[str, Listed]) -> dict[str, list[str]]:
 
 
 def kinds(models: Mapping[str, Listed]) -> dict[str, str]:
-    """The kind of examples that suit each model; of one whose card cannot be read, that of most."""
+    """The example kind for each model; entailment, the most common, if its card cannot be read."""
     return {name: ENTAILMENT if model.card is None else kind_of(model.card) for name, model in models.items()}
 
 
 def titles(models: Mapping[str, Listed]) -> dict[str, str]:
-    """Names for people; a model whose card cannot be read keeps that of its folder."""
+    """Display names; a model whose card cannot be read keeps its folder's name."""
     out = {name: name if model.card is None else _title(model.card) for name, model in models.items()}
     often = Counter(out.values())
     return {name: f"{title} ({name})" if often[title] > 1 else title for name, title in out.items()}

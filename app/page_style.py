@@ -188,8 +188,8 @@ def page_link(name: str, query: Mapping[str, str], label: str = "", arrow: str =
 
 
 def download(label: str, text: Callable[[], str] | bytes, file: str, icon: str | None = None) -> None:
-    """A link that saves text as this .json, .csv or .html file; a callable makes it when a person asks for it. What
-    keeps it from being made is what the file says."""
+    """A link that saves text as this .json, .csv or .html file; a callable is called on the click. If it fails, the
+    file contains the error's sentence."""
 
     kind = {"json": "application/json", "html": "text/html"}.get(file.rsplit(".", 1)[-1], "text/csv")
     made = functools.partial(_made, text) if callable(text) else text

@@ -1,4 +1,4 @@
-"""What every page over typed text asks for: model and example in the sidebar, sentences, and a saved file of them."""
+"""The inputs of every page over typed text: model and example in the sidebar, sentences, and a saved page file."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SEVERAL = "evidence"
 SIDE_BY_SIDE = 6
 """Models that are offered one below the other; more are in a list that opens."""
 SHOWN_LETTERS = 22
-"""So many of an example's name are shown by its closed list; a longer name stands below it as a whole."""
+"""Characters of an example's name that fit into the closed select box; a longer name is repeated below it."""
 _ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
 
 
 @dataclass(frozen=True)
 class ModelForm:
-    """The widgets of ``page`` that do not depend on how many texts it has. ``saved``: what a file of it holds, in
-    words; ``own``: what is shown where it is no example."""
+    """The widgets of ``page`` that do not depend on its number of texts. ``saved``: a description of its page file;
+    ``own``: the select box's text for the user's texts."""
 
     page: PageSession[Any]
     saved: str = "pair"
@@ -56,7 +56,7 @@ class ModelForm:
                     return compute(state)
             except UnnamedClassesError as error:
                 page_style.notice([*problems, f"This model cannot be used yet: {error}."])
-                page_style.page_link("models", {"model": state.model}, "Say what its classes mean")
+                page_style.page_link("models", {"model": state.model}, "Name its classes")
                 return None
             except CheckpointError as error:
                 problems.append(f"This model cannot be used: {error}.")
@@ -84,7 +84,7 @@ class ModelForm:
         return list(names)
 
     def _take_task(self, model: str) -> None:
-        """An example gives way to one for the other task's first model; a person's own texts stay."""
+        """After a change of task, replaces an example with one for the new task; the user's texts stay."""
         state = self.page.state
         other = state.with_model(model, self.page.models)
         example = None if state.example is None else other.first_example(self.page.models)

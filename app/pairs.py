@@ -1,4 +1,4 @@
-"""What a person types: pairs of texts, or single texts, and the trail of what each was before it was edited."""
+"""The user's input: pairs of texts or single texts, each with the history of its edits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Version = tuple[str, str]
 
 @dataclass(frozen=True)
 class Pair:
-    """A person's pair, or single text (``first``), and what it was before it was edited, oldest first."""
+    """The user's pair, or single text (``first``), and its versions before each edit, oldest first."""
 
     first: str = ""
     second: str = ""

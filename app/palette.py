@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from core.wording import SENTIMENTS
 
 Pair = tuple[str, str]
-"""A colour in the light theme and in the dark one."""
+"""A colour in the light and the dark theme."""
 
 COLOURS: dict[str, Pair] = {
     "accent": ("#c63f0a", "#ff8a4c"),
     "context": ("#3570b8", "#7fb2ee"),
-    # Ribbons beside the selected word's: they step back, and stay readable on a projector.
+    # Ribbons other than the selected word's: muted, but readable on a projector.
     "ribbon": ("#8092a8", "#62748a"),
     # What k-min and what k-max pooling keeps.
     "kmin": ("#7a1f45", "#f0b4d2"),
@@ -66,8 +66,8 @@ MAP_COLOURS: tuple[str, ...] = (
     "#3661ce", "#bf816c", "#088f1f", "#9a4798", "#0f9de4", "#3e6e37", "#7f8e9c",
     "#879600", "#f04ba5", "#00a596", "#b47800", "#b44b69", "#6969a5", "#ff4b69",
 )  # fmt: skip
-"""For the classes of a map, in their order: both themes; the first seven for every eye, all for one that sees every
-colour. Each has a symbol of its own, for the others and for print in grey."""
+"""Colours of a map's classes in order, for both themes; only the first seven are safe for colour-blind readers. For
+them, and for grey print, each class also has its own symbol."""
 MAP_SYMBOLS: tuple[str, ...] = (
     "circle", "diamond", "square", "cross", "x", "triangle-up", "triangle-down",
     "circle-open", "hourglass", "square-open", "asterisk-open", "diamond-open", "triangle-left", "bowtie",
@@ -75,7 +75,7 @@ MAP_SYMBOLS: tuple[str, ...] = (
 NO_YES = dict(zip((*ANSWERS, *PARAPHRASES), ("#9460d2", "#0b7a67") * 2, strict=True))
 """The same for a no and a yes, as on the other pages."""
 NEITHER = "#b08e5e"
-"""Beside them: texts that are neither, such as the questions."""
+"""For texts of no class, such as the questions."""
 
 DIVERGING: Pair = ("#2464b0", "#b06c0a")
 """For numbers below and above zero: the nearer to it, the clearer, so that it is right on either ground."""

@@ -26,9 +26,9 @@ MODULES = (
 
 @asynccontextmanager
 async def preloaded(app: object) -> AsyncIterator[None]:
-    """A lifespan of the server: loading runs in a thread beside it, while the first browser loads Streamlit's files."""
+    """A lifespan of the server: models load in a separate thread while the first browser loads Streamlit's files."""
     share_arenas()
-    # Every visitor's page runs in a thread of its own: more threads for sums as small as a pair's only wait for each
+    # Every visitor's page runs in its own thread: with tensors as small as a pair's, extra threads only wait for each
     # other. Read when torch is imported.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     # How long a thread waits for another one's Python code, again after each product of matrices.
@@ -41,7 +41,7 @@ async def preloaded(app: object) -> AsyncIterator[None]:
 def load() -> None:
     """Import the pages' modules, let the model that Explore opens with read a pair once, and read WordNet.
 
-    What cannot be read here is told on the page that asks for it.
+    A model that cannot be read here is reported by the page that needs it.
     """
     from app.model_choice import offered, reads_pairs
     from core.checkpoint import CheckpointError, load_named

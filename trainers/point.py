@@ -163,7 +163,7 @@ def rows(figures: JsonMapping) -> list[dict[str, str]]:
 
 
 def summary(name: str, data: str, figures: JsonMapping) -> dict[str, str]:
-    """One line per model: how often "taken away" points right, and the best method of this version beside it."""
+    """One line per model: how often "taken away" points right, and the best method of this version."""
     own = figures["trained"]
     ways, beyond = own["ways"], own.get("taken_away_beyond", {})
     single = max((way for way in WAYS if way in ways and way != TAKEN_AWAY), key=lambda way: ways[way]["share"])

@@ -225,7 +225,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
 
 
 def _with_its_model(path: Path) -> JsonObject:
-    """The keys of a recipe, together with those of the recipe that it is ``like``."""
+    """The keys of a recipe, merged over the keys of the recipe that it is ``like``."""
     values = _keys(path)
     like = values.pop("like", None)
     if like is None:

@@ -16,7 +16,7 @@ from app.api.door import answer
 
 
 def routes() -> list[BaseRoute]:
-    """For :class:`streamlit.App`, which does not put ``server.baseUrlPath`` before the paths by itself: the API answers
+    """For :class:`streamlit.App`, which does not prefix the paths with ``server.baseUrlPath``: the API answers
     with and without it, because a proxy may remove it."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     places = ["/api", f"/{base}/api"] if base else ["/api"]

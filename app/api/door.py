@@ -103,8 +103,8 @@ async def _body(request: Request) -> JsonObject:
 
 
 class Answer:
-    """A response of one JSON line per event, whose status is that of the first event. Its computation is abandoned as
-    soon as the client has closed the connection."""
+    """A response of one JSON line per event, with the HTTP status of the first event. The computation is cancelled as
+    soon as the client closes the connection."""
 
     def __init__(self, key: Hashable, compute: Compute, client: str) -> None:
         self._key, self._compute, self._client = key, compute, client

@@ -1,6 +1,6 @@
 """Runs the computations behind the API: shared among clients, fair between them, and only while someone waits.
 
-Each computation has a thread of its own. It runs freely for a quantum of processor time, while longer ones of clients
+Each computation has its own thread. It runs freely for a quantum of processor time, while longer ones of clients
 that have used more wait. At its next progress call after that it needs one of a few slots, and whenever several wait,
 the slot goes to the client that has used the least time lately. Clients that ask the same question listen to one
 computation, which ends when the last of them has left. Finished answers are kept, the last used ones, up to a limit in
@@ -44,12 +44,12 @@ _LOG = logging.getLogger(__name__)
 
 
 class Ended(Exception):
-    """Raised by a computation's progress when nobody waits for the answer any more."""
+    """Raised by a computation's progress when no client is waiting for the answer any more."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """What a listener is told: the progress, then the ``answer`` (JSON) or the ``error`` (one sentence) as the last
+    """An event for a listener: the progress, then the ``answer`` (JSON) or the ``error`` (one sentence) as the last
     event. ``status``: the HTTP status of an answer that begins with it."""
 
     progress: tuple[int, int] = (0, 0)

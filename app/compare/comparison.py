@@ -22,8 +22,8 @@ class PredictionsError(UserError):
 
 @dataclass(frozen=True)
 class Looks:
-    """Where the words of one sentence look in the other, each row adding up to 1 with a last column ``none``, which
-    only some models have: ``none_word`` says what it is of, the null word or a transformer's special tokens."""
+    """One sentence's attention over the other; each row adds up to 1, with a last column ``none`` in some models:
+    ``none_word`` labels it as the null word or a transformer's special tokens."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -47,7 +47,7 @@ def looks(explanation: Explanation, role: str) -> Looks | None:
 
 
 def stays(explanation: Explanation, role: str) -> Iterator[str]:
-    """What a transformer's words with this role give to others than those of the matrix, in a sentence."""
+    """One sentence on the attention that a transformer's words in this role give to words outside the matrix."""
     for record in explanation.evidence:
         if isinstance(record, AttentionMap) and record.own and record.rows == role:
             yield record.stays.rstrip(".")
@@ -92,7 +92,7 @@ def difference(first: Looks, second: Looks) -> Difference | None:
     own, other = np.array(first.weights)[own_rows], np.array(second.weights)[other_rows]
     cells = own[:, own_columns] - other[:, other_columns]
     null = _null(first)[own_rows] - _null(second)[other_rows]
-    # What lies on words that only one of them has is elsewhere as a whole.
+    # All weight on words that only one of the sentences has counts as moved.
     alone = np.delete(own, own_columns, axis=1).sum(1) + np.delete(other, other_columns, axis=1).sum(1)
     return Difference(
         tuple(first.rows[i] for i in own_rows),

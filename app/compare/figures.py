@@ -13,8 +13,8 @@ from core.evidence import Matrix
 
 @dataclass(frozen=True)
 class DrawnMatrix:
-    """Weights or differences with their words; ``none`` has the last column of what is no word, and ``none_word`` what
-    stands at it. ``rows`` and ``columns``: roles."""
+    """Weights or differences with their words; ``none``: the last column, for the null word or special tokens, labelled
+    ``none_word``. ``rows`` and ``columns``: roles."""
 
     rows: str
     columns: str
@@ -56,9 +56,8 @@ class SideWords:
 
 @dataclass(frozen=True)
 class Section:
-    """One model, or version: what it says of the pair, or the ``problem`` why it says nothing. ``read``: the
-    sentences whose words have an effect on ``followed``, a class as people read it; ``question``: what is asked about
-    the pair."""
+    """One model, or version: its verdict on the pair, or the ``problem`` that prevented one. ``read``: the sentences
+    whose words can affect ``followed``, a class's display name; ``question``: the request for the word effects."""
 
     title: str
     problem: str = ""
@@ -83,7 +82,7 @@ class ComparedSections:
 
 @dataclass(frozen=True)
 class DrawnDifference:
-    """The attention of one model, or version, minus that of another."""
+    """The difference between two models' (or versions') attention matrices."""
 
     titles: tuple[str, str]
     mean: float

@@ -16,8 +16,8 @@ const related = (a, b) => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}
 const partAt = (value, places) =>
   places.reduce((inner, place) => (Array.isArray(inner) ? inner[place - 1] : undefined), value);
 
-// How many numbers of a value stand beside each other: all of a row's, but one of a vector that has a word for each.
-function numbersBeside(number, words) {
+// How many of a value's numbers are on one line: all of a row, but one of a vector that has a word for each number.
+function numbersPerLine(number, words) {
   if (!Array.isArray(number)) return 1;
   if (Array.isArray(number[0])) return number[0].length;
   return words ? 1 : number.length;
@@ -64,9 +64,9 @@ class LessonView extends View {
     const { data } = this;
     // Numbers of the longest vector that stands over a word: the picture's columns are as wide.
     const rows = data.lines.flatMap((line) => line.rows);
-    const beside = rows.map(({ of, value }) => numbersBeside(data.values[value].number, data.words[of]));
+    const counts = rows.map(({ of, value }) => numbersPerLine(data.values[value].number, data.words[of]));
     const columns = rows.filter(({ shape }) => shape !== "rows");
-    this.widest = Math.max(1, ...beside.filter((_, i) => data.words[rows[i].of] && columns.includes(rows[i])));
+    this.widest = Math.max(1, ...counts.filter((_, i) => data.words[rows[i].of] && columns.includes(rows[i])));
     this.lowest = new Map(columns.map(({ of, value }) => [of, value]));
     this.places = html(
       "ol.places.wraps",
@@ -105,7 +105,7 @@ class LessonView extends View {
     this.step_ = html("div.step", { "aria-live": "polite" });
     this.picture = html(
       "div.picture.stack",
-      { class: Math.max(...beside) > 6 && "dense", role: "group", "aria-label": "All values of the lesson" },
+      { class: Math.max(...counts) > 6 && "dense", role: "group", "aria-label": "All values of the lesson" },
       this.sentences(),
       data.lines.map((line) => this.line(line)),
     );
@@ -405,11 +405,11 @@ class LessonView extends View {
     for (const frame of this.step_.querySelectorAll(".formula, .numbers")) {
       frame.style.removeProperty("--fit");
       const { paddingLeft, paddingRight } = getComputedStyle(frame);
-      const beside = parseFloat(paddingLeft) + parseFloat(paddingRight);
+      const padding = parseFloat(paddingLeft) + parseFloat(paddingRight);
       if (frame.scrollWidth > frame.clientWidth)
         frame.style.setProperty(
           "--fit",
-          Math.max(0.73, (0.99 * (frame.clientWidth - beside)) / (frame.scrollWidth - beside)),
+          Math.max(0.73, (0.99 * (frame.clientWidth - padding)) / (frame.scrollWidth - padding)),
         );
     }
   }

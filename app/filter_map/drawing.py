@@ -16,7 +16,7 @@ from core.wording import percent
 _LABEL = 150
 """Characters of a text in its hover label."""
 _BEGINNING = 54
-"""Characters of a reference text in the list beside the map."""
+"""Characters of a reference text shown in the list next to the map."""
 
 Label = tuple[str, str, str]
 """The lines of a hover label: title, text, and class or verdict; each may be empty."""
@@ -37,7 +37,7 @@ class TextSide(NamedTuple):
 
 
 def numbered(role: str, place: int, after: bool = True) -> str:
-    """A role with the number of its text, such as question 1; a role that ends in a number of its own (question 2)
+    """A role with the number of its text, such as question 1; a role that already ends in a number (question 2)
     becomes question 2 of pair 1."""
     if role[-1:].isdigit():
         return f"{role} of pair {place + 1}" if after else f"{place + 1}: {role}"
@@ -152,9 +152,9 @@ def quality(filter_map: FilterMap, layout: Layout) -> tuple[str, str]:
     if "knn_held_out" in q:
         line += f" On texts that the model was not trained on: {percent(q['knn_held_out'])} in filter space."
     meaning = (
-        "Each text is given the class of most of its nearest neighbours, once by the filters’ true distances and once "
-        "by places on the map. Where the map does as well as the filters, its clusters are those of the filters. "
-        "Trustworthiness is 1 when all neighbours on the map are neighbours among the filters too. Distances between "
+        "k-NN accuracy: each text gets the majority class of its nearest neighbours, in filter space and on the "
+        "map. If both are equally good, the map’s clusters exist among the filters too. "
+        "Trustworthiness is 1 when all neighbours on the map are also neighbours in filter space. Distances between "
         "clusters, and their sizes, mean nothing in t-SNE; the list of nearest filters has true distances."
     )
     return line, meaning

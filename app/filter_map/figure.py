@@ -31,7 +31,7 @@ Range = tuple[float, float]
 OWN = "own"
 """The ``meta`` of the traces that are added in the browser."""
 _STAR, _INSPECTED = "#4a5b6c", "#c63f0a"
-"""Colours of stars, with a white edge, and that of the inspected text; visible in both themes."""
+"""Colours of the stars, drawn with a white edge, and of the inspected text; visible in both themes."""
 _RING = "#e5622a"
 _LINE = "#7c8b9a"
 _HALO = {"color": "#1d2733", "shadow": ", ".join(["0 0 3px #ffffff"] * 4)}

@@ -28,6 +28,6 @@ def vocabulary(checkpoint: Checkpoint) -> ReadWords:
     hash_funcs={Checkpoint: _checksums, ReferenceTexts: lambda texts: texts.stamp},
 )
 def reference_ngrams(checkpoint: Checkpoint, texts: ReferenceTexts, role: str) -> TextNgrams:
-    """The n-grams of the reference texts of a role; a text's number is that of its item."""
+    """The n-grams of the reference texts of a role, numbered like their items."""
     limit = checkpoint.token_limits[role == checkpoint.roles["second"]]
     return TextNgrams(checkpoint, texts.by_role[role], limit)

@@ -1,4 +1,4 @@
-"""A model's map, and a person's texts on it. Maps, and texts' codes and places, are computed once for all sessions."""
+"""A model's map and the user's texts on it. Maps, codes and coordinates are cached for all sessions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Opened:
 
     @property
     def names(self) -> dict[str, str]:
-        """The classes as people read them."""
+        """The classes' display names."""
         labels = self.checkpoint.labels
         return dict(zip(labels, class_names(labels, self.checkpoint.roles["judged"]), strict=True))
 
@@ -74,8 +74,8 @@ def _without_map(checkpoint: Checkpoint) -> str:
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _read(model: str, folder: Path, weights: str, changed: int) -> FilterMap:
-    """One for all sessions as long as its files stay the same. What placing needs is loaded here, so that the first
-    text that is typed comes as fast as the others."""
+    """Shared by all sessions while its files stay the same. Loads everything that placing needs, so that the first text
+    is placed as fast as later ones."""
     filter_map = FilterMap.load(folder, load_named(model))
     filter_map.place(filter_map.codes[:1], next(iter(filter_map.layouts)))
     return filter_map

@@ -31,7 +31,7 @@ Stamp = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class ReferenceTexts:
-    """The texts of a map's items; empty where the file names no row of its own for an item."""
+    """The texts of a map's items; empty for an item without its own row in the file."""
 
     own: tuple[str, ...]
     """One an item: the text that the point on the map stands for."""

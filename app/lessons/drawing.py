@@ -43,8 +43,8 @@ class Line:
 
 @dataclass(frozen=True)
 class DrawnLesson:
-    """What the browser draws: all steps, so that going on needs no answer of the server. ``given``: what stands beside
-    the picture; ``inputs``: the values that a person may change; ``texts``: the sentences that may be changed."""
+    """All steps as the browser draws them, so that moving between them needs no round trip to the server. ``given``:
+    values shown next to the picture; ``inputs``: the editable values; ``texts``: the editable sentences."""
 
     title: str
     about: str

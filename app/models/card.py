@@ -268,7 +268,7 @@ def _seeds(told: Details) -> str:
 
 
 def _classifier(name: str, scores: Mapping[str, Score]) -> str:
-    """The classifier on top of the features, its score on dev and that of the network's own last layer."""
+    """The classifier on top of the features, with its dev score and the dev score of the network's last layer."""
     shown = {kind: score(result) for kind, result in scores.items()}
     text = f"{name}, {shown[name]} on dev" if shown.get(name) else name
     if len(scores) > 1:

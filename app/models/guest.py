@@ -112,13 +112,13 @@ def _parameters(files: tuple[tuple[Path, int], ...]) -> int:
 
 
 def names_classes(card: Card) -> bool:
-    """Whether a person may say what the model's classes mean."""
+    """Whether the user may name the model's classes."""
     return card["architecture"] == guests.ARCHITECTURE and len(card["labels"]) > 1
 
 
 def ask(name: str, card: Card, folder: Path) -> None:
-    """The form about the classes: what they mean is written beside the model. It is open where they are only numbered;
-    of others a button opens it."""
+    """The form that names the classes and saves the names in the model's folder. It is open if the classes are only
+    numbered; otherwise a button opens it."""
     if not card.get("asked") and st.session_state.get(_REOPENED) != folder:
         if st.button("Change what its classes mean", key=f"reopen {name}"):
             st.session_state[_REOPENED] = folder
@@ -126,9 +126,9 @@ def ask(name: str, card: Card, folder: Path) -> None:
         return
     page_style.heading("What do its classes mean?")
     page_style.note(
-        "It is written into pairlens.json beside the model, in the order of its outputs."
+        "The names are saved to pairlens.json in the model’s folder, in the order of the model’s outputs."
         if not card.get("asked")
-        else "The model’s own files do not say it. Say it here: it is written into pairlens.json beside the model."
+        else "The model files do not name the classes. Enter the names once here (saved to pairlens.json)."
     )
     classes = guests.labels_of(folder, config_of(folder))
     fitting = [task for task in LABELS if usual_labels(task, len(classes))] or list(LABELS)
@@ -173,7 +173,7 @@ def ask(name: str, card: Card, folder: Path) -> None:
 
 
 def _columns(count: int) -> list[st.delta_generator.DeltaGenerator]:
-    """Places for so many boxes, at most four in a line."""
+    """Columns for ``count`` boxes, at most four per line."""
     out: list[st.delta_generator.DeltaGenerator] = []
     while len(out) < count:
         out += st.columns(min(4, count - len(out)))
@@ -193,11 +193,11 @@ def _suggest(folder: Path) -> None:
         )
     except UserError as error:
         bar.empty()
-        page_style.notice([f"There is no suggestion: {error}."])
+        page_style.notice([f"No suggestion: {error}."])
         return
     bar.empty()
     if found is None:
-        page_style.notice(["There is no suggestion: no task has as many classes."])
+        page_style.notice(["No suggestion: no task has the same number of classes."])
         return
     st.session_state.setdefault(_SUGGESTED, {})[folder] = found
     st.rerun()

@@ -48,7 +48,7 @@ class Table:
 
 
 def row(name: str, card: Card, folder: Path) -> ModelRow:
-    """A model's line. Accuracy and MAP are no numbers of one kind: they are sorted apart."""
+    """A model's row. Accuracy and MAP can't be compared, so they are sorted separately."""
     known, time = _of(name, card) in TIMES, TIMES.get(_of(name, card))
     title, data = str(card["title"]), ", ".join(lines.trained_on(card))
     return ModelRow(
@@ -92,8 +92,8 @@ def _milliseconds(time: float | None) -> str:
 
 
 def _held_out(card: Card, folder: Path) -> lines.Result | None:
-    """The mean of runs of the same settings, from the table of folds or seeds beside the card: where there is one, the
-    model's own score is that of the best seed on a small dev set, or of one that it was trained on. Else its own."""
+    """The mean over runs with the same settings, if the model's folder has a table of folds or seeds; the model's own
+    score is then biased (best seed on a small dev set, or a fold it was trained on). Otherwise the model's score."""
     result = lines.first_result(card)
     if result is None:
         return None
@@ -104,7 +104,7 @@ def _held_out(card: Card, folder: Path) -> lines.Result | None:
             if isinstance(table, sweeps.Comparisons):
                 continue
             for varied, means in table.variants:
-                # Of folds one by one the last row is their mean, with no fold of its own.
+                # In a table of single folds the last row is their mean, without a fold.
                 fits = all(str(config.get(key.removeprefix("model."), "")) == value for key, value in varied.items())
                 if fits and result.measure in means:
                     mean = means[result.measure]

@@ -107,7 +107,7 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
 
 
 def _beside(page: CompareState, mates: Sequence[str]) -> list[str]:
-    """The models beside the first: those that were chosen, of the same task; else the next one of the task."""
+    """The models compared with the first: the chosen ones of the same task, by default the next one of the task."""
     chosen = [name for name in page.others if name in mates and name != page.model]
     return chosen or [name for name in mates if name != page.model][:1]
 
@@ -187,7 +187,7 @@ def _id(columns: Sequence[Column]) -> str:
 
 
 def _all_weights(looks: Looks) -> Iterator[float]:
-    """Of words and of what is no word."""
+    """All weights, including the column that is not a word."""
     return (weight for row in (*looks.weights, looks.none or ()) for weight in row)
 
 

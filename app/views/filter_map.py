@@ -1,4 +1,4 @@
-"""Filter map: the filters generated for the user's own texts among those of a reference collection."""
+"""Filter map: places the filters generated for the user's texts among a reference collection's filters."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ PLACE_IN_MENU = 4
 PAGE = PageSession(MapState)
 FORM = ModelForm(PAGE, "set of texts", "Texts of your own")
 NEAREST, NEAREST_WITH_TEXTS = 8, 6
-"""Reference texts that are listed beside the map: their beginnings take room on the first screen."""
+"""Reference texts listed next to the map; fewer if their beginnings are shown, to fit on the first screen."""
 WINDOWS = 6
-"""n-grams that are listed beside a filter, of the text and of the reference texts."""
+"""n-grams listed next to a filter, from the text and from the reference texts."""
 PLACE_WORDS = 4
 """Words that are listed for each position of a filter's window."""
 PROPORTION = (1.8, 1)
@@ -182,7 +182,7 @@ class Shown:
     looked_into: TextSide | None
 
     def stem(self, *more: object, layout: bool = False) -> str:
-        """A name for files of this model, these texts and, where it matters, this ``layout``, unlike that of others."""
+        """A file name that is unique to this model, these texts and, where it matters, this ``layout``."""
         state = PAGE.state
         texts = digest([[text.versions for text in state.texts], state.view, *more])[:6]
         place = [self.layout.name] if layout and self.layout is not None else []
@@ -218,16 +218,16 @@ def _show(opened: Opened, layout: Layout | None) -> None:
     page_style.notice([*filter(None, untold), *PAGE.problems, *_problems(opened), *wordless, *cautions])
     if looked_into is None:
         page_style.hint("Type a text above and press Enter, or choose an example in the sidebar.")
-    beside = st.container()
+    lists = st.container()
     if reference_map is not None and layout is not None:
-        left, beside = st.container(key="side by side, map").columns(PROPORTION, gap="large")
+        left, lists = st.container(key="side by side, map").columns(PROPORTION, gap="large")
         count = NEAREST if opened.texts is None else NEAREST_WITH_TEXTS
         nearest = () if looked_into is None else reference_map.neighbours(present[looked_into].code, layout.name, count)
         with left:
             _map(shown, reference_map, layout, nearest)
     if looked_into is None:
         return
-    with beside:
+    with lists:
         _look_into(shown)
         _verdict(explanation)
         if reference_map is not None:

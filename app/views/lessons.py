@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def _texts(lesson: Lesson, state: LessonsState) -> dict[str, str]:
-    """What a person typed in place of the lesson's own sentences."""
+    """The user's sentences that replace the lesson's."""
     typed = {"first": state.first, "second": state.second}
     return {side: text for side, text in typed.items() if text and side in lesson.texts}
 
@@ -107,7 +107,7 @@ def _about(lesson: Lesson, evaluated: Evaluated) -> tuple[str, ...]:
 
 
 def _own() -> None:
-    """A way back to the lesson's own numbers and sentences where those of a person cannot be used."""
+    """A link back to the lesson's numbers and sentences when the user's cannot be used."""
     own = LessonsState(lesson=PAGE.state.lesson, projector=PAGE.state.projector)
     st.button("The lesson’s own numbers and sentences", on_click=lambda: PAGE.set(own))
 

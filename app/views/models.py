@@ -1,4 +1,4 @@
-"""Models: the card of every checkpoint, shipped or a person's own."""
+"""Models: the card of every checkpoint, shipped or user-supplied."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def _card(name: str, card: Card, folder: Path) -> None:
 
 
 def _with_paper(text: str, card: Card) -> str:
-    """The text with each section's paper beside its number."""
+    """The text with the paper's name after each section number."""
     spec = REGISTRY.get(str(card["architecture"]))
     return re.sub(r"\((?=sections? )", f"({spec.paper}, ", text) if spec else text
 

@@ -59,7 +59,7 @@ def _explained(page: PhraseState) -> tuple[Checkpoint, Explanation]:
 
 
 def _closed(card: Card) -> str:
-    """What makes its vocabulary a closed one (a word table of its own, or linguistic features), else empty."""
+    """The reason why its vocabulary is closed (its own word vectors, or linguistic features), else empty."""
     words, config = card["words"], card["config"]
     if isinstance(words, Mapping) and words.get("own") and not words.get("over"):
         return "words of its data set"

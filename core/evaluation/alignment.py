@@ -105,7 +105,7 @@ def agreement(predicted: Sequence[Iterable[Link]], pairs: Sequence[AlignedPair])
 
 
 def best_threshold(linked: Sequence[Strengths], pairs: Sequence[AlignedPair]) -> float:
-    """That of :data:`THRESHOLDS` with the best F1 over sure links, the lowest of equal ones."""
+    """The entry of :data:`THRESHOLDS` with the best F1 over sure links; the lowest if several tie."""
     weights = np.array([weight for links in linked for weight in links.values()])
     right = np.array(
         [link in pair.sure for links, pair in zip(linked, pairs, strict=True) for link in links], dtype=bool
@@ -169,9 +169,9 @@ class Attended:
 
 @torch.inference_mode()
 def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair], head: str = "") -> Iterator[Attended]:
-    """The attention maps between the words of each pair, of a transformer those of a ``head``, empty for its card's.
+    """The attention maps between the words of each pair. ``head``: a transformer's head, empty for the card's default.
 
-    Raises DataError for a model without a map from the words of its second sentence to those of its first.
+    Raises DataError for a model that has no attention from its second sentence to its first.
     """
     source, target = checkpoint.roles["first"], checkpoint.roles["second"]
     for pair in pairs:
@@ -190,8 +190,8 @@ def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair], head: str = "")
 
 
 def by_way(attended: Sequence[Attended]) -> dict[str, list[dict[Link, float]]]:
-    """Each pair's links with their weights: those of the target's words (:data:`WORDS`) and, of a model with a map each
-    way, those that both directions have (with the smaller weight) and that one of them has (with the larger)."""
+    """Each pair's weighted links by direction: the target's words (:data:`WORDS`) and, for a model with a map each way,
+    the intersection of both directions (with the smaller weight) and their union (with the larger)."""
     forward = [one.links() for one in attended]
     if any(one.backward is None for one in attended):
         return {WORDS: forward}

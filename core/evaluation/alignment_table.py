@@ -10,9 +10,9 @@ from core.external.heads import title_of
 CAPTION = (
     "Each word of the second sentence links to the word of the first with its largest weight, if that is above a "
     "threshold (fixed on {fixed_on}) and above the null word’s, where a model has one. F1, precision, recall and "
-    "alignment error rate over people’s sure links. Intersection and union: of the links of both directions. Beside "
-    "them: the share of content words that look most at a function word or a sign, and the mean entropy of a word’s "
-    "weights in nats. Identical words: equal words are linked, of several the nearest in relative place."
+    "alignment error rate over people’s sure links. Intersection and union: of the links of both directions. Last "
+    "columns: the share of content words that look most at a function word or a sign, and the mean entropy of a word’s "
+    "weights in nats. Identical words: equal words are linked; if several match, the nearest in relative position."
 )
 """How to read :func:`table`."""
 
@@ -37,15 +37,15 @@ def table(results: Mapping[str, CardWordScores]) -> list[dict[str, str]]:
 
 
 def in_one_line(stored: CardAlignment) -> str:
-    """The figure of the set that the threshold of a card's ``alignment`` was fixed on; of a transformer's head, which
-    was chosen there, that of the next set where there is one."""
+    """F1 on the set that the card's ``alignment`` threshold was fixed on. A transformer's head was also chosen there,
+    so for heads the next set is used if there is one."""
     name = stored["fixed_on"]
     if heads := stored.get("heads"):
         name = next((other for other in stored["results"] if other != name), name)
         chance = heads.get("random_95", {}).get(name)
-        beside = "" if chance is None else f"; the best of {len(heads['f1'])} random maps: {_decimals(chance, 2)}"
+        random_maps = "" if chance is None else f"; the best of {len(heads['f1'])} random maps: {_decimals(chance, 2)}"
         f1 = _decimals(stored["results"][name]["f1"], 2)
-        return f"{title_of(heads['head'])}: F1 {f1} against people’s word alignments ({name}{beside})"
+        return f"{title_of(heads['head'])}: F1 {f1} against people’s word alignments ({name}{random_maps})"
     return f"F1 {_decimals(stored['results'][name]['f1'], 2)} against people’s word alignments ({name})"
 
 

@@ -27,7 +27,7 @@ def fit(log_odds: Sequence[float], right: Sequence[bool]) -> tuple[float, float]
 
 
 def log_loss(log_odds: Sequence[float], right: Sequence[bool], slope: float = 1.0, bias: float = 0.0) -> float:
-    """Mean log-loss in nats of σ(slope · log-odds + bias); without the two that of the model itself."""
+    """Mean log-loss in nats of σ(slope · log-odds + bias); by default the model's uncalibrated loss."""
     z, y = slope * np.asarray(log_odds, dtype=float) + bias, np.asarray(right, dtype=float)
     return float(np.mean(np.logaddexp(0, z) - y * z))
 

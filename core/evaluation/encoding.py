@@ -22,14 +22,14 @@ from core.reading.tokens import MAX_TOKENS, norms
 AT_ONCE = 1024
 """Words whose vectors are read together."""
 COMMON = 1000
-"""Words that are no names, as a rule: those that stand most often in a data set."""
+"""How many of a data set's most frequent words are kept; rarely are these names."""
 POOL = 200
 """Batches drawn together and sorted by length among themselves: more means less padding and less mixing."""
 
 
 class Vocabulary:
-    """Numbers of normalised words in order of appearance, from 1; 0 is no word and has the zero vector. Texts are split
-    by the project's own tokeniser."""
+    """Numbers normalised words in order of appearance, from 1; 0 is padding and has the zero vector. Texts are split by
+    the project's own tokeniser."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
@@ -153,9 +153,9 @@ class Encoded:
 
     @property
     def lengths(self) -> tuple[np.ndarray, ...]:
-        """Words of each row's first text, and of what stands beside it, all contexts together: ``[N]`` each."""
-        beside = [texts.lengths for texts in self.contexts]
-        return (self.first.lengths, np.sum(beside, axis=0)) if beside else (self.first.lengths,)
+        """Word counts of each row's first text and of all its contexts together: ``[N]`` each."""
+        contexts = [texts.lengths for texts in self.contexts]
+        return (self.first.lengths, np.sum(contexts, axis=0)) if contexts else (self.first.lengths,)
 
     @property
     def x(self) -> Ragged:
@@ -254,9 +254,9 @@ def encode(
     extra: Tensor | None = None,
     lines: bool = False,
 ) -> Encoded:
-    """Rows of a file as numbers; new words enter the vocabulary. Without ``labels`` those of the rows are not read,
+    """Encode a file's rows as numbers; new words enter the vocabulary. Without ``labels`` the rows' labels are ignored;
     without ``weights`` every row weighs 1. ``limits``: tokens of the first and of the second sentence that are read.
-    ``lines``: each line of the second is a context of its own (:meth:`core.models.base.PairModel.reads_lines`).
+    ``lines``: each line of the second is a separate context (:meth:`core.models.base.PairModel.reads_lines`).
 
     Raises DataError for a label that is none of ``labels``.
     """

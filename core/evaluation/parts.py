@@ -1,8 +1,8 @@
-"""Predictions for rows that come one by one: part by part, with the next part made ready while one is computed.
+"""Predictions for a stream of rows, part by part; the next part is prepared while the current one is computed.
 
-The rows alone decide which of them are a part, and a part is a data set of its own to the model: the same rows have the
-same batches, and so the same numbers to the last bit on one kind of processor with as many threads, whoever computes
-which part.
+The split into parts depends only on the rows, and each part is batched separately. So equal rows give equal batches
+and, on the same kind of processor with the same number of threads, bit-identical predictions, no matter which process
+computes which part.
 """
 
 from __future__ import annotations

@@ -35,9 +35,9 @@ def outputs(
     share: slice = slice(None),
     intervention: Intervention | None = None,
 ) -> Iterator[tuple[Tensor, Output]]:
-    """The model's output for batches of like length, each with the numbers of its rows. ``vectors [V, D]`` by word
-    number, None for a model with vectors of its own; ``share`` picks some of the batches; ``intervention``: with a
-    matrix a row where it has attention, in the rows' order."""
+    """The model's output for batches of similar length, each with its row numbers. ``vectors [V, D]`` by word number,
+    None for a model that embeds its own tokens; ``share`` picks some of the batches; ``intervention``: its attention,
+    if any, has one matrix per row, in the rows' order."""
     model.eval()
     for numbers in _batches(data)[share]:
         batch, rows = data.batch(numbers, vectors)[0], torch.from_numpy(numbers)
@@ -176,8 +176,8 @@ def _of_external(
     share: slice,
     intervention: Intervention | None,
 ) -> Iterator[tuple[Tensor, Output]]:
-    """As :func:`outputs`, of an external model, which makes pieces of texts by itself."""
-    # Several processes cut the rows alike, however fast each of them is.
+    """Like :func:`outputs`, for an external model, which tokenises the texts itself."""
+    # Every process must form the same batches, however fast it is.
     alone = device.type == "cpu" and share.step in (None, 1)
     batches = checkpoint.batches(readings, BATCH, short=alone)
     for rows, pieces in itertools.islice(batches, share.start, share.stop, share.step):

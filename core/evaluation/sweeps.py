@@ -1,4 +1,4 @@
-"""CSV tables of `python -m trainers sweep` and `compare` that lie beside a card: read, averaged, in plain words."""
+"""Reads and averages the CSV tables of `python -m trainers sweep` and `compare` in a checkpoint's folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.models import REGISTRY
 LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
 TEACHERS = ("one teacher", "the teachers’ mean")
-"""Columns of runs that learn from others: a teacher's score on average, and that of their mean prediction."""
+"""Columns of distilled runs: the teachers' average score, and the score of their mean prediction."""
 SUITE_COLUMNS = {suite: f"accuracy ({suite} pairs)" for suite in ("simple", "order")}
 """Columns of runs that the suites were put to (:mod:`core.evaluation.probe`)."""
 SETTINGS: Mapping[str, InTables] = {

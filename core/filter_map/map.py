@@ -1,16 +1,16 @@
-"""The filter map: where the filters made for a text lie among those of a reference collection (Shen et al. 2018,
-section 5.3, figure 3c; there one filter a text, here one or all of them).
+"""The filter map: places a text's generated filters among the filters of a reference collection (Shen et al. 2018,
+section 5.3, figure 3c; there one filter per text, here one or all of them).
 
 A text's filters are K·h·d numbers (25,000 and more), but an affine function of its code z ∈ R^l: f = [z; 1] M. With R,
 the symmetric root of M Mᵀ, y = [z; 1] R has l + 1 numbers, and every inner product, and so every angle and euclidean
-distance, of the y is that of the filters themselves (:func:`isometry`). A map therefore keeps codes and coordinates
-alone, and computes with y.
+distance, of the y equals the filters' own (:func:`isometry`). A map therefore stores only codes and coordinates, and
+computes with y.
 
 t-SNE is openTSNE's (Poličar, Stražar & Zupan 2024): the map is fitted once, and a new text is placed into it by the
 optimisation of ``TSNEEmbedding.transform`` (van der Maaten's objective over the reference points alone). A place in the
 plane is approximate; :meth:`FilterMap.neighbours` gives the distances in filter space.
 
-Every text is read and placed by itself, so that no result depends on the other texts or on their order.
+Texts are encoded and placed independently, so no result depends on the other texts or on their order.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class FilterMapError(UserError):
 
 @dataclass(frozen=True)
 class Placing:
-    """How a new text is placed: settings that give a finite place within a time that a person waits for. With others
-    openTSNE raises what no page expects, or places a text nowhere."""
+    """How a new text is placed: settings that give finite coordinates within a few seconds. With others openTSNE raises
+    unexpected errors or returns NaN."""
 
     perplexity: float = setting(least=1, most=100)
     initialization: str = setting(one_of=("median", "weighted", "random"))
@@ -77,7 +77,7 @@ PLACING = asdict(Placing(5, "median", 250, 0.1, 1.5, 0.8, 0.25, None))
 
 @dataclass(frozen=True)
 class MapItem:
-    """A text of the reference collection. Its words are not kept: ``id`` is that of its row in the data file."""
+    """A text of the reference collection. Its words are not stored: ``id`` names its row in the data file."""
 
     id: str
     label: str
@@ -98,7 +98,7 @@ class LayoutCard:
     """"cosine" (1 - cos) or "euclid"."""
     quality: dict[str, float]
     """k-NN accuracy over the classes in filter space (``knn_filters``) and in the plane (``knn_plane``), leaving each
-    text out in turn, beside the share of the largest class (``majority``); ``trustworthiness`` of the plane.
+    text out in turn; the share of the largest class (``majority``) for comparison; ``trustworthiness`` of the plane.
     ``knn_held_out``: the accuracy for held-out texts in filter space, where there are any."""
 
     def __post_init__(self) -> None:
@@ -188,9 +188,9 @@ def isometry(maker: FilterMaker, filter: int | None) -> np.ndarray:
 
 
 class _Space:
-    """Filters as points whose distances are those of the filters; for cosine of length 1.
+    """Filters as points with the same distances as the filters; normalised to length 1 for cosine.
 
-    ``points`` float64 ``[N, l + 1]`` are those of the reference collection.
+    ``points``: the reference collection, float64 ``[N, l + 1]``.
     """
 
     def __init__(self, maker: FilterMaker, filter: int | None, metric: str, codes: np.ndarray) -> None:
@@ -293,7 +293,7 @@ class FilterMap:
         return cls(checkpoint, items, codes, layouts, cast(MapCard, card))
 
     def place(self, codes: np.ndarray, layout: str) -> np.ndarray:
-        """Coordinates of new texts, float32 ``[M, 2]``, from their ``codes [M, l]``; each is placed by itself."""
+        """Coordinates of new texts, float32 ``[M, 2]``, from their ``codes [M, l]``; each is placed independently."""
         space, settings = self._space(layout), dict(self.card["placing"])
         start = {key: settings.pop(key) for key in ("perplexity", "initialization")}
         places = np.empty((len(codes), 2), dtype=np.float32)
@@ -305,7 +305,7 @@ class FilterMap:
         return places
 
     def neighbours(self, code: np.ndarray, layout: str, k: int = 8) -> tuple[Neighbour, ...]:
-        """The k items whose filters are nearest to those of ``code [l]``, by their true distance, nearest first. A text
+        """The k items whose filters are nearest to the filters of ``code [l]`` in filter space, nearest first. A text
         of the collection is its own first neighbour, at distance 0."""
         space = self._space(layout)
         distances = space.distances(space.point(code)[None])[0]
@@ -331,7 +331,7 @@ class FilterMap:
     def load(cls, folder: Path, checkpoint: Checkpoint) -> FilterMap:
         """Read and check a map: its version, whose filters it shows, the checksum and the shapes.
 
-        Raises FilterMapError with one sentence that says what is wrong and what to do.
+        Raises FilterMapError with one sentence: the problem and its fix.
         """
         where = f"{checkpoint.name}'s {folder.name}"
         record = _read_record(folder, where)
@@ -384,7 +384,7 @@ def _check(count: int, items: int, filters: Sequence[int | None], metric: str, p
     strange = [number for number in filters if number is not None and not 0 <= number < count]
     if strange or not filters or len(set(filters)) < len(filters):
         raise FilterMapError(f"a map needs different filters of 0 to {count - 1}, or all, got {list(filters)}")
-    # openTSNE would lower the perplexity by itself; trustworthiness wants more than 2 k items.
+    # openTSNE would silently lower the perplexity; trustworthiness needs more than 2 k items.
     needed = max(3 * perplexity, 2 * QUALITY_NEIGHBOURS) + 1
     if not (perplexity >= 1 and items >= needed):
         raise FilterMapError(
@@ -399,7 +399,7 @@ def _read_record(folder: Path, where: str) -> JsonObject:
     except (FileNotFoundError, NotADirectoryError):
         raise FilterMapError(f"there is no map.json in {where}: make a map with `python -m trainers map`") from None
     except OSError as error:
-        raise FilterMapError(f"{where}/map.json cannot be read ({error.strerror}): mend its permissions") from error
+        raise FilterMapError(f"{where}/map.json cannot be read ({error.strerror}): correct its permissions") from error
     except ValueError as error:
         raise FilterMapError(f"{where}/map.json is not readable JSON: copy it again or {_AGAIN}") from error
     if not isinstance(record, dict) or record.get("schema_version") != SCHEMA_VERSION:

@@ -93,8 +93,8 @@ class TextNgrams:
         return len(self._owners)
 
     def strongest(self, filter: Matrix, bias: float, k: int) -> list[Ngram]:
-        """The k n-grams for which a filter ``[h, d]`` gives most, the largest value first; ``bias`` is in the values,
-        as in those of :func:`window_values`."""
+        """The k n-grams with the largest values of a filter ``[h, d]``, the largest first. Like :func:`window_values`,
+        the values include ``bias``."""
         by_word = np.pad(self._words.values(filter), ((0, 0), (0, 1)))
         values = np.full(len(self), bias, dtype=np.float32)
         for place, ids in zip(by_word, self._ngrams, strict=True):

@@ -93,8 +93,8 @@ def _one_point(embedding: np.ndarray, P: Any, *, reference_embedding: np.ndarray
 
 
 def quality(distances: np.ndarray, coordinates: np.ndarray, labels: Sequence[str], k: int) -> dict[str, float]:
-    """How much of ``distances [N, N]`` and of the classes the plane ``[N, 2]`` keeps: k-NN accuracy in both, leaving
-    each point out in turn, the share of the largest class beside them, and trustworthiness."""
+    """How well the plane ``[N, 2]`` preserves ``distances [N, N]`` and the classes: leave-one-out k-NN accuracy,
+    the largest class's share for comparison, and trustworthiness."""
     from sklearn.manifold import trustworthiness
 
     scores = {
@@ -107,7 +107,7 @@ def quality(distances: np.ndarray, coordinates: np.ndarray, labels: Sequence[str
 
 
 def _knn_accuracy(distances: np.ndarray, labels: Sequence[str], k: int) -> float:
-    """Share of the texts whose class is that of most of their k nearest others: of ``distances [N, N]``."""
+    """Leave-one-out k-NN accuracy: the share of texts whose class is the majority among their k nearest neighbours."""
     others = distances.copy()
     np.fill_diagonal(others, np.inf)
     return knn_accuracy(others, labels, labels, k)

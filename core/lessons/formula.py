@@ -1,7 +1,7 @@
 r"""Formulas of lessons: LaTeX as MathML (by latex2mathml), with numbers of the example in their places.
 
-``\val{name}`` stands for a value by its name (a vector in parentheses, a matrix in brackets); ``\each{between}{name}{
-body}`` repeats the body for every part of a value, with its number, from 1, in place of each #. Browsers draw MathML
+``\val{name}`` is replaced by the named value (a vector in parentheses, a matrix in brackets); ``\each{between}{name}{
+body}`` repeats the body for every part of a value, replacing each # by the part's number, from 1. Browsers draw MathML
 themselves, on the page and in a printed handout; each number carries its name (``data-of``), so that it can be clicked.
 """
 
@@ -62,7 +62,7 @@ def mathml(latex: str, values: Values, digits: int) -> str:
     expanded = re.sub(r"\\([A-Za-z]+)", lambda match: MACROS.get(match[1], match[0]), expanded)
     try:
         root = ElementTree.fromstring(convert(expanded, xmlns="", display="block"))
-    except Exception as error:  # latex2mathml has many of its own
+    except Exception as error:  # latex2mathml raises many types
         raise LessonError(f"the formula {latex!r} is not valid LaTeX ({type(error).__name__}): correct it") from None
     for element in root.iter():
         _finish(element, named, latex)
@@ -70,7 +70,7 @@ def mathml(latex: str, values: Values, digits: int) -> str:
 
 
 def _finish(element: Element, named: list[tuple[str, str]], latex: str) -> None:
-    """Put a number in its place, and set names upright."""
+    """Inserts the numbers, and sets names upright."""
     text = element.text or ""
     if element.tag == "mfrac" and len(element) != 2:
         raise LessonError(f"the formula {latex!r} has a fraction without two parts: correct it")
@@ -85,7 +85,7 @@ def _finish(element: Element, named: list[tuple[str, str]], latex: str) -> None:
             element.tag, element.text = "mn", number
             element.attrib = {"data-of": name, "class": "value"}
     elif element.tag == "munder":
-        element.tag = "msub"  # limits beside the sign: a handout keeps to one page
+        element.tag = "msub"  # limits next to the sign, so that a handout fits on one page
     elif element.tag == "mover":
         element.set("accent", "true")
     elif element.tag == "mtable":

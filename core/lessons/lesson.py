@@ -1,4 +1,4 @@
-"""A lesson: a YAML file of this folder that says what to show, step by step. docs/lessons.md describes the format.
+"""A lesson: a YAML file in this folder that defines the steps to show. docs/lessons.md describes the format.
 
 A lesson holds no number that can be computed: its ``source`` (:mod:`core.lessons.sources`) runs the models' own code on
 the inputs and returns named values, and formulas, pictures and guesses refer to those by name.
@@ -44,8 +44,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Step:
-    """One step. ``numbers``: the formula with numbers, a line each. ``lit``: names of what it is about; ``guess``: a
-    number that a person may guess before it is shown; ``opens``: a checkpoint that shows it trained."""
+    """One step. ``numbers``: the formula with numbers, by line. ``lit``: the values to highlight; ``guess``: a number
+    that learners may guess before it is shown; ``opens``: a checkpoint that shows the step in a trained model."""
 
     title: str
     says: str
@@ -59,10 +59,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Lesson:
-    """``inputs``: the numbers, and ``texts``: the sentences, that a person may change; ``given``: values that stand
-    beside the picture, such as weights; ``words``: names of a value's parts; ``checkpoints``: the model whose numbers
-    these are, and those that stand in for it where it is missing; ``digits`` behind the point; ``name``: from the
-    file's own."""
+    """``inputs``: the editable numbers, ``texts``: the editable sentences; ``given``: values shown next to the picture,
+    such as weights; ``words``: names of a value's parts; ``checkpoints``: the model that computes the numbers, then
+    its substitutes if it is missing; ``digits``: decimals shown; ``name``: from the file name."""
 
     title: str
     about: str
@@ -113,8 +112,8 @@ def at(values: Values, name: str) -> Value:
 
 
 def shown(number: float, digits: int) -> str:
-    """A number with so many digits behind the point, without zeros at its end; one too small for them with up to two
-    more, or with a power of ten, as one of a million and more is."""
+    """A number with up to ``digits`` decimals, without trailing zeros. Smaller numbers get up to two more decimals or a
+    power of ten; so do numbers from a million up."""
     if abs(number) >= 1e6:
         return f"{number:.2e}".replace("e+0", "e").replace("-", "−")
     texts = [f"{number:.{more}f}".rstrip("0").rstrip(".") for more in range(digits, digits + 3)]
@@ -125,8 +124,8 @@ def shown(number: float, digits: int) -> str:
 
 
 def said(text: str, values: Values, digits: int) -> str:
-    r"""A sentence with the number of each of its ``\val{name}`` in its place. Raises LessonError as :func:`at` does,
-    and for a name of several numbers."""
+    r"""A sentence with each ``\val{name}`` replaced by its number. Raises LessonError like :func:`at`, and if the name
+    stands for several numbers."""
 
     def number(match: re.Match[str]) -> str:
         value = at(values, match[1])

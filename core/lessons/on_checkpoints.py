@@ -29,7 +29,7 @@ class ReadPair(NamedTuple):
     batch: Batch
     output: Output
     words: dict[str, list[str]]
-    """Those of :func:`words_of`."""
+    """The result of :func:`words_of`."""
 
 
 def checkpoint_of(given: Given) -> Checkpoint:
@@ -100,7 +100,7 @@ PARTS = {"parts": ["left", "itself", "right", "context", "bias"]}
 @source("attconv light")
 @torch.inference_mode()
 def light(given: Given) -> Evaluated:
-    """Inputs ``word`` and ``filter`` say which word of the hypothesis and which filter are followed, from 1."""
+    """Inputs ``word`` and ``filter``: numbers of the hypothesis word and the filter to follow, from 1."""
     pair = read(given)
     values, _ = _attentive(given, pair)
     return Evaluated(values, pair.words | PARTS, pair.checkpoint.name)
@@ -139,7 +139,7 @@ def _gated(layer: GatedConvolution, states: Tensor) -> tuple[Tensor, Tensor]:
 @source("phrases")
 @torch.inference_mode()
 def phrases(given: Given) -> Evaluated:
-    """Input ``phrase`` says which phrase of the second sentence is followed, from 1."""
+    """Input ``phrase``: number of the phrase of the second sentence to follow, from 1."""
     pair = read(given)
     checkpoint, trace = pair.checkpoint, pair.output.trace
     texts = given.texts["first"], given.texts["second"]
@@ -183,7 +183,7 @@ def phrases(given: Given) -> Evaluated:
 @source("generated filters")
 @torch.inference_mode()
 def generated_filters(given: Given) -> Evaluated:
-    """Inputs ``filter`` and ``window`` say which filter and which window of the second text are followed, from 1."""
+    """Inputs ``filter`` and ``window``: numbers of the filter and of the second text's window to follow, from 1."""
     pair = read(given)
     model, trace = pair.checkpoint.model, pair.output.trace
     assert isinstance(model, AdaQA)

@@ -44,8 +44,8 @@ def _probabilities(asked: Question, rows: Tensor) -> list[float]:
 
 @source("moved attention")
 def moved_attention(given: Given) -> Evaluated:
-    """Inputs ``word`` and ``link`` say which word of the second sentence is followed, and which of its links, from 1.
-    For a model whose one map has the second sentence's words as rows."""
+    """Inputs ``word`` and ``link``: numbers of the second sentence's word to follow and of its link, from 1. Needs a
+    model whose only map has the second sentence's words as rows."""
     asked = _asked(given)
     known = _known(_moved, asked, given)
     i = given.number("word", len(known.words["x"]))
@@ -101,7 +101,7 @@ def _moved(asked: Question) -> Evaluated:
 
 @source("ways to ask why")
 def ways(given: Given) -> Evaluated:
-    """Input ``word`` says which word of the second sentence is followed, from 1."""
+    """Input ``word``: number of the second sentence's word to follow, from 1."""
     asked = _asked(given)
     known = _known(_ways, asked, given)
     i = given.number("word", len(known.words["x"]))

@@ -28,8 +28,7 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Given:
-    """What a source reads: a lesson's inputs and texts, with those of a person in their places, and the names of its
-    checkpoints."""
+    """A source's arguments: a lesson's inputs and texts, with the learner's changes, and its checkpoints' names."""
 
     inputs: JsonMapping
     texts: Mapping[str, str]
@@ -57,10 +56,10 @@ def source(name: str) -> Callable[[Source], Source]:
 
 
 def evaluate(lesson: Lesson, inputs: Values, texts: Mapping[str, str]) -> Evaluated:
-    """The lesson's values with these inputs and texts in place of its own.
+    """The lesson's values, computed with these inputs and texts.
 
-    Raises LessonError for an unknown source, CheckpointError where no checkpoint of the lesson is there, and PairError
-    for a text without a word; LessonError for numbers with which there is no result, too.
+    Raises LessonError for an unknown source and for numbers that give no result, CheckpointError if the lesson has
+    no available checkpoint, and PairError for a text without words.
     """
     if lesson.source not in SOURCES:
         known = ", ".join(sorted(SOURCES))

@@ -101,8 +101,8 @@ def word_by_word(given: Given) -> Evaluated:
     mask = torch.ones(1, len(states), dtype=torch.bool)
     looking = layer(asking, states[None], mask, torch.zeros(1, 3, dtype=torch.long))
     context_a, _, context_c = looking.contexts[0]
-    beside = torch.cat([tensor(inputs["h_B"]), context_a])
-    asked = beside @ tensor(inputs["W_h"])
+    query_input = torch.cat([tensor(inputs["h_B"]), context_a])
+    asked = query_input @ tensor(inputs["W_h"])
     carried = context_a @ tensor(inputs["W_a"])
     combination = Combination("concat", size).double()
     assert combination.both is not None

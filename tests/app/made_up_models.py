@@ -200,8 +200,8 @@ def make_map(model: Checkpoint, file: Path) -> None:
 
 def make_all(folder: Path) -> None:
     """Two good checkpoints (one whose title is Markdown), one that reads the hypothesis alone, one that reads each
-    evidence sentence of a claim by itself, two phrase models, those that make filters (with and without a map), and
-    broken ones. The folder data beside them has what the maps were made of."""
+    evidence sentence of a claim separately, two phrase models, those that make filters (with and without a map), and
+    broken ones. The folder ``data`` next to them has the maps' reference texts."""
     make_checkpoint(folder, "test-light", "Test light", 1, alignment=ALIGNMENT)
     make_checkpoint(folder, "test-other", "**Other** <b>:smile:</b>", 2)
     make_checkpoint(folder, "test-alone", "Test alone", 3, context="none")

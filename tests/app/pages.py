@@ -21,7 +21,7 @@ def open_view(file, /, **link):
 
 
 def sentences(app):
-    """The notices that stand in place of the figures."""
+    """The notices shown instead of the figures."""
     return [h.proto.body for h in app.get("html") if h.proto.body.startswith("<p ")]
 
 
@@ -74,6 +74,5 @@ def open_file(app, text):
 
 
 def come_to_rest(page):
-    """Wait until the page in a browser has been drawn: Streamlit's own widgets lose a click that comes while they are
-    drawn anew."""
+    """Wait until the browser has drawn the page: Streamlit's widgets lose clicks during a redraw."""
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")

@@ -33,7 +33,7 @@ VIEWS = {
     "models": (Table, Frame),
     "rowEffects": (RowEffects, Frame),
 }
-"""What each view's ``data`` has, beside what its page gives without a new drawing."""
+"""The ``data`` type of each view, apart from the values that its page sends without a redraw."""
 PLAIN: dict[object, str] = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 
 

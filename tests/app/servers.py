@@ -94,7 +94,7 @@ def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def serve(script: str, folder: Path, checkpoints: Path) -> Iterator[str]:
-    """Address of this script, as long as a fixture needs it."""
+    """Serves a script and yields its address while a fixture needs it."""
     server = Server.start(script, folder, checkpoints)
     try:
         yield server.address
@@ -104,7 +104,7 @@ def serve(script: str, folder: Path, checkpoints: Path) -> Iterator[str]:
 
 def start_app(folder: Path, checkpoints: Path, guests: Path) -> Server:
     """The app, whose Error desk has a run over the made-up file, with tags of Ann and Bob, and where test-other has an
-    index of training rows. Beside the checkpoints it has an external model."""
+    index of training rows. It also has an external model."""
     own = folder / "checkpoints"
     own.mkdir(parents=True)
     for model in (*checkpoints.iterdir(), guests / "small-bert"):

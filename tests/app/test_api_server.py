@@ -62,7 +62,7 @@ def answered(server, body, client):
 
 
 def quiet(server, seconds):
-    """Whether the server stops computing within so many seconds."""
+    """Whether the server stops computing within ``seconds``."""
     process, until = psutil.Process(server.pid), time.monotonic() + seconds
     while time.monotonic() < until:
         before = sum(process.cpu_times()[:2])

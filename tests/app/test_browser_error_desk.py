@@ -1,4 +1,4 @@
-"""The Error desk in a real browser: from an upload to the exported report, which opens by itself."""
+"""The Error desk in a real browser: from an upload to the exported report, a self-contained file."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.wait_for_url(re.compile("sort=id"))
     settled(page)
 
-    # A row opens beside the table, is tagged under one's name, and goes into the report.
+    # A row opens next to the table, is tagged under the user's name, and appears in the report.
     page.get_by_role("textbox", name="Your name").fill("Ann of the browser")
     page.get_by_role("textbox", name="Your name").press("Enter")
     settled(page)

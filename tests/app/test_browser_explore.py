@@ -1,4 +1,4 @@
-"""Explore in a real browser: what a class and a person with a phone need of it."""
+"""Explore in a real browser: on a projector in class, on a phone, with the keyboard."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_the_sidebar_shows_where_the_keyboard_is_and_no_tooltip_stays_after_a_sw
     page.keyboard.press("Tab")
     expect(entry).to_be_focused()
     assert entry.evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
-    # Streamlit's own inputs are hidden: the ring is around what stands for them.
+    # Streamlit hides its inputs and draws their labels: the focus ring is around the label.
     for name, sign in (("Projector", "[data-testid=stCheckbox] label"), ("Weights", "[data-testid=stRadioOption]")):
         shown = page.get_by_test_id("stSidebar").locator(f"{sign}:has-text('{name}')")
         shown.locator("input").focus()
@@ -213,7 +213,7 @@ def test_a_premise_of_200_words_leaves_the_hypothesis_whole(open_page):
     premise.hover()
     page.mouse.wheel(0, 60)
     page.wait_for_function("node => node.scrollTop > 20", arg=premise.element_handle())
-    page.wait_for_timeout(300)  # ribbons were drawn anew
+    page.wait_for_timeout(300)  # ribbons were redrawn
     assert premise.evaluate("node => node.scrollTop") > 20
 
 

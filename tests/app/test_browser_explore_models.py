@@ -45,7 +45,7 @@ def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
     assert grid.get_attribute("aria-colcount") == "6"
     none = grid.locator('[data-cell="1,5"]')
     assert re.fullmatch(r"dog to \(no word\): weight .*%", none.get_attribute("aria-label"))
-    # In one go: what comes late draws the matrix anew.
+    # In one step: late answers redraw the matrix.
     left = grid.evaluate(
         """grid => [0, 1, 4, 5].map((column) =>
              grid.querySelector(`[data-cell="1,${column}"]`).getBoundingClientRect().x)"""
@@ -156,7 +156,7 @@ def test_training_rows_like_the_pair_open_on_explore(open_page):
 def test_what_crosses_a_word_is_outlined_and_named_and_the_verdict_without_it_stands_beside(open_page):
     page = open_page(link(**TWO_SIDED | EXCHANGED, select="x1"), **PHONE)
     expect(ribbons(page, "of-mine")).to_have_count(1)
-    assert ribbons(page, "outline").count() == 3, "those of all three words, and nobody's who looks elsewhere"
+    assert ribbons(page, "outline").count() == 3, "all three words' ribbons, and no one else's"
     line = page.locator("span.crossed")
     expect(line).to_have_text(re.compile(r"^“cat” is crossed by “dog” and “playing” \(q = 0\.\d\d\)$"))
     expect(chip(page, "hypothesis", "cat")).to_have_attribute(
@@ -193,7 +193,7 @@ def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
         page.get_by_role("button", name="Attention (CSV)").click()
     assert numbers.value.suggested_filename.endswith(file[-18:].replace(".svg", ".csv"))
     expect(page.get_by_text("against people’s word alignments")).to_have_count(0)
-    # How far it can be believed is computed when a person asks for it, and each number says more.
+    # Faithfulness is computed on request, and each number has a tooltip.
     panel = page.locator(".panel.belief")
     panel.get_by_role("button", name="Compute the faithfulness").click()
     expect(panel.locator(".sentence")).to_contain_text("of 100 permutations")
@@ -234,7 +234,7 @@ def test_back_goes_back_with_one_press_from_every_page_and_two_with_two(open_pag
         menu.and_(page.get_by_role("link", name=name)).click()
         arrived(page, sign)
     page.evaluate("history.back()")
-    page.wait_for_timeout(20)  # as fast as a person presses twice
+    page.wait_for_timeout(20)  # as fast as a double press
     page.evaluate("history.back()")
     expect(chip(page, "hypothesis", "jumping")).to_be_visible()
     arrived(page, explore)

@@ -58,7 +58,7 @@ def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
     page = open_page(link(second="A dog is jumping", select="x2"))
     first = page.locator('[data-part="verdict"]').inner_text()
     expect(page.get_by_role("button", name="Drop “dog” from the hypothesis")).to_be_visible()
-    expect(page.get_by_role("button", name="Insert “not”")).to_have_count(0)  # nobody writes: a not dog
+    expect(page.get_by_role("button", name="Insert “not”")).to_have_count(0)  # "a not dog" is not English
     chip(page, "hypothesis", "jumping").click()
     page.get_by_role("button", name="Insert “not” before “jumping”").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is not jumping")

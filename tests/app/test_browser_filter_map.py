@@ -223,7 +223,7 @@ def test_explore_tells_what_each_window_takes_in(open_page):
 def test_explore_shows_the_filters_of_either_text(open_page):
     page = open_page("/?" + urlencode({"model": "test-qa", **QUESTION}))
     panel = page.locator(".filters")
-    strongest = panel.get_by_role("button", name=re.compile("^Strongest")).first  # beside those of the selected word
+    strongest = panel.get_by_role("button", name=re.compile("^Strongest")).first  # the selected word's follow
     expect(page.locator("section.effects li").first).to_be_visible()
     panel.get_by_role("button", name="answer", exact=True).click()
     strongest.click()

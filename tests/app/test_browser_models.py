@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 TABLE = "table.models"
 SHIPPED = sum(folder.name != "words" for folder in PRETRAINED.iterdir())
-"""The table has the test models beside these."""
+"""The table also lists the test models."""
 
 
 def height(page):

@@ -64,7 +64,7 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
     page = open_page(address.replace("DESK", desk), wait=PAGES[address], viewport={"width": 1920, "height": 1080})
 
     def violations(**options):
-        """What is still wrong once the page has come to rest: what is drawn anew is pale for a moment."""
+        """axe's violations once the page has settled: redrawn elements fade in, so their contrast is low at first."""
         for _ in range(10):
             rules = Axe().run(page, options={"resultTypes": ["violations"]} | options).response["violations"]
             wrong = [
@@ -81,7 +81,7 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
     assert violations() == []
     page.emulate_media(color_scheme="dark")
     expect(page.locator(".stApp")).to_have_css("background-color", "rgb(17, 22, 28)")
-    # Of axe's rules that of contrast alone depends on the theme.
+    # Contrast is axe's only rule that depends on the theme.
     assert violations(runOnly=["color-contrast"]) == []
     page.emulate_media(color_scheme="light")
     verdict = page.locator(".said").first
@@ -92,7 +92,7 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
     expect(page.locator("html")).to_have_css("font-size", "22.5px")
     if before:
         expect(verdict).to_have_css("font-size", f"{1.5 * before:g}px")
-        wait_until(  # cells are made anew while the sidebar becomes wider
+        wait_until(  # cells are redrawn while the sidebar widens
             page,
             lambda page: page.locator('[data-cell="0,0"]').evaluate_all(
                 "cells => cells.map(cell => cell.getBoundingClientRect().width)"
@@ -109,7 +109,7 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
     page.wait_for_function(
         """() => { const main = document.querySelector("[data-testid=stMain]");
                    return main.scrollWidth <= main.clientWidth; }"""
-    )  # while the page is drawn anew it may be wider for a moment
+    )  # during a redraw the page may briefly be wider
 
 
 def test_large_type_on_a_small_projector_squeezes_nothing(open_page, server):
@@ -163,7 +163,7 @@ LOOKS = """() => {
       return [style.outlineStyle, style.outlineColor, style.boxShadow, style.borderColor, style.stroke].join();
     }).join();
   };
-  const place = window.walked && window.walked !== document.body; // nothing has the focus while a page is drawn anew
+  const place = window.walked && window.walked !== document.body; // nothing has the focus during a redraw
   const unmarked = place && window.walked !== node && looks(window.walked) === window.looked
     ? (window.walked.getAttribute('aria-label') || window.walked.outerHTML).slice(0, 120) : null;
   [window.walked, window.looked] = [node, looks(node)];

@@ -18,31 +18,31 @@ PAIR = {"first": "An animal is playing with a toy", "second": "A dog jumping out
 
 
 class Wire:
-    """What goes over the socket of a page, from a reload of it on."""
+    """The messages on a page's web socket since its last reload."""
 
     def __init__(self, page):
-        self.said, self.heard = list[BackMsg](), list[ForwardMsg]()
+        self.sent, self.received = list[BackMsg](), list[ForwardMsg]()
         page.on("websocket", self._listen)
         page.reload()
 
     def _listen(self, socket):
-        socket.on("framesent", lambda data: self.said.append(BackMsg.FromString(data)))
-        socket.on("framereceived", lambda data: self.heard.append(ForwardMsg.FromString(data)))
+        socket.on("framesent", lambda data: self.sent.append(BackMsg.FromString(data)))
+        socket.on("framereceived", lambda data: self.received.append(ForwardMsg.FromString(data)))
 
     def forget(self):
-        self.said.clear()
-        self.heard.clear()
+        self.sent.clear()
+        self.received.clear()
 
     @property
     def asked(self):
         """The runs that the browser has asked for, each by its part of the page; empty: all of it."""
-        return [message.rerun_script.fragment_id for message in self.said if message.HasField("rerun_script")]
+        return [message.rerun_script.fragment_id for message in self.sent if message.HasField("rerun_script")]
 
     @property
     def ends(self):
-        """Where in what was heard a run came to its end, and how. One that gave way to the next, as a busy machine's
-        do, came to none: what was asked for says which that was."""
-        ended = [(i, message) for i, message in enumerate(self.heard) if message.HasField("script_finished")]
+        """Positions in ``received`` where script runs ended, and their status. A run superseded by the next one, as
+        happens on a busy machine, has no end; the requests in ``sent`` tell which one it was."""
+        ended = [(i, message) for i, message in enumerate(self.received) if message.HasField("script_finished")]
         named = {i: ForwardMsg.ScriptFinishedStatus.Name(message.script_finished) for i, message in ended}
         return {i: name for i, name in named.items() if name != "FINISHED_EARLY_FOR_RERUN"}
 

@@ -56,7 +56,7 @@ def test_a_pair_is_explained_once(monkeypatch):
     read, real = [], explain
 
     def counted(*args, records=None, **more):
-        if records is None:  # what words do asks for some records alone, beside the page
+        if records is None:  # requests for word effects pass the records that they need
             read.append(args[1:])
         return real(*args, records=records, **more)
 
@@ -152,8 +152,8 @@ def test_two_versions_mark_the_changed_words():
 def test_the_page_opens_with_two_models_and_takes_up_to_three_more():
     app = page()
     assert len(titles(app)) == 2
-    beside = app.multiselect[0]
-    beside.set_value(["test-other", "test-alone"]).run()
+    others = app.multiselect[0]
+    others.set_value(["test-other", "test-alone"]).run()
     assert drawn(app)["sections"][2]["matrix"] is None
     assert query(app)["with"] == "test-other,test-alone"
 

@@ -35,7 +35,7 @@ def test_the_page_asks_about_the_pair_that_is_shown(drawn, checkpoints):
         asked["verdict"]
         == Question(load(checkpoints / "test-light"), PAIR["first"], "the dog is playing").words().verdict
     )
-    assert not drawn(app)["explicit"] and "select" not in query(app), "nobody has chosen a word"
+    assert not drawn(app)["explicit"] and "select" not in query(app), "the user has not chosen a word"
 
 
 def test_a_word_that_a_person_or_the_address_has_chosen_stays_selected(drawn):

@@ -1,4 +1,4 @@
-"""The Error desk's form: columns that a person names, and the question what a table's first line is."""
+"""The Error desk's form: columns named by the user, and the question whether a table's first line is a header."""
 
 import os
 

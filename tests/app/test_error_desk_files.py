@@ -1,4 +1,4 @@
-"""The Error desk's files: what is read and predicted, in which order, and how it is told."""
+"""The Error desk's files: reading, predicting, their order, and the messages shown."""
 
 import gzip
 import json
@@ -79,7 +79,7 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     sha256 = [read_card(checkpoints / name)["sha256"] for name in ("test-light", "test-other")]
     assert [model.sha256 for model in known.models] == sha256
 
-    # One of its files is cut off: the page says that it is predicted anew.
+    # One of its files is truncated: the page says that it must be predicted again.
     (part,) = (tmp_path / "desk/runs").glob(f"*/{model_file(sha256[0])}")
     part.write_bytes(part.read_bytes()[:-60])
     button(app, "New run").click().run()

@@ -10,7 +10,7 @@ from core.errors import UserError
 
 
 class Listener:
-    """Keeps the events it is told."""
+    """Records the events it receives."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -37,7 +37,7 @@ BYTES = bytes(200_000)
 
 
 class Steps:
-    """A computation of so many steps, each of which takes ``seconds``. ``done``: steps so far; ``ended``: whether its
+    """A computation of ``count`` steps, each of which takes ``seconds``. ``done``: steps so far; ``ended``: whether its
     progress raised."""
 
     def __init__(self, count: int, seconds: float = 0.01) -> None:
@@ -117,8 +117,8 @@ def test_a_computation_that_waits_for_a_slot_ends_when_its_client_leaves():
 
 
 def test_the_client_that_has_used_the_least_computes_next():
-    """Two clients with four computations keep both slots busy; a third one has one of the slots as long as it needs it,
-    so that the others together compute about as much in that time."""
+    """Two clients with four computations keep both slots busy; a third one gets a slot until it is done, so the
+    others together compute about as much in that time."""
     executor, heavy = Executor(slots=2, quantum=0.1), [Steps(ENDLESS, 0.02) for _ in range(4)]
     leaves = [executor.ask(n, steps, f"heavy {n % 2}", Listener()) for n, steps in enumerate(heavy)]
     until(lambda: sum(steps.done for steps in heavy) > 100)

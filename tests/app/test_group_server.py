@@ -187,7 +187,7 @@ def test_the_api_answers_behind_the_login_and_ends_with_its_client(group):
 
 @pytest.fixture(scope="module")
 def run():
-    """Waits for a coroutine in a thread that has an event loop of its own: Playwright's occupies this one."""
+    """Waits for a coroutine in a thread with its own event loop: Playwright's occupies this one."""
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -204,7 +204,7 @@ def connections(group, number):
 
 
 def until(true):
-    """Wait for a machine that trains beside the tests."""
+    """Wait patiently: the machine may be training at the same time."""
     deadline = time.monotonic() + 600
     while not true():
         assert time.monotonic() < deadline
@@ -248,7 +248,7 @@ def opened(browser, group, name, cookie, row):
 
 
 def pressed(page, tag):
-    """Whether a tag is given on the page; it is clicked where it is not: while a page is drawn anew clicks are lost."""
+    """Whether a tag is set on the page; clicks it if not, because clicks during a redraw are lost."""
     button = page.get_by_role("button", name=tag)
     settled(page)
     expect(button).to_have_count(1)

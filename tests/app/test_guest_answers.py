@@ -1,4 +1,4 @@
-"""External models whose outputs are no classes, and folders that cannot be used, on the pages."""
+"""External models whose outputs are not classes, and unusable folders, on the pages."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_explore_leads_to_the_form_which_starts_empty_and_opens_again(own, tmp_p
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     app = explore(model="numbered")
     links = [one.proto for one in app.get("page_link")]
-    assert any(link.label == "Say what its classes mean" and "model=numbered" in link.query_string for link in links)
+    assert any(link.label == "Name its classes" and "model=numbered" in link.query_string for link in links)
     app = open_view("models", model="numbered")
     assert [box.value for box in app.selectbox[1:]] == [None] * 3 and "0 of 3 classes have a name" in html(app)
     for box, label in zip(app.selectbox[1:], ("neutral", "entailment", "contradiction"), strict=True):

@@ -43,7 +43,7 @@ def matrix(data):
 
 
 def row_effects(app):
-    """The models whose word effects the Error desk asks for."""
+    """The models whose word effects the Error desk requests."""
     return [one for data in components(app) if data.get("view") == "rowEffects" for one in data["models"]]
 
 

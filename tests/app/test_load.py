@@ -12,7 +12,7 @@ from trainers.bench.app import Phase, TimedVerdict, Visitor, pairs, phase
 
 
 def run(coroutine):
-    """Its result, from a thread of its own: a browser of other tests occupies this one's event loop."""
+    """The coroutine's result, from a separate thread: other tests' browser occupies this thread's event loop."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
 

@@ -1,4 +1,4 @@
-"""Which models a page offers, and which one stands beside another."""
+"""The models that a page offers, and the hypothesis-only model for comparison."""
 
 import json
 import shutil
@@ -13,9 +13,9 @@ from tests.app.pages import chooser, open_view
 def test_the_model_beside_a_verdict_judges_the_same_without_a_context():
     cards = {name: read_card(folder) for name, folder in available().items() if not name.startswith("test-")}
     entailment = {name for name, card in cards.items() if card["task"] == "entailment"}
-    beside = {name: judging_alone(card) for name, card in cards.items()}
+    baselines = {name: judging_alone(card) for name, card in cards.items()}
     assert len(entailment) > 10
-    assert beside == {name: "nli-hypothesis-only" if name in entailment else None for name in cards} | {
+    assert baselines == {name: "nli-hypothesis-only" if name in entailment else None for name in cards} | {
         "nli-hypothesis-only": None
     }
 
@@ -28,7 +28,7 @@ def test_models_that_are_small_for_the_lessons_stand_last_and_say_so():
 
 
 @pytest.mark.parametrize(
-    ("change", "beside"),
+    ("change", "baseline"),
     [
         ({}, "alone"),
         ({"task": "another"}, None),
@@ -37,13 +37,13 @@ def test_models_that_are_small_for_the_lessons_stand_last_and_say_so():
     ],
     ids=["same", "task", "labels", "roles"],
 )
-def test_it_is_known_by_its_card_whatever_its_name(checkpoints, tmp_path, monkeypatch, change, beside):
+def test_it_is_known_by_its_card_whatever_its_name(checkpoints, tmp_path, monkeypatch, change, baseline):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
     for name, copied in (("light", "test-light"), ("alone", "test-alone"), ("broken", "test-foreign")):
         shutil.copytree(checkpoints / copied, tmp_path / name)
     file = tmp_path / "alone" / "card.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
-    assert judging_alone(read_card(tmp_path / "light")) == beside
+    assert judging_alone(read_card(tmp_path / "light")) == baseline
     card = read_card(tmp_path / "light")
-    assert judging_alone({**card, "roles": {**card["roles"], "judged": "both"}}) == beside, "the second of both"
+    assert judging_alone({**card, "roles": {**card["roles"], "judged": "both"}}) == baseline, "the second of both"

@@ -1,4 +1,4 @@
-"""Studies beside a card: tables of runs, in plain words."""
+"""Studies in a checkpoint's folder: tables of runs, shown with plain labels."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The page Models, a card that says little, and tables of sweeps beside a card."""
+"""The page Models, a minimal card, and tables of sweeps in a checkpoint's folder."""
 
 import csv
 import io
@@ -312,8 +312,8 @@ def test_either_text_has_a_table_of_filters_that_adds_up(name, checkpoints):
             parts = [line[f"word_{i}"] for i in range(1, 6)]
             assert sum(map(float, [*parts, line["bias"]])) == pytest.approx(float(line["preactivation"]), abs=1e-5)
         if name == "test-qa":
-            beside = {"products of both texts’ filters", "the classifier’s bias", f"all filters over the {other.rows}"}
-            assert {line["filter"] for line in lines[7:]} == beside
+            others = {"products of both texts’ filters", "the classifier’s bias", f"all filters over the {other.rows}"}
+            assert {line["filter"] for line in lines[7:]} == others
             for label, logit in zip(explanation.labels, explanation.logits, strict=True):
                 assert sum(float(line[f"share_{label}"]) for line in lines) == pytest.approx(logit, abs=1e-4)
         else:

@@ -1,4 +1,4 @@
-"""“not” is offered where a person would write it, and nowhere else."""
+"""“not” is only offered where English allows it."""
 
 import pytest
 

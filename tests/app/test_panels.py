@@ -20,7 +20,7 @@ TURNED = tuple(zip(*WEIGHTS, strict=True))
 
 @pytest.fixture
 def more_panels(monkeypatch):
-    """The panels of the tests beside the app's; afterwards the app's alone."""
+    """The tests' panels in addition to the app's; removed again afterwards."""
     monkeypatch.setattr(panels, "__path__", list(panels.__path__))
     with_more_panels()
     components.bundled.cache_clear()

@@ -1,4 +1,4 @@
-"""Who may open the app: this machine alone, unless a person asks for more."""
+"""Access to the app: only from this machine, unless the user allows more."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""One pair for all pages: what a person types, chooses or opens on one of them is there on the others."""
+"""All pages share one pair: whatever the user types, chooses or opens on one page is on the others too."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def go(app, page, **link):
 
 
 def boxes(app):
-    """Those of the texts: they grow with them on the map."""
+    """The text inputs; on the map they are text areas that grow with their texts."""
     return app.text_input or app.text_area
 
 
@@ -105,7 +105,7 @@ def test_a_link_to_a_model_of_another_task_opens_with_that_tasks_example():
     go(app, "models")
     for page in ("explore", "compare"):
         app = go(app, page, model="test-with-evidence")
-        assert query(app)["example"] == "claim", "a pair for entailment is no claim with its evidence"
+        assert query(app)["example"] == "claim", "an entailment pair has no evidence sentences"
     choose(app, "Example", "negation")
     assert query(go(app, "explore", model="test-light"))["example"] == "negation", "within a task an example stays"
 
@@ -113,8 +113,8 @@ def test_a_link_to_a_model_of_another_task_opens_with_that_tasks_example():
 def test_another_pages_pair_takes_the_place_of_an_example_on_the_map():
     app = visit()
     assert query(go(app, "filter_map", model="test-topics"))["example"] == "album-film-river"
-    assert query(go(app, "phrases"))["example"] == "entailed", "the map's own example was selected by nobody"
-    assert texts(go(app, "filter_map")) == PHRASE_EXAMPLES[0].texts[0].now, "the map has no pair of its own to keep"
+    assert query(go(app, "phrases"))["example"] == "entailed", "the user did not select the map's example"
+    assert texts(go(app, "filter_map")) == PHRASE_EXAMPLES[0].texts[0].now, "the map has no earlier pair to keep"
     type_into(go(app, "phrases"), 0, OWN[0])
     assert texts(go(app, "filter_map")) == (OWN[0], PHRASE_EXAMPLES[0].texts[0].second)
 
@@ -140,7 +140,7 @@ def test_going_back_shows_the_pair_of_the_older_address():
 def test_the_map_of_single_texts_places_both_texts_of_the_pair():
     app = visit(first=OWN[0], second=OWN[1])
     assert texts(go(app, "filter_map")) == OWN
-    assert query(app)["first2"] == OWN[1], "a text of its own"
+    assert query(app)["first2"] == OWN[1], "a separate text"
     type_into(app, 1, "A dog is in the snow")
     assert texts(go(app, "explore")) == (OWN[0], "A dog is in the snow")
     choose_model(go(app, "filter_map"), "answer selection", "test-qa")

@@ -1,4 +1,4 @@
-"""A page with two explanations side by side, each drawn by a component of its own."""
+"""A page with two explanations side by side, each drawn by a separate component."""
 
 import streamlit as st
 

@@ -11,7 +11,7 @@ import pytest
 from tests.app.pages import come_to_rest
 
 PATIENCE = 300_000
-"""Milliseconds until a page that does not come is given up. No test waits that long for what comes."""
+"""Milliseconds after which a missing page fails the test. Passing tests never wait that long."""
 PHONE = 768
 """Pixels. On a narrower screen Streamlit's menu lies over the page, as it was when the page was loaded."""
 
@@ -72,7 +72,7 @@ class Tabs:
 
 
 class Visits:
-    """The visitors of one test. Each call is another one, with a browser context of its own."""
+    """The visitors of one test. Each call opens another one in a separate browser context."""
 
     def __init__(self, server: str, tabs: Tabs) -> None:
         self.server, self.tabs, self.wrong = server, tabs, list[str]()

@@ -1,4 +1,4 @@
-"""What goes out of the desk and comes back in: formulas neutral and restored, conflicts listed, a whole report."""
+"""The desk's exports and imports: neutralised and restored formulas, listed conflicts, a complete report."""
 
 import csv
 import io

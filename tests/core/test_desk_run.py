@@ -238,7 +238,7 @@ def test_a_small_run_that_holds_a_large_one_is_refused_before_it_is_unpacked(run
 
 
 def test_a_run_of_too_many_cells_is_refused(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("core.desk.run.MOST_CELLS", 17)  # six rows of three columns, and those of the run itself
+    monkeypatch.setattr("core.desk.run.MOST_CELLS", 17)  # six rows of three columns, and the run's own columns
     save(run, tmp_path / "run")
     assert load(tmp_path / "run").dataset == run.dataset, "a command writes any number of rows"
     with pytest.raises(DeskError, match="more cells than the error desk opens"):

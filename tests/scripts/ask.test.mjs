@@ -66,7 +66,7 @@ test("lines may be cut anywhere, inside of a letter too", async () => {
   assert.deepEqual(read, [{ a: "é" }, { b: 2 }]);
 });
 
-test("progress is told before the answer", async () => {
+test("progress arrives before the answer", async () => {
   answers(streamed('{"progress":[1,4]}\n{"prog', 'ress":[3,4]}\n{"answer":{"kind":"effects"}}\n'));
   const told = [];
   const answer = await ask("why", { first: "A dog" }, never, (done, of) => told.push([done, of]));
@@ -93,7 +93,7 @@ test("every failure is one sentence", async () => {
   await assert.rejects(ask("why", {}, never), refused("The server does not answer (failed to fetch)."));
 });
 
-test("a question that is aborted is no failure of the server", async () => {
+test("an aborted question does not count as a server failure", async () => {
   globalThis.fetch = (_, { signal }) =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const controller = new AbortController();

@@ -84,7 +84,7 @@ test("the numbers of an axis do not lie on each other", () => {
   );
 });
 
-test("a word's line says what is known of it", () => {
+test("a word's line lists its facts", () => {
   const word = wordOf("not", 3, [1.5, 0.25, 0.1]);
   const line = factsOf(word, { unit: "log p", probability: 0.9 }, "contradiction").replaceAll("\u00a0", " ");
   assert.equal(

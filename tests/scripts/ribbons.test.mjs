@@ -5,7 +5,7 @@ import { routeOf, rowsOf } from "../../app/components/ribbon_paths.js";
 const HEIGHT = 20;
 const ORIGIN = { top: 0, left: 0 };
 
-// Shapes of words of 50 pixels in lines of so many words, 30 pixels apart.
+// Shapes of words 50 pixels wide, counts[i] of them on line i, lines 30 pixels apart.
 const lines = (counts, top = 0) =>
   counts.flatMap((count, line) =>
     Array.from({ length: count }, (_, place) => {

@@ -21,8 +21,8 @@ WORDS_A_SIDE = 210
 
 
 def shared(quick: bool) -> list[Measurement]:
-    """Word effects of a third client while two tabs compute those of 210 + 210 words by an external model of 12 layers,
-    12 heads and a width of 768; and how long the server computes after both have left."""
+    """Word effects for a third client while two tabs request them for 210 + 210 words from an external model with 12
+    layers, 12 heads and a width of 768; and how long the server keeps computing after both have left."""
     rounds, texts = 2 if quick else 10, pairs()
     with tempfile.TemporaryDirectory() as folder:
         words = _make_model(Path(folder, BUSY))

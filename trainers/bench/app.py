@@ -432,7 +432,7 @@ async def phase(
     process: psutil.Process | None = None,
 ) -> Phase:
     """``sessions`` visitors each type ``rounds`` pairs, one sentence ``every`` so often (seconds; 0: without a pause),
-    with staggered starts, and ask for the word effects of each pair. ``process``: the server's, whose memory is
+    with staggered starts, and request the word effects of each pair. ``process``: the server's, whose memory is
     measured."""
     own, answers = Phase(sessions), list[TimedVerdict]()
     ready, begin, leave = asyncio.Semaphore(0), asyncio.Event(), asyncio.Event()

@@ -27,7 +27,7 @@ def asked(address: str, kind: str, body: JsonObject, client: str) -> Iterator[ht
 
 
 def seconds_until_answered(address: str, kind: str, body: JsonObject, client: str) -> float:
-    """From the question to its whole answer. Raises RunError for an error in its place."""
+    """Time from the request to the complete answer. Raises RunError if the answer is an error."""
     started = time.perf_counter()
     with asked(address, kind, body, client) as response:
         last = json.loads(response.read().splitlines()[-1])

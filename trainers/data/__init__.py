@@ -5,8 +5,8 @@
     python -m trainers data glove --to DATA --registry mirror.yaml
 
 A download that was cut off continues where it stopped, and what is in the folder already is not fetched again. Data
-sets that require a form or manual steps are listed with their page. docs/data.md says which recipe reads which file,
-and under which licence each may be used. ``--registry`` names a file like trainers/data/registry.yaml, such as one with
+sets that require a form or manual steps are listed with their page. docs/data.md lists the files that each recipe
+reads and their licences. ``--registry`` names a file like trainers/data/registry.yaml, such as one with
 the addresses of a mirror.
 """
 

@@ -1,11 +1,11 @@
-"""Families of short statements and scenes: what is not there, is so or the opposite, when, how many; who did what to
-whom in every voice and clause, whose colour and place, what was managed or forgotten.
+"""Families of short statements and scenes: absence, opposites, time and number; who did what to whom in every voice and
+clause; colours, places and their owners; attempts that succeeded or failed.
 
-Premises of SNLI say what a picture shows, and hardly ever what it does not. People who try a model type such statements
-first. A family of statements.yaml or scenes.yaml lists the relations of its sentences, which describe one scene:
-exchanged roles exclude each other for deeds (chase, arrest) and are open for what the other may do too (see, like);
-what is said under "if", "said that" or "perhaps" is open, under "because", "knew that" or "clearly" it holds; colours
-and places that change owners exclude each other. Words are drawn for the braces of its sentences.
+SNLI's premises describe what is in a picture, and hardly ever what is absent. People who try a model type negative
+statements first. A family in statements.yaml or scenes.yaml lists the relations between its sentences, which describe
+one scene: swapped roles contradict each other for one-sided actions (chase, arrest) and are neutral for mutual ones
+(see, like); a clause under "if", "said that" or "perhaps" stays open, under "because", "knew that" or "clearly" it is
+true; swapped colours or places contradict each other. Words are drawn for the braces of its sentences.
 """
 
 from __future__ import annotations

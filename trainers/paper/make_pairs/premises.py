@@ -179,7 +179,7 @@ def negated(order: Order, parts: Clause, nobody: bool = False) -> Order:
 
 
 def clashes(text: str, word: str) -> bool:
-    """Whether a word for a person conflicts with the pronouns, ages, clothes and activities of a text."""
+    """Whether a noun for people conflicts with the pronouns, ages, clothes and activities of a text."""
     words = set(re.findall(r"[a-z-]+", text.lower()))
     if word in ANIMALS and words & (FEMALE | MALE | {"wearing", "shirt", "hat", "clothes", "playing", "holding"}):
         return True

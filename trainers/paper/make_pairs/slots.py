@@ -54,7 +54,7 @@ def one_of(
 
 
 def said_of(pair: set[str], person: bool, child: bool) -> bool:
-    """Whether two antonyms can describe a noun for a person, perhaps a child, or for something else."""
+    """Whether two antonyms can describe a noun for people (``child``: for children) or, otherwise, for things."""
     of_people = bool(pair & {"young", "elderly"}) or pair in ({"thin", "fat"}, {"skinny", "fat"})
     of_things = bool(pair & {"new", "large", "huge", "big"})
     return not ((of_people and not person) or (of_things and person) or (child and pair & OLD))
@@ -134,7 +134,7 @@ class Slots:
         return [one_of("number", at, sentence.lower(at), words, lambda word: above.get(word, ()))]
 
     def adjective(self, sentence: Premise, at: int) -> list[Slot]:
-        """An adjective with each of its antonyms that can describe its noun: a child is not old, a person not new."""
+        """An adjective with each antonym that can describe its noun: children are not old, people not new."""
         word, after = sentence.words[at], sentence.lower(at + 1)
         nouns = self.lists.forms.get(after, [])
         person = after in PERSONAL or any(noun.group in PERSONS for noun in nouns)
