@@ -27,7 +27,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Gold:
-    """What the data set ``source`` says of a pair; an empty source: the label is ours."""
+    """The gold label of the data set ``source``; if that is empty, our own label."""
 
     label: str
     source: str
@@ -111,7 +111,7 @@ EXAMPLES: tuple[Example, ...] = (
     _pair("praise-and-blame", "Praise, then blame", _BOTH, gold="negative", **_REVIEWS),
     _pair("not-wonderful", f"One word of negation: {FAILS}", _NOT_WONDERFUL, gold="negative", **_REVIEWS),
 )
-"""For the page Explore. A gold label without a source is ours."""
+"""Examples on the page Explore. Gold labels without a source are ours."""
 
 PHRASE_EXAMPLES: tuple[Example, ...] = (
     _pair("entailed", "Entailed (Yin 2017, figure 1)", _OUTDOORS, model="te-phrases-kmin", gold="entailment", **_SICK),
@@ -141,7 +141,7 @@ PHRASE_EXAMPLES: tuple[Example, ...] = (
         **_ANSWERS,
     ),
 )
-"""For the page Phrases: the pairs of figure 1 of Yin & Schütze 2017, and others where the two poolings differ."""
+"""Examples on the page Phrases: figure 1 of Yin & Schütze 2017, and other pairs on which the two poolings differ."""
 
 
 def _singles(*texts: str) -> tuple[Pair, ...]:

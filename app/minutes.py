@@ -67,7 +67,7 @@ def _write() -> None:
 
 
 def line() -> JsonObject:
-    """What a line holds."""
+    """The fields of a log line."""
     from core.desk.jobs import QUEUE
     from core.explain import EXPLANATIONS
 

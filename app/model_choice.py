@@ -1,4 +1,4 @@
-"""Which of the available models a page offers, by their cards."""
+"""Selects the models that a page offers, by their cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Streamlit's own theme settings cannot say: a tighter first screen, and sentences shown as typed."""
+"""Styles beyond Streamlit's theme settings: a tighter first screen, and sentences shown verbatim."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def heading(text: str) -> None:
 
 
 def hint(sentence: str) -> None:
-    """What to do where there is nothing to show yet."""
+    """A hint for the user while there is nothing to show yet."""
     st.html(f'<p class="pl-hint">{html.escape(sentence)}</p>')
 
 

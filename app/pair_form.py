@@ -145,15 +145,15 @@ class ModelForm:
 
 
 class PairForm(ModelForm):
-    """The same for a page over one pair, which a component draws in the browser."""
+    """The form of a page over one pair, which a component draws in the browser."""
 
     @property
     def id(self) -> str:
-        """Of the drawing: the model and the pair that are shown."""
+        """Identifies the drawing: the model and the pair shown."""
         return digest([self.page.state.model, *self.page.state.pair.now])
 
     def answer(self, compute: Callable[[Any], Answer], none_installed: str, empty: str = "") -> Answer | None:
-        """The same; an empty pair has nothing to show yet."""
+        """Like the base method; an empty pair has nothing to show yet."""
         if self.page.state.pair.empty:
             empty = "Type a sentence into each box above, or choose an example in the sidebar."
         return super().answer(compute, none_installed, empty)
@@ -190,7 +190,7 @@ class PairForm(ModelForm):
 
 
 def roles_of(name: str | None, models: Mapping[str, Listed]) -> Mapping[str, str]:
-    """What the sentences are called for the model of this name."""
+    """The sentences' labels for this model."""
     card = models[name].card if name is not None and name in models else None
     return _ROLES if card is None else card["roles"]
 

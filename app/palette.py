@@ -31,7 +31,7 @@ COLOURS: dict[str, Pair] = {
     "supports": ("#b06c0a", "#d98a1e"),
     "opposes": ("#2464b0", "#6ea6ea"),
 }
-"""By their names as custom properties of the style sheets."""
+"""Colours by the name of their CSS custom property."""
 STRONGEST_TINT = 0.4
 """Share of k-min's or k-max's colour behind a word that all kept phrases cover."""
 
@@ -60,7 +60,7 @@ FIVE_SENTIMENTS: dict[str, Pair] = dict(
 """SST-5's classes in their order: from the no to the yes of the other tasks."""
 
 OTHER_CLASSES: tuple[Pair, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"), ("#c2a868", "#f4e2a4"))
-"""For the classes of another task, in their order."""
+"""Colours of other tasks' classes, in order."""
 
 MAP_COLOURS: tuple[str, ...] = (
     "#3661ce", "#bf816c", "#088f1f", "#9a4798", "#0f9de4", "#3e6e37", "#7f8e9c",
@@ -73,12 +73,12 @@ MAP_SYMBOLS: tuple[str, ...] = (
     "circle-open", "hourglass", "square-open", "asterisk-open", "diamond-open", "triangle-left", "bowtie",
 )  # fmt: skip
 NO_YES = dict(zip((*ANSWERS, *PARAPHRASES), ("#9460d2", "#0b7a67") * 2, strict=True))
-"""The same for a no and a yes, as on the other pages."""
+"""Map colours of no and yes, as on the other pages."""
 NEITHER = "#b08e5e"
 """For texts of no class, such as the questions."""
 
 DIVERGING: Pair = ("#2464b0", "#b06c0a")
-"""For numbers below and above zero: the nearer to it, the clearer, so that it is right on either ground."""
+"""Colours of negative and positive numbers; they fade out towards zero, so they suit both themes."""
 
 CIVIDIS: tuple[str, ...] = (
     "#002051",

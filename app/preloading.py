@@ -1,4 +1,4 @@
-"""What a new server does before anyone visits: import what the pages need, read the first model, and begin to log."""
+"""Start-up of a server: imports the pages' modules, loads the first model, and starts logging."""
 
 from __future__ import annotations
 

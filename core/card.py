@@ -70,7 +70,7 @@ class LinkScores(TypedDict):
 
 
 class ThresholdScores(LinkScores):
-    """The same of links above a threshold."""
+    """Scores of the links above a threshold."""
 
     threshold: float
 
@@ -86,7 +86,7 @@ class CardWordScores(ThresholdScores):
 
 
 class AlignmentScores(CardWordScores):
-    """The same with the command, `python -m trainers align`, that measured it."""
+    """Word scores with the `python -m trainers align` command that measured them."""
 
     command: str
 

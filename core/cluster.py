@@ -1,4 +1,4 @@
-"""What Ray is used for: work that a cluster shares, and predictions in parts.
+"""Work shared over a Ray cluster, and predictions in parts.
 
 Calls are tasks that are tried again where their machine is lost, and not Ray Data: a part of a stream has to keep its
 rows, and its own batches, whoever computes it, which blocks of Ray Data, cut by size, have not. A worker process keeps
@@ -240,9 +240,9 @@ def predicted_there(
     still_wanted: Callable[[], None],
     progress: Callable[[int], object] = lambda rows: None,
 ) -> Generator[Predicted, None, None]:
-    """:func:`predicted_by` for the desk, in a child process. What ``still_wanted``, which is called now and then,
-    raises ends the work. Raises RunError where there is no cluster at the address, within ten seconds, or where it
-    failed."""
+    """:func:`predicted_by` for the desk, in a child process. An exception from
+    ``still_wanted``, which is called regularly, ends the work. Raises RunError if no cluster answers at the address
+    within ten seconds, or if it failed."""
     check_address(address, DESK_SETTING)
     listed, (folder, sha256) = [*parts], ids_of([checkpoint])[0]
     if not listed:

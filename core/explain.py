@@ -1,4 +1,4 @@
-"""From a model and a pair of sentences to the records that every screen draws."""
+"""Explains a model's prediction for a pair, as records that the screens draw."""
 
 from __future__ import annotations
 

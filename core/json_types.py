@@ -20,7 +20,7 @@ T = TypeVar("T")
 JsonObject = dict[str, Any]
 """Keys and plain values, as JSON and YAML have them."""
 JsonMapping = Mapping[str, Any]
-"""The same, which is only read."""
+"""A read-only JsonObject."""
 
 
 def is_number(value: object) -> bool:

@@ -14,7 +14,7 @@ def wait_asleep() -> None:
     call it before they import torch; a plain ``import core`` changes nothing.
 
     By default they spin for about 3 ms, and a training step has hundreds of barriers: where another process holds one
-    of the cores, the thread that all wait for gets no time while the others spin. Training beside a busy process was
+    of the cores, the thread that all wait for gets no time while the others spin. Next to a busy process, training was
     1.5 times as fast with this (measured on two cores, 2026-11-24).
     """
     if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():

@@ -1,4 +1,4 @@
-"""What holds for every test: one thread a process, and no skip but where a machine has no GPU."""
+"""Rules for every test: one thread per process, and no skips except without a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in the environment when each entry point loads torch, as JSON: for a separate process, which never does."""
+"""Prints, as JSON, the environment in which each entry point loads torch. Runs in a separate process without torch."""
 
 import importlib
 import importlib.abc
@@ -25,7 +25,7 @@ class Watch(importlib.abc.MetaPathFinder):
 
 
 def serve():
-    """What `streamlit run` does before anyone visits: it imports the script, and the script's lifespan preloads."""
+    """Like `streamlit run` at start-up: import the script and run its lifespan, which preloads."""
     importlib.import_module("streamlit_app")
     importlib.import_module("app.preloading").load()
 

@@ -101,7 +101,7 @@ ARCHITECTURES: dict[str, tuple[str, JsonObject]] = {
     "distilbert": ("WordPiece", {"dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48}),
     "xlm-roberta": ("unigram", {"max_position_embeddings": 514, "type_vocab_size": 1}),
 }
-"""By architecture its tokeniser, and its settings other than sizes."""
+"""Tokeniser and settings (except sizes) by architecture."""
 _ENCODER_DECODER: JsonObject = {
     "d_model": 32,
     "encoder_layers": 3,
@@ -124,7 +124,7 @@ ENCODER_DECODERS: dict[str, tuple[str, JsonObject]] = {
     "t5": ("unigram", _T5),
     "mt5": ("unigram", _T5),
 }
-"""Those with a decoder."""
+"""Architectures with a decoder."""
 OTHERS: dict[str, tuple[str, JsonObject]] = {
     "albert": ("unigram", {"embedding_size": 16}),
     "camembert": ("unigram", {"max_position_embeddings": 514, "type_vocab_size": 1}),
@@ -155,7 +155,7 @@ OTHERS: dict[str, tuple[str, JsonObject]] = {
 }
 """More architectures, with bidirectional or causal attention."""
 _OWN_SIZES = {"xlnet": ("max_position_embeddings",), "funnel": ("num_hidden_layers",)}
-"""What must not be set."""
+"""Environment variables that must be unset."""
 
 
 def make(folder: Path, architecture: str = "bert", seed: int = 0, **settings: Any) -> Path:

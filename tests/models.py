@@ -144,7 +144,7 @@ def close(ours, expected, bound=1e-9):
 
 
 def with_pads(batch, noise):
-    """The same rows with three more pads a side, and noise on every pad."""
+    """A copy with three more pads per side, and noise on every pad."""
 
     def padded(side):
         words = torch.nn.functional.pad(side.words, (0, 0, 0, 3))

@@ -1,4 +1,4 @@
-"""What every registered model must do, whatever it computes: a new one is held to it without a line here."""
+"""The contract of every registered model; new models are tested without any change here."""
 
 import dataclasses
 import itertools

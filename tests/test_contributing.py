@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md shows how to add, followed in a scratch copy of the project: its files, and no other line."""
+"""Follows CONTRIBUTING.md in a scratch copy of the project, adding its files and no other line."""
 
 import os
 import random
@@ -88,7 +88,7 @@ def project(tmp_path_factory):
 
 
 def run(project, program):
-    """What a Python program in the copy prints."""
+    """The output of a Python program in the copy."""
     environment = {**os.environ, "PYTHONPATH": str(project), "PAIRLENS_CHECKPOINTS": "runs"}
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=project, env=environment, capture_output=True, text=True, timeout=600

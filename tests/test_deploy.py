@@ -26,7 +26,7 @@ LEFT_OUT = re.compile(r"/tests/|^torch/test/|^torch/include/|share/jupyter/|^pyd
 
 
 def copied():
-    """What the image gets of the repository."""
+    """The repository files that the image contains."""
     lines = [line.split()[1:-1] for line in DOCKERFILE.splitlines() if re.match("COPY (?!--from)", line)]
     return sorted({name for line in lines for name in line})
 

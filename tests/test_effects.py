@@ -1,4 +1,4 @@
-"""What words and links do to a verdict: against loops over single forward calls, for every model."""
+"""Effects of words and links, checked against loops over single forward passes for every model."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What figures and sentences claim: class names, points, plurals, and models that can be trained again."""
+"""Claims in figures and sentences: class names, points, plurals, and reproducible models."""
 
 import json
 from dataclasses import replace

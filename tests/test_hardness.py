@@ -180,7 +180,7 @@ _FILES = st.one_of(
 
 
 def usable(data: Dataset):
-    """What all that is read is: texts that can be written anywhere, and a sentence for each broken line."""
+    """Invariants of every file read: printable texts, and one sentence per broken line."""
     assert data.rows and all(sentence(problem) for problem in data.problems)
     for row in data.rows:
         for text in (row.id, row.first, row.label or "", *row.columns):

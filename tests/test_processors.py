@@ -19,7 +19,7 @@ from tests.models import every_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
-"""What makes oneDNN and torch take any x86 processor for one of most laptops."""
+"""Environment that makes oneDNN and torch treat any x86 processor like a typical laptop's."""
 
 
 def fresh(command, **more):

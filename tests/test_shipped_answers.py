@@ -57,7 +57,7 @@ def change(checkpoint: Checkpoint, first: str, second: str) -> list[dict[str, An
 
 
 def curves(checkpoint: Checkpoint, first: str, second: str) -> dict[str, list[float]]:
-    """By method sufficiency and comprehensiveness, and the class probabilities under moved attention."""
+    """Sufficiency and comprehensiveness by method, and the class probabilities under changed attention."""
     measured = faithfulness(Question(checkpoint, first, second))
     of = {way: [*own.sufficiency, *own.comprehensiveness] for way, own in measured.curves.items() if way in CURVES}
     return of | (
@@ -66,7 +66,7 @@ def curves(checkpoint: Checkpoint, first: str, second: str) -> dict[str, list[fl
 
 
 def positions(checkpoint: Checkpoint, first: str, second: str) -> dict[str, list[float]]:
-    """Where both texts lie in each layout of the checkpoint's filter map; empty without a map."""
+    """Both texts' coordinates in each layout of the checkpoint's filter map; empty without a map."""
     folder = available_map(checkpoint)
     if folder is None:
         return {}
@@ -83,7 +83,7 @@ ANSWERS = {"words": words, "links": links, "change": change, "curves": curves, "
 
 
 def compare(now: Any, then: Any) -> None:
-    """The same texts, and numbers as near as tests/test_shipped_numbers.py has them."""
+    """Equal texts, and numbers within the tolerance of tests/test_shipped_numbers.py."""
     if isinstance(then, dict):
         assert now.keys() == then.keys()
         for name, value in then.items():

@@ -96,7 +96,7 @@ ENDS = {
     "same-question": ["paraphrase"],
     "weight": ["paraphrase", "not a paraphrase"],
 }
-"""What the texts of the map's examples are, in the order in which they were typed."""
+"""Descriptions of the map examples' texts, in order."""
 
 
 @pytest.mark.parametrize("example", MAP_EXAMPLES, ids=lambda example: example.slug)

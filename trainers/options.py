@@ -46,7 +46,7 @@ OPTIONS: dict[str, JsonObject] = {
     "--columns": {
         "metavar": "PART=COLUMN,…",
         "help": "which columns of the file hold what, such as premise=sent1,hypothesis=sent2,label=gold: by name, in "
-        "JSON also nested (example.premise), or by number where there is no header (premise=1,hypothesis=2,label=3); "
+        "JSON also nested (example.premise), or by number without a header (premise=1,hypothesis=2,label=3); "
         "text=COLUMN for single texts; also id and group, the question that an answer belongs to",
     },
 }

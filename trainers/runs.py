@@ -117,7 +117,7 @@ def _question_words(data: TrainingData) -> torch.Tensor:
 
 
 def once_each(read: Callable[[Path, DataSource], Dataset]) -> Callable[[Path, DataSource], Dataset]:
-    """The same, which reads no file twice: filling FEVER's claims takes minutes."""
+    """A cached ``read`` that reads no file twice: filling FEVER's claims takes minutes."""
     known: dict[str, Dataset] = {}
 
     def rows_of(folder: Path, source: DataSource) -> Dataset:

@@ -35,7 +35,7 @@ class TrainingData:
     report: dict[str, Encoded]
     vocabulary: Vocabulary
     taught: Tensor
-    """Which training rows the teachers are asked about, bool ``[N]``."""
+    """Training rows that the teachers predict, bool ``[N]``."""
     listed: tuple[JsonObject, ...]
     """Name, rows and licence of each training set."""
     fingerprint: str

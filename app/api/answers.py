@@ -201,7 +201,7 @@ def _model(name: str, listed: Listed) -> JsonObject:
 
 
 def _seconds(name: str) -> float | None:
-    """Of one pass over a pair of usual length, once the model is loaded."""
+    """Seconds for one forward pass over a pair of typical length, once the model is loaded."""
     with contextlib.suppress(CheckpointError):
         return load_named(name).seconds if in_memory(name) else None
     return None
@@ -228,13 +228,13 @@ def _sides(explanation: Explanation) -> tuple[Sentence, ...]:
 
 @answers("why", WhyRequest)
 def why(asked: WhyRequest, progress: Progress) -> Effects:
-    """What each word does to the verdict."""
+    """The effect of each word on the verdict."""
     return Question(*asked.pair, sampling=SAMPLING if asked.all else None).words(asked.method, progress=progress)
 
 
 @answers("links", LinksRequest)
 def links(asked: LinksRequest, progress: Progress) -> tuple[LinkEffects, ...]:
-    """What each link of attention, or each head, does to the verdict."""
+    """The effect of each attention link, or each head, on the verdict."""
     if asked.links == HEADS:
         effects = Question(*asked.pair).heads(progress=progress)
     else:
@@ -265,7 +265,7 @@ def like(asked: PairRequest, progress: Progress) -> Neighbours:
 
 @answers("offers", PairRequest)
 def offers(asked: PairRequest, progress: Progress) -> JsonObject:
-    """Of each text, for each of its words, the words that may replace it, by how they are related to it."""
+    """Replacement candidates for each word of each text, grouped by their relation to the word."""
     sides, note, done = _sides(explained(*asked.pair)), "", 0
     words: list[list[dict[str, list[str]]]] = []
     for side in sides:
@@ -284,7 +284,7 @@ def offers(asked: PairRequest, progress: Progress) -> JsonObject:
 
 @answers("map", MapRequest)
 def places(asked: MapRequest, progress: Progress) -> list[JsonObject]:
-    """Where each text lies in the filter map, with the reference texts of the nearest filters."""
+    """The coordinates of each text in the filter map, with the reference texts of the nearest filters."""
     checkpoint, *texts = asked.pair
     filter_map = _map_of(checkpoint)
     layout = asked.layout or next(iter(filter_map.layouts))

@@ -94,9 +94,9 @@ class Executor:
         self._queued: list[_Work] = []
         self._running: list[_Work] = []
         self._waiting: list[_Work] = []
-        """Those running computations that need a slot, the one that has waited longest first."""
+        """Running computations that need a slot, the longest waiting first."""
         self._used: dict[str, tuple[float, float]] = {}
-        """By client, seconds of computing and when they were counted."""
+        """Per client: seconds of computing, and when they were counted."""
         self._answers: SharedMemory[bytes] = SharedMemory(kept, len)
 
     def ask(self, key: Hashable, compute: Compute, client: str, tell: Tell) -> Callable[[], None]:
@@ -217,7 +217,7 @@ class Executor:
         return min(works, key=lambda work: self._seconds(self._client(work)), default=None)
 
     def _client(self, work: _Work) -> str:
-        """Of several, the one that has used the least; empty of an abandoned computation."""
+        """The computation's client; of several, the one that has used the least. Empty for an abandoned computation."""
         return min(work.listeners.values(), key=self._seconds, default="")
 
     def _seconds(self, client: str) -> float:

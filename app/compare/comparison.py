@@ -1,4 +1,4 @@
-"""What two explanations have in common and where they differ: attention on one scale, and words that were changed."""
+"""Compares two explanations: attention on one scale, and changed words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Looks:
 
 
 def looks(explanation: Explanation, role: str) -> Looks | None:
-    """Where the words of the sentence with this role look, None where the model shows no attention of its words."""
+    """The attention of the sentence with this role, None if the model shows none."""
     maps = (record for record in explanation.evidence if isinstance(record, AttentionMap) and record.units == "words")
     record = next((record for record in maps if record.rows == role), None)
     if record is None:

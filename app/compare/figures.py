@@ -25,7 +25,7 @@ class DrawnMatrix:
 
 
 def matrix(seen: Looks, roles: tuple[str, str]) -> DrawnMatrix:
-    """What is drawn of weights or differences. ``roles``: of rows and columns."""
+    """The drawn form of weights or differences. ``roles``: of rows and columns."""
     return DrawnMatrix(*roles, (seen.rows, seen.columns), seen.weights, seen.none, seen.none_word)
 
 

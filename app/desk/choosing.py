@@ -37,7 +37,7 @@ _UNPACKED = 10
 _Read = TypeVar("_Read")
 _NONE = "(none)"
 _PARTS = {"first": "First text", "second": "Second text", "label": "Label", "id": "Id", "group": "Question"}
-"""What the form calls the parts of a row."""
+"""The form's labels for the parts of a row."""
 _HEADER, _ROW = "names of the columns", "a row"
 _UNSCORED = "no matching class (rows not scored)"
 _MAPPED = 12
@@ -104,7 +104,7 @@ def new_run() -> None:
 
 
 def _finish() -> None:
-    """What became of the session's own prediction."""
+    """The outcome of the session's own prediction."""
     kept = "The prediction was stopped; what the finished checkpoints predicted is kept."
     prediction = jobs.own("desk prediction", kept)
     if not isinstance(prediction, PredictionJob):

@@ -24,14 +24,14 @@ MOST_SLICES = 60
 
 
 def model_choice(opened: OpenRun) -> None:
-    """Which model the figures are about, where there are several."""
+    """Select the model whose metrics are shown, if there are several."""
     names = {i + 1: page_style.plain(f"{letter(i)}: {model.title}") for i, model in enumerate(opened.run.models)}
     if len(names) > 1:
         segments(PAGE, "of", "Show metrics for", names, wrap=True)
 
 
 def label_names(model: Predictions) -> dict[str, str]:
-    """A model's answers as people read them, where those are no words with what they mean: 0: not an answer."""
+    """Display names of a model's labels; numbers come with their meaning: 0: not an answer."""
     named = {
         label: name if name == label else f"{label}: {name}"
         for label, name in zip(model.labels, class_names(model.labels, model.roles.judged), strict=True)
@@ -66,7 +66,7 @@ def summary(opened: OpenRun) -> str:
 
 
 def lost_labels(run: Run) -> list[str]:
-    """What to do about a run of an earlier version that may lack labels of its file, in one sentence."""
+    """One sentence of advice on a run of an earlier version that may lack labels of its file."""
     if not run.lost_labels:
         return []
     return [
@@ -76,7 +76,7 @@ def lost_labels(run: Run) -> list[str]:
 
 
 def unscored(run: Run) -> bool:
-    """Whether there are no scores, and if so why, in one sentence."""
+    """Shows one sentence with the reason if the run has no scores; returns whether it did."""
     if run.unknown:
         labels = ", ".join(run.spellings[label] for label in run.unknown[:8])
         page_style.hint(

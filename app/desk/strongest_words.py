@@ -94,7 +94,7 @@ def _ask(opened: OpenRun) -> None:
 
 
 def _passes(name: str) -> int:
-    """Of one word that is taken away by all ways."""
+    """Forward passes needed for one word that is removed with every method."""
     card = read_card(available()[name])
     drawing = usual_sampling(card)
     return 1 + drawing.frequent + drawing.related + int("guest" not in card)

@@ -1,4 +1,4 @@
-"""What a filter may answer to: the word table's frequent words, and the n-grams of a map's reference texts.
+"""Inputs that filters are tried on: the most frequent word vectors, and the n-grams of a map's reference texts.
 
 Both are read by a model once for all sessions; another filter then costs milliseconds.
 """

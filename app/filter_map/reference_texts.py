@@ -1,8 +1,8 @@
-"""The words of a map's reference texts, where the data file that the map was made of is on this machine.
+"""The texts behind a map's reference items, if the map's data file is on this machine.
 
-A map keeps ids, classes and titles alone, because many data sets must not be passed on. ``PAIRLENS_DATA`` names a
-person's data folder, as for the trainers: the file is looked for in it and up to two folders down, by its name and
-checksum. Without it, or where it cannot be read, there are no texts, and the page does without them.
+A map only stores ids, classes and titles, because many data sets must not be redistributed. ``PAIRLENS_DATA`` names the
+user's data folder, as for the trainers: the file is searched there and up to two folders down, by name and checksum.
+If it is missing or unreadable, the page works without the texts.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _files(folder: Path, name: str) -> list[tuple[Path, int]]:
 
 @st.cache_resource(max_entries=16, show_spinner="Reading the reference texts …")
 def _read(stamp: Stamp, sha256: str, _items: Sequence[MapItem], _roles: Mapping[str, str]) -> ReferenceTexts | None:
-    """None for another file of this name, and for one that cannot be read or names none of the rows."""
+    """None for a different file with this name, an unreadable one, or one without any of the rows."""
     path = Path(stamp[2])
     try:
         # Most files of the same name are ruled out without reading a row.

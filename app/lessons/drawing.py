@@ -1,4 +1,4 @@
-"""What the browser draws of a lesson."""
+"""Lessons as the browser draws them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class DrawnLesson:
 
 
 def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> DrawnLesson:
-    """What is drawn of a lesson with these numbers."""
+    """The lesson as drawn with these numbers."""
     numbers, digits = evaluated.values, lesson.digits
     names = {row.value for row in (*lesson.picture, *lesson.given)}
     names |= {step.guess.partition(".")[0] for step in lesson.steps} - {""}

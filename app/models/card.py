@@ -36,7 +36,7 @@ def one_line(card: Card) -> str:
 
 
 SECTION = r" \(sections? [^)]*\)"
-"""Where a docstring says it: a line that begins with the paper has it there."""
+"""The section reference in a docstring; lines that begin with the paper already show it."""
 
 
 def _about(card: Card) -> str:
@@ -167,7 +167,7 @@ def agreement(card: Card) -> AgreementLine | None:
 
 
 def measured_head(card: Card) -> str | None:
-    """Whose attention was compared with people's, of a transformer; None where that is not said."""
+    """The transformer head that was compared with human alignments; None if the card names none."""
     heads = (card.get("alignment") or {}).get("heads")
     return heads and str(heads["head"])
 
@@ -278,7 +278,7 @@ def _classifier(name: str, scores: Mapping[str, Score]) -> str:
 
 
 def _rows(card: Card) -> str:
-    """What a row of its data is."""
+    """The unit of its data sets: pairs or texts."""
     return "texts" if details(card).roles.get("second") == "" else "pairs"
 
 

@@ -24,9 +24,9 @@ from core.models.answers import SIGMOID, SOFTMAX
 from core.wording import counted
 
 _SUGGESTED = "suggested labels"
-"""Where the session holds, by folder, what was suggested."""
+"""Session key of the suggestions, by folder."""
 _REOPENED = "reopened classes"
-"""Where the session holds the folder whose form was opened again."""
+"""Session key of the folder whose form was reopened."""
 _GOOD = 0.7
 """Share of plain pairs from which a suggestion is worth something."""
 _FLOAT = 4
@@ -60,7 +60,7 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
 
 
 def _answer(card: Card) -> str:
-    """What its outputs are."""
+    """The kind of its outputs."""
     activation, one = card["config"].get("activation", SOFTMAX), len(card["labels"]) == 1
     if card["architecture"] == BI_ENCODER and one:
         return "a similarity; no threshold fitted (`python -m trainers calibrate` fits one)"
@@ -70,20 +70,18 @@ def _answer(card: Card) -> str:
 
 
 def _prompts(card: Card, folder: Path) -> str:
-    """What its files say of prompts."""
+    """The prompt that its files define."""
     if card["architecture"] != BI_ENCODER:
         return ""
     try:
         prompt, names = prompt_of(folder), ", ".join(prompts_of(folder))
     except CheckpointError:
         return ""
-    return (
-        f"“{prompt}”" if prompt else f"nothing: its prompts ({names}) are for those who ask for them" if names else ""
-    )
+    return f"“{prompt}”" if prompt else f"nothing: its prompts ({names}) are optional" if names else ""
 
 
 def stays_alone(size: int) -> str:
-    """What is said of a model that is larger than what is kept in memory; empty of others."""
+    """A note on a model that is larger than the memory limit; empty for others."""
     try:
         limit = memory_limit()
     except UserError:

@@ -93,7 +93,7 @@ def _milliseconds(time: float | None) -> str:
 
 def _held_out(card: Card, folder: Path) -> lines.Result | None:
     """The mean over runs with the same settings, if the model's folder has a table of folds or seeds; the model's own
-    score is then biased (best seed on a small dev set, or a fold it was trained on). Otherwise the model's score."""
+    score is then biased (best seed on a small dev set, or tested on its training fold). Otherwise the model's score."""
     result = lines.first_result(card)
     if result is None:
         return None

@@ -1,1 +1,1 @@
-"""What each page shows, as address and file."""
+"""The state of each page, stored in its address and in files."""

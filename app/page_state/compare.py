@@ -1,4 +1,4 @@
-"""What Compare shows."""
+"""The state of the page Compare."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from app.pairs import Pair
 MOST = 4
 """Models side by side."""
 WHAT: dict[str, str] = {"models": "Models on one pair", "versions": "One model on two versions of a pair"}
-"""What may be compared, by its name in a link."""
+"""The comparisons, by their names in a link."""
 ROWS = ("second", "first")
-"""Whose words' attention is shown."""
+"""The sentence whose attention is shown."""
 
 
 @dataclass(frozen=True)

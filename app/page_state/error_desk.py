@@ -1,4 +1,4 @@
-"""What the Error desk shows: everything but who looks at it."""
+"""The state of the Error desk, without the annotator's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Explore shows."""
+"""The state of the page Explore."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHOWN: dict[str, str] = {
     "column": "Columns add up to 1 (rescaled: not what the model used)",
     "score": "Raw scores before the softmax",
 }
-"""What the matrix may show, by its name in a link."""
+"""The matrix's contents, by their names in a link."""
 
 NOTHING = "none"
 """In a link: no word is selected."""

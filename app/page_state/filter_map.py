@@ -1,4 +1,4 @@
-"""What the page Filter map shows."""
+"""The state of the page Filter map."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from app.page_state.texts import TextState
 from app.pairs import LONGEST_TRAIL, SIDES, Pair, Version
 
 MOST_TEXTS = 6
-"""As many texts as keep their own labels apart on the map."""
+"""The most texts whose labels on the map stay legible."""
 
 VIEWS = {"whole": "the whole map", "near": "around the text looked into"}
-"""What the figure shows, by its name in a link."""
+"""The figure's contents, by their names in a link."""
 
 _OF_BOTH = ("model", "texts")
 
@@ -70,7 +70,7 @@ class MapState(TextState):
         return first.first, second or (shared[1] if shared else "")
 
     def take_pair(self, shared: Version, models: Mapping[str, str]) -> Self:
-        """The same with another page's pair in the place of the first pair, or of the first two single texts."""
+        """A copy whose first pair, or first two single texts, are another page's pair."""
         if not self._single(models):
             return super().take_pair(shared, models)
         placed = self._placed(shared, models)

@@ -1,4 +1,4 @@
-"""What the page Lessons shows."""
+"""The state of the page Lessons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page Models shows."""
+"""The state of the page Models."""
 
 from __future__ import annotations
 

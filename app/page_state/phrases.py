@@ -1,4 +1,4 @@
-"""What the page Phrases shows."""
+"""The state of the page Phrases."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class TextState(PageState):
         return models.get(self.model or "") in SINGLE_KINDS
 
     def with_model(self, model: str, models: Mapping[str, str]) -> Self:
-        """The same with a model of another task."""
+        """A copy with a model of another task."""
         return self.updated(model=model)
 
     def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version:

@@ -23,7 +23,7 @@ def choice(page: PageSession[Any], field: str, label: str, names: Mapping[str, s
 
 
 def segments(page: PageSession[Any], field: str, label: str, names: Mapping[Any, str], **more: Any) -> None:
-    """The same as parts of one bar, of which one is always chosen."""
+    """Like :func:`choice`, as a segmented control in which one option is always chosen."""
     value = getattr(page.state, field)
     st.segmented_control(
         label, list(names), default=value, format_func=names.__getitem__, required=True, **more, **page.widget(field)

@@ -36,7 +36,7 @@ LISTED = 12
 """Pairs that two files judge differently, offered at once."""
 
 KEY = "what is compared"
-"""Of the component that draws it."""
+"""Key of the component that draws the comparison."""
 
 PAGE = PageSession(CompareState)
 FORM = PairForm(PAGE)
@@ -135,7 +135,7 @@ def _versions(page: CompareState) -> list[Column]:
 
 
 def _column(title: str, name: str, pair: Pair) -> Column:
-    """What the model says of the pair."""
+    """The model's verdict on the pair."""
     try:
         with page_style.patience(lambda: "Loading the model …", [name]):
             checkpoint = load_named(name)
@@ -181,7 +181,7 @@ def _scale_end(weights: Iterator[float]) -> float:
 
 
 def _id(columns: Sequence[Column]) -> str:
-    """Of the drawing: all models and all pairs that are compared."""
+    """Identifies the drawing: all compared models and pairs."""
     shown = [(one.title, one.explanation) for one in columns]
     return digest([[title, *([] if e is None else [e.model, e.first.text, e.second.text])] for title, e in shown])
 
@@ -204,7 +204,7 @@ def _marked(columns: Sequence[Column]) -> list[dict[str, set[int]]]:
 def _section(
     column: Column, looks: Looks | None, marked: Mapping[str, set[int]], sides: Sequence[str]
 ) -> figures.Section:
-    """What is drawn of one model, or version."""
+    """The drawn section of one model, or version."""
     explanation, checkpoint = column.explanation, column.checkpoint
     if explanation is None or checkpoint is None:
         return figures.Section(column.title, problem=f"{column.problem.rstrip('.')}.")

@@ -27,7 +27,7 @@ from core.reading.reader import PairError
 PLACE_IN_MENU = 1
 
 KEY = "explored pair"
-"""Of the component that draws it."""
+"""Key of the component that draws the pair."""
 
 PAGE = PageSession(ExploreState)
 FORM = PairForm(PAGE)
@@ -44,7 +44,7 @@ def main() -> None:
 
 @st.fragment
 def _page(models: Mapping[str, Listed]) -> None:
-    """The form, the answer and its drawing: what a person types or selects runs this alone."""
+    """The form, the answer and its drawing: typing or selecting reruns only this fragment."""
     PAGE.settle()
     FORM.sentences(models)
     read = FORM.answer(reading.read, "No model is installed: train one with `python -m trainers train`")
@@ -77,7 +77,7 @@ def _draw(read: Read) -> None:
 
 
 def _selected() -> None:
-    """The browser's selection, or an edit that a person makes there."""
+    """Takes over a selection or an edit made in the browser."""
     picked = components.picked(PAGE, KEY)
     if picked.get("id") != FORM.id:
         return
@@ -113,7 +113,7 @@ def _sidebar(models: Mapping[str, Listed], read: Read | None) -> None:
 
 
 def _options(read: Read) -> None:
-    """What the first matrix can be asked to show; that of a transformer's head has no scores."""
+    """Display options of the first matrix; a transformer's head has no scores."""
     record = next(iter(panels.word_maps(read.shown)), None)
     if record is None or record.units == SIMILARITY:
         return

@@ -189,7 +189,7 @@ class Shown:
         return re.sub(r"[^\w.-]+", "-", "-".join([self.opened.checkpoint.name, *place, texts]))
 
     def quoted(self, place: int | None = None) -> list[str]:
-        """For a saved figure: the present texts (or the one at this ``place``), and what the model says of each."""
+        """Caption lines of a saved figure: the current texts (or the one at ``place``) with the model's verdicts."""
         now = [star for star in self.stars if not star.age and place in (None, star.of.place)]
         names = [drawing.numbered(star.of.side or "text", star.of.place) for star in now]
         texts = [
@@ -218,16 +218,16 @@ def _show(opened: Opened, layout: Layout | None) -> None:
     page_style.notice([*filter(None, untold), *PAGE.problems, *_problems(opened), *wordless, *cautions])
     if looked_into is None:
         page_style.hint("Type a text above and press Enter, or choose an example in the sidebar.")
-    lists = st.container()
+    right = st.container()
     if reference_map is not None and layout is not None:
-        left, lists = st.container(key="side by side, map").columns(PROPORTION, gap="large")
+        left, right = st.container(key="side by side, map").columns(PROPORTION, gap="large")
         count = NEAREST if opened.texts is None else NEAREST_WITH_TEXTS
         nearest = () if looked_into is None else reference_map.neighbours(present[looked_into].code, layout.name, count)
         with left:
             _map(shown, reference_map, layout, nearest)
     if looked_into is None:
         return
-    with lists:
+    with right:
         _look_into(shown)
         _verdict(explanation)
         if reference_map is not None:
@@ -252,16 +252,16 @@ def _looked_into(opened: Opened, present: Sequence[TextSide]) -> TextSide | None
 
 
 def _problems(opened: Opened) -> list[str]:
-    """What is wrong with the map and with the link."""
+    """The problems of the map and of the link."""
     page, out = PAGE.state, [opened.problem] if opened.problem else []
     if opened.map is not None and page.layout is not None and page.layout not in opened.map.layouts:
         known = ", ".join(opened.map.layouts)
-        out.append(f"The link asks for the map of “{short(page.layout)}”; it can ask for {known}: the first is shown.")
+        out.append(f"The link’s map “{short(page.layout)}” does not exist (choose from {known}); showing the first.")
     if page.side != "first" and opened.checkpoint.single:
         out.append(f"The link looks into the side “{page.side}”, but this model reads single texts: the text is shown.")
     count = _filters(opened.checkpoint)
     if page.filter is not None and page.filter >= count:
-        out.append(f"The link asks for the filter “{page.filter}”; it can ask for 0 to {count - 1}: another is shown.")
+        out.append(f"The link’s filter “{page.filter}” does not exist (0 to {count - 1}); showing another.")
     link = page.link_parameters()
     if link != page.to_parameters():
         what = "These texts are" if link is None else "The trails are"

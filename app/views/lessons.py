@@ -24,9 +24,9 @@ from core.reading.reader import PairError
 PLACE_IN_MENU = 5
 
 KEY = "lesson"
-"""Of the component that draws it."""
+"""Key of the component that draws the lesson."""
 REFUSED = "lesson refused a number"
-"""Where a session holds what to say of a number that was not taken."""
+"""Session key of the message about a rejected number."""
 
 PAGE = PageSession(LessonsState)
 
@@ -56,7 +56,7 @@ def main() -> None:
         return
     step = min(PAGE.state.step, len(lesson.steps))
     if step < PAGE.state.step:
-        problems.append(f"The link asks for step {PAGE.state.step}, but this lesson has {step}: the last one is shown.")
+        problems.append(f"Step {PAGE.state.step} in the link doesn’t exist (1 to {step}); showing the last one.")
     PAGE.write_link()
     link = {name: value for name, value in PAGE.state.to_parameters().items() if name != "step"}
     components.draw(
@@ -99,7 +99,7 @@ def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> Values:
 
 
 def _about(lesson: Lesson, evaluated: Evaluated) -> tuple[str, ...]:
-    """Where the numbers come from."""
+    """Notes on the source of the numbers."""
     about = f"Numbers: {evaluated.model}" if evaluated.checkpoint else "Numbers: an example with weights set by hand"
     if evaluated.checkpoint in lesson.checkpoints[:1] or not lesson.checkpoints:
         return (about,)

@@ -60,7 +60,7 @@ _STYLE = """<style>
 
 
 KEY = "table of all models"
-"""Of the component that draws it."""
+"""Key of the component that draws the table."""
 
 PAGE = PageSession(ModelsState)
 

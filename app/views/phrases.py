@@ -24,7 +24,7 @@ from core.reading.reader import PairError
 PLACE_IN_MENU = 3
 
 KEY = "phrases of the pair"
-"""Of the component that draws them."""
+"""Key of the component that draws the phrases."""
 
 PAGE = PageSession(PhraseState)
 FORM = PairForm(PAGE)
@@ -87,7 +87,7 @@ def _task_mates(page: PhraseState, models: Mapping[str, Listed]) -> list[str]:
 
 
 def _verdict(page: PhraseState, name: str, models: Mapping[str, Listed]) -> ModelVerdict:
-    """What this model says of the pair."""
+    """The model's verdict on the pair."""
     shares: tuple[Share, ...] = ()
     try:
         checkpoint = load_named(name)

@@ -66,7 +66,7 @@ class Checkpoint:
         return 0.0
 
     def rows_a_call(self, characters: int) -> int:
-        """Rows, each of so many characters, that one call may compute before it reports progress."""
+        """Rows of ``characters`` characters each that one call may compute before it reports progress."""
         return 128
 
     @property
@@ -75,7 +75,7 @@ class Checkpoint:
         return WordReader(self.words)
 
     def unknown(self, side: Sentence) -> list[bool]:
-        """For each word of a sentence, whether the model does not know it."""
+        """For each word of a sentence, whether it is out of vocabulary."""
         return [token.unknown for token in side.tokens]
 
     def read(self, first: str, second: str = "", extra: Sequence[float] | None = None) -> Reading:

@@ -147,7 +147,7 @@ def _card(file: Path, *changed: int) -> Card | str:
 
 def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
     """Read and check a checkpoint folder: card, architecture, shapes, checksum and word table, in this order.
-    ``class_names`` replace those of an external model, in the order of the logits.
+    ``class_names`` replace an external model's class names, in the order of the logits.
 
     Raises CheckpointError with one sentence: the problem and the remedy.
     """

@@ -67,4 +67,4 @@ def _size(checkpoint: Checkpoint | CheckpointError) -> int:
 
 
 _CHECKPOINTS: SharedMemory[Checkpoint | CheckpointError] = SharedMemory(0, _size, return_freed_memory)
-"""By folder and state of its files."""
+"""Loaded checkpoints, by folder and state of its files."""

@@ -45,7 +45,7 @@ class Example:
         return "" if self.label is None else self.label_text or self.label
 
     def relabelled(self, names: Mapping[str, str]) -> Example:
-        """The same row with a label of another name, where ``names`` has one for it."""
+        """A copy with its label renamed if ``names`` has it."""
         name = names.get(self.label or "")
         return self if name is None else replace(self, label=name, label_text=name)
 
@@ -131,7 +131,7 @@ class Dataset:
         return tuple(sorted({row.label for row in self.rows if row.label is not None}))
 
     def relabelled(self, names: Mapping[str, str]) -> Dataset:
-        """The same rows with labels of other ``names``; a label without one stays."""
+        """A copy with labels renamed by ``names``; other labels stay."""
         return replace(self, rows=tuple(row.relabelled(names) for row in self.rows))
 
     def summary(self) -> str:

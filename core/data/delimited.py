@@ -19,7 +19,7 @@ DELIMITERS = "\t,;|"
 MAX_QUOTED_LINES = 50
 """A quote still open after this many lines was not meant as one: its first line is reported as broken."""
 MAX_DOCUMENT_LINES = 2_000
-"""The same where a cell holds a whole document."""
+"""The same limit if cells hold whole documents."""
 
 # The csv module refuses cells of more than 131,072 characters; the tokeniser reads 200,000.
 csv.field_size_limit(2**31 - 1)

@@ -58,7 +58,7 @@ def is_known(name: str) -> bool:
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """Which columns hold the parts of a row, by their names (:func:`plain`); the first name that is there counts."""
+    """Column names for each part of a row (:func:`plain`); the first one present counts."""
 
     name: str
     texts: tuple[tuple[str, ...], ...]

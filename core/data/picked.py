@@ -43,7 +43,7 @@ class Picked:
 
     @classmethod
     def of(cls, parts: Mapping[str, str], header: bool | None = None) -> Picked:
-        """From column names by the part of a row."""
+        """Create from ``{part of a row: column name}``."""
         first, second, label, id, group = (parts.get(part, "") for part in ("first", "second", "label", "id", "group"))
         return cls(first, second, label, id, group, header)
 

@@ -38,7 +38,7 @@ class RowReader:
 
 
 Recogniser = Callable[[list[Line]], RowReader | None]
-"""From a file's first lines to its reader; None for another layout."""
+"""Takes a file's first lines and returns its reader; None for another layout."""
 
 _RECOGNISERS: dict[Recogniser, tuple[str, ...]] = {}
 

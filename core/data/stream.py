@@ -59,7 +59,7 @@ class Stream:
     ``dropped`` (rows without a gold label), ``notes`` on how files were read, and the ``sha256`` of the bytes are those
     of what was read so far.
 
-    Only rows that depend on each other, FEVER's, are held together. The arguments are those of
+    Only rows that depend on each other, FEVER's, are held together. Takes the arguments of
     :func:`core.data.read`; ``most``: lines that a file may have, which are all read before its first row comes out.
     Iterating raises DataError as that does.
     """

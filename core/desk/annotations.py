@@ -25,14 +25,14 @@ from core.errors import DeskError
 
 @dataclass(slots=True)
 class RowState:
-    """What annotators have said about a row."""
+    """The annotations of a row."""
 
     tags: dict[str, set[str]] = field(default_factory=dict)
     """Who gave each tag."""
     looked: set[str] = field(default_factory=set)
     """Who tagged it, wrote a note on it, or reviewed it without giving a tag."""
     notes: dict[str, str] = field(default_factory=dict)
-    """By annotator."""
+    """Notes by annotator."""
     settled: dict[str, bool] = field(default_factory=dict)
     """Whether a tag on which annotators disagreed applies."""
 
@@ -55,7 +55,7 @@ class RowState:
 
 @dataclass(frozen=True)
 class FileState:
-    """What annotators have said about a file's rows."""
+    """The annotations of a file's rows."""
 
     rows: Mapping[str, RowState] = field(default_factory=dict)
     """By key; :meth:`row` also knows rows without annotations."""

@@ -155,7 +155,7 @@ def calibration(title: str, measured: Reliability, confidence: str, chosen: bool
 
 
 def slices(title: str, scores: Sequence[SliceScore], measure: str, unit: str = "rows") -> Figure:
-    """The score of each slice with its interval, and that of the other rows; the most telling first."""
+    """The score of each slice with its interval, and the score of the other rows; largest differences first."""
     how = (
         f"{measure if measure.isupper() else measure.capitalize()} in each slice (thick mark) with its 95 % interval, "
         "and outside of it (thin mark); sorted by |error in the slice − error outside| × √n."
@@ -179,7 +179,7 @@ def strongest_words(title: str, known: WordScores, rows: int, most: int, way: st
         f"Of {of} rows {score_percent(known.share)} are wrong (thin mark). Each row counts for the word whose removal "
         "lowers the predicted class’s probability most (log p before minus after the word is "
         f"{way}); the thick mark is the share of wrong rows among them, with its 95 % interval. Words with the most "
-        "wrong rows come first. With so many words, some differ by chance."
+        "wrong rows come first. Of this many words, some differ by chance."
     )
     if known.without:
         how += f" In {counted(known.without, 'row')} no word supports the prediction."

@@ -38,7 +38,7 @@ class RunColumn:
     bounds: tuple[float, ...] = ()
     """Upper bounds of slices of numbers; the last slice has none."""
     rare: bool = False
-    """For "yes": whether the rows without make no slice, as they are nearly all rows."""
+    """For "yes": no slice for the remaining rows, because they are nearly all rows."""
     sql: str = ""
     """The expression of its values, NULL where they are unknown."""
     folded: str = ""

@@ -127,7 +127,7 @@ def _parser() -> Lark:
 
 
 def _misread(text: str, error: UnexpectedCharacters | UnexpectedToken) -> FilterError:
-    """What is wrong where the grammar no longer follows."""
+    """The error message for input that does not match the grammar."""
     if isinstance(error, UnexpectedCharacters):
         at = error.pos_in_stream or 0
         if text[at] in "\"'`":
@@ -161,7 +161,7 @@ class _Named(NamedTuple):
 
 @v_args(inline=True)
 class _Compiler(Transformer[Token, Condition]):
-    """From the tree of a filter to its condition."""
+    """Compiles a filter's parse tree to its condition."""
 
     def __init__(self, columns: Mapping[str, RunColumn]) -> None:
         super().__init__()

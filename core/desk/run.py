@@ -199,7 +199,7 @@ class Run:
     lost_labels: int = 0
     """As in :class:`RunHeader`."""
     folder: Path | None = None
-    """Where it is stored; None for a run in memory."""
+    """Its folder; None for a run in memory."""
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -291,7 +291,7 @@ class Run:
 
     @cached_property
     def judged(self) -> np.ndarray:
-        """Which rows have a label that every model is scored by, bool ``[N]``; scores are over these rows only."""
+        """Rows whose label every model can be scored by, bool ``[N]``; scores use only these rows."""
         return np.array(np.min(self.gold_answers, axis=0) >= 0)
 
     @cached_property
@@ -301,11 +301,11 @@ class Run:
 
     @cached_property
     def labelled(self) -> bool:
-        """Whether there are labels and all match classes of every model; otherwise there are no scores."""
+        """Whether labels exist and all match classes of every model; without them nothing is scored."""
         return not self.unknown and bool(self.judged.any())
 
     def with_models(self, models: tuple[Predictions, ...]) -> Run:
-        """The same rows with these models."""
+        """A copy with these models' predictions."""
         return replace(self, models=models)
 
 

@@ -53,7 +53,7 @@ class StrongestWord:
 
 NONE = StrongestWord()
 Found = Mapping[str, StrongestWord]
-"""By the row's key; rows that were not computed are not there."""
+"""Results by row key; rows that were not computed are missing."""
 
 
 def strongest_words(
@@ -131,13 +131,13 @@ def _holdable(key: str) -> bool:
 
 
 class StrongestWords:
-    """What was computed before, in the desk's database. All methods raise DeskError where it cannot be reached."""
+    """Earlier results, stored in the desk's database. All methods raise DeskError if it cannot be reached."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def known(self, file: str, checkpoint: str, way: str = DROPPED) -> dict[str, StrongestWord]:
-        """Of the rows of a file by a checkpoint, both named by their checksums, and a way of taking words away."""
+        """Stored results for a file and a checkpoint (both by checksum) and a removal method, by row key."""
         own = schema.strongest_word.c
         of = own.file == file, own.checkpoint == checkpoint, own.way == way
         asked = sa.select(own.row, own.word, own.side).where(*of)
@@ -238,7 +238,7 @@ class WordScore:
 
     @property
     def share(self) -> float:
-        """Of its rows, those that are wrong."""
+        """Share of its rows that are wrong."""
         return self.wrong / self.rows
 
 
@@ -254,11 +254,11 @@ class WordScores:
 
     @property
     def share(self) -> float:
-        """Of all these rows, those that are wrong."""
+        """Share of all these rows that are wrong."""
         return self.wrong / max(self.rows, 1)
 
     def to_csv(self) -> str:
-        """One line per word, with its share of wrong rows and that of all rows."""
+        """One line per word, with its share of wrong rows and the share over all rows."""
         head = ["word", "text", "rows", "wrong", "share_wrong", "low", "high", "all_rows", "all_share_wrong"]
         lines = [
             [one.word, one.side, one.rows, one.wrong, one.share, one.low, one.high, self.rows, self.share]

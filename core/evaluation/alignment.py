@@ -29,7 +29,7 @@ from core.reading.reader import ReadText
 from core.reading.tokens import Token
 
 THRESHOLDS = tuple(k / 100 for k in range(100))
-"""Those tried by :func:`best_threshold`."""
+"""Thresholds tried by :func:`best_threshold`."""
 
 WORDS = "words"
 """The way to make links that the threshold of a card is for."""
@@ -39,7 +39,7 @@ Strengths = Mapping[Link, float]
 
 
 def whitespace_places(text: str, tokens: Sequence[Token]) -> list[list[int]]:
-    """For each token the positions of the whitespace tokens that it shares a character with."""
+    """For each token, the indices of the whitespace tokens it overlaps."""
     spans = [match.span() for match in re.finditer(r"\S+", text)]
     return [[k for k, (start, end) in enumerate(spans) if start < t.end and t.start < end] for t in tokens]
 
@@ -128,11 +128,11 @@ class Attended:
     """Rows: the source's tokens; None for a model whose words look one way alone."""
 
     def links(self) -> dict[Link, float]:
-        """Of the target's words, with their weights."""
+        """Links from the target's words, with their weights."""
         return strengths(self.forward.weights, none_of(self.forward), *self._places(self.target, self.source))
 
     def backward_links(self) -> dict[Link, float]:
-        """Of the source's words, with their weights; none for a model whose words look one way alone."""
+        """Links from the source's words, with their weights; empty for a model with attention in one direction."""
         if self.backward is None:
             return {}
         turned = strengths(self.backward.weights, none_of(self.backward), *self._places(self.source, self.target))
@@ -183,7 +183,7 @@ def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair], head: str = "")
         }
         if (target, source) not in maps:
             raise DataError(
-                f"{checkpoint.name} has no attention from the words of the second sentence to those of the first: "
+                f"{checkpoint.name} has no attention from the second sentence to the first: "
                 "choose a model with an attention matrix, such as nli-attconv-light"
             )
         yield Attended(pair, reading.first, reading.second, maps[target, source], maps.get((source, target)))

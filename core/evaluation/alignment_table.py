@@ -1,4 +1,4 @@
-"""What a card holds of `python -m trainers align`, in words: without what measures it, so that pages open fast."""
+"""Tables and sentences about a card's `python -m trainers align` results. Imports no torch, so pages open fast."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Vocabulary:
         return self._seen[key][:limit]
 
     def encode_lines(self, text: str, limit: int = MAX_TOKENS) -> list[list[int]]:
-        """The same line by line; lines without any token are left out."""
+        """Encodes each line separately; lines without tokens are left out."""
         out: list[list[int]] = []
         left = limit
         for line in text.split("\n"):
@@ -84,7 +84,7 @@ class Ragged:
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[int]]) -> Ragged:
-        """From lists of word numbers."""
+        """Create from lists of word numbers."""
         listed = list(sentences)
         lengths = np.array([len(s) for s in listed], dtype=np.int64)
         flat = np.fromiter((word for s in listed for word in s), dtype=np.int32, count=int(lengths.sum()))
@@ -92,7 +92,7 @@ class Ragged:
         return cls(torch.from_numpy(flat), torch.from_numpy(starts), lengths)
 
     def to(self, device: torch.device) -> Ragged:
-        """The same on a device (lengths stay on the host, where batches are planned)."""
+        """A copy on a device (lengths stay on the host, where batches are planned)."""
         return Ragged(self.flat.to(device), self.starts.to(device), self.lengths)
 
     def and_then(self, other: Ragged) -> Ragged:
@@ -163,7 +163,7 @@ class Encoded:
         return self.first if self.judged == "first" or not self.contexts else self.contexts[0]
 
     def to(self, device: torch.device) -> Encoded:
-        """The same on a device."""
+        """A copy on a device."""
         return self._with(lambda texts: texts.to(device), lambda values: values.to(device))
 
     def rows(self, numbers: np.ndarray) -> Encoded:

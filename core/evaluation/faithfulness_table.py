@@ -19,14 +19,14 @@ MOVED = (
     "Permuted: the share of 100 permutations of the attention that change the verdict (Jain & Wallace 2019); τ-b: "
     "Kendall’s rank correlation between the weight of a link and the size of its effect."
 )
-"""What the figures of moved attention are."""
+"""Explains the figures on moved attention."""
 RANDOM = "random"
 REMOVED = ("zeroed", "gradient-times-input", "partner")
 """Methods of earlier versions, which cards may still have figures of."""
 MEASURES = ("comprehensiveness", "sufficiency")
 
 Stored = Mapping[str, CardFaithfulness]
-"""What a card's ``faithfulness`` holds, by the name of the set."""
+"""A card's ``faithfulness`` results, by data set."""
 
 
 def table(stored: Stored) -> list[dict[str, str]]:
@@ -58,7 +58,7 @@ def moved_elsewhere(stored: Stored, verdict: str) -> tuple[str, ...]:
 
 
 def by_checkpoint(measured: Mapping[str, Stored], measure: str) -> list[dict[str, str]]:
-    """Of each checkpoint and set one measure by way, and random orders."""
+    """One measure by method, and for random orders, per checkpoint and data set."""
     return [
         about | {_named(way): interval(own[measure]) for way, own in figures["ways"].items() if way not in REMOVED}
         for about, figures in _each(measured)
@@ -66,7 +66,7 @@ def by_checkpoint(measured: Mapping[str, Stored], measure: str) -> list[dict[str
 
 
 def of_attention(measured: Mapping[str, Stored]) -> list[dict[str, str]]:
-    """Of each checkpoint and set the rows, and what moved attention does; a dash where nothing can be moved."""
+    """Rows, and effects of moved attention, per checkpoint and data set; a dash without attention to move."""
     return [
         about
         | {

@@ -18,7 +18,7 @@ def half_width(values: Sequence[float]) -> float:
 
 
 def wilson(successes: float, items: int) -> tuple[float, float]:
-    """95 % interval of a share (Wilson 1927); 0 to 1 where there are no items."""
+    """95 % interval of a share (Wilson 1927); 0 to 1 for zero items."""
     if not items:
         return 0.0, 1.0
     share, z = successes / items, 1.959963984540054
@@ -29,7 +29,7 @@ def wilson(successes: float, items: int) -> tuple[float, float]:
 
 
 RESAMPLES, SEED = 2_000, 0
-"""Of :func:`bootstrap_mean`."""
+"""Defaults of :func:`bootstrap_mean`."""
 
 
 def bootstrap_mean(values: np.ndarray) -> tuple[float, float]:

@@ -26,7 +26,7 @@ from core.evaluation.predict import Prepared, chances, check_texts, logits, prep
 
 ROWS = 2048
 CHARACTERS = 8_000_000
-"""Of a part, with its other columns: it ends with the row that reaches one of the two."""
+"""Limits of a part, other columns included: it ends with the row that reaches either."""
 
 SHORT_TURNS = 5e-5
 """Seconds after which a thread of Python's that waits gets its turn. Of the usual 5 ms a forward pass loses some
@@ -151,7 +151,7 @@ def _told(own: list[torch.Tensor], rank: int, part: Part, checkpoints: Sequence[
 
 
 def agreed(there: Mapping[int, int]) -> Mapping[int, int]:
-    """What the first of torchrun's processes has of parts that are there already, in all of them."""
+    """Broadcasts the first torchrun process's list of finished parts to all processes."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return there
     _join()
@@ -178,7 +178,7 @@ _END: Any = object()
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:
-    """The same items; a thread makes the next one while the last is used. What making one raises is raised here."""
+    """Yields the items; a thread prepares the next one while the current one is used. Re-raises its exceptions."""
     source = iter(items)
     with ThreadPoolExecutor(1, "reading ahead") as thread:
         coming = thread.submit(next, source, _END)

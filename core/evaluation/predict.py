@@ -100,7 +100,7 @@ class Prepared:
 
 
 def prepare(checkpoint: Checkpoint, readings: Iterable[Reading]) -> Prepared:
-    """What :func:`logits` needs of readings of this checkpoint: all that needs no forward pass."""
+    """Prepares readings of this checkpoint for :func:`logits`: everything before the forward pass."""
     if isinstance(checkpoint, ExternalCheckpoint):
         return Prepared(checkpoint, None, (), list(readings))
     vocabulary = Vocabulary()
@@ -221,5 +221,5 @@ def classify(
 
 
 def chances(checkpoints: Sequence[Checkpoint], logits: Iterable[Tensor]) -> list[np.ndarray]:
-    """Of each checkpoint the probabilities, or the score, of its logits ``[N, C]``, float64."""
+    """Probabilities, or scores, from each checkpoint's logits ``[N, C]``, float64."""
     return [checkpoint.model.chances(own).numpy() for checkpoint, own in zip(checkpoints, logits, strict=True)]

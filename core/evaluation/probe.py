@@ -28,7 +28,7 @@ LABELS = ("entailment", "neutral", "contradiction")
 SUITES = {name: Path(__file__).with_name(f"{name}_pairs.tsv") for name in ("simple", "order")}
 
 CARD_KEYS = {"simple": "probe", "order": "probe_order"}
-"""Where a card carries the figures of each suite."""
+"""The card's key for the figures of each suite."""
 
 
 def suits(card: Card) -> bool:
@@ -91,11 +91,11 @@ TYPED: dict[str, Callable[[str], str]] = {
 
 
 def retyped(pairs: Dataset, change: Callable[[str], str]) -> Dataset:
-    """The same pairs with every text typed differently."""
+    """A copy of the pairs with ``change`` applied to every text."""
     rows = tuple(replace(row, first=change(row.first), second=change(row.second)) for row in pairs.rows)
     return replace(pairs, rows=rows)
 
 
 def figures(result: JsonMapping) -> JsonObject:
-    """What a card carries of a result: all but typing and the wrong pairs."""
+    """The part of a result that goes into a card: without typing variants and wrong pairs."""
     return {key: result[key] for key in ("right", "total", "kinds", "without_crossings") if key in result}

@@ -28,7 +28,7 @@ def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str
 
 
 def classification_of(counts: np.ndarray, labels: Sequence[str]) -> JsonObject:
-    """The same from the confusion matrix ``[C, C]`` alone."""
+    """Classification scores from the confusion matrix ``[C, C]``."""
     from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 
     places = list(range(len(labels)))
@@ -132,7 +132,7 @@ def _fisher(value: float, items: int, ranks: bool) -> list[float]:
 
 
 RESAMPLES, SEED = 10_000, 0
-"""Of :func:`paired_bootstrap`."""
+"""Defaults of :func:`paired_bootstrap`."""
 QUESTION_WORDS = ("what", "where", "how", "when", "who")
 """The kinds of question of Shen et al. 2018, figure 3b."""
 QUESTION_KINDS = (*QUESTION_WORDS, "other")

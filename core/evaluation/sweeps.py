@@ -59,7 +59,7 @@ class Sweep:
     """The data set of the scores; empty where the table does not name it."""
     seeds: tuple[str, ...]
     command: str
-    """What makes the table again; empty where the table does not name it."""
+    """The command that reproduces the table; empty if the table does not name it."""
     variants: list[tuple[dict[str, str], dict[str, Mean]]]
 
     def averages(self) -> list[dict[str, str]]:
@@ -100,7 +100,7 @@ def read(path: Path) -> Sweep | Comparisons:
     except (OSError, ValueError, csv.Error) as error:
         why = getattr(error, "strerror", None) or ("not UTF-8" if isinstance(error, UnicodeError) else error)
         raise SweepError(
-            f"{path.name} beside the card of {path.parent.name} cannot be read ({why}): write it again with "
+            f"{path.name} in the folder of {path.parent.name} cannot be read ({why}): write it again with "
             "`python -m trainers sweep … --csv`, or take it out of the folder."
         ) from error
 
@@ -173,7 +173,7 @@ def mean(values: Sequence[float]) -> Mean:
 
 
 def label(varied: dict[str, str]) -> str:
-    """What was varied in plain words: k-min pooling, k = 5, rep + simi, without extra."""
+    """Plain label of a variant: k-min pooling, k = 5, rep + simi, without extra."""
     words = []
     for key, value in varied.items():
         own = SETTINGS.get(key, InTables())
@@ -220,7 +220,7 @@ def caption(sweep: Sweep, dev: str) -> str:
     if not sweep.columns.keys().isdisjoint(SUITE_COLUMNS.values()):
         line += "Simple, order pairs: the share right of suites written by hand (`python -m trainers probe`). "
     if runs == [1]:
-        return f"{line}One run each, so there is no interval."
+        return f"{line}One run each, so without intervals."
     many = " to ".join(str(count) for count in dict.fromkeys([runs[runs[0] == 1], runs[-1]]))
     line += f"±: half the 95\u00a0% interval of the mean over {many} runs "
     line += "(Student’s t)" + ("; a single run has none." if runs[0] == 1 else ".")

@@ -87,7 +87,7 @@ class AttentionMap(Record, kind="attention_map"):
 
     @property
     def stays(self) -> str:
-        """Where the attention of a transformer's words goes on average, in a sentence."""
+        """One sentence on the average distribution of a transformer's attention."""
         own, special = (sum(shares) / len(shares) for shares in (self.own, self.null))
         across = max(0.0, 1 - own - special)
         return (

@@ -34,7 +34,7 @@ class WordEffect:
     probabilities: tuple[float, ...] | None = None
     """The probability of every class after the change; the mean over several replacements."""
     by_way: dict[str, float] = field(default_factory=dict)
-    """For a mean of several methods, the effect by each of them."""
+    """If the effect is a mean over several methods, each method's effect."""
     spread_by_way: dict[str, float] = field(default_factory=dict)
     """The same of ``spread``, of the ways that draw words."""
     passes: int = field(default=0, metadata=LATER)

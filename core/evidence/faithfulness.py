@@ -101,7 +101,7 @@ class Faithfulness(Record, kind="faithfulness"):
     maps: tuple[ShownMap, ...] = field(default=(), repr=False)
     """The model's own attention, where an adversary was looked for."""
     adversary: Adversary | None = field(default=None, repr=False)
-    """None where none was looked for, and where maps hold scores."""
+    """None if no adversary was searched for, or if the maps hold scores."""
     passes: int = field(default=0, metadata=LATER)
     """How often the model was asked: texts read, links cut, attention moved."""
     elsewhere: tuple[str, ...] = field(default=(), metadata=LATER)
@@ -148,7 +148,7 @@ class Faithfulness(Record, kind="faithfulness"):
         return (*([mismatch] if self.verdict in _OF_MISMATCH else []), *self.elsewhere)
 
     def with_adversary(self, maps: Sequence[ShownMap], adversary: Adversary | None) -> Faithfulness:
-        """The same with what a search for other attention came to."""
+        """A copy with the result of an adversarial search."""
         return replace(self, maps=tuple(maps), adversary=adversary)
 
     def to_text(self, explanation: Explanation | None = None) -> list[str]:

@@ -47,7 +47,7 @@ class ExternalBatch(Protocol):
     def __len__(self) -> int: ...
 
     def to(self, device: torch.device | str) -> Self:
-        """The same on another device."""
+        """A copy on another device."""
 
 
 B = TypeVar("B", bound=ExternalBatch)

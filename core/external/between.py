@@ -72,7 +72,7 @@ def between(attention: Tensor, pieces: Pieces, shifts: tuple[int, int] = (0, 0))
 
 
 def _words(pieces: Pieces, shift: int) -> Tensor:
-    """Which word each place of one pair reads, ``[P, words + 1]``; last, that it reads none."""
+    """One-hot word of each position of one pair, ``[P, words + 1]``; the last column: no word."""
     owners, none = pieces.owners[0], sum(pieces.words[0])
     owners = torch.cat([owners.new_full((shift,), NO_WORD), owners])[: len(owners)]
     return torch.nn.functional.one_hot(torch.where(owners == NO_WORD, none, owners), none + 1)

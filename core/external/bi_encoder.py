@@ -39,7 +39,7 @@ class Apart:
         return len(self.first)
 
     def to(self, device: torch.device | str) -> Apart:
-        """The same on another device."""
+        """A copy on another device."""
         return Apart(self.first.to(device), self.second.to(device))
 
 

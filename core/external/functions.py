@@ -125,7 +125,7 @@ class TextPairs:
         return len(self.pairs)
 
     def to(self, device: torch.device | str) -> TextPairs:
-        """The same: texts are on no device."""
+        """Returns itself: texts are not tensors."""
         return self
 
 

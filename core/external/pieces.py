@@ -24,7 +24,7 @@ NO_WORD = -1
 
 
 def words_of_pieces(words: Sequence[Span], pieces: Sequence[Span]) -> list[int]:
-    """For each piece the number of its word, :data:`NO_WORD` for a piece that belongs to none.
+    """The word index of each piece, :data:`NO_WORD` for a piece outside all words.
 
     Spans are characters [start, end) of one text. A piece belongs to the word with which it shares most characters, the
     first of equal ones; a piece of space alone, such as "▁", to the word that begins where it ends.
@@ -73,7 +73,7 @@ class Pieces:
         return Pieces(inputs, self.owners.expand(rows, -1), self.real.expand(rows, -1), self.words * rows)
 
     def to(self, device: torch.device | str) -> Pieces:
-        """The same on another device."""
+        """A copy on another device."""
         inputs = {name: values.to(device) for name, values in self.inputs.items()}
         return Pieces(inputs, self.owners.to(device), self.real.to(device), self.words)
 

@@ -1,4 +1,4 @@
-"""What is known of a filter map: what it was made of, and how."""
+"""The metadata of a filter map: its model, data and settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MapSource(TypedDict):
 
 
 class Weights(TypedDict):
-    """Whose filters a map shows."""
+    """The model whose filters a map shows."""
 
     sha256: str
     name: str
@@ -36,6 +36,6 @@ class MapCard(TypedDict, total=False):
     perplexity: float
     seed: int
     placing: JsonObject
-    """As :class:`core.filter_map.map.Placing`."""
+    """See :class:`core.filter_map.map.Placing`."""
     quality_neighbours: int
     sha256: str

@@ -61,7 +61,7 @@ class Placing:
 
     perplexity: float = setting(least=1, most=100)
     initialization: str = setting(one_of=("median", "weighted", "random"))
-    """Where a text starts, by openTSNE's names."""
+    """The initial position of a text, in openTSNE's terms."""
     n_iter: int = setting(least=0, most=10_000)
     learning_rate: float = setting(least=0, most=1e3)
     exaggeration: float = setting(least=1e-3, most=1e3)
@@ -88,7 +88,7 @@ class MapItem:
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutCard:
-    """What is known of one map in the plane: of all filters of a text together, or of a single one."""
+    """Metadata of one map in the plane, for all filters of a text together or for a single one."""
 
     name: str
     """"all filters", or "filter 12"."""
@@ -203,7 +203,7 @@ class _Space:
         return point / np.linalg.norm(point) if self.metric == "cosine" else point
 
     def distances(self, points: np.ndarray) -> np.ndarray:
-        """Of points ``[M, l + 1]`` to the reference ones: ``[M, N]``."""
+        """Distances of points ``[M, l + 1]`` to the reference points: ``[M, N]``."""
         if self.metric == "cosine":
             # Half the squared chord is 1 - cos, and still exact where filters are nearly equal.
             return np.asarray(cdist(points, self.points, "sqeuclidean")) / 2
@@ -414,7 +414,7 @@ def _read_record(folder: Path, where: str) -> JsonObject:
 
 @dataclass(frozen=True)
 class _Record:
-    """What ``map.json`` must hold; whatever else it holds is for people."""
+    """Required keys of ``map.json``; others are informative."""
 
     checkpoint: Weights
     sha256: str

@@ -62,7 +62,7 @@ class _NewAffinities:
     def to_new(
         self, distances: np.ndarray, perplexity: float, return_distances: bool
     ) -> tuple[csr_matrix, np.ndarray, np.ndarray]:
-        """From ``distances [1, N]`` of the new point: affinities ``[1, N]``, the nearest and their distances."""
+        """Affinities ``[1, N]`` for the new point's ``distances [1, N]``; the nearest points and their distances."""
         from openTSNE.affinity import joint_probabilities_nn
 
         nearest = np.argsort(distances, axis=1, kind="stable")[:, : int(3 * perplexity)]

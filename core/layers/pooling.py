@@ -14,8 +14,8 @@ def masked_max(states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def masked_mean(states: Tensor, mask: Tensor) -> Tensor:
-    """Mean over the real positions: ``[B, T, K], [B, T] -> [B, K]``; pads are not read. 0 where there is no real
-    position."""
+    """Mean over the real positions: ``[B, T, K], [B, T] -> [B, K]``; pads are ignored. 0 if all
+    positions are pads."""
     return states.masked_fill(~mask[..., None], 0.0).sum(1) / mask.sum(1, keepdim=True).clamp_min(1)
 
 

@@ -1,4 +1,4 @@
-"""From the frozen word table to a model's own space."""
+"""Projects frozen word vectors into a model's space."""
 
 from __future__ import annotations
 

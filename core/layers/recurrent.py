@@ -25,7 +25,7 @@ def single(values: Tensor) -> Tensor:
 def recurrent(read: Reading) -> Reading:
     """A function of recurrent cells, which mixed precision on a CPU leaves in float32 where bf16 is emulated.
 
-    oneDNN has no LSTM in bf16 there, and torch's fallback takes ten times as long as float32.
+    oneDNN has no LSTM in bf16 there, and torch's fallback is ten times slower than float32.
     """
 
     @functools.wraps(read)

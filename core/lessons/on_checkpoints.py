@@ -94,7 +94,7 @@ def _attentive(given: Given, pair: ReadPair) -> tuple[Values, int]:
 
 
 PARTS = {"parts": ["left", "itself", "right", "context", "bias"]}
-"""What a filter's value is summed from."""
+"""The summands of a filter's value."""
 
 
 @source("attconv light")
@@ -109,7 +109,7 @@ def light(given: Given) -> Evaluated:
 @source("attconv advanced")
 @torch.inference_mode()
 def advanced(given: Given) -> Evaluated:
-    """The same, and how the ``word``'s source, focus and beneficiary come about."""
+    """Like :func:`light`, with the ``word``'s source, focus and beneficiary."""
     pair = read(given)
     values, i = _attentive(given, pair)
     model = pair.checkpoint.model
@@ -131,7 +131,7 @@ def advanced(given: Given) -> Evaluated:
 
 
 def _gated(layer: GatedConvolution, states: Tensor) -> tuple[Tensor, Tensor]:
-    """What a gated convolution would make of each word of one sentence, and its gate: ``[T, d]`` each."""
+    """A gated convolution's candidate and gate for each word of one sentence: ``[T, d]`` each."""
     phrases = windows(states, layer.width)
     return torch.tanh(layer.hidden(phrases))[0], torch.sigmoid(layer.gate(phrases))[0]
 

@@ -22,7 +22,7 @@ from core.lessons.sources import Evaluated, Given, source
 from core.shared_memory import SharedMemory
 
 _KEPT: SharedMemory[Evaluated] = SharedMemory(32)
-"""What a pair takes seconds to compute, for all steps of a lesson and all who read it."""
+"""Slow results by pair, shared by all steps of a lesson and all sessions."""
 
 
 def _asked(given: Given) -> Question:
@@ -36,7 +36,7 @@ def _known(compute: Callable[[Question], Evaluated], asked: Question, given: Giv
 
 
 def _probabilities(asked: Question, rows: Tensor) -> list[float]:
-    """Of the classes, with this attention in the place of the model's."""
+    """Class probabilities with this attention instead of the model's."""
     with torch.inference_mode():
         shares: list[float] = torch.softmax(logits_under(asked, [[rows]]).double(), dim=1)[0].tolist()
     return shares
@@ -144,7 +144,7 @@ def _ways(asked: Question) -> Evaluated:
 
 
 _GRADIENTS = {gradients.NORM: "norm", gradients.INTEGRATED: "path"}
-"""What the lesson calls them."""
+"""The lesson's names for them."""
 _WAYS = ("taken away", "dropped", "frequent", "related", "nudged", "gradient", "integrated", "attention")
 """In the order of what they name."""
 

@@ -1,4 +1,4 @@
-"""Where a lesson's numbers come from: functions that run the models' code and return values by name."""
+"""Sources of a lesson's numbers: functions that run the models' code and return named values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Given:
 Source = Callable[[Given], Evaluated]
 
 SOURCES: dict[str, Source] = {}
-"""By the name that lessons use."""
+"""Sources by the name that lessons use."""
 
 
 def source(name: str) -> Callable[[Source], Source]:

@@ -61,7 +61,7 @@ def expected_answer(question: Sequence[Token], answer: Sequence[Token], words: W
 
 
 def kinds(question: Sequence[str]) -> list[bool]:
-    """Which of ``KINDS`` a question of these normalised words is."""
+    """For each of ``KINDS``, whether the question (normalised words) is of this kind."""
     first = next((word for word in question if word in ("what", "where", "how", "when", "who")), "")
     pairs = neighbours(question)
     amount = any(("how", word) in pairs for word in AMOUNTS)

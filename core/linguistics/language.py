@@ -16,7 +16,7 @@ _LEAST = 4
 
 @functools.cache
 def _lists() -> dict[str, tuple[frozenset[str], frozenset[str], frozenset[str]]]:
-    """For each other language: words that English does not have, words that only English has, and shared words."""
+    """Per language other than English: words missing in English, words only in English, and shared words."""
     lists: dict[str, list[str]] = read_yaml(_LISTS)
     english = frozenset(lists.pop("English"))
     both = {language: frozenset(words) for language, words in lists.items()}

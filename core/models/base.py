@@ -233,7 +233,7 @@ class PairModel(nn.Module):
     config: Any
     classifier: nn.Linear
     projection: nn.Linear | None
-    """From word vectors to what the model reads; None where it reads them as they are."""
+    """Maps word vectors to the model's input; None if the model uses them directly."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -244,7 +244,7 @@ class PairModel(nn.Module):
         return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
 
     def dropped(self, values: Tensor) -> Tensor:
-        """The same values, in training some of them dropped."""
+        """The values after dropout."""
         return F.dropout(values, self.config.dropout, self.training)
 
     @property
@@ -366,7 +366,7 @@ class ModelSpec:
 
     name: str
     title: str
-    """For people."""
+    """Display name."""
     paper: str
     section: str
     config: type[ModelConfig]

@@ -1,1 +1,1 @@
-"""From text to model input: tokens, the word table, batches."""
+"""Turns text into model input: tokens, word vectors, batches."""

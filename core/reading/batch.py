@@ -39,7 +39,7 @@ class Side:
         return cls(block, torch.arange(block.shape[1])[None] < lengths[:, None])
 
     def to(self, device: torch.device | str) -> Side:
-        """The same on another device."""
+        """A copy on another device."""
         return Side(self.words.to(device), self.mask.to(device))
 
     def embedded(self, vectors: Vectors) -> Side:
@@ -82,7 +82,7 @@ class Batch:
     def of(
         cls, first: Sequence[Tensor], *contexts: Sequence[Tensor], judged: str = "second", extra: Tensor | None = None
     ) -> Batch:
-        """From lists of B matrices ``[T, D]``, one text each."""
+        """Create from lists of B matrices ``[T, D]``, one per text."""
         return cls(Side.of(first), tuple(map(Side.of, contexts)), judged, extra)
 
     @property
@@ -110,7 +110,7 @@ class Batch:
         return self.contexts if self.judged == "first" or not self.contexts else (self.first,)
 
     def to(self, device: torch.device | str) -> Batch:
-        """The same batch on another device."""
+        """A copy on another device."""
         return self._with(lambda side: side.to(device), None if self.extra is None else self.extra.to(device))
 
     def repeated(self, rows: int) -> Batch:
@@ -123,7 +123,7 @@ class Batch:
         return self._with(lambda side: Side(side.words.clone(), side.mask.clone()), self.extra)
 
     def embedded(self, vectors: Vectors) -> Batch:
-        """The same with every word number's vector (:meth:`Side.embedded`)."""
+        """A copy with word vectors instead of word numbers (:meth:`Side.embedded`)."""
         return self._with(lambda side: side.embedded(vectors), self.extra)
 
     def _with(self, change: Callable[[Side], Side], extra: Tensor | None) -> Batch:

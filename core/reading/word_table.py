@@ -45,7 +45,7 @@ DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "pretrained" / "words"
 
 
 class WordTableError(UserError):
-    """The folder has no word table that this program can read; the message says what to do."""
+    """The folder has no readable word table; the message contains the remedy."""
 
 
 def ngram_vector(word: str, width: int) -> np.ndarray:

@@ -42,7 +42,7 @@ CONSTANTS = {
     "DIVERGING": palette.DIVERGING,
     "PAPER": palette.COLOURS["paper"],
 }
-"""What scripts are given from Python."""
+"""The data that Python passes to the scripts."""
 
 with_markup = pytest.mark.parametrize(
     ("first", "second"),
@@ -52,7 +52,7 @@ with_markup = pytest.mark.parametrize(
     ],
     ids=["markup", "script"],
 )
-"""For a test of two sentences that show as they are typed."""
+"""Two sentences that must be shown verbatim."""
 
 
 @pytest.fixture(scope="session")
@@ -158,7 +158,7 @@ def node() -> str:
 
 @pytest.fixture
 def run_script(tmp_path: Path, node: str) -> Callable[[str], str]:
-    """What a module exports as its default, when Node.js runs it."""
+    """The default export of a module, run by Node.js."""
 
     def run(text: str) -> str:
         (tmp_path / "bundle.mjs").write_text(text)

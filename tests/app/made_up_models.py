@@ -45,7 +45,7 @@ ALIGNMENT = {
         }
     },
 }
-"""What a card says of a model whose attention was measured."""
+"""The alignment results in a model's card."""
 
 
 def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str = "extra", **more: Any) -> None:

@@ -24,7 +24,7 @@ def reference_traces(app):
 
 
 def map_text(app):
-    """What is given to the map's script: how to read the map, and the user's own traces."""
+    """The map script's data: the caption, and the user's own traces."""
     return next((data for data in components(app) if data.get("view") == "filterMap"), None)
 
 

@@ -48,7 +48,7 @@ def query(app):
 
 
 def components(app):
-    """What the page gave to its components."""
+    """The data that the page passed to its components."""
     given = [json.loads(one.proto.json) for one in app.get("bidi_component")]
     drawn = [data for data in given if "view" in data]
     others = [data for data in given if "view" not in data]
@@ -62,7 +62,7 @@ def chart_rows(app):
 
 
 def answered(kind, **body):
-    """What the API answers to a question, without a server. Raises UserError where it refuses."""
+    """The API's answer to a request, without a server. Raises UserError if it refuses."""
     _, compute = question(kind, body)
     return json.loads(compute(lambda done, of: None))
 

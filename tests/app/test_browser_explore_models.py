@@ -76,7 +76,7 @@ def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
 
 
 def effects_by_every_gesture(page):
-    """What words and links do, on a page with two directions that looks from the premise."""
+    """Effects of words and links on a page with two directions, seen from the premise."""
     panel = page.locator("section.effects")
     expect(panel.locator("li .number").filter(has_text=re.compile(r"\d"))).to_have_count(6)
     expect(page.locator(".text .chip .effect:not([hidden])").first).to_be_visible()

@@ -150,7 +150,7 @@ def test_dragging_a_cell_moves_nothing_above_or_beside_it(open_page):
 
 
 def change_attention(page, changes):
-    """By the matrix and by the panel, on a page whose third step is shown: each change is one more in its list."""
+    """Edits in the matrix and in the panel, while the third step is shown: each change adds one to the list."""
     cell = page.locator('[data-cell="1,0"]').first
     cell.hover()
     box = cell.bounding_box()

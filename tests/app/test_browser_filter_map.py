@@ -42,7 +42,7 @@ def wait_for_star(page, words):
 
 
 def point(page, trace=0):
-    """Where the first reference text of a class lies in the window."""
+    """Window coordinates of a class's first reference text."""
     box = page.locator(f"{MAP} .scatterlayer .trace .points path").nth(trace).bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 

@@ -18,7 +18,7 @@ CHOSEN = '.one-head[aria-pressed="true"]'
 
 
 def first_row(page):
-    """What a screen reader says of the first row's cells."""
+    """The accessible names of the first row's cells."""
     cells = page.locator(".attention_map:visible [data-cell^='0,']")
     return cells.evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
 

@@ -1,4 +1,4 @@
-"""What a page computes again, and when its scripts are silent: what browser and server tell each other."""
+"""Reruns of a page, and the silence of its scripts: the messages between browser and server."""
 
 from __future__ import annotations
 

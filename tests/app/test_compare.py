@@ -24,7 +24,7 @@ def page(**parameters):
 
 
 def drawn(app):
-    """What the browser draws."""
+    """The data that the browser draws."""
     return next(data for data in components(app) if data.get("view") == "compare")
 
 

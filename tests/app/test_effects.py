@@ -1,4 +1,4 @@
-"""What Explore and Compare ask the API about a pair, and the files that hold the answers."""
+"""Explore's and Compare's API requests about a pair, and the files with the answers."""
 
 import csv
 import io

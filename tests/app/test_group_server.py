@@ -50,7 +50,7 @@ def free_ports(count):
 
 
 def app_settings(service, **own):
-    """What compose.yaml gives an app server, with these values of this machine."""
+    """An app server's environment from compose.yaml, with this machine's values."""
     text = re.sub(r"\$\{COOKIE_SECRET:[^}]*\}", "0123456789abcdef", (DEPLOY / "compose.yaml").read_text())
     settings = yaml.safe_load(re.sub(r"\$\{JOBS:-1\}", "1", text))["services"][service]["environment"]
     return {name: str(value) for name, value in settings.items()} | own
@@ -98,7 +98,7 @@ class Group:
         self.proxy = nginx(folder, f"127.0.0.1:{front}", self.ports)
 
     def start(self):
-        """Those servers that do not run."""
+        """The servers that are down."""
         stopped = [n for n, server in enumerate(self.servers) if server is None or server.poll() is not None]
         logs = [self.folder / f"app{number + 1}.log" for number in range(2)]
         for number in stopped:
@@ -321,7 +321,7 @@ def test_twenty_visitors_and_two_browsers_survive_a_killed_server(group, browser
 
 
 def test_a_backup_brings_back_what_was_marked_and_predicted(group, monkeypatch):
-    """By the scripts of deploy/, in the state that the tests above left."""
+    """Backup and restore with the scripts of deploy/, on the state left by the tests above."""
     monkeypatch.setenv("PAIRLENS_DB", group.settings["PAIRLENS_DB"])
     monkeypatch.setenv("PAIRLENS_DESK", group.settings["PAIRLENS_DESK"])
     file, backups = group.run.dataset.sha256, group.folder / "backups"

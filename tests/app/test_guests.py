@@ -38,7 +38,7 @@ def explore(**link):
 
 
 def matrix(data):
-    """Of the second text's words."""
+    """The second text's words."""
     return next(one for one in data["explanation"]["evidence"] if one["kind"] == "attention_map")
 
 

@@ -43,7 +43,7 @@ def test_a_link_changes_sentences():
     ("link", "sentence"),
     [
         ({"lesson": "gone", "inputs": "h.1.1=x"}, "the page is shown without them: lesson, inputs."),
-        ({"step": "90"}, "asks for step 90, but this lesson has 11: the last one is shown"),
+        ({"step": "90"}, "Step 90 in the link doesn’t exist (1 to 11); showing the last one"),
         ({"inputs": "h.9.1=1"}, "changes “h.9.1”, which is not one of this lesson’s numbers"),
         ({"inputs": "q=1;h=2"}, "changes “q”, which is not one of this lesson’s numbers"),
     ],

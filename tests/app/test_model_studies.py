@@ -62,7 +62,7 @@ def test_a_grid_is_a_row_a_combination_and_one_seed_has_no_interval(tmp_path):
         {"variant": "k-max pooling, k = 10", "runs": "1", "MAP": "0.6200", "MRR": "0.7000"},
     ]
     assert sweeps.caption(sweep, "WikiQA dev") == (
-        "MAP and MRR on WikiQA dev with the classifier that was kept. One run each, so there is no interval."
+        "MAP and MRR on WikiQA dev with the classifier that was kept. One run each, so without intervals."
     )
     rows = [f"{k},{seed},3,network,{0.6 + seed / 100},0.7" for k in (1, 2) for seed in (1, 2)]
     seeds = sweeps.read(table(tmp_path, "two.csv", head.partition(",")[2], *rows))
@@ -153,7 +153,7 @@ def test_a_broken_or_foreign_table_gets_one_sentence(tmp_path, content, why):
     (tmp_path / "own.csv").write_bytes(content)
     with pytest.raises(sweeps.SweepError, match=why) as error:
         sweeps.read(tmp_path / "own.csv")
-    assert str(error.value).startswith(f"own.csv beside the card of {tmp_path.name}")
+    assert str(error.value).startswith(f"own.csv in the folder of {tmp_path.name}")
     with pytest.raises(sweeps.SweepError, match="No such file"):
         sweeps.read(tmp_path / "gone.csv")
 
@@ -182,7 +182,7 @@ def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkp
     assert "Accuracy on &lt;i&gt;dev&lt;/i&gt;" in page
     assert not any(tag in page for tag in ("<script", "<img", "<i>", "<u>", "<b>"))
     assert page.count('class="pl-notice"') == 1
-    assert "broken.csv beside the card of own" in page
+    assert "broken.csv in the folder of own" in page
     assert "Test entailment phrases" in page
     assert "k = 2" in page and "questions with &lt;i&gt;why&lt;/i&gt;" in page
     assert "<code>trainers &lt;b&gt;again&lt;/b&gt;</code>" in page

@@ -1,4 +1,4 @@
-"""What the pages over one pair have in common: typing, links, and one sentence for every kind of bad input."""
+"""Behaviour shared by all pair pages: typing, links, and one sentence for every kind of bad input."""
 
 import pytest
 

@@ -25,7 +25,7 @@ def test_an_edited_text_keeps_what_it_was_and_the_oldest_gives_way():
         ("one two three four", "four five six seven", False),
         ("no no no yes", "no", False),  # each word counts as often as both have it
         ("no no no yes", "no no", True),
-        ("one, two; three!", "one four five", True),  # signs are no words
+        ("one, two; three!", "one four five", True),  # punctuation is not counted as words
         (
             "Blue River is a village in the west of Colorado",
             "It is a species of flowering plant in the daisy family.",

@@ -1,4 +1,4 @@
-"""What the scripts make of records: the same as Python says of them, and what only the screen needs."""
+"""The scripts' views of records: equal to Python's text output, plus details only for the screen."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXTS = ("a man and a dog", "the dog is not playing")
 
 @pytest.fixture
 def called(tmp_path, run_script):
-    """What an exported function of a script returns for these arguments."""
+    """The return value of a script's exported function for these arguments."""
 
     def call(script, name, *arguments):
         entry = tmp_path / "entry.js"

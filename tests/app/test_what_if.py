@@ -1,4 +1,4 @@
-"""What if, on Explore: edits by hand through the address, the saved file and the list with its verdicts."""
+"""What if on Explore: manual edits through the address, the saved file and the list of verdicts."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""What is special to adaptive CNNs (Shen et al. 2018); what all models do is in tests/test_conformance.py."""
+"""Tests specific to adaptive CNNs (Shen et al. 2018); tests/test_conformance.py covers all models."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What is special to light and advanced attentive convolution; what all models do is in tests/test_conformance.py."""
+"""Tests specific to light and advanced attentive convolution; tests/test_conformance.py covers all models."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What is special to the five baselines; what all models do is in tests/test_conformance.py."""
+"""Tests specific to the five baselines; tests/test_conformance.py covers all models."""
 
 import pytest
 import torch

@@ -34,7 +34,7 @@ def tower(tmp_path_factory):
 
 
 def _by_hand(folder, text, pooling, dense):
-    """What sentence-transformers documents: states, pooled over all real pieces, a layer more, length 1."""
+    """A reference as documented by sentence-transformers: pooling over real tokens, a dense layer, normalisation."""
     home = folder / "0_Transformer"
     tokenizer = transformers.AutoTokenizer.from_pretrained(home)
     model = transformers.AutoModel.from_pretrained(home, add_pooling_layer=False).eval()

@@ -62,7 +62,7 @@ ROWS = [f"r{i}" for i in range(10)]
 
 
 def rows_of(looked, tag, gave):
-    """From the rows that each annotator looked at, and those to which they gave the tag."""
+    """Build annotations from the rows that each annotator reviewed and tagged."""
     rows = {row: RowState() for rows in looked.values() for row in rows}
     for annotator, own in looked.items():
         for row in own:
@@ -73,7 +73,7 @@ def rows_of(looked, tag, gave):
 
 
 def test_cohens_kappa_by_hand():
-    """Of ten rows both say yes to 4, no to 3; 2 and 1 apart: p_o = .7, p_e = .6·.5 + .4·.5 = .5, κ = .4."""
+    """Ten rows: both yes on 4, both no on 3, split 2 and 1: p_o = .7, p_e = .6·.5 + .4·.5 = .5, κ = .4."""
     rows = rows_of({"ann": ROWS, "bob": ROWS}, "other", {"ann": ROWS[:6], "bob": [*ROWS[:4], ROWS[9]]})
     (measured,) = agreement(["other", "unused"], rows)
     assert measured.kappa == pytest.approx(0.4) and measured.alpha is None

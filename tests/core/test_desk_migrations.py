@@ -179,7 +179,7 @@ def test_where_an_old_history_says_otherwise_the_old_tables_decide(database):
 
 
 def test_a_backup_of_an_old_database_is_restored_over_a_new_one(old, database, tmp_path, monkeypatch):
-    """By deploy/restore.sh, or as a copy of the SQLite file."""
+    """Restore with deploy/restore.sh, or from a copy of the SQLite file."""
     migrate(old, "5")
     backup, desk = tmp_path / "backups" / "old", tmp_path / "desk"
     desk.mkdir()

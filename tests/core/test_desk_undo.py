@@ -1,4 +1,4 @@
-"""What undoing must not do: write another tag, double a line of the history, or put a mark where no tag is."""
+"""Undo must not set another tag, duplicate a history line, or mark a row that has no tag."""
 
 import pytest
 import sqlalchemy as sa
@@ -59,7 +59,7 @@ def test_a_merger_does_not_come_back_without_both_tags(annotations):
 
 
 def test_a_change_is_undone_once(annotations):
-    """By a button of a page that has not seen the undoing, the value alone is as it was."""
+    """A stale page cannot undo a change twice, even if the value is the same as after the change."""
     annotations.give("Ann", FILE, "1", "other")
     given = last(annotations, "tag")
     annotations.undo("Ann", given.id)

@@ -86,7 +86,7 @@ def _check_map_by_hand(guest, explanation, attention):
 
 @pytest.mark.parametrize("kind", TOKENIZERS)
 def test_every_word_has_the_pieces_that_stand_in_it(kind):
-    """By a slow count of shared characters, on texts of odd signs."""
+    """Compared with a slow count of shared characters, on texts with unusual characters."""
     tokenizer, drawn = TOKENIZERS[kind](), random.Random(3)
     words, gaps = WORDS.split(), [*BETWEEN, " ", " ", " ", ""]
     for _ in range(300):

@@ -215,7 +215,7 @@ def test_a_list_that_is_cut_off_keeps_its_whole_rows(tmp_path):
 
 
 def test_a_long_list_is_read_row_by_row(tmp_path):
-    """Of a file that is written while it is read, rows come before its end."""
+    """Rows of a file that is still being written are read before its end."""
     os.mkfifo(tmp_path / "pipe")
     row, go_on = json.dumps({"premise": "A", "hypothesis": "B", "label": "n"}), threading.Event()
 

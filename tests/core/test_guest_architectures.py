@@ -57,7 +57,7 @@ def test_a_pair_has_the_same_answer_alone_and_beside_others(folder_of, architect
 
 
 def test_several_texts_of_a_bi_encoder_are_read_as_each_alone(tmp_path, monkeypatch):
-    """Of a body that sees pads, as one of convolutions does."""
+    """For an encoder that sees padding, such as a convolutional one."""
     from core.external import checkpoint as loading
 
     folder = make_tower(tmp_path / "tower")

@@ -1,4 +1,4 @@
-"""What words, links and heads do to the verdict of an external model, what it costs, and that it is said."""
+"""Effects of words, links and heads for external models, their cost, and the notes about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What numbered classes mean, from answers to plain pairs."""
+"""Suggested names for numbered classes, based on simple pairs."""
 
 import itertools
 

@@ -60,7 +60,7 @@ def good(tmp_path_factory):
 
 
 def sentence_of(folder, *, loads=True):
-    """What is wrong with a folder; empty where nothing is. Any other exception fails the test."""
+    """The error message for a folder; empty if it loads. Any other exception fails the test."""
     try:
         read_card(folder)
         if loads:

@@ -1,4 +1,4 @@
-"""What is special to the phrase model; what all models do is in tests/test_conformance.py."""
+"""Tests specific to the phrase model; tests/test_conformance.py covers all models."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What is special to the rivals of AttConv; what all models do is in tests/test_conformance.py."""
+"""Tests specific to AttConv's rivals; tests/test_conformance.py covers all models."""
 
 import pytest
 import torch

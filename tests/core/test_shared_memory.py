@@ -1,4 +1,4 @@
-"""What is computed once for all threads, and the explanations that pages share so."""
+"""Results computed once for all threads, such as the explanations that pages share."""
 
 from __future__ import annotations
 

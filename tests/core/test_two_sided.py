@@ -1,4 +1,4 @@
-"""What is special to attentive convolution from both sides; what all models do is in tests/test_conformance.py."""
+"""Tests specific to two-sided attentive convolution; tests/test_conformance.py covers all models."""
 
 import json
 

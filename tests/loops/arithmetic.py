@@ -1,4 +1,4 @@
-"""What the slow loops are made of. Vectors are lists of numbers; weights are the model's tensors, read row by row."""
+"""Building blocks of the slow loops. Vectors are lists of numbers; weights are the model's tensors, read by row."""
 
 import math
 

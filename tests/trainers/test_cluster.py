@@ -1,4 +1,4 @@
-"""The same commands over a real Ray cluster of two nodes on this machine, one of which is killed on the way."""
+"""Commands on a real Ray cluster of two nodes on this machine, one of which is killed during the run."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_what_the_option_refuses(option, told):
 
 
 def files(folder: Path) -> dict[str, tuple[Path, str]]:
-    """The same rows in three files that name their columns as no layout does, each with the option that reads it."""
+    """The same rows in three files with unknown column names, each with the option that reads it."""
     table = "".join(f"{number};{a};{b};{label}\n" for number, (a, b, label) in enumerate(PAIRS))
     nested = [json.dumps({"ex": {"x": a, "ys": ["", b, ""]}, "y": label}) for a, b, label in PAIRS]
     written = {
@@ -122,7 +122,7 @@ def test_the_encoding_is_said_beside_the_scores(tmp_path, model, capsys):
 
 
 def test_rows_of_a_tab_separated_file_without_header_may_have_more_cells(tmp_path):
-    """As in the official STS benchmark, where some rows name their source."""
+    """The official STS benchmark's layout: some rows name their source."""
     rows = 'main\tvid\t2012\t1\t5.0\tA "plane.\tA jet.\nmain\tnews\t2016\t2\t1.0\tB.\tC.\thttp\tlicence\nmain\tcut\n'
     (tmp_path / "sts.csv").write_text(rows)
     data = read(tmp_path / "sts.csv", columns=Picked("6", "7", "5", "4"))

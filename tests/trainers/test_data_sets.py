@@ -100,8 +100,8 @@ def call(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     return called
 
 
-def test_a_cut_connection_goes_on_where_it_broke_off(server: Server, call, tmp_path: Path) -> None:
-    """By way of another address; and what is there is not brought again."""
+def test_an_interrupted_download_resumes_where_it_stopped(server: Server, call, tmp_path: Path) -> None:
+    """Even after a redirect; existing files are not fetched again."""
     server.moved["/some.zip"] = "/elsewhere/some.zip"
     content = server.files["/elsewhere/some.zip"] = zipped(**{"in/a.jsonl": TEXT, "in/b.jsonl": b"b"})
     server.cuts["/elsewhere/some.zip"] = 200_000

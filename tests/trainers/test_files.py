@@ -1,4 +1,4 @@
-"""What is written to disk: nothing finished is lost, and what the system refuses is one sentence before any work."""
+"""Files on disk: finished work is never lost, and a refused path gives one sentence before any work."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_a_run_begun_at_another_precision_is_not_taken_for_another_recipe(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """As on a processor with bf16, and gone on with on a laptop."""
+    """Started on a processor with bf16 and resumed on a laptop."""
     out = tmp_path / "run"
     with monkeypatch.context() as stopped:
         stopped.setattr(loop.TrainingRun, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))

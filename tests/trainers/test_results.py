@@ -238,7 +238,7 @@ def test_check_notices_a_card_that_says_something_else(made_up: Path, capsys: py
         (
             "sick-phrases-kmin/figure6.csv",
             "epoch\n1\n",
-            "figure6.csv beside the card of sick-phrases-kmin cannot be read",
+            "figure6.csv in the folder of sick-phrases-kmin cannot be read",
         ),
         (
             "sick-phrases-kmin/seeds.csv",

@@ -1,4 +1,4 @@
-"""What a row weighs and is to be called: parts of a data set, classes, teachers; several seeds on a card."""
+"""Row weights and targets: parts of a data set, classes, teachers; several seeds on a card."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_every_recipe_trains_two_steps(name: str, data: Path, tmp_path: Path) ->
 
 
 def test_thirty_two_pairs_are_learnt_by_heart(data: Path, tmp_path: Path) -> None:
-    """By the command; tests/test_conformance.py has every architecture."""
+    """Through the command; tests/test_conformance.py covers every architecture."""
     source = "{name: few, path: snli/snli_1.0_train_86k.jsonl, rows: 32}"
     changes = [
         f"train=[{source}]",
@@ -110,7 +110,7 @@ def test_early_stopping_keeps_the_best_epoch(data: Path, tmp_path: Path) -> None
 def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of a model that trains word vectors too."""
+    """For a model that also trains word vectors."""
     more = ["--set", "tune_words=2", "--set", "epochs=2", "--set", "batch_size=3", "--save-every", "9"]
     whole, broken = (arguments(data, tmp_path / name, *more, name="fever-attconv") for name in ("whole", "broken"))
     assert main(whole) == 0

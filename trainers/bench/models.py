@@ -50,10 +50,10 @@ class Measurement:
 
     name: str
     value: float | None
-    """None when it could not be measured; ``note`` says why."""
+    """None if it could not be measured; ``note`` gives the reason."""
     unit: str
     bar: float | None
-    """None for a value that has no bar."""
+    """None for a value without a threshold."""
     at_most: bool = True
     note: str = ""
 

@@ -1,4 +1,4 @@
-"""What Alembic runs: migrations on the connection that core.desk.database gives it."""
+"""Alembic's environment: runs migrations on the connection from core.desk.database."""
 
 from alembic import context
 

@@ -40,7 +40,7 @@ class Matched(NamedTuple):
     nearest_to_x: Tensor
     """The position in y of the state with the largest cosine to each state of x, [B, T_x]."""
     nearest_to_y: Tensor
-    """The same in x of each state of y, [B, T_y]."""
+    """The position in x of the state with the largest cosine to each state of y, [B, T_y]."""
 
 
 class MultiPerspective(nn.Module):

@@ -27,7 +27,7 @@ class ACNN(AdaptiveModel):
         return (0,)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """Raises ValueError for any ``override``: there is no attention to replace."""
+        """Raises ValueError for any ``override``, because the model has no attention."""
         refuse(override)
         windows = self.windows(batch.first)
         own = None if self.generator is None else self.generate(windows)

@@ -77,7 +77,7 @@ def _step(inputs: Tensor, recurrent: Tensor, state: Tensor) -> Tensor:
 
 
 def phrase_mask(mask: Tensor, longest: int = LONGEST) -> Tensor:
-    """Which of a sentence's slots hold a phrase: ``[B, T] -> [B, T · L]``."""
+    """Mask of a sentence's slots that hold a phrase: ``[B, T] -> [B, T · L]``."""
     lengths = torch.arange(longest, device=mask.device)
     ends = torch.arange(mask.shape[1], device=mask.device)
     return (mask[..., None] & (lengths[None] <= ends[:, None])).flatten(1, 2)

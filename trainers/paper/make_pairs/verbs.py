@@ -62,5 +62,5 @@ def groups(verb: Verb, tense: str, plural: bool) -> dict[str, str]:
 
 
 def contracted(text: str) -> str:
-    """The same with "isn't", "didn't" and "won't"."""
+    """Contracts "is not", "did not" and "will not" to "isn't", "didn't" and "won't"."""
     return CONTRACTED.sub(r"\1n't", text).replace("will not", "won't")
