@@ -254,8 +254,8 @@ def suiting(kind: str | None, examples: Sequence[Example]) -> list[Example]:
 
 
 def shown_with(example: Example, models: Mapping[str, str], present: str | None = None) -> str | None:
-    """The model that shows an example: the one that it is about, or the ``present`` one where it is of that kind, or
-    the first one that is; None without any. ``models``: those available, each with the kind of its examples."""
+    """The model for an example: the one the example names, else ``present`` if it has the example's kind, else the
+    first model of that kind, else None. ``models``: the example kind of each available model."""
     suited = [name for name, kind in models.items() if kind == example.kind]
     return next((name for name in (example.model, present, *suited[:1]) if name in suited), None)
 

@@ -1,4 +1,4 @@
-"""The name under which a proxy's login let a visitor in, where a setting says in which header it stands.
+"""The user name from a proxy's login, read from the header that a setting names.
 
 A client could forge the header, so it is only trusted if the server listens on this machine alone: then every request
 comes through the proxy, which overwrites the header.

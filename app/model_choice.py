@@ -18,7 +18,7 @@ from core.models import REGISTRY
 
 
 class Listed(NamedTuple):
-    """A model that a page offers. ``card``: None where it cannot be read, for the reason that ``problem`` gives."""
+    """A model that a page offers. ``card``: None if it cannot be read; ``problem``: the reason."""
 
     folder: Path
     card: Card | None

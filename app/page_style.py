@@ -158,8 +158,8 @@ def note(sentence: str) -> None:
 
 @contextmanager
 def patience(what: Callable[[], str], models: Iterable[str]) -> Iterator[None]:
-    """A line that says ``what`` is done while one of these models is loaded. It has its place in any case, so that what
-    stands below keeps its own."""
+    """Shows ``what`` as a spinner while one of these models is loaded. Its space is always reserved, so that elements
+    below do not move."""
     place = st.empty()
     if all(map(in_memory, models)):
         yield
@@ -175,13 +175,13 @@ def terms(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def plain(text: str) -> str:
-    """Text for a place where Streamlit reads Markdown (labels, captions), escaped so that it shows as it is."""
+    """Text for Streamlit's Markdown (labels, captions), escaped so that it is shown verbatim."""
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])", r"\\\1", text)
 
 
 def page_link(name: str, query: Mapping[str, str], label: str = "", arrow: str = "forward") -> None:
-    """A link to the page of this file of app/views, at an address with these parameters. ``label``: what it says, by
-    default the page's title."""
+    """A link to the page ``app/views/{name}.py`` with these query parameters. ``label``: by default the page's
+    title."""
     title = pages()[name]
     there = st.Page(VIEWS / f"{name}.py", title=title, url_path=address(name))
     st.page_link(there, label=label or title, icon=f":material/arrow_{arrow}:", query_params=query)

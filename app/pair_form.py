@@ -41,8 +41,8 @@ class ModelForm:
     own: str = "A pair of your own"
 
     def answer(self, compute: Callable[[Any], Answer], none_installed: str, empty: str = "") -> Answer | None:
-        """Compute what the page shows of its state, or say in one sentence why there is nothing to show; ``empty`` says
-        what to do where nothing is typed yet. While the model is loaded the page says so."""
+        """Compute the page's answer, or show one sentence on why there is none; ``empty``: the hint while nothing is
+        typed. Shows a spinner while the model is loaded."""
         state, problems = self.page.state, self.page.problems
         if state.model is None:
             problems.append(f"{none_installed}, and name its parent folder in PAIRLENS_CHECKPOINTS.")
@@ -66,8 +66,8 @@ class ModelForm:
         return None
 
     def task_and_model(self, groups: Mapping[str, Sequence[str]], models: Mapping[str, str]) -> Sequence[str]:
-        """The choosers of the task, of which another begins with its first model, and of a model of it. Returns the
-        task's models."""
+        """The select boxes for the task and a model of it; a new task starts with its first model. Returns the task's
+        models."""
         tasks = list(groups)
         shown = next((task for task, names in groups.items() if self.page.state.model in names), None)
         st.selectbox(
@@ -159,8 +159,8 @@ class PairForm(ModelForm):
         return super().answer(compute, none_installed, empty)
 
     def sentences(self, models: Mapping[str, Listed]) -> None:
-        """Both sentences, labelled with the roles on the model's card, and the button that swaps them; the text alone
-        for a model of single texts."""
+        """Inputs for both sentences, labelled with the roles on the model's card, and a swap button; a single input for
+        a model of single texts."""
         pair, roles = self.page.state.pair, roles_of(self.page.state.model, models)
         if not roles["second"]:
             role = page_style.plain(page_style.capital(str(roles["first"])))
@@ -196,7 +196,7 @@ def roles_of(name: str | None, models: Mapping[str, Listed]) -> Mapping[str, str
 
 
 def once(name: str, key: object, compute: Callable[[], Answer]) -> Answer:
-    """What the session holds by this name, computed again when its ``key`` is another one."""
+    """The session's cached value of this name, recomputed when ``key`` changes."""
     if st.session_state.get(name, (None, None))[0] != key:
         st.session_state[name] = key, compute()
     answer: Answer = st.session_state[name][1]

@@ -43,8 +43,8 @@ class Pair:
         return not self.first.strip() and not self.second.strip()
 
     def typed(self, side: str, text: str) -> Pair:
-        """The same after its ``side`` (first or second) became ``text``. A text that keeps too few of the words that
-        this side had last is another one, and begins a new trail."""
+        """A copy whose ``side`` (first or second) is ``text``. If the text keeps too few of the side's previous words,
+        it is not an edit, and the history starts over."""
         if text == getattr(self, side):
             return self
         had = (version[side == "second"] for version in reversed(self.versions))
@@ -54,7 +54,7 @@ class Pair:
 
 
 def is_edit(before: str, after: str) -> bool:
-    """Whether a text is another one's edit: it has kept enough of its words, and not short ones alone."""
+    """Whether ``after`` is an edit of ``before``: it keeps enough of its words, and not only short ones."""
     old, new = ({word for word in _words(text) if len(word) >= LONG} for text in (before, after))
     strangers = min(len(old), len(new)) >= SEVERAL and not old & new
     return kept_words(before, after) >= SAME_TEXT and not strangers

@@ -83,7 +83,7 @@ class Difference(Looks):
 
 
 def difference(first: Looks, second: Looks) -> Difference | None:
-    """How two readings differ; None where they have no word in common. Weight on words that only one reading has counts
+    """The difference of two explanations; None if they share no word. Weight on words that only one of them has counts
     in its row's total variation."""
     rows, columns = _common(first.rows, second.rows), _common(first.columns, second.columns)
     if not rows or not columns:
@@ -162,7 +162,7 @@ def _records(text: str) -> Iterator[dict[str, str]]:
 
 
 def disagreements(first: Sequence[Prediction], second: Sequence[Prediction]) -> list[tuple[Prediction, Prediction]]:
-    """Both files' predictions for the pairs that got different ones, those first of which both are surest."""
+    """Both files' predictions for the pairs they disagree on, the most confident disagreements first."""
     theirs = {(row.first, row.second): row for row in second}
     both = [(row, theirs[row.first, row.second]) for row in first if (row.first, row.second) in theirs]
     differing = [(own, other) for own, other in both if own.predicted != other.predicted]

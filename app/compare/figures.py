@@ -115,8 +115,8 @@ def agreement(differences: Sequence[tuple[str, Difference]], about: About) -> Ag
 
 @dataclass(frozen=True)
 class Differences:
-    """The differences on one scale, to ``furthest`` either way, and how much words disagree; a ``hint`` where there is
-    nothing to compare."""
+    """Differences on one scale from -``furthest`` to ``furthest``, and the words' total variation; a ``hint`` if there
+    is nothing to compare."""
 
     hint: str
     differences: tuple[DrawnDifference, ...] = ()

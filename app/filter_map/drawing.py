@@ -90,8 +90,8 @@ def kind(item: MapItem, names: Mapping[str, str]) -> str:
 def nearest_rows(
     filter_map: FilterMap, nearest: Sequence[Neighbour], names: Mapping[str, str]
 ) -> tuple[str, list[tuple[str, str, str]]]:
-    """What the distances are called (small ones are in thousandths or millionths); title, class and distance of
-    each neighbour."""
+    """The distance column's name (small distances are in thousandths or millionths); title, class and distance of each
+    neighbour."""
     furthest = max((neighbour.distance for neighbour in nearest), default=1.0)
     power, unit = (0, "") if furthest >= 0.01 else (3, ", ×\u00a010⁻³") if furthest >= 1e-5 else (6, ", ×\u00a010⁻⁶")
     rows = [

@@ -208,7 +208,7 @@ def _range(points: np.ndarray, layout: Layout, least: float) -> tuple[Range, Ran
 
 
 def _middle(places: np.ndarray, everything: np.ndarray) -> np.ndarray | None:
-    """Where the name of a class stands: the point nearest to the median of its points, if most neighbours of that point
+    """Position of a class's name: the point nearest to the median of its points, if most neighbours of that point
     belong to the class."""
     middle = places[np.argmin(((places - np.median(places, axis=0)) ** 2).sum(1))]
     nearest = np.sort(((everything - middle) ** 2).sum(1))[: QUALITY_NEIGHBOURS + 1][-1]

@@ -26,8 +26,8 @@ from core.wording import class_names
 
 @dataclass(frozen=True)
 class Opened:
-    """A model with its map, or with one sentence that says why it has none; ``texts``: the map's reference texts where
-    their data file is there."""
+    """A model with its map, or with one sentence on why it has none; ``texts``: the map's reference texts, if their
+    data file is available."""
 
     checkpoint: Checkpoint
     map: FilterMap | None
@@ -135,8 +135,7 @@ def _place(opened: Opened, layout: Layout | None, role: str, words: str) -> Plac
 
 
 def explain_text(checkpoint: Checkpoint, text: Pair) -> Explanation | str | None:
-    """What the model says of the present text or pair; a sentence where it can say nothing, None where a box is still
-    empty."""
+    """The model's explanation of the current text or pair; a sentence if it fails, None while a box is empty."""
     if not text.first.strip() or not (checkpoint.single or text.second.strip()):
         return None
     try:

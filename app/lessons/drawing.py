@@ -12,8 +12,8 @@ from core.lessons.lesson import Row, at, place_of, rounded, said
 
 @dataclass(frozen=True)
 class DrawnStep:
-    """A step of a lesson: what it says, the places of the numbers that are lit and of the one that is guessed, its
-    formula and its numbers as MathML, and the checkpoint that shows it trained."""
+    """A step of a lesson: its text, the positions of the highlighted numbers and of the guessed one, its formula and
+    its numbers as MathML, and the checkpoint that shows it trained."""
 
     title: str
     says: str

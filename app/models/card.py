@@ -19,8 +19,8 @@ Card = Mapping[str, Any]
 
 
 def description(card: Card) -> str:
-    """What the model is: a sentence on its architecture with these settings, and the card's notes, whose Markdown for
-    code becomes quotation marks: this is shown as plain text."""
+    """Plain-text description of the model: a sentence on its architecture and settings, then the card's notes, with
+    quotation marks instead of Markdown backticks."""
     return re.sub(r"`([^`]+)`", r"“\1”", " ".join(f"{_about(card)} {details(card).notes}".split()))
 
 
@@ -69,8 +69,8 @@ def _notes(result: Score, unit: str) -> Iterator[str]:
 
 
 def written(value: float, ranked: bool = False) -> str:
-    """A score as text: in per cent, also where a card has it so, or as a share to four digits where it is of
-    ``ranked`` answers."""
+    """A score as text: as a percentage (cards store shares or percentages), or to four decimals for ``ranked``
+    answers."""
     return f"{value:.4f}" if ranked else score_percent(value if value <= 1 else value / 100)
 
 
@@ -219,8 +219,8 @@ def command(card: Card) -> str:
 
 
 def missing_runs(card: Card, known: Collection[str]) -> tuple[str, ...]:
-    """Checkpoints that its training began with or learned from and that cannot be had: neither ``known``, as the
-    installed ones are, nor runs of a sweep, whose names have the setting (``seed=1``)."""
+    """Initial and teacher checkpoints of its training that are unavailable: neither ``known`` (installed) nor runs of a
+    sweep, whose names contain the setting (``seed=1``)."""
     settings = details(card).recipe
     names = dict.fromkeys([*(settings.get("teachers") or ()), settings.get("init")])
     return tuple(name for name in names if name and name not in known and "=" not in name)

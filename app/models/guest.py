@@ -1,5 +1,4 @@
-"""An external model on the page Models: what is known of it without loading it, and what its classes mean, which
-is asked once."""
+"""An external model on the page Models: facts that need no loading, and the form for its class names."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ _FLOAT = 4
 
 
 def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
-    """One line each of what the folder says, without a weight being read."""
+    """Facts from the folder's files, one line each, without reading weights."""
     config, roles = card["config"], card["roles"]
     sizes = config.get("layers"), config.get("heads")
     heads = ", {} layers × {} heads".format(*sizes) if all(sizes) else ""
@@ -97,7 +96,7 @@ def weights(folder: Path) -> int:
 
 
 def parameters(folder: Path) -> int:
-    """How many numbers its weights are, by the heads of their files; 0 where they cannot be read."""
+    """Number of parameters, from the headers of the weight files; 0 if they cannot be read."""
     try:
         return _parameters(tuple((path, path.stat().st_mtime_ns) for path in weights_of(folder)))
     except (CheckpointError, OSError):

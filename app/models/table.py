@@ -25,7 +25,7 @@ TIMES: dict[tuple[str, str], float | None] = {}
 
 @dataclass(frozen=True)
 class Cell:
-    """What a column shows of a model, with a second line, and what it is sorted by (None: last either way)."""
+    """A cell of the table of models: its text, its second line and its sort key (None: last in either order)."""
 
     text: str
     by: str | float | None

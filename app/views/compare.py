@@ -145,7 +145,7 @@ def _column(title: str, name: str, pair: Pair) -> Column:
 
 
 def _warnings(columns: Sequence[Column]) -> list[str]:
-    """What is unusual about the texts; whose words they are stands before those that not all say."""
+    """The models' warnings about the texts; a warning that not all models give names its model."""
     answers = [column for column in columns if column.explanation is not None]
     out = dict[str, list[str]]()
     for column in answers:
@@ -267,7 +267,7 @@ def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides:
 
 
 def _about(columns: Sequence[Column]) -> About:
-    """What a saved figure of several says of itself: a sentence that they share once, and all verdicts."""
+    """The caption of a saved figure of several models: sentences that they share appear once, then all verdicts."""
     each = [components.about(column.explanation) for column in columns if column.explanation is not None]
     names = [column.checkpoint.name for column in columns[1:] if column.checkpoint is not None]
     files = [one.file for one in each]

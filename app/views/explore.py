@@ -128,7 +128,7 @@ def _options(read: Read) -> None:
 
 
 def _below(read: Read) -> None:
-    """Where else the pair can be looked at, its numbers as files, and candidates for its place."""
+    """Links to other pages with this pair, its numbers as files, and candidate answers."""
     page = read.page
     model = {"model": page.model or ""}
     pair = model | {"first": page.pair.first, "second": page.pair.second}

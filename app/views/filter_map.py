@@ -244,7 +244,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
 
 
 def _looked_into(opened: Opened, present: Sequence[TextSide]) -> TextSide | None:
-    """The side that the state names; where it has no filters, the other one of its pair, else the first of all."""
+    """The side named by the state; if it has no filters, the other one of its pair, else the first with filters."""
     page = PAGE.state
     side = TextSide(page.look, opened.makers.get(page.side, ""))
     same_text = [one for one in present if one.place == page.look]

@@ -201,7 +201,7 @@ def _with_paper(text: str, card: Card) -> str:
 
 
 def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
-    """What a study is about; ``name``: its file's, where its columns do not say."""
+    """A study's heading; ``name``: the file name, used if the columns do not tell."""
     return "Cross-validation" if isinstance(sweep, sweeps.Sweep) and sweep.folds and not sweep.varied else name
 
 

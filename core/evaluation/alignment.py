@@ -66,8 +66,8 @@ def strengths(
 
 
 def none_of(record: AttentionMap) -> tuple[float, ...]:
-    """What each row gives to no word, where that means that it links to none. A transformer's pieces that stand for no
-    word get much of every word's attention, whatever it is aligned to (Clark et al. 2019, section 3.2)."""
+    """Each row's null weight, if it means that a word is unaligned. It doesn't in transformers, where special tokens
+    attract much of every word's attention regardless of its alignment (Clark et al. 2019, section 3.2)."""
     return () if record.own else record.null
 
 
@@ -125,7 +125,7 @@ class Attended:
     forward: AttentionMap
     """Rows: the target's tokens."""
     backward: AttentionMap | None
-    """Rows: the source's tokens; None for a model whose words look one way alone."""
+    """Rows: the source's tokens; None for a model with attention in one direction."""
 
     def links(self) -> dict[Link, float]:
         """Links from the target's words, with their weights."""
@@ -154,8 +154,8 @@ class Attended:
         ]
 
     def entropies(self) -> np.ndarray:
-        """Of each row's weights and its null, in nats, ``[T_target]``; of a map whose rows do not add up to 1, of the
-        weights in shares of their sum."""
+        """Entropy of each row's weights and null in nats, ``[T_target]``. Rows that do not add up to 1 are normalised
+        first."""
         rows = np.array(self.forward.override)
         if self.forward.own or self.forward.units == SIMILARITY:
             weights = np.array(self.forward.weights)

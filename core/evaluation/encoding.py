@@ -104,7 +104,7 @@ class Ragged:
         )
 
     def without_last(self, word: int, drawn: np.ndarray) -> Ragged:
-        """The ``drawn [N]`` sentences without their last word where it is this one, and not the only one."""
+        """A copy in which ``drawn [N]`` sentences lose their last word if it is ``word`` and not their only one."""
         last = self.flat.cpu().numpy()[np.maximum(self.starts.cpu().numpy() + self.lengths - 1, 0)]
         return replace(self, lengths=self.lengths - (drawn & (last == word) & (self.lengths > 1)))
 
@@ -121,7 +121,7 @@ class Ragged:
         return Ragged(flat, torch.from_numpy(starts).to(device), self.lengths)
 
     def rows(self, numbers: np.ndarray) -> Ragged:
-        """These sentences alone."""
+        """A selection of sentences."""
         return Ragged(self.flat, self.starts[torch.from_numpy(numbers)], self.lengths[numbers])
 
     def side(self, rows: np.ndarray) -> Side:
@@ -167,7 +167,7 @@ class Encoded:
         return self._with(lambda texts: texts.to(device), lambda values: values.to(device))
 
     def rows(self, numbers: np.ndarray) -> Encoded:
-        """These rows alone."""
+        """A selection of rows."""
         at = torch.from_numpy(numbers)
         groups = None if self.groups is None else tuple(self.groups[i] for i in numbers)
         return replace(self._with(lambda texts: texts.rows(numbers), lambda values: values[at]), groups=groups)

@@ -1,5 +1,4 @@
-"""What a card holds of `python -m trainers faithfulness`, in words: without what measures it, so that pages open
-fast."""
+"""Tables about a card's `python -m trainers faithfulness` results. Imports no torch, so pages open fast."""
 
 from __future__ import annotations
 

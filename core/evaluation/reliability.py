@@ -54,8 +54,8 @@ class McNemar:
 
 
 def mcnemar(first: np.ndarray, second: np.ndarray) -> McNemar:
-    """Whether two models err equally often: a two-sided binomial test of the rows where one alone is right; ``first``
-    and ``second`` bool ``[N]``."""
+    """McNemar's exact test of whether two models err equally often: a two-sided binomial test on the rows that only one
+    gets right; ``first`` and ``second`` bool ``[N]``."""
     from scipy.stats import binomtest  # here, so that what needs no test starts without it
 
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())

@@ -65,8 +65,8 @@ def summary(
 def per_item(
     gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[Hashable] | None = None, right: int | None = None
 ) -> np.ndarray:
-    """What :func:`summary`'s first score is the mean of: 1 or 0 a row, or the average precision of each question that
-    has a right answer, in order of appearance."""
+    """The values averaged by :func:`summary`'s first score: 1 or 0 per row, or the average precision of each question
+    that has a right answer, in order of appearance."""
     if groups is None:
         hits: np.ndarray = probabilities.argmax(1) == gold
         return hits.astype(float)

@@ -63,7 +63,7 @@ class Sweep:
     variants: list[tuple[dict[str, str], dict[str, Mean]]]
 
     def averages(self) -> list[dict[str, str]]:
-        """A row a variant, by column; a dash where it has no score."""
+        """One row per variant, by column; a dash for a missing score."""
         return [
             {"variant": label(varied), "runs": str(means[self.measure].runs)}
             | {name: text(means[key], key) if key in means else "–" for key, name in self.columns.items()}
@@ -82,8 +82,8 @@ class Comparisons:
 
     data: bytes
     rows: list[dict[str, str]]
-    """By column: comparison, on (data and runs), scores, difference with its interval, and without a name the outcome:
-    higher, lower or unresolved."""
+    """Columns: comparison, on (data and runs), scores, difference with its interval, and an unnamed one with the
+    outcome: higher, lower or unresolved."""
 
 
 def read(path: Path) -> Sweep | Comparisons:

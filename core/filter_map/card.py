@@ -25,8 +25,8 @@ class Weights(TypedDict):
 
 
 class MapCard(TypedDict, total=False):
-    """What is read of what is known of a map: what it was made of, by which command, and what it was measured with;
-    its settings; and, of one from a file, the checksum of its tensors."""
+    """The keys read from a map's card: its data, command, model and settings, and, for a map read from a file, the
+    checksum of its tensors."""
 
     data: MapSource
     command: str

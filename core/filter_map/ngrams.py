@@ -60,8 +60,9 @@ class ReadWords:
         return np.asarray(filter, dtype=np.float32) @ self.vectors.T
 
     def strongest(self, filter: Matrix, k: int) -> list[list[tuple[str, float]]]:
-        """For each place of the window the k words that add most to its value, the largest first, and what they add:
-        the first of each place make the n-gram that the filter responds to most (the bias comes on top)."""
+        """The k words with the largest contribution at each window position, the largest first, with their
+        contribution. The first of each position form the n-gram that the filter responds to most (the bias is not
+        included)."""
         return [[(self.words[i], float(row[i])) for i in _largest(row, k)] for row in self.values(filter)]
 
 
@@ -110,8 +111,8 @@ class TextNgrams:
 
 
 def frequent_words(table: WordTable, count: int = FREQUENT) -> list[str]:
-    """Of the table's first ``count`` rows, which are its most frequent words, those that a text can hold: no text has
-    a token “aug.” or “``”."""
+    """The words among the table's ``count`` most frequent ones (its first rows) that our tokeniser can produce: it
+    never yields “aug.” or “``”."""
     reader = WordReader(table)
     # A table that lies over another one has its words in no order.
     words = (table.beneath or table).words[:count]
@@ -120,7 +121,7 @@ def frequent_words(table: WordTable, count: int = FREQUENT) -> list[str]:
 
 @torch.inference_mode()
 def window_values(checkpoint: Checkpoint, explanation: Explanation, bank: GeneratedFilters, filter: int) -> list[float]:
-    """What one generated filter gives for every window of the text that it convolves, before the ReLU, bias included.
+    """One generated filter's value for every window of the text that it convolves, before the ReLU, bias included.
 
     Its :class:`FilterProvenance` holds only the largest of them.
     """

@@ -88,7 +88,7 @@ def _value(value: Any, _: Any) -> Value:
 
 
 def place_of(values: Values, name: str) -> str:
-    """The name with numbers alone behind it: in ``x.word`` the value of ``word`` takes its name's place."""
+    """The name with numeric positions: in ``x.word``, ``word`` is replaced by its value."""
     head, *places = name.split(".")
     numbers = [str(int(values[p])) if isinstance(values.get(p), float) else p for p in places]  # type: ignore[arg-type]
     return ".".join([head, *numbers])

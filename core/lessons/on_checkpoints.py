@@ -59,8 +59,8 @@ def words_of(checkpoint: Checkpoint, reading: Reading) -> dict[str, list[str]]:
 
 
 def _attentive(given: Given, pair: ReadPair) -> tuple[Values, int]:
-    """What light and advanced share: the attention of one word of t_x, one filter, max-pooling and the decision; and
-    which word it is, from 0."""
+    """Values shared by light and advanced: the attention of one word of t_x, one filter, max-pooling and the decision;
+    and the word's index."""
     model, trace = pair.checkpoint.model, pair.output.trace
     assert isinstance(model, AttConv)
     x, y = (read_words(model.projection, side, 0.0)[0] for side in (pair.batch.x, pair.batch.y))

@@ -1,4 +1,4 @@
-"""Sources of the lessons on why a verdict is what it is: a trained model asked in several ways, on a pair."""
+"""Sources of the lessons on explaining a verdict: several methods applied to a trained model's verdict on a pair."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from core.lessons.lesson import Lesson, LessonError, Value, Values
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What a source returns: ``values`` by name; ``words`` that name columns and the ``checkpoint`` whose numbers these
-    are, where it read texts."""
+    """A source's result: ``values`` by name; for sources that read texts, ``words`` that name columns and the
+    ``checkpoint`` that computed the numbers."""
 
     values: Values
     words: dict[str, list[str]] = field(default_factory=dict)
@@ -22,7 +22,7 @@ class Evaluated:
 
     @property
     def model(self) -> str:
-        """The checkpoint's title with its name; empty without one. Raises CheckpointError where it is gone."""
+        """The checkpoint's title and name; empty without one. Raises CheckpointError if it no longer exists."""
         return f"{load_named(self.checkpoint).card['title']} ({self.checkpoint})" if self.checkpoint else ""
 
 

@@ -160,8 +160,8 @@ def softmax(given: Given) -> Evaluated:
 @source("transformer step")
 @torch.no_grad()
 def transformer_step(given: Given) -> Evaluated:
-    """Words ``x`` of two numbers each, the last of which looks at those before it: the sum with their places, scores
-    divided by √d, weights and the sum of inputs; and the weights of every word over all of them."""
+    """Self-attention over words ``x`` with two numbers each, for the last word: inputs plus positions, scores divided
+    by √d, weights and the weighted sum; and the weights of every word over all words."""
     inputs = given.inputs
     words = tensor(inputs["x"])
     at = places(len(words), words)
