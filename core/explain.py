@@ -157,7 +157,7 @@ def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: in
 
 
 def with_nearest(checkpoint: Checkpoint, explanation: Explanation, row: int, rows: str = "") -> Explanation:
-    """The same explanation with the nearest words of one row's attentive context filled in (if it has contexts);
+    """A copy with the nearest words of one row's attentive context filled in (if it has contexts);
     ``rows`` as in :func:`nearest_to_context`."""
     record = _contexts(explanation, row, rows)
     if record is None:

@@ -120,9 +120,9 @@ def json_text(value: object, indent: int | None = 1) -> str:
 
 @contextmanager
 def whole_folder(folder: Path, last: str) -> Iterator[Path]:
-    """The same for several files: an empty folder in ``folder``, whose files move there when the block ends, the
-    one named ``last`` after the others. None is replaced before all are on the disk, and files of two writers never
-    mix. Other files in ``folder`` stay."""
+    """Like :func:`whole_file` for several files: yields an empty folder, whose files move to ``folder`` when the block
+    ends, the one named ``last`` after the others. No file is replaced before all are on disk, and files of two
+    writers never mix. Other files in ``folder`` stay."""
     with _as_file_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with _scratch_folder(folder) as scratch:

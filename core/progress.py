@@ -37,7 +37,7 @@ def bar(total: int | None, unit: str = "row", what: str = "", *, done: int = 0, 
 
 @contextmanager
 def progress_bar(unit: str, what: str = "") -> Iterator[Progress]:
-    """The same for work that reports its own total."""
+    """Like :func:`bar`, for work that reports its own total."""
     with bar(None, unit, what) as shown:
 
         def progress(done: int, of: int) -> None:

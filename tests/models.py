@@ -88,9 +88,9 @@ def row(batch, k):
 
 
 def own_attention(output):
-    """What a model would have to be given in its attention's place to change nothing, None without attention: its
-    trace's ``weights``, or its ``scores`` where a choice or two softmaxes follow from them; of a model with several
-    maps all of them, with a null word in the last column."""
+    """The override that leaves a model's output unchanged, None without attention: its trace's ``weights``, or its
+    ``scores`` if they feed a selection or two softmaxes; all maps of a model with several, with a null word in the
+    last column."""
     trace = getattr(output.trace, "matched", output.trace)
     if hasattr(trace, "maps"):
         return trace.maps

@@ -19,8 +19,8 @@ import pytest
 def shared(
     factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Any], end: Callable[[Any], None] | None = None
 ) -> Iterator[Any]:
-    """What ``make`` returned (JSON) in one of the processes, of a folder for all of them. ``end`` gets it when the
-    last user is done; a later user makes it again. A process that dies holds nothing."""
+    """The result (JSON) of ``make``, called by one process with a folder shared by all. ``end`` receives it when the
+    last user is done; a later user calls ``make`` again. A process that dies releases it."""
     folder = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent

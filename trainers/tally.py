@@ -155,8 +155,8 @@ def graded(labels: Collection[str]) -> bool:
 
 
 def right_answers(dataset: Dataset, answer: str | None, scale: Scale) -> list[bool]:
-    """Which rows of a set of questions are right answers: those labelled 1, as such sets do, or as ``answer``, the
-    model's class."""
+    """For each row of a question data set, whether it is a right answer: labelled 1, as usual in such sets, or
+    ``answer``, the model's class."""
     own = () if answer is None else (answer,)
     mapped = {label: tuple(names) == own for label, names in scale.counts_as.items()}
     known = {"0": False, "1": True} | {key(name): name == answer for name in scale.classes} | mapped

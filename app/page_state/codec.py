@@ -134,16 +134,16 @@ class PageState:
         return {name: codec.write(value) for name, codec, value, usual in shown if value not in (None, usual)}
 
     def shortened(self) -> Self:
-        """The same without what a link leaves out first."""
+        """A copy without the long values, which a link leaves out first."""
         usual: JsonObject = {of_page.name: of_page.default for of_page, _, codec in self._codecs() if codec.long}
         return replace(self, **usual)
 
     def link_parameters(self) -> dict[str, str] | None:
-        """:meth:`to_parameters`, :meth:`shortened` where that is too long for a link; None where it still is."""
+        """:meth:`to_parameters`, :meth:`shortened` if they are too long for a link; None if they still are."""
         return next(filter(fits_a_link, (self.to_parameters(), self.shortened().to_parameters())), None)
 
     def address(self) -> dict[str, str]:
-        """:meth:`link_parameters`, the model alone where they are too long."""
+        """:meth:`link_parameters`, or only the model if they are too long."""
         whole = self.to_parameters()
         return self.link_parameters() or {name: whole[name] for name in whole if name == "model"}
 
@@ -167,7 +167,7 @@ class PageState:
         return cls.from_parameters({name: data[name] for name in names if isinstance(data.get(name), str)}, models)
 
     def updated(self, **values: Any) -> Self:
-        """The same with other values, and without what belonged to the old ones."""
+        """A copy with other values; fields that belong to the old values are reset."""
         dropped: JsonObject = {
             of_page.name: of_page.default for of_page, _, codec in self._codecs() if values.keys() & {*codec.belongs_to}
         }
@@ -175,22 +175,22 @@ class PageState:
 
     @property
     def asked(self) -> dict[str, str]:
-        """What the browser requests, as a link has it; empty where a link leaves it out."""
+        """The browser's requests as link parameters; empty where a link omits them."""
         written = self.to_parameters()
         return {name: written.get(name, "") for _, name, codec in self._codecs() if codec.asked}
 
     @classmethod
     def heard(cls, asked: Mapping[str, Any]) -> JsonObject:
-        """The values of what the browser says that it requests."""
+        """Field values from the browser's requests."""
         given = {name: str(asked.get(name) or "") for _, name, codec in cls._codecs() if codec.asked}
         values, _ = cls._read(given, {})
         return {of_page.name: values.get(of_page.name, of_page.default) for of_page, _, c in cls._codecs() if c.asked}
 
     def suited(self, models: Mapping[str, str]) -> Self:
-        """The same with each value that does not fit the models or the other values replaced by its default."""
+        """A copy in which values that do not fit the models or each other are reset to their defaults."""
         return self
 
-    # What a page over texts (TextState) does otherwise.
+    # Overridden by pages over texts (TextState).
 
     @classmethod
     def names_texts(cls, parameters: Mapping[str, str]) -> bool:
@@ -207,7 +207,7 @@ class PageState:
         return shared
 
     def take_pair(self, shared: Version, models: Mapping[str, str]) -> Self:
-        """The same with another page's pair."""
+        """A copy with another page's pair."""
         return self
 
 

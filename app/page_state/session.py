@@ -26,7 +26,7 @@ from core.json_types import JsonObject
 
 State = TypeVar("State", bound=PageState)
 _PAIR, _OPEN, _PROJECTOR = "pair of all pages", "page that is open", "projector of all pages"
-"""Where the session holds the shared pair, the name of the page that was drawn last, and whether type is large."""
+"""Session keys of the shared pair, the name of the last drawn page, and projector mode."""
 
 
 @dataclass
@@ -158,11 +158,11 @@ class PageSession(Generic[State]):
         self._visit.touched, self._visit.problems = True, []
 
     def change(self, **values: Any) -> None:
-        """A widget's new values of fields, of a widget that shows them already."""
+        """Store new values from a widget that already shows them."""
         self._put(replace(self.state, **values))
 
     def update(self, **values: Any) -> None:
-        """The same, and fields that belonged to the old values go back to their defaults."""
+        """Like :meth:`change`, and resets fields that belonged to the old values."""
         self._put(self.state.updated(**values))
 
     def set(self, state: State) -> None:

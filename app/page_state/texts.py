@@ -146,7 +146,7 @@ class TextState(PageState):
         return first, shared[1] if self._single(models) and shared is not None else second
 
     def take_pair(self, shared: Version, models: Mapping[str, str]) -> Self:
-        """The same with another page's pair. An example gives way as a whole; further texts of the user's own stay."""
+        """A copy with another page's pair. It replaces a whole example, but keeps the user's further texts."""
         if shared == self.pair.now or (shared[0] == self.pair.first and self._single(models)):
             return self
         return self.updated(texts=(Pair(*shared), *(self.texts[1:] if self.example is None else ())))

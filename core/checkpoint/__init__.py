@@ -64,7 +64,7 @@ def open_checkpoint(name: str, class_names: Sequence[str] = ()) -> Checkpoint:
 
 
 def open_checkpoints(names: Sequence[str], class_names: Sequence[str] = ()) -> list[Checkpoint]:
-    """The same of several; the ``class_names`` are for those whose own are only numbered. Raises CheckpointError."""
+    """Several checkpoints; ``class_names`` apply to models with numbered classes. Raises CheckpointError."""
     if len(names) == 1:
         return [open_checkpoint(names[0], class_names)]
     numbered = [bool(class_names) and _is_numbered(name) for name in names]

@@ -88,8 +88,8 @@ def _means(label: str, meaning: str) -> bool:
 
 
 def proposed(label: str, labels: Collection[str], classes: Sequence[str]) -> tuple[str, ...]:
-    """The classes that a label of a file with these ``labels`` counts as by its meaning; none where that is not
-    certain, as for the numbers of NLI files, whose order differs from file to file."""
+    """The classes that match a label's meaning, in a file with these ``labels``; none if that is uncertain, as for
+    numbers in NLI files, whose order differs between files."""
     named = {meaning: [name for name in classes if _means(name, meaning)] for meaning in _MEANINGS}
     if len(classes) == 2 and len(named[_POSITIVE]) == len(named[_NEGATIVE]) == 1:
         return tuple(next((named[own] for own in (_POSITIVE, _NEGATIVE) if _means(label, own)), ()))
@@ -99,7 +99,7 @@ def proposed(label: str, labels: Collection[str], classes: Sequence[str]) -> tup
 
 
 def _inferred(label: str, labels: Collection[str], classes: Mapping[str, list[str]]) -> list[str]:
-    """The same for classes of inference, by their meanings."""
+    """:func:`proposed` for inference classes, given by their meanings."""
     others = [name for meaning in (_NEUTRAL, _CONTRADICTION, _REST) for name in classes[meaning]]
     if _means(label, _ENTAILMENT):
         return classes[_ENTAILMENT]

@@ -46,7 +46,7 @@ class Figure:
     title: str
     how: str
     click: str = ""
-    """What a click does, on the page alone."""
+    """The effect of a click, shown only on the page."""
     head: tuple[str, ...] = ()
     lines: Sequence[tuple[str, ...]] = ()
     filters: Sequence[str] = ()

@@ -96,8 +96,8 @@ def facts(run: Run) -> dict[str, Cells]:
 
 @dataclass
 class Features:
-    """What is computed from the texts of a run's rows alone: ``values [N]`` by the name of a column, and whether most
-    first texts are questions."""
+    """Values computed only from the texts of a run's rows: ``values [N]`` by column name, and whether most first texts
+    are questions."""
 
     values: dict[str, pa.Array] = field(default_factory=dict)
     asks: bool = False

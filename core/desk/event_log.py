@@ -21,8 +21,8 @@ YES, NO = "yes", "no"
 
 
 class Subject(NamedTuple):
-    """What an event sets. ``kind``: looked, tag, note, settled, reported (of a row), tag name, tag merged (of a tag;
-    ``file`` is empty), name removed (of an annotator)."""
+    """The subject of an event. ``kind``: looked, tag, note, settled, reported (of a row), tag name, tag merged (of a
+    tag; ``file`` is empty), name removed (of an annotator)."""
 
     kind: str
     file: str = ""

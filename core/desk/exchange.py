@@ -23,8 +23,8 @@ MOST_LINES = 200_000
 
 
 def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
-    """What is known of the ``rows`` (bool ``[N]``): texts, label, the file's columns, predictions, tags with who gave
-    them, notes; and what they come from."""
+    """The ``rows`` (bool ``[N]``) as JSON: texts, label, the file's columns, predictions, tags with their annotators,
+    notes; and their origin."""
     records = []
     for i in np.flatnonzero(rows):
         row, people = run.dataset.rows[i], state.row(run.keys[i])

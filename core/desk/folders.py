@@ -19,14 +19,14 @@ RUNS_SETTING = "PAIRLENS_RUNS"
 
 
 def desk_folder() -> Path:
-    """Where the desk keeps its database: ``PAIRLENS_DESK``, else pairlens in the user's data folder (XDG)."""
+    """The folder of the desk's database: ``PAIRLENS_DESK``, else pairlens in the user's data folder (XDG)."""
     own = os.environ.get("PAIRLENS_DESK")
     return Path(own) if own else users_folder("XDG_DATA_HOME", ".local/share")
 
 
 def shared_folder() -> Path:
-    """Where the desk keeps runs and notes of jobs: the folder that ``PAIRLENS_RUNS`` names, which servers may share,
-    else the desk's own. Raises DeskError for the address of a bucket, which may hold a password and is not repeated."""
+    """The folder of runs and job records: ``PAIRLENS_RUNS``, which servers may share, else :func:`desk_folder`.
+    Raises DeskError for the address of a bucket, which may hold a password and is not repeated."""
     place = os.environ.get(RUNS_SETTING)
     if not place:
         return desk_folder()

@@ -64,7 +64,7 @@ class PredictionJob(Job):
     dataset: Dataset
     models: Sequence[str]
     counts_as: Mapping[str, CountsAs] = field(default_factory=dict)
-    """For each checkpoint's name the classes that labels of the file count as."""
+    """The classes that the file's labels count as, by checkpoint name."""
     checksums: list[str] = field(default_factory=list)
     """Checksums of the finished checkpoints, in the order of ``models``."""
     replaced: list[str] = field(default_factory=list)

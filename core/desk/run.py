@@ -197,7 +197,7 @@ class Run:
     """Its rows are a tuple, or the :class:`StoredRows` of a stored run."""
     models: tuple[Predictions, ...]
     lost_labels: int = 0
-    """As in :class:`RunHeader`."""
+    """See :class:`RunHeader`."""
     folder: Path | None = None
     """Its folder; None for a run in memory."""
 
@@ -262,8 +262,8 @@ class Run:
 
     @cached_property
     def gold_answers(self) -> tuple[np.ndarray, ...]:
-        """For each model the index of the answer that is the row's label, ``[N]``; -1 for rows without a label and for
-        labels that are not scored."""
+        """Per model, the class index of each row's gold label, ``[N]``; -1 for rows without a label and for unscored
+        labels."""
         return tuple(model.scale.of(self._labels) for model in self.models)
 
     def labels_of(self, model: int, answer: int) -> list[str]:
@@ -281,8 +281,8 @@ class Run:
         return self.dataset.ranking and self.models[model].ranked_by is not None
 
     def answers(self, model: int) -> tuple[list[str], list[bool], list[float]]:
-        """For each labelled row its question, whether it is a right answer, and its probability by this ranking model:
-        the arguments of :func:`core.evaluation.scores.ranking`."""
+        """The arguments of :func:`core.evaluation.scores.ranking` for this model: each labelled row's question, whether
+        it is a right answer, and its probability."""
         rows, predictions = np.flatnonzero(self.judged), self.models[model]
         groups = np.array(self._values("group"), dtype=object)[rows].tolist()
         place = predictions.labels.index(predictions.ranked_by or "")

@@ -62,10 +62,10 @@ def strongest_words(
     still_wanted: Callable[[], None] = lambda: None,
     method: str = DROPPED,
 ) -> list[StrongestWord]:
-    """Of each row, by dropping words in a few batches for all of them together; by another ``method``
-    (:data:`core.effects.METHODS`) row by row. A row that the model cannot read has none.
+    """The strongest word of each row: by dropping words, in a few batches over all rows; other methods
+    (:data:`core.effects.METHODS`) run row by row. Rows that the model cannot read have none.
 
-    ``still_wanted`` is called now and then; what it raises ends the work.
+    ``still_wanted`` is called regularly; an exception from it ends the work.
     """
     if method != DROPPED:
         return [_by_method(checkpoint, row, method, still_wanted) for row in rows]

@@ -23,7 +23,7 @@ def edge_words(
 
 
 def link_edges(links: LinkEffects, explanation: Explanation) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The same of the effects of links."""
+    """:func:`edge_words` of the effects of links."""
     shape = len(links.effects), len(links.effects[0])
     return edge_words(links.rows, links.columns, links.units, links.null, shape, explanation)
 

@@ -36,7 +36,7 @@ class WordEffect:
     by_way: dict[str, float] = field(default_factory=dict)
     """If the effect is a mean over several methods, each method's effect."""
     spread_by_way: dict[str, float] = field(default_factory=dict)
-    """The same of ``spread``, of the ways that draw words."""
+    """``spread`` by method, for methods that draw words."""
     passes: int = field(default=0, metadata=LATER)
     """Texts that the model read for it."""
 
@@ -183,7 +183,7 @@ class Effects(Record, kind="effects"):
         return tuple(word for word in self.words if word.role == role)
 
     def with_links(self, links: Sequence[LinkEffects]) -> Effects:
-        """The same with what more links do, and their passes."""
+        """A copy with the effects of more links, and their passes."""
         more = sum(of_map.passes for of_map in links)
         return replace(self, links=(*self.links, *links), passes=self.passes + more)
 

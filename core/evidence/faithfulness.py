@@ -26,8 +26,8 @@ _OF_MISMATCH = ("contradiction", "0")
 
 @dataclass(frozen=True)
 class Curves:
-    """For one method, a number for each of :data:`STEPS`: p(full) - p(kept alone), and p(full) - p(rest), of the
-    verdict's class. A good method has small numbers in the first and large ones in the second."""
+    """One method's values at each of :data:`STEPS`, for the verdict's class: sufficiency p(full) - p(kept words only),
+    which is small for a good method, and comprehensiveness p(full) - p(remaining words), which is large."""
 
     sufficiency: tuple[float, ...]
     comprehensiveness: tuple[float, ...]

@@ -108,7 +108,7 @@ class ExternalModel(PairModel, Generic[B]):
         return self(batch)
 
     def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
-        """None that could be set."""
+        """No links that could be ablated."""
         return ()
 
 

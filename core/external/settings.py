@@ -87,7 +87,7 @@ def settings_of(folder: Path) -> ExternalSettings:
 
 
 def checked_settings(folder: Path, values: object) -> ExternalSettings:
-    """The same of these values."""
+    """Settings from these values. Raises CheckpointError."""
     try:
         return checked(values if isinstance(values, dict) else {"": values}, ExternalSettings)
     except ValueError as error:

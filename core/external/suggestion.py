@@ -63,9 +63,9 @@ def plain_pairs(task: str, classes: int) -> tuple[Row, ...]:
 
 
 def suggestion(folder: Path, progress: Callable[[int, int], object] = lambda done, of: None) -> Suggestion | None:
-    """For a model whose classes are only numbered: the task, labels and order of texts by which it gets most plain
-    pairs right; None where no task has as many classes. Loads the model. ``progress`` is called with the ways to read
-    its classes that were tried, and how many there are. Raises CheckpointError as loading does."""
+    """For a model with numbered classes: the task, labels and order of texts that get the most simple pairs right; None
+    if no task has as many classes. Loads the model. ``progress`` receives the numbers of interpretations tried and of
+    all. Raises CheckpointError like loading."""
     loaded = load_external(folder, files_state(folder), numbered=True)
     classes = len(loaded.labels)
 

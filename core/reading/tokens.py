@@ -177,7 +177,7 @@ def as_typed(text: str) -> str:
 
 
 def read_together(norms: list[str]) -> list[str]:
-    """The same with the words for which halves of contractions stand: ``gon na`` is ``going to``."""
+    """The words with split contractions expanded: ``gon na`` is ``going to``."""
     if _HALVES.isdisjoint(norms):
         return norms
     out = list(norms)

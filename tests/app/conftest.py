@@ -171,7 +171,7 @@ def run_script(tmp_path: Path, node: str) -> Callable[[str], str]:
 
 @pytest.fixture
 def with_values(tmp_path: Path, run_script: Callable[[str], str]) -> Callable[..., JsonObject]:
-    """What the browser makes of a record of attention: the values of its cells, and both ends of their scale."""
+    """The browser's view of an attention record: the values of its cells, and both ends of their scale."""
     folder = Path(panels.__file__).parent / "attention_map"
     scripts = [folder / "cells.js", folder / "records.js"]
     entry = tmp_path / "entry.js"

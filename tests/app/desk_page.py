@@ -12,7 +12,7 @@ def page(run, **more):
 
 
 def figures(app):
-    """What the page's figures show: headings and how to read them, the lines of tables, and the filters of marks."""
+    """The text of the page's figures: headings and captions, lines of tables, and the filters of marks."""
     lines = " ".join(" ".join(map(str, row)) for frame in app.dataframe for row in frame.value.values.tolist())
     filters = " ".join(str(mark.get("filter")) for rows in chart_rows(app) for mark in rows)
     return unescape(f"{texts(app)} {lines} {filters}")

@@ -140,7 +140,7 @@ def test_training_rows_and_places_on_the_map(client, tmp_path, monkeypatch):
         ("explain", {"edits": ["drop 1 0"] * 41}, 422, "41 edits are more than 40: leave some out."),
     ],
 )
-def test_what_is_wrong_with_a_request_is_one_sentence(client, kind, more, status, said):
+def test_a_bad_request_gets_one_sentence(client, kind, more, status, said):
     code, sentence = refused(client, kind, PAIR | more)
     assert code == status and sentence[-1] in ".?" and "\n" not in sentence
     assert said in (None, sentence)

@@ -34,13 +34,13 @@ def ribbons(page, kind):
     return page.locator(f".ribbons path.{kind}")
 
 
-def test_a_rescaled_matrix_is_called_what_it_is(open_page):
+def test_a_rescaled_matrix_is_labelled_as_such(open_page):
     page = open_page(link(show="column"))
     expect(page.locator(".attention h2")).to_contain_text("columns rescaled: not what the model used")
     expect(page.locator('[data-cell="1,1"]')).to_have_attribute("aria-label", re.compile("of the column, not what"))
 
 
-def test_a_selection_is_undone_by_escape_a_second_click_or_one_beside(open_page):
+def test_a_selection_is_undone_by_escape_a_second_click_or_a_click_elsewhere(open_page):
     page = open_page(link(select="none"))
     for undo in (
         lambda: page.keyboard.press("Escape"),
@@ -60,7 +60,7 @@ def test_a_selection_is_undone_by_escape_a_second_click_or_one_beside(open_page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_ribbons_stay_readable_beside_a_selected_word(open_page, scheme):
+def test_all_ribbons_stay_readable_when_a_word_is_selected(open_page, scheme):
     page = open_page(link(select="x2"), color_scheme=scheme)
     ground = hexadecimal(page.locator(".stApp").evaluate("node => getComputedStyle(node).backgroundColor"))
     others = ribbons(page, "other")
@@ -70,7 +70,7 @@ def test_all_ribbons_stay_readable_beside_a_selected_word(open_page, scheme):
     assert contrast(hexadecimal(look[0]), ground) >= 3
 
 
-def test_between_long_sentences_the_selected_words_ribbons_are_drawn_alone(open_page):
+def test_between_long_sentences_only_the_selected_words_ribbons_are_drawn(open_page):
     long = " ".join(["dog", "animal", "playing", "snow", "weather"] * 6)
     page = open_page(link(first=long, select="x2"))
     expect(ribbons(page, "mine").first).to_be_attached()
@@ -79,7 +79,7 @@ def test_between_long_sentences_the_selected_words_ribbons_are_drawn_alone(open_
     expect(page.locator(".ribbons path")).to_have_count(0)
 
 
-def test_the_slider_says_from_which_weight_ribbons_are_drawn_and_a_pointer_on_a_word_adds_its_own(open_page):
+def test_the_slider_hides_light_ribbons_and_hovering_a_word_shows_its_ribbons(open_page):
     page = open_page(link(select="none", temperature="50"))  # where the weight is spread
     everything = ribbons(page, "other").count()
     chip(page, "hypothesis", "dog").hover()
@@ -93,7 +93,7 @@ def test_the_slider_says_from_which_weight_ribbons_are_drawn_and_a_pointer_on_a_
     expect(ribbons(page, "other").nth(everything)).to_be_attached()  # more than at first
 
 
-def test_models_stand_by_task_with_what_they_are_and_controls_that_do_something(open_page):
+def test_models_are_grouped_by_task_with_descriptions_and_useful_controls(open_page):
     page = open_page(link())
     sidebar = page.get_by_test_id("stSidebar")
     control = sidebar.get_by_text("Projector").bounding_box()
@@ -157,7 +157,7 @@ def test_the_sidebar_shows_where_the_keyboard_is_and_no_tooltip_stays_after_a_sw
     expect(page.get_by_role("tooltip").filter(visible=True)).to_have_count(0)
 
 
-def test_text_that_runs_leftwards_stands_leftwards(open_page):
+def test_right_to_left_text_is_aligned_right(open_page):
     page = open_page(link(first="הכלב משחק בשלג"))
     for row in ('.side[data-role="premise"] .chip', '[data-cell^="0,"]'):
         expect(page.locator(row).first).to_be_visible()

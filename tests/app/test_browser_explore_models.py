@@ -153,7 +153,7 @@ def test_training_rows_like_the_pair_open_on_explore(open_page):
     assert "model=test-other" in page.url
 
 
-def test_what_crosses_a_word_is_outlined_and_named_and_the_verdict_without_it_stands_beside(open_page):
+def test_ribbons_that_cross_a_word_are_outlined_and_named_next_to_the_verdict_without_them(open_page):
     page = open_page(link(**TWO_SIDED | EXCHANGED, select="x1"), **PHONE)
     expect(ribbons(page, "of-mine")).to_have_count(1)
     assert ribbons(page, "outline").count() == 3, "all three words' ribbons, and no one else's"
@@ -174,7 +174,7 @@ def test_what_crosses_a_word_is_outlined_and_named_and_the_verdict_without_it_st
     expect(page.locator(".as-trained")).to_have_count(0)
 
 
-def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
+def test_a_softmax_at_another_temperature_is_marked_as_what_if(open_page):
     page = open_page(link(model="nli-attconv-light", select="x2"))
     own = page.locator('[data-part="verdict"]').inner_text()
     expect(page.get_by_text("against people’s word alignments")).to_be_visible()

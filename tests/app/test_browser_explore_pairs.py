@@ -54,7 +54,7 @@ def test_candidate_answers_are_ranked_and_stay_in_the_address_and_in_files(open_
     expect(rows).to_have_text([re.compile(re.escape(row.split("\t")[1])) for row in ranked])
 
 
-def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
+def test_tried_pairs_can_be_reopened_and_compared(open_page):
     page = open_page(link(second="A dog is jumping", select="x2"))
     first = page.locator('[data-part="verdict"]').inner_text()
     expect(page.get_by_role("button", name="Drop “dog” from the hypothesis")).to_be_visible()
@@ -128,7 +128,7 @@ PARTS = """root => Object.fromEntries(
     })))"""
 
 
-def test_dragging_a_cell_moves_nothing_above_or_beside_it(open_page):
+def test_dragging_a_cell_does_not_move_its_neighbours(open_page):
     page = open_page("/?model=test-two-sided&first=A+dog+is+outside&second=A+cat+is+outside&select=x1y1")
     expect(page.locator(".effect-axis, .bar-lines .number").first).not_to_be_empty()
     root = page.locator(".pairlens:has(.verdict)")
@@ -216,7 +216,7 @@ def test_each_evidence_sentence_has_a_numbered_block_and_another_one_typed_has_t
     expect(page.locator(".context")).to_contain_text("One mix of words for each line of the evidence")
 
 
-def test_question_1_is_a_name_and_no_the_stands_before_it(open_page):
+def test_question_1_is_named_without_an_article(open_page):
     page = open_page(link(model="para-adaqa", first="How do I swim?", second="How can I learn to swim?"))
     for name in ("How the windows match", "What won the filters"):
         panel = page.get_by_role("region", name=name)

@@ -207,7 +207,7 @@ def test_explore_leads_to_both_filters_of_the_pair(open_page):
     assert "/filter-map?model=test-qa" in page.url
 
 
-def test_explore_tells_what_each_window_takes_in(open_page):
+def test_explore_lists_the_words_of_each_window(open_page):
     page = open_page("/?" + urlencode({"model": "test-qa-bare", **QUESTION}))
     panel = page.get_by_label("How the windows match")
     expect(panel.locator("tbody tr")).to_have_count(3)

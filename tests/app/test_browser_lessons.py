@@ -70,7 +70,7 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     expect(again.locator(".step p.more")).to_contain_text("The slide prints .35")
 
 
-def test_an_edit_does_not_show_what_is_to_be_guessed(open_page):
+def test_an_edit_does_not_reveal_the_number_to_guess(open_page):
     page = open_page("/lessons?step=4", wait=".step h3")
     says = page.locator(".step p.says")
     expect(says).to_contain_text("times the smallest")

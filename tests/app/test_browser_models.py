@@ -40,7 +40,7 @@ def test_the_table_sorts_at_once_by_keyboard_too_and_keeps_its_order_in_the_addr
     expect(again.locator("thead [aria-sort=ascending]")).to_contain_text("Model")
 
 
-def test_a_name_opens_its_card_alone_and_the_studies_are_folded(open_page):
+def test_a_name_opens_only_its_card_with_folded_studies(open_page):
     page = open_page("/models", wait=TABLE)
     page.get_by_role("button", name="GRU k-min-max, SICK").click()
     expect(page.locator(".pl-card h2")).to_have_text("GRU k-min-max, SICK")

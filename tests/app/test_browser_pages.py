@@ -172,7 +172,7 @@ LOOKS = """() => {
 """Notes where the focus is, and returns the place before it where that looks the same without the focus."""
 
 
-def test_all_pages_are_walked_with_the_keyboard_alone_and_show_where_it_is(open_page):
+def test_all_pages_work_with_only_the_keyboard_and_show_the_focus(open_page):
     page = open_page("/?model=test-light")
     unmarked = set()
 

@@ -40,7 +40,7 @@ def test_each_explanation_has_its_own_selection(sides):
     expect(left.get_by_text("left: row 1, column 0")).to_be_visible()
 
 
-def test_pooled_weights_are_told_to_eyes_keyboard_and_screen_reader(sides):
+def test_pooled_weights_are_accessible_by_sight_keyboard_and_screen_reader(sides):
     _, right = sides()
     panel = right.locator(".pooled_attention")
     words = panel.locator('.side[data-role="question"] .chip')
@@ -74,7 +74,7 @@ def test_pooled_weights_are_saved_as_a_figure(sides, tmp_path):
             assert drawing.count(b"<rect") >= 1 + 2 * 7 + 11, "the ground, a frame and a bar a word, the scale"
 
 
-def test_a_new_folder_is_on_the_page_and_its_style_inside_of_it_alone(sides):
+def test_a_new_panel_folder_is_shown_and_its_style_stays_scoped(sides):
     left, right = sides()
     lengths = right.locator(".word_length")
     expect(lengths).to_have_text("3 4 2")

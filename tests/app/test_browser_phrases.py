@@ -161,7 +161,7 @@ def test_both_halves_and_the_verdicts_are_saved_and_name_pair_model_and_list(ope
     assert all("test-te-a-dog-jumping-outside" in name for name in names)
 
 
-def test_the_models_of_the_task_stand_under_the_pair(open_page):
+def test_the_models_of_the_task_are_listed_under_the_pair(open_page):
     page = open_page("/phrases?model=te-phrases-kmin&first=A+red+dog&second=A+blue+cat", wait=".poolings")
     others = page.locator(".others .row")
     expect(others).to_have_count(6)
@@ -191,7 +191,7 @@ def test_on_a_phone_the_parts_stack_and_the_bars_scroll_in_their_frame(open_page
     assert frame["x"] < last["x"] < frame["x"] + frame["width"]
 
 
-def test_a_long_sentence_ends_between_two_lines_and_says_that_it_goes_on(open_page):
+def test_a_long_sentence_is_cut_between_lines_and_marked_as_cut(open_page):
     page = open_page(link(first="dog and cat " * 70, second="A dog jumping in the snow"))
     words = page.locator('.column.kmin .side[data-side="0"] .chips')
     bottom = words.bounding_box()["y"] + words.bounding_box()["height"]

@@ -20,7 +20,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_name_is_seen_where_it_is_imported_alone(folder, run_script):
+def test_a_name_is_visible_only_where_it_is_imported(folder, run_script):
     text = bundle(folder / "entry.js", [folder / "middle.js"], {"COLOURS": ["red", "blue"]})
     assert run_script(text) == "undefined undefined 12 red,blue"
 

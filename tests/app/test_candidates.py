@@ -74,7 +74,7 @@ def test_the_headline_is_the_share_of_answer_however_small_it_is(checkpoints, dr
     assert drawn(app)["about"]["lines"][-1].endswith(f"answer {percent(answer.probabilities[1])}")
 
 
-def test_candidates_too_long_for_a_link_are_left_out_of_it_and_said():
+def test_candidates_too_long_for_a_link_are_left_out_with_a_notice():
     app = open_view("explore", model="test-as", first=QUESTION, second=ANSWERS[0])
     app.text_area[0].input("\n".join(f"the dog number {i} is outside in the snow" for i in range(80))).run()
     assert "candidates" not in query(app)

@@ -32,7 +32,7 @@ def titles(app):
     return [section["title"].replace(" (test-light)", "") for section in drawn(app)["sections"]]
 
 
-def test_models_stand_side_by_side_with_verdict_parameters_time_and_attention(checkpoints):
+def test_models_are_shown_side_by_side_with_verdict_parameters_time_and_attention(checkpoints):
     app = page(**{"with": "test-other,test-two-sided"})
     assert not app.exception
     assert titles(app) == ["Test light", "**Other** <b>:smile:</b>", "Test two-sided"]
@@ -47,7 +47,7 @@ def test_models_stand_side_by_side_with_verdict_parameters_time_and_attention(ch
     assert query(app)["with"] == "test-other,test-two-sided"
 
 
-def test_an_example_says_its_gold_label_beside_each_model():
+def test_an_examples_gold_label_is_shown_with_each_model():
     app = open_view("compare", model="test-light", example="negation")
     assert [section["facts"][-1] for section in drawn(app)["sections"]] == 2 * ["gold label: contradiction"]
 
@@ -70,13 +70,13 @@ def test_a_pair_is_explained_once(monkeypatch):
     assert len(typed) == 2 * 4 == 2 * len(set(typed)), "each of two models reads each of four pairs once"
 
 
-def test_what_is_unlike_the_training_data_is_said_once_for_all_models(checkpoints):
+def test_a_warning_shared_by_all_models_is_shown_once(checkpoints):
     app = page(first="dgo snwo qqxz", **{"with": "test-other"})
     warnings = explain(load(checkpoints / "test-light"), "dgo snwo qqxz", PAIR["second"]).warnings
     assert warnings and sorted(map(" ".join(sentences(app)).count, map(escape, warnings))) == [1] * len(warnings)
 
 
-def test_what_one_model_alone_finds_unusual_stands_with_its_name():
+def test_a_single_models_warning_names_the_model():
     notices = " ".join(sentences(page(first="A dog in snow " * 20, **{"with": "test-two-sided"})))
     assert re.search(r"Test light( \(test-light\))?: the premise has 80 words", notices)
 
@@ -92,7 +92,7 @@ def test_a_model_with_the_null_word_has_a_column_for_it(checkpoints):
     assert two_sided["none"] == pytest.approx(looks.none, rel=1e-3)
 
 
-def test_what_a_saved_figure_says_names_model_pair_and_verdict():
+def test_a_saved_figures_caption_names_model_pair_and_verdict():
     shown = drawn(page(**{"with": "test-two-sided"}))
     figures = [*shown["sections"], *shown["differences"], shown["agreement"]]
     for figure, models in zip(figures, (("light",), ("two-sided",), *[("light", "two-sided")] * 2), strict=True):
@@ -121,7 +121,7 @@ def test_differences_are_those_of_the_weights(checkpoints):
     assert comparison.difference(first, first).mean == 0
 
 
-def test_weight_on_words_of_one_version_alone_counts_as_elsewhere():
+def test_weight_on_words_of_only_one_version_counts_as_moved():
     before = Looks(("dog",), ("red", "cat"), ((0.75, 0.25),))
     after = Looks(("dog", "runs"), ("red", "toy"), ((0.5, 0.5), (1.0, 0.0)))
     differs = comparison.difference(before, after)
@@ -164,13 +164,13 @@ def test_another_task_has_other_models():
     assert not app.exception and "Test light" not in titles(app)
 
 
-def test_what_a_link_cannot_mean_is_said():
+def test_unusable_link_parameters_are_reported():
     app = page(**{"with": "nothing,test-other", "compare": "apples", "rows": "third"})
     assert any("shown without them: compare, rows, with." in said for said in sentences(app))
     assert len(titles(app)) == 2
 
 
-def test_a_broken_model_stands_beside_the_others_with_its_reason():
+def test_a_broken_model_is_shown_with_the_others_and_its_error():
     app = page(**{"with": "test-truncated"})
     assert not app.exception
     assert "is truncated" in drawn(app)["sections"][1]["problem"] and "at least two of them" in drawn(app)["hint"]

@@ -63,7 +63,7 @@ def test_links_are_asked_for_by_the_address(taken, drawn):
     assert query(app)["links"] == taken and drawn(app)["asked"]["links"] == taken
 
 
-def test_what_is_asked_of_one_pair_is_not_asked_of_another(drawn):
+def test_a_request_for_one_pair_does_not_carry_over_to_another(drawn):
     app = explore(believed="on", turns="on")
     assert drawn(app)["asked"]["believed"] == drawn(app)["asked"]["turns"] == "on"
     box(app, "second").input("a cat sleeps").run()
@@ -78,7 +78,7 @@ def test_links_as_a_table_have_one_line_for_each_cell():
     assert table[1] == "b,a,1,w,1,a,0.9,0.0" and len(table) == 21
 
 
-def test_files_hold_what_the_page_shows(checkpoints):
+def test_files_contain_the_pages_numbers(checkpoints):
     app = explore(links="kept", believed="on")
     labels = {button.label for button in app.get("download_button")}
     expected = {"All numbers (JSON)", "Effects of words (CSV)", "Effects of links (CSV)", "Faithfulness (CSV)"}
@@ -93,7 +93,7 @@ def test_files_hold_what_the_page_shows(checkpoints):
     assert head[-1] == "effect" and len(cells) == len(PAIR["first"].split()) * len(PAIR["second"].split())
 
 
-def test_models_side_by_side_ask_about_their_own_verdicts(drawn, checkpoints):
+def test_compared_models_request_effects_on_their_own_verdicts(drawn, checkpoints):
     names = ("test-light", "test-two-sided", "test-te")
     app = open_view("compare", model=names[0], **PAIR, **{"with": ",".join(names[1:])})
     assert not app.exception

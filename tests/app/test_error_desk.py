@@ -60,7 +60,7 @@ def test_a_filter_and_an_order_hold_for_the_table(kept_run):
     assert app.dataframe[0].value["id"].tolist() == ["1c#2", "1n"]
 
 
-def test_the_order_is_chosen_and_stands_in_the_address(kept_run):
+def test_the_chosen_order_is_in_the_address(kept_run):
     app = page(kept_run, filter="not right")
     order = next(box for box in app.selectbox if box.label == "Order")
     order.set_value("-p").run()
@@ -97,9 +97,9 @@ def test_a_row_asks_how_its_words_affect_the_models_that_are_here(kept_run, monk
 
 
 def test_opened_rows_leave_nothing_behind(tmp_path):
-    """What the session holds, and what Python holds in all: not 30 kB more after eight rows than before, once the
-    widgets' 20 places have all been used. The better of two turns counts, because threads of other tests may end in
-    one of them; what rows leave behind is there in both."""
+    """The session's memory, and Python's in total, grow by less than 30 kB over eight rows, once the widgets' 20 slots
+    are in use. The better of two rounds counts, because other tests' threads may end in one of them; a leak shows in
+    both."""
     data = read(taxi(tmp_path, ROWS * 8))
     chances = np.tile(np.array([0.7, 0.2, 0.1], dtype=np.float32), (len(data.rows), 1))
     store.keep(Run(data, (predictions("one", chances, "a" * 64),)))
@@ -138,7 +138,7 @@ def test_tags_are_given_and_undone_under_ones_name(kept_run):
     assert "name" not in app.query_params and "Ann" not in json.dumps(dict(app.query_params))
 
 
-def test_the_name_of_the_login_stands_in_place_of_a_typed_one(kept_run, monkeypatch):
+def test_the_login_name_replaces_a_typed_name(kept_run, monkeypatch):
     monkeypatch.setenv("PAIRLENS_USER_HEADER", "X-Remote-User")
     monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("x-remote-user", "Ann <b>")]))
     app = page(kept_run, row="2n")
@@ -234,7 +234,7 @@ def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_
     assert not app.exception and "after the word is taken away" in unescape(figures(app))
 
 
-def test_where_models_differ_is_shown_without_labels_too(kept_run):
+def test_disagreements_are_shown_without_labels_too(kept_run):
     rows = tuple(replace(row, label=None) for row in kept_run.dataset.rows)
     store.keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows, sha256="c" * 64)))
     app = open_view("error_desk", file="c" * 16, models=f"{ONE[:16]}.{TWO[:16]}", view="against")
@@ -242,7 +242,7 @@ def test_where_models_differ_is_shown_without_labels_too(kept_run):
     assert "Predictions differ 3" in figures(app) and "McNemar" not in figures(app)
 
 
-def test_the_desk_says_what_a_native_speaker_would(kept_run):
+def test_the_desks_labels_are_plain_english(kept_run):
     assert "Click a row to open it; click a column name to sort." in texts(page(kept_run))
     assert "Slices use all rows; the filter applies only to Rows and Scores." in texts(
         page(kept_run, view="slices", filter="right")
@@ -260,7 +260,7 @@ def test_a_probability_above_99_9_percent_is_not_100(kept_run):
     assert app.dataframe[0].value["p"].tolist()[0] == "> 99.9\u00a0%" and "&gt; 99.9\u00a0%" in texts(app)
 
 
-def test_agreement_and_what_is_to_settle(kept_run):
+def test_agreement_and_unsettled_rows(kept_run):
     annotations, file = Annotations(open_database()), kept_run.dataset.sha256
     for row in ("1e", "1c"):
         annotations.give("Ann", file, row, "other")
@@ -277,7 +277,7 @@ def test_agreement_and_what_is_to_settle(kept_run):
     assert "Disagreements to settle: 0 of 1" in texts(app)
 
 
-def test_a_run_whose_labels_are_strange_has_no_scores_and_says_so(kept_run):
+def test_a_run_with_unknown_labels_says_that_it_has_no_scores(kept_run):
     rows = (*kept_run.dataset.rows[:5], replace(kept_run.dataset.rows[5], label="maybe", label_text="Maybe"))
     store.keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows, sha256="c" * 64)))
     app = open_view("error_desk", file="c" * 16, models=ONE[:16], view="scores")
@@ -292,7 +292,7 @@ def test_a_run_whose_labels_are_strange_has_no_scores_and_says_so(kept_run):
         ({"file": "d" * 16, "models": "x.y"}, "without them: models."),
     ],
 )
-def test_a_link_to_what_is_not_there_is_one_sentence(link, why):
+def test_a_link_to_a_missing_run_or_row_gets_one_sentence(link, why):
     app = open_view("error_desk", **link)
     assert not app.exception
     assert any(why in sentence for sentence in sentences(app))

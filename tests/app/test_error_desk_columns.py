@@ -99,7 +99,7 @@ def test_columns_of_a_known_layout_can_be_chosen_too(opened):
         ("words.txt", b"just <i>some</i> words\nand more\n", "its first line is “just <i>some</i> words”"),
     ],
 )
-def test_what_cannot_be_read_is_one_sentence(opened, name, content, told):
+def test_an_unreadable_file_gets_one_sentence(opened, name, content, told):
     app = opened(name, content)
     assert any(told.replace("<", "&lt;").replace(">", "&gt;") in sentence for sentence in sentences(app))
 

@@ -30,7 +30,7 @@ from trainers.__main__ import main
 pytestmark = pytest.mark.usefixtures("own_desk")
 
 
-def test_an_upload_is_read_under_its_own_name_alone_and_bounded():
+def test_an_upload_is_read_only_under_its_own_name_up_to_a_limit():
     text = b"premise,hypothesis,label\na,b,neutral\n"
     for name in ("../../x.csv", "C:\\y\\x.csv"):
         with choosing._as_file(name, text) as path:
@@ -134,7 +134,7 @@ def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
         assert job.wait(600)
 
 
-def test_a_job_that_stopped_with_its_server_is_told_until_it_is_dismissed(monkeypatch):
+def test_a_job_that_stopped_with_its_server_is_shown_until_dismissed(monkeypatch):
     note = desk_jobs.JobNote("The prediction of <b>taxi.tsv</b> by test-light", 6)
     assert not any("stopped" in sentence for sentence in sentences(open_view("error_desk"))), "its server lives"
     note._lock.release()  # as the system does when the process ends

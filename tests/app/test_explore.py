@@ -15,7 +15,7 @@ def explore(file="explore", **parameters):
     return open_view(file, **({"model": "test-light"} | parameters))
 
 
-def test_the_app_opens_on_explore_with_a_pair_that_says_its_gold_label(drawn):
+def test_the_app_opens_on_explore_with_a_pair_and_its_gold_label(drawn):
     app = explore("streamlit_app.py")
     assert not app.exception
     data = drawn(app)
@@ -88,7 +88,7 @@ def test_an_example_whose_name_its_closed_list_cuts_is_named_below_it():
     assert not any("One word of negation" in str(html.proto.body) for html in app.get("html"))
 
 
-def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(drawn):
+def test_ten_thousand_words_are_cut_with_a_notice_and_offered_as_a_file(drawn):
     app = explore()
     box(app, "first").input("dog and cat " * 3334).run()
     assert not app.exception
@@ -150,13 +150,13 @@ def test_the_json_that_is_saved_is_the_explanation(drawn, checkpoints):
     assert data["explanation"]["logits"] == pytest.approx(explanation.logits, rel=1e-5)
 
 
-def test_beside_a_model_of_both_sentences_stands_the_verdict_on_the_hypothesis_alone(drawn):
+def test_a_pair_models_verdict_is_shown_with_the_hypothesis_only_verdict(drawn):
     app = explore(model="nli-two-sided", first="A man sleeps", second="A man is awake")
     verdict = drawn(app)["verdict"]
     assert verdict["alone"]["judged"] == "hypothesis" and verdict["alone"]["model"] == "Hypothesis alone"
 
 
-def test_the_verdict_without_crossings_stands_beside_the_models_own(drawn, checkpoints):
+def test_the_verdict_without_crossings_is_shown_with_the_models_own(drawn, checkpoints):
     pair = {"first": "the dog is playing", "second": "playing is the dog"}
     app = explore(model="test-two-sided", crossings="off", **pair)
     verdict, checkpoint = drawn(app)["verdict"], load(checkpoints / "test-two-sided")
@@ -261,6 +261,6 @@ def test_each_evidence_sentence_has_its_block_of_the_matrix_and_its_share_of_the
     assert {one["beside"] for one in none} == {None}
 
 
-def test_a_model_that_shows_nothing_beside_its_verdict_is_left_to_compare():
+def test_a_model_with_only_a_verdict_is_left_to_compare():
     shown = chooser(explore(), "Model").options
     assert "ESIM" in shown and not {"Bi-CNN", "Chained LSTM"} & set(shown)

@@ -131,7 +131,7 @@ def test_editing_a_text_leaves_its_trail_and_clearing_takes_it():
     assert stars(app, earlier=True) == []
 
 
-def test_a_wholly_new_sentence_begins_a_new_trail():
+def test_an_unrelated_sentence_starts_a_new_trail():
     app = page(first="a dog", first2="cold weather")
     app.text_area[0].input("a dog with a toy").run()
     app.text_area[1].input("cold weather outside").run()
@@ -213,7 +213,7 @@ def test_a_chosen_filter_stays_while_the_text_changes():
     assert query(app)["filter"] == "3"
 
 
-def test_a_map_whose_neighbours_tell_no_class_says_so_first(checkpoints):
+def test_a_map_with_uninformative_neighbours_shows_a_warning_first(checkpoints):
     model = load(checkpoints / "test-topics")
     opened = FilterMap.load(model.folder / "map", model)
     layout = next(iter(opened.layouts.values()))
@@ -250,13 +250,13 @@ def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
     assert len(arrows(app)) == 1, "the question has not moved"
 
 
-def test_a_question_alone_is_placed_and_the_answer_asked_for():
+def test_a_question_is_placed_while_its_answer_is_still_empty():
     app = page(model="test-qa", first="is a dog outside", second="")
     assert badges(app) == ["1 question"]
     assert any("Type the other text of the pair too" in h.proto.body for h in app.get("html"))
 
 
-def test_one_way_models_place_the_question_alone():
+def test_one_way_models_place_only_the_question():
     app = page(model="test-qa-one-way", first="is a dog outside", second="the dog is playing")
     assert badges(app) == ["1 question"]
     assert any("what it finds in the answer" in h.proto.body for h in app.get("html"))
@@ -300,7 +300,7 @@ def test_the_table_of_the_map_has_one_line_a_point(checkpoints):
     ]
 
 
-def test_the_caption_says_metric_quality_and_that_stars_are_approximate():
+def test_the_caption_states_metric_and_quality_and_that_stars_are_approximate():
     app = page()
     reading = map_text(app)["reading"]
     assert "cosine" in reading
@@ -309,7 +309,7 @@ def test_the_caption_says_metric_quality_and_that_stars_are_approximate():
     assert re.search(r"\d+-NN accuracy: [\d.]+\s% in filter space, [\d.]+\s% on the map \(majority class", quality)
 
 
-def test_the_words_that_each_place_of_a_filter_answers_to_stand_below_it(checkpoints):
+def test_each_position_of_a_filter_lists_the_words_it_responds_to(checkpoints):
     text = "a dog is jumping with a toy outside"
     app, model = page(first=text, filter="3"), load(checkpoints / "test-topics")
     bank = one_filter.made(explain(model, text), "text").bank.bank[3]

@@ -11,7 +11,7 @@ from tests.app.map_page import badges, map_text, notices, page, stars, texts
 from tests.app.pages import choose_model, chooser, query
 
 
-def test_another_models_example_gives_way_and_own_texts_stay():
+def test_another_models_example_is_replaced_but_the_users_texts_stay():
     app = page()
     choose_model(app, "answer selection", "test-qa")
     assert query(app) == {"model": "test-qa", "example": suiting("answers", MAP_EXAMPLES)[0].slug}
@@ -107,7 +107,7 @@ def test_odd_text_is_placed_and_never_markup(text):
     assert not any("<img" in line for star in stars(app) for line in star["text"])
 
 
-def test_ten_thousand_words_are_cut_and_said_and_too_long_for_a_link():
+def test_ten_thousand_words_are_cut_with_a_notice_and_too_long_for_a_link():
     app = page(first="a dog")
     app.text_area[0].input("dog and cat " * 3334).run()
     assert any("cut after 200 words" in notice for notice in notices(app))
@@ -117,7 +117,7 @@ def test_ten_thousand_words_are_cut_and_said_and_too_long_for_a_link():
     assert texts(app)[0].startswith("dog and cat")
 
 
-def test_a_trail_too_long_for_a_link_is_said():
+def test_a_trail_too_long_for_a_link_gets_a_notice():
     app = page(first="dog " * 300)
     app.text_area[0].input("cat " * 150 + "dog " * 150).run()
     assert any(notice.startswith("The trails are too long for a link") for notice in notices(app))

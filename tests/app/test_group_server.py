@@ -320,7 +320,7 @@ def test_twenty_visitors_and_two_browsers_survive_a_killed_server(group, browser
     assert max(line["sessions"] for line in told) >= VISITORS and sum(line["explanations"] for line in told) >= VISITORS
 
 
-def test_a_backup_brings_back_what_was_marked_and_predicted(group, monkeypatch):
+def test_a_backup_restores_tags_and_predictions(group, monkeypatch):
     """Backup and restore with the scripts of deploy/, on the state left by the tests above."""
     monkeypatch.setenv("PAIRLENS_DB", group.settings["PAIRLENS_DB"])
     monkeypatch.setenv("PAIRLENS_DESK", group.settings["PAIRLENS_DESK"])

@@ -57,7 +57,7 @@ def test_methods_that_need_gradients_are_offered_where_there_are_some(drawn, sma
 
 
 @pytest.mark.parametrize("error", [IndexError("index out of range in self"), SystemExit(1)])
-def test_what_a_model_raises_is_one_sentence_and_ends_the_wait(drawn, small_bart, monkeypatch, caplog, error):
+def test_a_models_exception_becomes_one_sentence_and_ends_the_wait(drawn, small_bart, monkeypatch, caplog, error):
     app = explore(model="small-bart")
 
     def forward(*args, **values):

@@ -93,13 +93,13 @@ def test_a_head_is_chosen_by_the_address_and_by_the_browser(drawn, guests):
         ({"edits": "cell 0 0 0 0.5 kept"}, "a transformer’s weights cannot be set, only cut"),
     ],
 )
-def test_what_a_transformer_does_not_have_is_said_in_a_sentence(drawn, link, sentence):
+def test_a_feature_that_transformers_lack_gets_a_sentence(drawn, link, sentence):
     data = drawn(explore(**link))
     assert sum(sentence in notice for notice in data["notices"]) == 1
     assert data["verdict"]["what_if"] == ""
 
 
-def test_columns_add_up_to_one_in_the_browser_alone(drawn, with_values):
+def test_columns_are_rescaled_to_one_only_in_the_browser(drawn, with_values):
     data = drawn(explore(show="column"))
     shown = matrix(data)
     shares = [max(column) / sum(column) for column in zip(*shown["weights"], strict=True)]
@@ -188,7 +188,7 @@ def test_all_that_can_be_asked_for_answers(drawn):
         asked(data, "like")
 
 
-def test_compare_beside_a_model_of_ours():
+def test_an_external_model_is_compared_with_one_of_ours():
     app = open_view("compare", model="small-bert", others="nli-two-sided", first=PAIR[0], second=PAIR[1])
     assert not app.exception
     data = next(data for data in components(app) if data.get("view") == "compare")
@@ -242,7 +242,7 @@ class Overlap:
 """
 
 
-def test_a_function_has_all_but_what_nobody_can_know_of_it(drawn, tmp_path, monkeypatch):
+def test_a_function_has_everything_except_unknowable_facts(drawn, tmp_path, monkeypatch):
     (tmp_path / "own_guest.py").write_text(FUNCTION)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PAIRLENS_GUESTS", "own_guest:Overlap")
@@ -260,7 +260,7 @@ def test_a_function_has_all_but_what_nobody_can_know_of_it(drawn, tmp_path, monk
     assert not open_view("compare", model=name, others="small-bert").exception
 
 
-def test_a_model_that_reads_each_text_by_itself_shows_how_alike_words_are(drawn, with_values, tmp_path, monkeypatch):
+def test_a_model_that_encodes_texts_separately_shows_word_similarities(drawn, with_values, tmp_path, monkeypatch):
     make_tower(tmp_path / "tower")
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     data = drawn(explore(model="tower", show="column", turns="on"))

@@ -48,7 +48,7 @@ def test_a_link_changes_sentences():
         ({"inputs": "q=1;h=2"}, "changes “q”, which is not one of this lesson’s numbers"),
     ],
 )
-def test_what_a_link_asks_in_vain_gets_a_sentence(link, sentence):
+def test_an_unusable_link_parameter_gets_a_sentence(link, sentence):
     data = drawn(open_view("lessons", **link))
     assert sentence in " ".join(data["notices"])
 
@@ -69,7 +69,7 @@ def test_numbers_without_a_result_get_a_sentence_and_a_way_back(inputs):
     assert drawn(app.button[0].click().run())["link"] == {"lesson": "softmax"}
 
 
-def test_another_lesson_begins_at_its_first_step_with_its_own_numbers():
+def test_another_lesson_starts_at_its_first_step_with_its_own_numbers():
     app = open_view("lessons", lesson="global-attention", step="3", inputs="h.1.1=0.9", projector="on")
     app.radio[0].set_value("softmax").run()
     data = drawn(app)

@@ -17,7 +17,7 @@ def run(coroutine):
         return pool.submit(asyncio.run, coroutine).result()
 
 
-def test_visitors_at_once_get_the_answers_that_one_alone_gets(server):
+def test_simultaneous_visitors_get_the_same_answers_as_a_single_one(server):
     """Each of three types two sentences, as fast as it is answered."""
     process = next(one.pid for one in psutil.net_connections("tcp") if one.laddr and one.laddr.port == port(server))
     own = run(phase(server, "test-light", 3, 1, pairs(), every=0, process=psutil.Process(process)))
@@ -39,12 +39,12 @@ def test_a_wrong_answer_is_an_error(checkpoints):
     assert len(own.errors) == 1 and "instead of" in own.errors[0]
 
 
-def test_where_no_app_runs_is_said():
+def test_a_missing_app_is_reported():
     own = run(phase("http://127.0.0.1:9", "test-light", 2, 1, pairs(), every=0))
     assert len(own.errors) == 2 and "check that the app runs there" in own.errors[0]
 
 
-def test_a_server_that_stops_answering_is_said(server):
+def test_a_server_that_stops_answering_is_reported(server):
     async def wait():
         async with Visitor(server, patience=0.01) as visitor:
             await visitor.open(model="test-light", first="a dog", second="a cat")

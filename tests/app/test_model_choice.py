@@ -10,7 +10,7 @@ from core.checkpoint import available, read_card
 from tests.app.pages import chooser, open_view
 
 
-def test_the_model_beside_a_verdict_judges_the_same_without_a_context():
+def test_the_baseline_model_judges_the_same_text_without_its_context():
     cards = {name: read_card(folder) for name, folder in available().items() if not name.startswith("test-")}
     entailment = {name for name, card in cards.items() if card["task"] == "entailment"}
     baselines = {name: judging_alone(card) for name, card in cards.items()}
@@ -20,7 +20,7 @@ def test_the_model_beside_a_verdict_judges_the_same_without_a_context():
     }
 
 
-def test_models_that_are_small_for_the_lessons_stand_last_and_say_so():
+def test_small_models_for_lessons_are_listed_last_and_labelled():
     names = [name for name in by_task(offered(reads_pairs))["entailment"] if not name.startswith("test-")]
     assert set(names[-2:]) == {"lesson-light", "lesson-advanced"} and names[0] == "nli-two-sided"
     options = chooser(open_view("explore"), "Model").options
@@ -37,7 +37,7 @@ def test_models_that_are_small_for_the_lessons_stand_last_and_say_so():
     ],
     ids=["same", "task", "labels", "roles"],
 )
-def test_it_is_known_by_its_card_whatever_its_name(checkpoints, tmp_path, monkeypatch, change, baseline):
+def test_the_baseline_is_found_by_its_card_not_its_name(checkpoints, tmp_path, monkeypatch, change, baseline):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
     for name, copied in (("light", "test-light"), ("alone", "test-alone"), ("broken", "test-foreign")):

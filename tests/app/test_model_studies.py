@@ -87,7 +87,7 @@ def test_question_words_are_rows_too(tmp_path):
 COMPARED = "comparison,measure,dev,ours,theirs,difference,low,high,items,seeds,seeds_theirs"
 
 
-def test_comparisons_say_what_is_resolved(tmp_path):
+def test_comparisons_state_which_differences_are_resolved(tmp_path):
     sweep = sweeps.read(
         table(
             tmp_path,
@@ -114,7 +114,7 @@ def test_comparisons_say_what_is_resolved(tmp_path):
             sweeps.read(table(tmp_path, "broken.csv", COMPARED, broken))
 
 
-def test_folds_are_told_one_by_one_and_together(tmp_path):
+def test_folds_are_listed_separately_and_averaged(tmp_path):
     folds = sweeps.read(
         table(
             tmp_path,
@@ -129,7 +129,7 @@ def test_folds_are_told_one_by_one_and_together(tmp_path):
     assert "cross-validation over train and dev (2 folds)" in sweeps.caption(folds, "SICK dev")
 
 
-def test_a_table_that_names_its_dev_set_is_not_said_to_be_of_another(tmp_path: Path) -> None:
+def test_a_tables_own_dev_set_is_named_in_its_caption(tmp_path: Path) -> None:
     (tmp_path / "seeds.csv").write_text("seed,best_epoch,dev,accuracy\n1,2,SICK trial,0.8\n2,2,SICK trial,0.9\n")
     sweep = sweeps.read(tmp_path / "seeds.csv")
     assert sweeps.caption(sweep, "SICK trial (trained on)").startswith("Accuracy on SICK trial with the classifier")
@@ -158,7 +158,7 @@ def test_a_broken_or_foreign_table_gets_one_sentence(tmp_path, content, why):
         sweeps.read(tmp_path / "gone.csv")
 
 
-def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkpoints, tmp_path, monkeypatch):
+def test_tables_are_shown_as_text_with_their_card_and_can_be_downloaded(checkpoints, tmp_path, monkeypatch):
     folder = tmp_path / "own"
     shutil.copytree(checkpoints / "test-te", folder)
     made = json.loads((folder / "card.json").read_text())

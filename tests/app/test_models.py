@@ -59,7 +59,7 @@ def test_all_models_are_timed_and_one_that_cannot_be_used_has_no_time():
     assert shown["wikiqa-phrases-kmax"]["score"].startswith("MAP ")
 
 
-def test_what_is_not_timed_yet_says_so(checkpoints):
+def test_an_untimed_model_is_labelled_as_such(checkpoints):
     card = read_card(checkpoints / "test-light") | {"sha256": "never timed"}
     assert model_table.row("test-light", card, checkpoints / "test-light").cells["time"].text == "…"
 
@@ -98,7 +98,7 @@ def test_a_wrong_link_to_a_card_gets_a_sentence_and_the_table():
     assert "test-light" in rows(app)
 
 
-def test_sections_stand_beside_their_paper_and_parameters_in_thousands():
+def test_sections_are_shown_with_their_paper_and_parameters_in_thousands():
     _, page = models(model="as-adaqa")
     assert "(Shen et al. 2018, section 3.3)" in page
     assert "191 k + 8,050 word projection" in page
@@ -107,7 +107,7 @@ def test_sections_stand_beside_their_paper_and_parameters_in_thousands():
     assert re.search(r"(?<!\d, )sections? \d", page + advanced) is None
 
 
-def test_attention_against_peoples_alignments_stands_on_the_card_that_has_it(checkpoints, tmp_path, monkeypatch):
+def test_a_card_with_alignment_results_shows_them(checkpoints, tmp_path, monkeypatch):
     for name in ("test-light", "test-other"):
         shutil.copytree(checkpoints / name, tmp_path / name)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
@@ -138,7 +138,7 @@ def test_attention_against_peoples_alignments_stands_on_the_card_that_has_it(che
     assert "(fixed on RTE-2 dev)" in page and "python -m trainers align test" in page
 
 
-def test_how_far_pictures_can_be_believed_stands_on_the_card_that_has_it(checkpoints, tmp_path, monkeypatch):
+def test_a_card_with_faithfulness_results_shows_them(checkpoints, tmp_path, monkeypatch):
     shutil.copytree(checkpoints / "test-other", tmp_path / "test-other")
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
@@ -161,14 +161,14 @@ def test_how_far_pictures_can_be_believed_stands_on_the_card_that_has_it(checkpo
     assert "SNLI dev, 500 rows; τ-b 0.500 (0.250 to 0.750)." in page and "python -m trainers ask" in page
 
 
-def test_the_line_under_the_matrix_says_what_its_rows_are():
+def test_the_line_under_the_matrix_names_its_rows():
     roles = {"first": "premise", "second": "hypothesis"}
     line = card.agreement({"roles": roles, "alignment": ALIGNMENT})
     assert (line.rows, line.text) == ("hypothesis", "F1 .33 against people’s word alignments (RTE-2 dev)")
     assert card.agreement({"roles": roles}) is None
 
 
-def test_one_bad_card_costs_its_own_line_on_every_page(checkpoints, tmp_path, monkeypatch):
+def test_a_bad_card_only_hides_its_own_model(checkpoints, tmp_path, monkeypatch):
     changes = {
         "words": "no",
         "architecture": ["phrases"],
@@ -223,7 +223,7 @@ def test_a_bare_card_is_enough(tmp_path):
     assert ("Licence of the weights", "CC0") in card.facts(bare, tmp_path)
 
 
-def test_a_full_card_is_told_in_words(tmp_path):
+def test_a_full_card_is_described_in_words(tmp_path):
     full = {
         "name": "own",
         "title": "Own",
@@ -249,7 +249,7 @@ def test_a_full_card_is_told_in_words(tmp_path):
     assert card.curve(full) == [{"epoch": 1, "set": "SNLI dev", "score": 0.6, "measure": "accuracy"}]
 
 
-def test_a_card_of_fact_checking_tells_what_stands_beside_its_accuracy():
+def test_a_fact_checking_card_explains_its_other_scores():
     scores = {"accuracy": 0.861, "macro_f1": 0.85, "items": 6000, "accuracy_with_evidence": 0.9, "evidence_cut": 0.016}
     ((_, _, notes),) = card.results({"results": {"FEVER dev": scores}, "task": "fact checking"})
     assert notes.endswith(

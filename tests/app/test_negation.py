@@ -28,6 +28,6 @@ from core.reading.tokens import tokenize
         ("", ""),
     ],
 )
-def test_not_is_offered_after_an_auxiliary_alone(text, after):
+def test_not_is_offered_only_after_an_auxiliary(text, after):
     words = [token.text for token in tokenize(text)]
     assert [words[i - 1] for i in negatable(words)] == after.split()

@@ -320,7 +320,7 @@ def test_the_pages_open_the_pair_of_each_others_files(page, other):
             assert state == page("as-adaqa", (Pair(*texts[0].now),))
 
 
-def test_an_example_without_a_model_is_shown_with_the_one_that_it_is_about():
+def test_an_example_without_a_model_is_shown_with_the_model_it_names():
     models = {"nli-two-sided": "entailment", "nli-esim": "entailment", "as-adaqa": "answers"}
     state, problems = ExploreState.from_parameters({"example": "answer"}, models)
     assert (state.model, state.example.slug, problems) == ("as-adaqa", "answer", [])
@@ -375,7 +375,7 @@ def test_a_map_opens_the_first_example_for_its_model():
         assert MapState.from_parameters({"model": model}, MODELS)[0].texts == expected
 
 
-def test_what_belongs_to_other_values_begins_anew():
+def test_fields_that_belong_to_changed_values_are_reset():
     state = ExploreState("m", (Pair("a", "b"),), "score", Selection(1))
     assert state.updated(texts=(Pair("c", "b"),)) == ExploreState("m", (Pair("c", "b"),), "score")
     assert state.updated(model="n") == replace(state, model="n")

@@ -6,7 +6,7 @@ from app.examples import EXAMPLES, MAP_EXAMPLES, PHRASE_EXAMPLES, SINGLE_KINDS, 
 from app.pairs import LONGEST_TRAIL, Pair
 
 
-def test_an_edited_text_keeps_what_it_was_and_the_oldest_gives_way():
+def test_an_edited_text_keeps_its_history_up_to_a_limit():
     text = Pair("")
     assert text.typed("first", "one").earlier == ()
     for i in range(LONGEST_TRAIL + 3):
@@ -37,7 +37,7 @@ def test_an_edited_text_keeps_what_it_was_and_the_oldest_gives_way():
         ("הכלב משחק", "הכלב ישן", True),
     ],
 )
-def test_a_wholly_new_text_begins_a_new_trail(before, after, goes_on):
+def test_an_unrelated_text_starts_a_new_trail(before, after, goes_on):
     text = Pair(before, "", ((f"{before} once", ""),)).typed("first", after)
     assert text.earlier == (((f"{before} once", ""), (before, "")) if goes_on else ())
     assert text.first == after
@@ -59,7 +59,7 @@ def test_the_first_words_of_a_side_drop_no_trail():
 
 
 @pytest.mark.parametrize("examples", [EXAMPLES, PHRASE_EXAMPLES, MAP_EXAMPLES])
-def test_every_example_has_a_name_of_its_own_and_fits_its_kind(examples):
+def test_every_example_has_a_unique_name_and_fits_its_kind(examples):
     assert len({example.slug for example in examples}) == len(examples)
     for example in examples:
         for text in example.texts:

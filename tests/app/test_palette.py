@@ -68,7 +68,7 @@ def test_the_poolings_stay_apart_for_every_eye_and_from_the_accent(vision, theme
 
 @pytest.mark.parametrize("theme", [0, 1])
 @pytest.mark.parametrize("colour", [palette.COLOURS["kmin"], palette.COLOURS["kmax"]])
-def test_poolings_stand_out_and_words_stay_readable_on_their_strongest_tint(colour, theme):
+def test_poolings_are_distinct_and_words_stay_readable_on_their_strongest_tint(colour, theme):
     assert contrast(colour[theme], palette.COLOURS["paper"][theme]) >= 3
     share, wash = palette.STRONGEST_TINT, palette.COLOURS["wash"][theme]
     mixed = [

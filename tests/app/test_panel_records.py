@@ -162,7 +162,7 @@ def test_faithfulness_in_words_is_the_records_own(called, checkpoints, model):
     assert ("Moving attention" in facts) == (model == "test-te")
 
 
-def test_an_adversarys_maps_stand_beside_the_models_with_their_words(called, checkpoints, said):
+def test_an_adversarys_maps_are_shown_next_to_the_models_with_their_words(called, checkpoints, said):
     script, record = PANELS / "belief/facts.js", Question(load(checkpoints / "test-two-sided"), *TEXTS).faithfulness()
     explanation = said("test-two-sided")
     for drawn, own in zip(called(script, "mapsOf", record, explanation), record.maps, strict=True):

@@ -74,7 +74,7 @@ def test_rows_and_columns_are_the_records_own_whoever_is_judged(judged):
     assert verdict.class_names(pair(judged="both")) == ("not an answer", "answer")
 
 
-def test_a_final_state_is_one_row_that_stands_for_the_last_word():
+def test_a_final_state_is_one_row_labelled_by_the_last_word():
     once = AttentionMap("attention", "answer", "question", WEIGHTS[1:2], WEIGHTS[1:2], units="final state")
     explanation = pair(once)
     assert panels.word_maps(explanation) == [once]
@@ -86,7 +86,7 @@ def test_a_final_state_is_one_row_that_stands_for_the_last_word():
     assert "final state" in once.to_html(explanation)
 
 
-def test_a_sentence_that_attends_to_itself_stands_on_both_edges():
+def test_a_sentence_that_attends_to_itself_labels_both_edges():
     own = tuple((0.5, 0.3, 0.2) for _ in range(3))
     assert panels.axes(pair(AttentionMap("attention", "answer", "answer", own, own))) == ("answer", "answer")
 

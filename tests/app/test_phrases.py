@@ -56,7 +56,7 @@ def test_the_drawing_holds_the_choices_of_every_k(drawn):
     assert data["readings"][4].startswith("k-min judges by the least matched phrases, here “")
 
 
-def test_phrases_stand_in_the_papers_order(drawn):
+def test_phrases_are_in_the_papers_order(drawn):
     side = drawn(page(first="A man with snow", second="dog"))["by_kind"]["phrase_selection"]["sides"][0]
     assert [phrase["span"] for phrase in side["phrases"]] == [
         [0, 1],
@@ -126,7 +126,7 @@ def test_a_late_value_of_another_widget_does_not_undo_typing():
 
 
 @pytest.mark.parametrize(("model", "length"), [("test-te", 200), ("test-as", 40)])
-def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(model, length, drawn):
+def test_ten_thousand_words_are_cut_with_a_notice_and_offered_as_a_file(model, length, drawn):
     app = page(model=model)
     box(app, "second").input("dog and cat " * 3334).run()
     assert not app.exception
@@ -149,7 +149,7 @@ def test_without_a_phrase_model_the_page_says_what_to_do(tmp_path, checkpoints, 
     assert any("No phrase model is installed: train one" in sentence for sentence in sentences(app))
 
 
-def test_models_of_the_task_with_the_open_vocabulary_are_compared_each_by_its_own_pooling(
+def test_open_vocabulary_models_of_the_task_are_compared_with_their_own_poolings(
     tmp_path, checkpoints, monkeypatch, drawn
 ):
     make_phrases(tmp_path, "te-phrases-kmin", "TE", "entailment", "kmin", 5, shared=True, listed=1)
@@ -208,7 +208,7 @@ def test_the_reading_quotes_two_phrases_a_side_that_share_no_word(checkpoints):
         assert text.endswith(" in the hypothesis.")
 
 
-def test_explore_shows_what_each_pooling_keeps_and_leads_to_this_page(drawn, checkpoints):
+def test_explore_shows_each_poolings_phrases_and_links_to_this_page(drawn, checkpoints):
     app = page("app/views/explore.py", first="A dog", second="A cat")
     assert not app.exception
     assert list(drawn(app)["by_kind"]) == ["phrase_selection"]

@@ -47,7 +47,7 @@ def test_a_pairs_texts_are_those_of_their_side():
     }
 
 
-def test_a_map_of_questions_alone_has_the_answers_of_their_rows():
+def test_a_map_of_only_questions_has_the_answers_of_their_rows():
     texts = texts_of([MapItem("b", "question", "", "question")], rows("a", "b"), PAIR, STAMP)
     assert dict(texts.by_role) == {"question": ("first of b",), "answer": ("second of b",)}
 

@@ -19,7 +19,7 @@ from core.shared_memory import SharedMemory
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_server_listens_on_this_machine_alone(server):
+def test_the_server_listens_only_on_this_machine(server):
     port = int(server.rpartition(":")[2])
     listening = {c.laddr.ip for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port}
     assert listening and listening <= {"127.0.0.1", "::1"}
@@ -32,7 +32,7 @@ def test_make_app_opens_the_app_to_others_when_asked():
         assert f"--server.address {address} " in made.stdout
 
 
-def test_what_a_new_server_reads_is_left_out_of_the_search_for_garbage(monkeypatch):
+def test_objects_loaded_at_startup_are_frozen_for_the_garbage_collector(monkeypatch):
     frozen = []
     monkeypatch.setattr(gc, "freeze", lambda: frozen.append(memory._CHECKPOINTS))
     monkeypatch.setattr(memory, "_CHECKPOINTS", SharedMemory(0, memory._size))
@@ -40,7 +40,7 @@ def test_what_a_new_server_reads_is_left_out_of_the_search_for_garbage(monkeypat
     assert [len(read) for read in frozen] == [1]
 
 
-def test_a_line_of_the_log_counts_what_was_computed_since_the_last_one(monkeypatch, capsys):
+def test_a_log_line_counts_computations_since_the_last_one(monkeypatch, capsys):
     EXPLANATIONS.take()
     checkpoint = load_named("test-light")
     for _ in range(2):

@@ -87,7 +87,7 @@ def test_a_typed_pair_is_there_on_every_page_and_back():
     assert texts(go(app, "filter_map")) == ("A cat", "A woman with a toy", "is a dog outside", ""), "further texts stay"
 
 
-def test_a_chosen_example_is_a_pair_like_any_other_and_one_that_nobody_chose_stays_where_it_is():
+def test_a_chosen_example_is_shared_but_a_default_example_is_not():
     app = visit()
     assert texts(go(app, "phrases")) == PHRASE_EXAMPLES[0].texts[0].now
     assert texts(go(app, "explore")) == EXAMPLES[0].texts[0].now
@@ -119,7 +119,7 @@ def test_another_pages_pair_takes_the_place_of_an_example_on_the_map():
     assert texts(go(app, "filter_map")) == (OWN[0], PHRASE_EXAMPLES[0].texts[0].second)
 
 
-def test_an_address_that_says_its_texts_wins_over_the_shared_pair():
+def test_an_address_with_texts_wins_over_the_shared_pair():
     app = visit(first=OWN[0], second=OWN[1])
     assert texts(go(app, "phrases", first="A woman", second="A cat")) == ("A woman", "A cat")
     assert texts(go(app, "explore")) == ("A woman", "A cat"), "and becomes it"
@@ -171,7 +171,7 @@ def test_a_model_of_single_texts_shares_the_first_text():
     assert texts(go(app, "filter_map")) == (beetles[0], "A cat"), "an example gives way as a whole"
 
 
-def test_another_pair_drops_what_was_selected_in_the_old_one():
+def test_another_pair_resets_the_selection():
     app = visit(first=OWN[0], second=OWN[1], select="x1y1", show="score")
     assert query(app)["select"] == "x1y1"
     go(app, "phrases")

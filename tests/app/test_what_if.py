@@ -75,7 +75,7 @@ def test_edits_go_through_the_saved_file(drawn):
     assert (panel["at"], panel["steps"][1]["said"]) == (0, "“dog” and “playing” swapped")
 
 
-def test_what_the_browser_says_makes_another_state():
+def test_browser_messages_update_the_state():
     state = ExploreState("m", (Pair(*PAIR.values()),))
     once = what_if.after(state, {"make": ["drop 0 0", "exchange"]})
     assert once.pair.now == ("The dog is playing", "Dog and a cat")

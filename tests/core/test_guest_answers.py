@@ -1,5 +1,5 @@
-"""What the outputs of an external model mean: one score, labels that may all hold, a similarity; and how its own
-files say that texts are read."""
+"""External models' kinds of output: one score, multi-label classes, a similarity; and the reading settings in their
+files."""
 
 from __future__ import annotations
 

@@ -75,8 +75,8 @@ def dev_set(checkpoints: Sequence[Checkpoint], folder: Path) -> Dataset:
 
 
 def by_length(dataset: Dataset, checkpoint: Checkpoint) -> pd.DataFrame:
-    """Tenths of the rows by the number of words of the judged text; texts of one length stay together, so that tenths
-    of short texts may be fewer than ten. By row ``value`` and the ``place`` of its group."""
+    """Rows grouped into deciles by the word count of the judged text; texts of one length stay together, so short texts
+    may form fewer than ten groups. Per row its ``value`` and the ``place`` of its group."""
     side = "first" if checkpoint.judged == "first" or dataset.single else "second"
     lengths = np.array([len(tokenize(getattr(row, side))) for row in dataset.rows])
     edges = np.unique(np.quantile(lengths, np.linspace(0, 1, 11)[1:-1], method="nearest"))
@@ -84,7 +84,7 @@ def by_length(dataset: Dataset, checkpoint: Checkpoint) -> pd.DataFrame:
 
 
 def by_evidence(dataset: Dataset, checkpoint: Checkpoint) -> pd.DataFrame:
-    """The same by the number of lines of their evidence. Raises RunError for a data set without evidence."""
+    """Rows grouped by the number of their evidence lines. Raises RunError for a data set without evidence."""
     if checkpoint.card["task"] != "fact checking":
         raise RunError(f"{checkpoint.name} checks no claims: give models trained on FEVER, or draw by length")
     counts = np.array([row.second.count("\n") + 1 for row in dataset.rows])

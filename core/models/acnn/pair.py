@@ -30,7 +30,7 @@ MATCHINGS = ("none", "multi-perspective")
 
 @dataclass(frozen=True)
 class AdaQAConfig(ACNNConfig):
-    """The same for a pair. ``matching``: multi-perspective attention (+ att) or none, with ``perspectives`` l of each
+    """Settings for pairs. ``matching``: multi-perspective attention (+ att) or none, with ``perspectives`` l of each
     of its four kinds. ``extra``: a set of linguistic features, or none."""
 
     filters: int = setting(300, least=1)

@@ -21,7 +21,7 @@ KINDS = {"tag added": "tag name", "tag renamed": "tag name"}
 TABLES = {"look": "looked", "mark": "tag", "note": "note", "settled": "settled", "reported": "reported"}
 Subject = tuple[str, str, str, int, int]
 Line = dict[str, Any]
-"""Of the old history, by the columns' names."""
+"""A line of the old history, by column name."""
 
 
 def upgrade() -> None:
@@ -83,7 +83,7 @@ def _create() -> sa.Table:
 
 
 def _state(connection: sa.Connection, old: sa.MetaData) -> Iterator[tuple[Subject, str]]:
-    """What the old tables hold."""
+    """Subjects and values in the old tables."""
     for tag in connection.execute(sa.select(old.tables["tag"])).mappings():
         yield ("tag name", "", "", tag["id"], 0), tag["name"]
         if tag["merged_into"] is not None:

@@ -24,7 +24,7 @@ def upgrade() -> None:
 
 
 def _undo_once(connection: sa.Connection) -> None:
-    """Where two changes undo the same one, the later one undid what stood there: the change before it of the same."""
+    """If two changes undo the same one, the later one actually undid the last change of that subject before it."""
     changes = connection.execute(sa.select(change).order_by(change.c.id)).all()
     author: dict[int, int] = {}
     last: dict[tuple[object, ...], int] = {}
