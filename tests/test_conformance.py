@@ -223,7 +223,7 @@ def told(tmp_path_factory, table):
 
 
 @every_choice
-def test_it_returns_what_it_says_it_shows(architecture, settings, told):
+def test_it_returns_the_records_it_declares(architecture, settings, told):
     checkpoint, explanation = told(architecture, settings)
     returned = {type(record) for record in explanation.evidence}
     assert returned == set(checkpoint.model.shows(checkpoint.card["config"]))
@@ -381,7 +381,7 @@ def test_32_rows_are_learnt_by_heart(architecture):
 
 @every_model
 @pytest.mark.parametrize("kind", ["dropout", "embedding_dropout"])
-def test_dropout_runs_in_training_alone(architecture, kind):
+def test_dropout_is_only_active_in_training(architecture, kind):
     if kind not in tiny(architecture):
         return
     model = make(architecture, **{kind: 0.5})

@@ -101,7 +101,7 @@ def test_the_image_runs_as_nobody_special_and_says_how_it_is():
     assert "HEALTHCHECK" in DOCKERFILE and "/_stcore/health" in DOCKERFILE
 
 
-def test_nobody_but_the_proxy_reaches_the_servers_and_both_are_alike():
+def test_only_the_proxy_reaches_the_servers_and_both_are_identical():
     services = COMPOSE["services"]
     one, two = services["app1"], services["app2"]
     ports = [service["environment"].pop("STREAMLIT_SERVER_PORT") for service in (one, two)]

@@ -252,7 +252,7 @@ def test_two_words_together_and_apart():
     assert [word.effect for word in pair.words] == pytest.approx([single[2].effect, single[3].effect])
 
 
-def test_the_command_prints_what_the_notebook_has(capsys):
+def test_the_command_prints_the_notebooks_numbers(capsys):
     arguments = ["why", "nli-two-sided", "--first", "Three girls play", "--second", "Two girls play"]
     assert main([*arguments, "--json", "--links"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -284,7 +284,7 @@ def test_replaced_is_the_mean_of_frequent_and_related_words():
     assert (known.passes, effects.unit) == (16, "log p")
 
 
-def test_attention_is_what_a_word_receives_and_no_effect():
+def test_received_attention_is_not_an_effect():
     texts = "Three girls play", "Two girls play"
     effects = Question(load_named("nli-attconv-light"), *texts).words("attention")
     (record,) = (

@@ -27,7 +27,7 @@ def tagged():
                         yield tag, file.relative_to(ROOT).as_posix()
 
 
-def test_each_built_equation_stands_once_where_the_list_says():
+def test_each_implemented_equation_is_tagged_once_in_its_listed_file():
     built = {tag: file for tag, file in listed().items() if file != "not built yet"}
     assert Counter(tagged()) == Counter(built.items())
 

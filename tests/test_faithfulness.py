@@ -51,7 +51,7 @@ def test_erasing_by_hand():
     assert texts(erased(asked.sides, order, "50 %")[0]) == ["b", "d e"], "two and a half words, rounded up"
 
 
-def test_the_curves_are_what_single_predictions_lose():
+def test_the_curves_equal_the_losses_of_single_predictions():
     asked = ask("nli-attconv-light")
     order = list(range(14))[::-1]
     curves, texts_read = erase(asked, {"backwards": order}, seed=0)
@@ -110,7 +110,7 @@ def test_moving_does_not_apply_to_scores():
     assert "scores" in answer.sentence
 
 
-def test_the_sentence_says_what_the_numbers_are():
+def test_the_sentence_agrees_with_the_numbers():
     answer = faithfulness(Question(load_named("nli-attconv-light"), *GIRLS, Sampling(2, 2)))
     assert f"in {answer.moved.changed} of 100 permutations" in answer.sentence
     assert f"names {answer.named[0]} of the 3 words" in answer.sentence

@@ -110,7 +110,7 @@ def test_a_sentence_of_a_lesson_follows_its_numbers():
         said(r"\val{h}", near, 2)
 
 
-def test_cards_name_the_runs_that_nobody_can_have():
+def test_cards_name_unavailable_runs():
     missing = {
         name: card_lines.missing_runs(read_card(PRETRAINED / name), available())
         for name in available()

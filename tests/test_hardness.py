@@ -281,7 +281,7 @@ _PIECES = st.sampled_from(
 @hard
 @given(st.one_of(st.lists(st.one_of(_PIECES, texts), max_size=12).map(" ".join), texts))
 @example("'\n'")  # a sentence quoted it as it is
-def test_any_filter_keeps_rows_or_says_where_it_is_wrong(text):
+def test_any_filter_keeps_rows_or_locates_its_error(text):
     try:
         kept = rows_of(text, _TABLE)
         assert kept.dtype == bool and kept.shape == (_ROWS,)

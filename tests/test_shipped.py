@@ -13,13 +13,13 @@ NAMES = ("nli-attconv-light", "nli-attconv-advanced", "nli-hypothesis-only")
 READERS = NAMES[:2]
 
 
-def test_what_the_readme_promises_is_there_and_small():
+def test_the_readmes_promises_hold_and_files_are_small():
     assert set(NAMES) <= available().keys()
     assert sum(f.stat().st_size for f in PRETRAINED.rglob("*") if f.is_file()) <= 60_000_000
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_card_says_how_it_was_made(name):
+def test_the_card_names_its_training(name):
     card = load_named(name).card
     assert card["licence"] and all(source["licence"] and source["rows"] > 0 for source in card["data"])
     assert not any("sick" in source["name"].lower() for source in card["data"])  # non-commercial: never trained on

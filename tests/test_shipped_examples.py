@@ -28,7 +28,7 @@ def verdict(model, pair, records=()):
 
 
 @pytest.mark.parametrize("example", [*EXAMPLES, *PHRASE_EXAMPLES], ids=lambda example: example.slug)
-def test_an_example_ends_as_its_title_says(example):
+def test_an_examples_verdict_matches_its_title(example):
     assert example.gold, "an example has a gold label"
     model = shown_with(example, EXPLORED)
     (pair,) = example.texts
@@ -68,7 +68,7 @@ def test_explore_opens_with_attention_that_is_worth_looking_at():
     assert len(others) > 1, f"words look at other words than themselves, not {looked_at}"
 
 
-def test_figure_6_shows_what_the_paper_saw():
+def test_figure_6_agrees_with_the_paper():
     """c_dog is mainly “animal”, c_Frisbee mainly “plastic toy” and “playing” (Yin & Schütze 2018, figure 6a)."""
     (pair,) = next(example for example in EXAMPLES if example.slug == "figure-6").texts
     _, explanation = verdict("nli-two-sided", (pair.first, pair.second), (AttentionMap,))
@@ -100,7 +100,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("example", MAP_EXAMPLES, ids=lambda example: example.slug)
-def test_an_example_for_the_map_is_what_its_title_says(example):
+def test_a_map_examples_class_matches_its_title(example):
     texts = [text for pair in example.texts for text in (*pair.earlier, (pair.first, pair.second))]
     given = [verdict(shown_with(example, MAPS), text)[0] for text in texts]
     assert (given != ENDS[example.slug]) == (FAILS in example.title), given

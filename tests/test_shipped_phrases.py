@@ -17,7 +17,7 @@ NAMES = (*ENTAILMENT, *ANSWERS, *BARS)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_card_says_how_it_was_made(name):
+def test_the_card_names_its_training(name):
     card = load_named(name).card
     assert card["licence"] and all(source["licence"] and source["rows"] > 0 for source in card["data"])
     assert card["training"]["command"] and card["training"]["seconds"] > 0 and card["recipe"]["name"] == name
@@ -97,7 +97,7 @@ def test_the_systems_of_the_bars_score_official_layouts(tmp_path, capsys, monkey
 
 
 @pytest.mark.parametrize("name", BARS)
-def test_the_tables_lie_beside_the_card(name):
+def test_the_tables_are_in_the_cards_folder(name):
     folder = available()[name]
     measure = "map" if name.startswith("wikiqa") else "accuracy"
     tables = {path.stem: path for path in folder.glob("*.csv")}

@@ -55,7 +55,7 @@ def test_edits_are_made_one_after_the_other():
 
 
 @pytest.mark.parametrize("text", ["", "drop", "drop 0", "drop a b", "drop 2 0", "drop 0 -1", "fly 0 1", "replace 0 0"])
-def test_what_is_no_edit_is_refused_in_one_sentence(text):
+def test_an_invalid_edit_is_refused_in_one_sentence(text):
     with pytest.raises(EditError, match="is not an edit of a pair"):
         Edit.parse(text)
 
@@ -192,7 +192,7 @@ def test_edits_of_attention_by_hand():
         ("uniform 3", "of another"),
     ],
 )
-def test_what_is_no_edit_of_attention_is_refused_in_one_sentence(text, why):
+def test_an_invalid_attention_edit_is_refused_in_one_sentence(text, why):
     with pytest.raises(EditError, match=why):
         edited_map(text)
     with pytest.raises(EditError, match="cannot attend to"):

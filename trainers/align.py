@@ -173,5 +173,5 @@ def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list
         ways = (f"{way}, above {row['threshold']:.2f}" for way, row in scores["both_ways"].items())
         out.append(f"Links by both directions: {'; '.join(ways)}.")
     if scores["both_ways"] is None:
-        out.append("Only target words attend (to source words): links by both directions do not exist.")
+        out.append("Only target words attend (to source words), so links by both directions are not available.")
     return out

@@ -129,7 +129,7 @@ def test_the_largest_value_of_all_windows_is_the_one_that_won(tmp_path, table):
             assert values.index(max(values)) == won.filters[index].window[0]
 
 
-def test_with_attention_activations_alone_are_told(tmp_path, table):
+def test_with_attention_only_activations_are_recorded(tmp_path, table):
     checkpoint = make_checkpoint(tmp_path / "tiny", table, "adaqa", matching="multi-perspective")
     result = explain(checkpoint, FIRST, SECOND)
     assert result.find(FilterProducts) is None
@@ -143,7 +143,7 @@ def test_with_attention_activations_alone_are_told(tmp_path, table):
     assert [r.units for r in result.evidence if isinstance(r, AttentionMap)] == ["windows"]
 
 
-def test_one_text_is_explained_alone(tmp_path, table):
+def test_a_single_text_is_explained(tmp_path, table):
     checkpoint = make_checkpoint(tmp_path / "tiny", table, "acnn")
     result = explain(checkpoint, FIRST)
     assert explain(checkpoint, FIRST, "not looked at").logits == result.logits

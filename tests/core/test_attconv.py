@@ -40,14 +40,14 @@ def test_the_judged_side_looks_at_the_other(architecture):
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_no_weight_lies_on_pads(architecture):
+def test_pads_get_no_weight(architecture):
     trace = make(architecture)(batch_of(make(architecture), ((2, 5), (6, 1)))).trace
     assert trace.weights[0, :, 2:].abs().max() == 0 < trace.weights[1, 0].min()
     assert torch.allclose(trace.weights.sum(2), torch.ones(1, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_attention_put_in_place_is_what_is_mixed(architecture):
+def test_overridden_attention_is_used_for_the_context(architecture):
     model = make(architecture)
     batch = batch_of(model, ((3, 4),))
     first_only = torch.zeros_like(model(batch).trace.weights)

@@ -30,7 +30,7 @@ def test_words_beyond_the_last_position_are_left_out_of_the_feature_map_alone():
 
 
 @pytest.mark.parametrize("architecture", ["attentive-lstm", "apcnn", "abcnn"])
-def test_no_weight_lies_on_pads(architecture):
+def test_pads_get_no_weight(architecture):
     model = make(architecture)
     trace = model(batch_of(model, ((2, 5), (6, 1)))).trace
     for name, row, words in (("weights", 0, 2), ("x_weights", 1, 1), ("y_weights", 0, 2)):

@@ -9,7 +9,7 @@ from core.reading.batch import Batch, Side
 from tests.models import make, sentence
 
 
-def test_wrong_shapes_say_what_was_expected():
+def test_wrong_shapes_name_the_expected_ones():
     with pytest.raises(ValueError, match=r"expected a mask \[1, 2\], got \[1, 3\]"):
         Side(torch.zeros(1, 2, 3), torch.ones(1, 3, dtype=torch.bool))
     with pytest.raises(ValueError, match=r"expected words float \[B, T, D\].*got \[1, 2\]"):

@@ -92,7 +92,7 @@ def test_many_rows_are_as_one_and_a_long_text_is_cut(tower):
     assert guest.reader.batch(readings[2]).first.real.shape[1] <= 64
 
 
-def test_effects_work_and_what_it_cannot_is_one_sentence(tower):
+def test_effects_work_and_unsupported_requests_get_one_sentence(tower):
     guest = load(tower)
     effects = Question(guest, *PAIR).words()
     assert 60 < effects.passes == 1 + sum(word.passes for word in effects.words)
@@ -156,7 +156,7 @@ def _other_step(folder):
         (lambda folder: (folder / "pairlens.json").write_text('{"labels": ["a"]}'), "1 labels for 2 classes"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_one_sentence(tower, tmp_path, damage, message):
+def test_an_unusable_model_gets_one_sentence(tower, tmp_path, damage, message):
     folder = tmp_path / "damaged"
     shutil.copytree(tower, folder)
     damage(folder)

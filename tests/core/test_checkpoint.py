@@ -33,7 +33,7 @@ def test_save_load_same_answer(checkpoint):
     assert again.card["parameters"] == count_parameters(again.model)
 
 
-def test_what_float16_holds_is_stored_in_it(checkpoint, tmp_path):
+def test_values_that_float16_represents_are_stored_in_float16(checkpoint, tmp_path):
     exact, rounded = checkpoint.model.state_dict(), copy.deepcopy(checkpoint.model)
     save(tmp_path / "exact", checkpoint.model, checkpoint.card, checkpoint.words)
     round_weights(rounded)
@@ -187,7 +187,7 @@ def test_weights_of_a_foreign_program_are_refused(tmp_path, table):
         load(folder)
 
 
-def test_a_card_must_say_what_is_needed(tmp_path, table):
+def test_a_card_must_have_the_required_keys(tmp_path, table):
     card = make_card(table, "attconv-light", {"input_size": 24})
     del card["licence"]
     with pytest.raises(CheckpointError, match="lacks licence"):
@@ -211,7 +211,7 @@ def test_a_persons_own_checkpoints_are_listed(tmp_path, table, monkeypatch):
         load_named("yours")
 
 
-def test_a_checkpoint_trained_anew_is_read_anew(tmp_path, table, monkeypatch):
+def test_a_retrained_checkpoint_is_reloaded(tmp_path, table, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     make_checkpoint(tmp_path / "mine", table)
     before = load_named("mine")
@@ -227,7 +227,7 @@ def test_both_sides_may_be_judged(tmp_path, table):
 
 
 @pytest.mark.parametrize("part", ["", "mine", "mine/card.json", "mine/weights.safetensors"])
-def test_what_the_system_refuses_to_read_is_one_sentence(tmp_path, table, monkeypatch, capsys, part):
+def test_an_unreadable_file_gets_one_sentence(tmp_path, table, monkeypatch, capsys, part):
     """The tests may run as root, whom no permission stops: the refusal is played."""
     for name in ("mine", "other"):
         make_checkpoint(tmp_path / name, table)
@@ -382,7 +382,7 @@ def test_a_refusal_of_the_system_is_not_remembered(tmp_path, table, loads, monke
     assert load_named("mine").name == "tiny"
 
 
-def test_loading_one_checkpoint_keeps_nobody_from_a_loaded_one(tmp_path, table, monkeypatch):
+def test_loading_one_checkpoint_does_not_block_loaded_ones(tmp_path, table, monkeypatch):
     for name in ("slow", "ready"):
         make_checkpoint(tmp_path / name, table)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))

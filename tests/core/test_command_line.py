@@ -73,7 +73,7 @@ def test_errors_are_one_sentence(folder, arguments, message, run):
     assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
 
 
-def test_models_lists_what_is_here(folder, run, monkeypatch):
+def test_models_lists_available_checkpoints(folder, run, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(folder.parent))
     assert "A tiny model" in run("models").stdout
     assert json.loads(run("models", "--json").stdout)["tiny"]["architecture"] == "attconv-light"

@@ -126,7 +126,7 @@ def test_two_tags_never_read_as_each_other(annotations):
         annotations.merge_tags("Ann", "other", "other")
 
 
-def test_what_is_settled_stands_beside_what_was_given(annotations):
+def test_settled_tags_are_kept_next_to_given_tags(annotations):
     annotations.give("Ann", FILE, "1", "other")
     annotations.look("Bob", FILE, "1")
     annotations.settle("Bob", FILE, "1", "other", False)
@@ -188,7 +188,7 @@ def test_a_name_is_taken_out_though_somebody_is_called_annotator_1(annotations):
     assert tags_by_row(annotations) == {"1": {"other": {"annotator 1 (2)"}}, "2": {"other": {"annotator 1"}}}
 
 
-def test_what_cannot_be_is_one_sentence(annotations):
+def test_an_impossible_request_gets_one_sentence(annotations):
     for wrong, why in (
         (lambda: annotations.give("", FILE, "1", "other"), "type your name"),
         (lambda: annotations.give("Ann", FILE, "1", "none such"), "no tag"),
@@ -233,7 +233,7 @@ def test_a_database_of_a_newer_version_is_one_sentence(annotations, database):
         ("\ud83d", "contains a character"),
     ],
 )
-def test_a_row_that_no_database_can_hold_is_told_by_its_id(annotations, row, why):
+def test_a_row_that_no_database_can_hold_is_named_by_its_id(annotations, row, why):
     for refused in (
         lambda: annotations.give("Ann", FILE, row, "other"),
         lambda: annotations.look("Ann", FILE, row),

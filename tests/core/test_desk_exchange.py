@@ -236,7 +236,7 @@ def test_a_share_of_no_rows_is_a_dash(run):
     assert [share for *_, share in cells] == ["–", "–", "–"]
 
 
-def test_the_calibration_of_chosen_rows_says_so(run):
+def test_the_calibration_of_selected_rows_is_labelled(run):
     measured = reliability(run.models[0].probabilities.max(1), run.right(0))
     assert charts.CHOSEN in charts.calibration("The one", measured, "p", chosen=True).how
     assert charts.CHOSEN not in charts.calibration("The one", measured, "p").how

@@ -121,7 +121,7 @@ def test_errors_point_at_their_place(known, text, place, part):
         ("right and p > 90% 3", "Expected and/or here, not '3'."),
     ],
 )
-def test_what_is_misread_is_said_with_the_remedy(known, text, sentence):
+def test_an_invalid_filter_gets_an_error_with_its_remedy(known, text, sentence):
     with pytest.raises(FilterError) as caught:
         rows_of(text, known)
     assert str(caught.value) == sentence
@@ -130,7 +130,7 @@ def test_what_is_misread_is_said_with_the_remedy(known, text, sentence):
 @pytest.mark.parametrize(
     ("first", "asked"), [("a man who is cold", False), ("a man who is cold ?", True), ("who is cold?", True)]
 )
-def test_question_words_are_slices_of_questions_alone(run, first, asked):
+def test_only_questions_have_slices_by_question_word(run, first, asked):
     rows = [replace(row, first=first) if i > 1 else row for i, row in enumerate(run.dataset.rows)]
     changed = replace(run, dataset=replace(run.dataset, rows=tuple(rows)))
     dimensions = {part.dimension for part in slices(open_table(changed, known=lambda word: True))}

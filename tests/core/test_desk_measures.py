@@ -95,7 +95,7 @@ def test_krippendorffs_alpha_with_missing_ratings_by_hand():
     assert (measured.rows, measured.agreed) == (4, 3)
 
 
-def test_agreement_that_says_nothing_is_none():
+def test_meaningless_agreement_is_none():
     (measured,) = agreement(["t"], {"x": RowState({"t": {"a", "b"}}, {"a", "b"})})
     assert measured.kappa is None
     (measured,) = agreement(["t"], {"x": RowState({"t": {"a"}}, {"a"}), "y": RowState(looked={"b"})})

@@ -132,7 +132,7 @@ def write_old(engine, *changes, **tables):
             connection.execute(sa.insert(old.tables["change"]).values(at=datetime(2026, 1, 2, 3, 4), **change))
 
 
-def test_what_an_old_history_tells_can_be_undone_to_the_first_value(database):
+def test_an_old_history_can_be_undone_to_the_first_value(database):
     engine = sa.create_engine(database)
     migrate(engine, "5")
     rename = {"annotator": 1, "what": "tag renamed", "tag": 8, "before": "other", "after": "rest"}
@@ -160,7 +160,7 @@ def test_what_an_old_history_tells_can_be_undone_to_the_first_value(database):
         annotations.undo("Ann", history[0].id)
 
 
-def test_where_an_old_history_says_otherwise_the_old_tables_decide(database):
+def test_old_tables_win_over_a_contradicting_history(database):
     engine = sa.create_engine(database)
     migrate(engine, "5")
     about = {"annotator": 1, "file": FILE}
@@ -221,7 +221,7 @@ def test_strongest_words_of_before_are_those_of_dropping(database):
     assert words.known(FILE, "a" * 64, TAKEN_AWAY) == {}
 
 
-def test_an_old_database_goes_on_without_its_faults(old):
+def test_an_old_database_is_migrated_without_its_faults(old):
     annotations = Annotations(open_database())
     assert {key: row.tags for key, row in annotations.state(FILE).rows.items() if row.tags} == {
         "3": {"other": {"annotator 2"}, "language conventions": {"annotator 2"}}

@@ -162,7 +162,7 @@ def test_runs_are_stored_by_checksum_of_file_and_checkpoint(run):
         store.open_run("../../etc/passwd", [ONE[:16]])
 
 
-def test_a_runs_models_stand_in_its_order_whenever_each_was_stored(run):
+def test_a_runs_models_keep_its_order_whenever_each_was_stored(run):
     file, (one, two) = run.dataset.sha256, run.models
     store.keep(run.with_models((two, one)))
     assert [model.model for model in store.runs()[0].models] == ["two", "one"]
@@ -204,7 +204,7 @@ def test_no_path_leaves_the_folder_of_data_sets(tmp_path):
         folders.data_file("inner/no\0ne.csv")
 
 
-def test_predicting_in_the_background_is_what_explain_says(tmp_path, table, monkeypatch):
+def test_background_predictions_equal_explain(tmp_path, table, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
     checkpoint = make_checkpoint(tmp_path / "own/tiny", table)
     data = read(taxi(tmp_path))
@@ -248,7 +248,7 @@ def test_a_run_of_too_many_cells_is_refused(run, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kept", [0.5, 0.98])
-def test_a_kept_run_that_was_cut_off_is_predicted_anew_and_said(tmp_path, table, monkeypatch, kept):
+def test_a_truncated_run_is_predicted_again_with_a_notice(tmp_path, table, monkeypatch, kept):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
     make_checkpoint(tmp_path / "own/tiny", table)
     data = read(taxi(tmp_path))
@@ -267,7 +267,7 @@ def test_a_kept_run_that_was_cut_off_is_predicted_anew_and_said(tmp_path, table,
     assert store.open_run(data.sha256, prediction.checksums).dataset == data
 
 
-def test_a_cancelled_prediction_stores_nothing_and_a_wrong_one_says_why(tmp_path, table, monkeypatch):
+def test_a_cancelled_prediction_stores_nothing_and_a_failed_one_gives_the_reason(tmp_path, table, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
     make_checkpoint(tmp_path / "own/tiny", table)
     data = read(taxi(tmp_path))

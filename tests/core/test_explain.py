@@ -34,7 +34,7 @@ def test_probabilities_and_weights_add_up_to_one(checkpoint):
 
 
 @pytest.mark.parametrize("attention", ["global", "local", "word-by-word"])
-def test_temperature_spreads_what_a_state_looks_at_and_stays_in_its_window(tmp_path, table, attention):
+def test_temperature_spreads_attention_within_its_window(tmp_path, table, attention):
     checkpoint = make_checkpoint(tmp_path / "c", table, "chained-rnn", "both", attention=attention, half_width=2)
     own = explain(checkpoint, PREMISE, HYPOTHESIS)
     before, after = (one.find(AttentionMap) for one in (own, at_temperature(checkpoint, 4.0)))
@@ -151,7 +151,7 @@ def test_json_of_another_shape_is_refused_in_one_sentence(checkpoint, change, sa
         Explanation.from_dict([data])
 
 
-def test_attention_put_in_place_is_what_is_told(checkpoint):
+def test_overridden_attention_is_reported(checkpoint):
     own = explain(checkpoint, PREMISE, HYPOTHESIS)
     uniform = torch.full((9, 11), 1 / 11)
     changed = explain(checkpoint, PREMISE, HYPOTHESIS, override=uniform)
@@ -213,13 +213,13 @@ def test_one_word_a_side(checkpoint):
     assert result.find(AttentionMap).weights == ((1.0,),)
 
 
-def test_ten_thousand_words_are_cut_and_said(checkpoint):
+def test_ten_thousand_words_are_cut_with_a_warning(checkpoint):
     result = explain(checkpoint, "dog " * 10_000, "A dog")
     assert len(result.first.tokens) == 200 and result.first.truncated == 9_800
     assert len(result.warnings) == 1 and "premise was cut after 200 words" in result.warnings[0]
 
 
-def test_a_side_longer_than_those_of_the_training_data_is_said(checkpoint):
+def test_a_text_longer_than_the_training_data_gets_a_warning(checkpoint):
     result = explain(checkpoint, "dog " * 31, "A dog")
     assert result.warnings == ("The premise has 31 words; 99 % of those the model was trained on had at most 30.",)
 
@@ -233,7 +233,7 @@ def test_a_side_longer_than_those_of_the_training_data_is_said(checkpoint):
         ("a red dog in the snow", None),
     ],
 )
-def test_input_unlike_the_training_data_is_said(checkpoint, text, message):
+def test_input_unlike_the_training_data_gets_a_warning(checkpoint, text, message):
     warnings = explain(checkpoint, text, "The dog plays").warnings
     assert (message is None and not warnings) or (len(warnings) == 1 and message in warnings[0])
 
@@ -282,7 +282,7 @@ def test_only_the_records_asked_for_are_built(checkpoint, monkeypatch):
     assert explain(checkpoint, PREMISE, HYPOTHESIS, records=()).evidence == ()
 
 
-def test_a_role_with_a_number_is_a_name_and_no_the_stands_before_it():
+def test_a_numbered_role_is_named_without_an_article():
     assert (the("premise"), the("question 2")) == ("the premise", "question 2")
     explanation = explain(load_named("para-adaqa"), "How do I swim?", "zorkal flurb gromit blick?")
     assert "Most words of question 2 are unknown" in explanation.warnings[0]

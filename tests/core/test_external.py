@@ -85,7 +85,7 @@ def _check_map_by_hand(guest, explanation, attention):
 
 
 @pytest.mark.parametrize("kind", TOKENIZERS)
-def test_every_word_has_the_pieces_that_stand_in_it(kind):
+def test_every_word_has_its_pieces(kind):
     """Compared with a slow count of shared characters, on texts with unusual characters."""
     tokenizer, drawn = TOKENIZERS[kind](), random.Random(3)
     words, gaps = WORDS.split(), [*BETWEEN, " ", " ", " ", ""]
@@ -212,7 +212,7 @@ def test_heads_are_summed_up(guest):
             explain(guest, *PAIR, head=wrong)
 
 
-def test_many_rows_are_predicted_as_each_alone(guest):
+def test_batched_predictions_equal_single_ones(guest):
     pairs = [PAIR, ("A dog.", "A cat runs."), (" ".join(["dog"] * 40), "A dog"), ("x", "y")] * 3
     logits = predict(guest, [guest.read(*pair) for pair in pairs])
     for row, pair in zip(logits, pairs, strict=True):
@@ -241,7 +241,7 @@ def test_threads_share_a_guest(guest):
     assert all(torch.equal(logits, expected[number]) for number in (0, 1) for logits in answers[number])
 
 
-def test_a_pair_too_long_for_the_model_is_cut_and_it_is_said(tmp_path):
+def test_a_pair_too_long_for_the_model_is_cut_with_a_warning(tmp_path):
     guest = load(make(tmp_path / "short", max_position_embeddings=64))
     first = " ".join(f"word{number}" for number in range(400))
     explanation = explain(guest, first, "A dog runs.")
@@ -336,7 +336,7 @@ def _no_tokenizer(folder):
         (lambda folder: (folder / "model.safetensors").write_bytes(b"x" * 40), "copy the model again"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_one_sentence(folders, tmp_path, damage, message):
+def test_an_unusable_model_gets_one_sentence(folders, tmp_path, damage, message):
     folder = tmp_path / "damaged"
     shutil.copytree(folders["bert"], folder)
     damage(folder)
@@ -350,7 +350,7 @@ def test_a_side_without_a_word_is_refused(guest):
         explain(guest, " ", "A dog.")
 
 
-def test_attention_of_another_shape_is_left_alone():
+def test_attention_of_another_shape_is_ignored():
     with Attention(5, seen=True) as attention:
         torch.softmax(torch.zeros(1, 2, 5, 4), -1)
         torch.softmax(torch.zeros(2, 5, 5), -1)

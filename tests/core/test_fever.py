@@ -35,7 +35,7 @@ def nested(record: dict) -> dict:
     return record if record["label"].startswith("NOT") else {**record, "evidence": groups}
 
 
-def test_both_layouts_say_the_same_and_each_sentence_stands_once(tmp_path: Path) -> None:
+def test_both_layouts_are_equivalent_and_each_sentence_appears_once(tmp_path: Path) -> None:
     flat = read(write(tmp_path / "flat.jsonl", CLAIMS))
     assert flat.layout == "FEVER jsonl" and not flat.problems
     assert [(row.id, row.label) for row in flat.rows] == [
@@ -89,7 +89,7 @@ def test_evidence_without_text_is_named(tmp_path: Path) -> None:
         read(write(tmp_path / "none.jsonl", CLAIMS[2:3]))
 
 
-def test_a_fever_run_says_how_it_does_on_claims_with_evidence(tmp_path: Path) -> None:
+def test_a_fever_run_reports_scores_on_claims_with_evidence(tmp_path: Path) -> None:
     source = DataSource("FEVER", write(tmp_path / "x.jsonl", CLAIMS * 3).name)
     recipe = Recipe(
         "made-up",

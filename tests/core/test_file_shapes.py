@@ -74,7 +74,7 @@ def test_carriage_returns_end_lines_where_there_is_no_other_end(tmp_path):
     assert texts(mixed) == [("A", "B", "n"), ("C", "D", "n"), ("E\n\nx", "F", "n")]
 
 
-def test_windows_1252_is_read_and_said(tmp_path):
+def test_windows_1252_is_read_with_a_note(tmp_path):
     data = given(tmp_path, f"{HEAD}Der Mann schläft.,“Müde”,n\nplain,text,n\n".encode("cp1252"))
     assert data.rows[0].first == "Der Mann schläft." and data.rows[0].second == "“Müde”" and len(data.rows) == 2
     assert "1 line is not UTF-8 and was read as Windows-1252" in data.summary()
@@ -143,7 +143,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_the_first_sheet_of_a_workbook_is_read_and_said(tmp_path, packed):
+def test_the_first_sheet_of_a_workbook_is_read_with_a_note(tmp_path, packed):
     content = workbook(Data=ROWS, Notes=[["a note"]])
     data = given(tmp_path, gzip.compress(content) if packed else content, f"x.xlsx{'.gz' * packed}")
     assert texts(data) == [('A "man", asleep.', "two\nlines", "1"), ("2.5", "True", "0"), ("C", "D", "n")]
@@ -185,7 +185,7 @@ def zipped(**files: bytes) -> bytes:
         ("\x1b[31m <b>\u202ex</b>\ty\nz\tz\n".encode(), r"columns  \[31m <b> x</b>, y;"),
     ],
 )
-def test_what_cannot_be_read_is_one_sentence_without_a_path(tmp_path, content, told):
+def test_an_unreadable_file_gets_one_sentence_without_a_path(tmp_path, content, told):
     with pytest.raises(DataError, match=told) as raised:
         given(tmp_path, content, "given.csv")
     assert str(tmp_path) not in str(raised.value) and "\n" not in str(raised.value)

@@ -98,7 +98,7 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_what_cannot_be_written_is_said_and_what_was_there_stays(made, writer):
+def test_a_failed_write_is_reported_and_the_old_file_stays(made, writer):
     WRITERS[writer](made, 1)
     before = contents(made.folder)
     why = r"cannot be written \(.*File too large.*\); free space on the disk"
@@ -109,7 +109,7 @@ def test_what_cannot_be_written_is_said_and_what_was_there_stays(made, writer):
     assert load(made.folder / "own").card["title"] == "A tiny model"
 
 
-def test_a_mark_that_was_acknowledged_is_there_and_one_that_was_not_is_said(made):
+def test_acknowledged_tags_are_stored_and_failed_ones_are_reported(made):
     annotations, words = Annotations(open_database()), StrongestWords(open_database())
     file = made.run.dataset.sha256
     annotations.give("Ann", file, "1e", "other")

@@ -176,7 +176,7 @@ def test_vectors_are_compared_as_the_model_was_made_for(tmp_path, name, expected
     assert explain(load(folder), *PAIR).probabilities[0] == pytest.approx(float(expected(u, v)), rel=1e-4)
 
 
-def test_a_prompt_stands_before_each_text_and_belongs_to_no_word(tmp_path):
+def test_a_prompt_precedes_each_text_and_belongs_to_no_word(tmp_path):
     folder = make_tower(tmp_path / "tower")
     _settings(folder, prompts={"query": "a dog: "}, default_prompt_name="query")
     u, v = (_states(folder, f"a dog: {text}").mean(0) for text in PAIR)
@@ -185,7 +185,7 @@ def test_a_prompt_stands_before_each_text_and_belongs_to_no_word(tmp_path):
     assert [token.text for token in explanation.first.tokens][:2] == ["A", "man"]
 
 
-def test_small_letters_and_the_longest_text_are_as_its_file_says(tmp_path):
+def test_lower_casing_and_maximum_length_follow_its_files(tmp_path):
     folder = make_tower(tmp_path / "tower")
     tokenizer = json.loads((folder / "0_Transformer/tokenizer.json").read_text())
     tokenizer["normalizer"]["lowercase"] = False
@@ -245,7 +245,7 @@ def _pooling(folder, **settings):
         ),
     ],
 )
-def test_what_is_not_followed_is_refused_by_name(tmp_path, change, message):
+def test_unsupported_settings_are_refused_by_name(tmp_path, change, message):
     folder = make_tower(tmp_path / "tower")
     change(folder)
     with pytest.raises(CheckpointError, match=message):
@@ -260,7 +260,7 @@ def test_a_prompt_that_is_left_out_of_the_pooling_is_refused(tmp_path):
         load(folder)
 
 
-def test_a_tokeniser_that_cuts_the_beginning_is_followed_as_far_as_nothing_is_cut(tmp_path):
+def test_a_left_truncating_tokeniser_is_supported_if_nothing_is_cut(tmp_path):
     folder = make(tmp_path / "left", max_position_embeddings=32)
     file = folder / "tokenizer_config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "truncation_side": "left"}))

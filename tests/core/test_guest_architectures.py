@@ -40,7 +40,7 @@ def folder_of(tmp_path_factory):
 
 
 @pytest.mark.parametrize("architecture", [*ARCHITECTURES, *ENCODER_DECODERS, *OTHERS])
-def test_a_pair_has_the_same_answer_alone_and_beside_others(folder_of, architecture):
+def test_a_pair_has_the_same_answer_alone_and_in_a_batch(folder_of, architecture):
     folder = folder_of(architecture)
     guest = load(folder)
     together = predict(guest, [guest.read(*pair) for pair in PAIRS])
@@ -56,7 +56,7 @@ def test_a_pair_has_the_same_answer_alone_and_beside_others(folder_of, architect
     assert not any(module._forward_hooks for module in guest.model.modules())
 
 
-def test_several_texts_of_a_bi_encoder_are_read_as_each_alone(tmp_path, monkeypatch):
+def test_a_bi_encoder_reads_a_batch_like_single_texts(tmp_path, monkeypatch):
     """For an encoder that sees padding, such as a convolutional one."""
     from core.external import checkpoint as loading
 

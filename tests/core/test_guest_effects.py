@@ -31,7 +31,7 @@ def guest(tmp_path_factory):
     return load(make(tmp_path_factory.mktemp("guests") / "bert"))
 
 
-def test_every_record_says_how_many_passes_it_took(guest, monkeypatch):
+def test_every_record_counts_its_passes(guest, monkeypatch):
     """Counted by the rows that reach the transformer."""
     rows = []
     body = guest.model.body.forward
@@ -111,7 +111,7 @@ def test_gradients_of_a_word_are_those_of_its_pieces(guest):
     assert sum(effects.completeness) / 2 == pytest.approx(effects.completeness[1], abs=1e-2)
 
 
-def test_costs_are_said_in_passes_and_seconds(guest):
+def test_costs_are_given_in_passes_and_seconds(guest):
     slow = guest.__class__(**{**vars(guest), "seconds": 0.05})
     words = cost.of_words(Question(slow, *PAIR))
     assert str(words) == "86 passes, about 3 s"
@@ -124,7 +124,7 @@ def test_costs_are_said_in_passes_and_seconds(guest):
     assert own.brisk and own.passes == 1 + 17 * 18 and str(own) == "307 passes"
 
 
-def test_a_slow_model_is_heard_from_after_every_few_words(guest):
+def test_a_slow_model_reports_progress_every_few_words(guest):
     slow = guest.__class__(**{**vars(guest), "seconds": 0.1})
     reported = []
     readings = [slow.read(*PAIR) for _ in range(11)]

@@ -101,7 +101,7 @@ def test_words_that_are_taken_away_leave_no_space_where_there_was_none(guests):
         assert change.described and " " not in "".join(change.after)
 
 
-def test_a_clause_longer_than_the_model_is_cut_and_it_is_said(tmp_path):
+def test_a_clause_longer_than_the_model_is_cut_with_a_warning(tmp_path):
     guest = load(make(tmp_path / "short", max_position_embeddings=64))
     explanation = explain(guest, "天" * 128, CHINESE[1])
     batch = guest.reader.batch(guest.read("天" * 128, CHINESE[1]))

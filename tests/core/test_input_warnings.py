@@ -49,7 +49,7 @@ def test_a_negation_is_one_with_any_apostrophe(sign):
         ("The man said: “Why?”", "question", "compares statements"),
     ],
 )
-def test_what_is_not_read_as_it_was_meant_is_named_for_both_sentences(text, named, said, side):
+def test_misread_input_is_named_for_both_sentences(text, named, said, side):
     pair = (text, STATEMENT) if side == "premise" else (STATEMENT, text)
     (warning,) = warnings(*pair)
     assert named in warning and said in warning and side in warning
@@ -120,7 +120,7 @@ def test_the_language_of_a_sentence(language, text):
     assert foreign(text) == language
 
 
-def test_every_command_prints_what_the_page_says(tmp_path, table, capsys):
+def test_every_command_prints_the_pages_warnings(tmp_path, table, capsys):
     folder = make_checkpoint(tmp_path / "tiny", table).folder
     pair = ("--first", "Is the dog in the snow?", "--second", "The dog plays in 4711 snow")
     said = list(explain(load(folder), pair[1], pair[3]).warnings)

@@ -77,7 +77,7 @@ def test_a_job_that_waits_is_cancelled_at_once_and_one_that_runs_after_its_batch
     assert third.wait(600) and list((desk / "jobs").iterdir()) == []
 
 
-def test_a_setting_says_how_many_run_at_once(monkeypatch):
+def test_a_setting_limits_concurrent_jobs(monkeypatch):
     monkeypatch.setenv("PAIRLENS_JOBS", "2")
     queue = JobQueue()
     jobs = queue_of(3, queue)
@@ -118,7 +118,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_after_its_server_was_killed_a_job_says_that_it_stopped():
+def test_a_job_of_a_killed_server_is_marked_as_stopped():
     own = JobQueue()
     (living,) = queue_of(1, own)
     killed = subprocess.run([sys.executable, "-c", KILLED], cwd=ROOT, timeout=600)

@@ -121,7 +121,7 @@ def test_classes_that_would_count_as_two_labels_are_refused():
         ('{"claim": "a", "evidence": ["b"], "label": "SUPPORTS"}\n', "fact checking"),
     ],
 )
-def test_the_task_of_a_file_is_told_by_its_layout_or_labels(tmp_path, content, task):
+def test_the_task_of_a_file_follows_from_its_layout_or_labels(tmp_path, content, task):
     (tmp_path / "x").write_text(content)
     data = read(tmp_path / "x")
     assert task_of(data.labels, data.task) == task
@@ -201,7 +201,7 @@ def test_exports_have_the_files_own_labels(tmp_path):
     assert [line.split(",")[3] for line in to_csv(again, state, every).splitlines()[1:]] == ["Entails", "", "ENTAILS"]
 
 
-def test_a_run_of_an_earlier_version_opens_and_says_that_labels_may_be_missing(tmp_path):
+def test_a_run_of_an_earlier_version_opens_with_a_warning_about_missing_labels(tmp_path):
     rows = [("a", "b", "entailment"), ("a", "c", "-")]
     run = run_of(tmp_path, rows, [[0.8, 0.1, 0.1]] * 2)
 

@@ -70,7 +70,7 @@ def test_the_slides_worked_example_is_exact():
     assert values["kappa_sum"] == pytest.approx([3 * number for number in values["kappa"]])
 
 
-def test_the_other_scores_and_what_follows_are_those_of_the_equations():
+def test_the_other_scores_and_later_values_match_the_equations():
     values, lesson = own("global-attention"), LESSONS["global-attention"].inputs
     weight, last, states = lesson["W_a"], lesson["h_C"], lesson["h"]
     turned = [sum(last[r] * weight[r][c] for r in range(2)) for c in range(2)]
@@ -117,14 +117,14 @@ def test_a_step_opens_a_model_that_is_listed():
     assert opened == {"guest-minibert"} and opened <= available().keys()
 
 
-def test_a_softmax_sees_differences_alone_and_spreads_with_temperature():
+def test_a_softmax_depends_only_on_differences_and_spreads_with_temperature():
     values = own("softmax")
     assert values["shifted_alpha"] == pytest.approx(values["alpha"])
     assert values["alpha"][0] / values["alpha"][1] == pytest.approx(values["times"])
     assert max(values["cooled_alpha"]) < max(values["alpha"]) < max(values["scaled_alpha"])
 
 
-def test_changed_inputs_change_what_follows():
+def test_changed_inputs_change_later_values():
     states = [[0.9, 0.6], [0.2, 0.4], [0.1, 0.1]]
     assert own("global-attention", h=states)["score"][0] == pytest.approx(0.1 * 0.9 + 0.2 * 0.6)
 
@@ -185,7 +185,7 @@ def test_the_lesson_on_filters_begins_with_one_that_fires():
     assert all(abs(number) > 0.005 for number in asked)
 
 
-def test_moved_attention_is_what_the_model_says_of_it():
+def test_moved_attention_equals_the_models_output():
     evaluated = evaluate(LESSONS["moved-attention"], {"word": 2.0, "link": 3.0}, {})
     values, checkpoint = evaluated.values, load_named(evaluated.checkpoint)
     texts = tuple(LESSONS["moved-attention"].texts.values())
@@ -295,7 +295,7 @@ def test_a_formula_that_cannot_be_drawn_gets_one_sentence(latex, problem):
         mathml(latex, {"a": 1.0}, 3)
 
 
-def test_numbers_of_the_example_stand_in_the_formula():
+def test_the_examples_numbers_are_in_the_formula():
     values = {"a": [0.25, -1.5], "k": 2.0, "W": [[1.0, 0.0]], "long": [0.0] * 10}
     assert text(mathml(r"\val{a.1} + \val{a.k} = \val{a}", values, 3)) == "0.25+(−1.5)=(0.25,−1.5)"
     assert 'data-of="a.2"' in mathml(r"\val{a.k}", values, 3)

@@ -179,7 +179,7 @@ def test_a_word_outside_the_table_weighs_as_much_as_its_rarest(frequent):
     assert word_count(["the", "is"], ["the", "is"], frequent) == [0, 0]
 
 
-def test_what_a_question_expects_of_its_answer(frequent):
+def test_a_questions_expected_answer_type(frequent):
     question, answer = "what year was the Capital of w5 founded", "W5 founding : one of Rome founds it in 1871 and 72"
     value = named("answer-type", question, answer, frequent)
     assert {name: value[name] for name in FEATURES["answer"]} == named("answer", question, answer, frequent)
@@ -200,7 +200,7 @@ def test_what_a_question_expects_of_its_answer(frequent):
     assert [other[f"{cue} (who)"] for cue in CUES[-3:]] == [1, 0, 0]
 
 
-def test_what_is_asked_for_is_looked_for_among_the_answers_new_words(table):
+def test_the_asked_noun_is_compared_with_the_answers_new_words(table):
     value = named("answer-type", "what kind of animal plays", "the animal is a dog in the snow", table)
     near = torch.nn.functional.cosine_similarity(table.vectors(["kind"]), table.vectors(["dog", "snow"]))
     assert value["nearest to what is asked for"] == pytest.approx(near.max().item(), abs=1e-6)
@@ -217,13 +217,13 @@ def test_every_value_is_finite_and_every_score_within_0_and_1(frequent):
                 assert all(0 <= v <= 1 + 1e-12 for v in values[:20]), (first, second)
 
 
-def test_signs_alone_are_compared(table):
+def test_texts_of_only_punctuation_are_compared(table):
     same, other = named("entailment", "🙂", "🙂", table), named("entailment", "🙂", "🙁", table)
     assert (same["token F1"], same["WER"]) == (1, 0) and (other["token F1"], other["WER"]) == (0, 1)
     assert same["log length of the premise"] == 0
 
 
-def test_an_unknown_kind_says_which_there_are(table):
+def test_an_unknown_kind_lists_the_known_ones(table):
     with pytest.raises(LinguisticsError, match="choose one of entailment, answer, answer-type"):
         extra_features("paraphrase", [], [], table)
 

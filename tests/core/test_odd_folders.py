@@ -213,7 +213,7 @@ def _not_finite(folder):
         (_not_finite, "not finite"),
     ],
 )
-def test_what_is_wrong_is_named_when_the_model_is_loaded(good, tmp_path, damage, message):
+def test_problems_are_named_when_the_model_is_loaded(good, tmp_path, damage, message):
     folder = tmp_path / "damaged"
     shutil.copytree(good / "cross", folder)
     damage(folder)

@@ -58,7 +58,7 @@ def test_a_sentence_with_fewer_phrases_than_k_keeps_all_of_them(pooling):
     assert found.slots[found.mask].tolist() == [0, 2]
 
 
-def test_of_equal_partners_the_earliest_is_told():
+def test_of_equal_partners_the_earliest_is_recorded():
     scores = torch.tensor([[[0.4, 0.8, 0.8], [1.0, 1.0, 1.0]]])
     found = best(scores, torch.tensor([[True, False]]), torch.ones(1, 3, dtype=torch.bool))
     assert found.partner[0, 0] == 1
@@ -83,7 +83,7 @@ def test_diversity_is_the_variance_of_the_angles_less_their_mean():
     assert torch.isfinite(weight.grad).all()
 
 
-def test_an_alignment_put_in_place_decides_what_is_kept():
+def test_an_overridden_alignment_decides_which_phrases_are_kept():
     model = make("phrases", k=1)
     batch = batch_of(model, ((2, 3),))
     logits, _, trace = model(batch)
@@ -96,7 +96,7 @@ def test_an_alignment_put_in_place_decides_what_is_kept():
         model(batch, torch.ones(1, 3, 2))
 
 
-def test_every_choice_from_one_trace_is_what_a_model_of_that_choice_says():
+def test_every_pooling_from_one_trace_equals_a_model_with_that_pooling():
     model = make("phrases", pooling="kmin", k=5)
     batch = batch_of(model, ((6, 9),))
     choices = [(pooling, k) for pooling in ("kmin", "kmax") for k in (1, 2, 7)] + [("full", 0)]

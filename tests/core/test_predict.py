@@ -20,7 +20,7 @@ def test_many_rows_at_once_are_the_rows_one_by_one(tmp_path, table, architecture
 
 
 @pytest.mark.parametrize("architecture", ["attconv-light", "acnn", "adaqa"])
-def test_rows_whose_words_alone_are_read_have_the_same_logits(tmp_path, table, architecture):
+def test_the_fast_path_for_words_gives_the_same_logits(tmp_path, table, architecture):
     checkpoint = make_checkpoint(tmp_path / "tiny", table, architecture)
     rows = [*PAIRS, ("a " * 300, "It's an animal, isn't it?"), ("\u200b", "Ünder the\x1cred snow")]
     dataset = Dataset("", "", tuple(Example(str(i), *pair, None) for i, pair in enumerate(rows)))

@@ -33,7 +33,7 @@ def test_esim_has_the_weights_of_its_equations():
     assert count == words * d + d + lstms + 2 * (8 * d * d + d) + 3 * d + 3
 
 
-def test_both_directions_read_what_torchs_bidirectional_lstm_reads():
+def test_both_directions_equal_torchs_bidirectional_lstm():
     torch.manual_seed(0)
     ours, theirs = BiLSTM(6, 5).double(), torch.nn.LSTM(6, 5, batch_first=True, bidirectional=True).double()
     state = {f"{name}_l0": value for name, value in ours.forwards.state_dict().items() for name in [name[:-3]]}
@@ -72,7 +72,7 @@ def test_the_penalty_is_zero_for_hops_at_words_of_their_own_and_reaches_the_loss
     assert make("self-attention").penalty(model(batch)) is None and logits.shape == (2, 3)
 
 
-def test_a_text_alone_is_read_where_there_is_no_context():
+def test_a_single_text_is_read_without_context():
     for architecture in ("bi-lstm", "self-attention", "multichannel-cnn"):
         model = make(architecture, context="none")
         pair = batch_of(model, ((4, 5), (2, 3)))
@@ -90,7 +90,7 @@ def test_abcnn_1_pools_without_attention_and_abcnn_2_convolves_without_it():
 
 
 @pytest.mark.parametrize("architecture", ["apcnn", "abcnn", "attentive-lstm"])
-def test_a_text_alone_looks_at_itself(architecture, tmp_path):
+def test_a_single_text_attends_to_itself(architecture, tmp_path):
     model = make(architecture, context="intra")
     text, other = sentence(4, 1), sentence(3, 2)
     alone = model(Batch.of([text], judged="first")).logits

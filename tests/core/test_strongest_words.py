@@ -168,7 +168,7 @@ def test_a_cancelled_job_is_gone_on_with_by_another(tmp_path, table, monkeypatch
 
 
 @pytest.mark.usefixtures("database")
-def test_what_is_kept_again_is_replaced():
+def test_stored_results_are_replaced():
     store = StrongestWords(open_database())
     store.keep(FILE, ONE, FOUND)
     store.keep(FILE, ONE, {"1e": NONE})

@@ -106,7 +106,7 @@ def test_raw_and_treebank_spellings_are_read_alike_with_any_apostrophe(split, ca
         ("½ a go‑kart −5", "1/2 a go-kart - 5"),
     ],
 )
-def test_what_a_treebank_writes_otherwise_is_the_same(raw, split):
+def test_treebank_spellings_are_normalised(raw, split):
     assert norms(raw) == norms(split) == norms_of(raw) == norms_of(split)
 
 
@@ -120,7 +120,7 @@ def test_what_a_treebank_writes_otherwise_is_the_same(raw, split):
         ("the 'y' axis, the 't' sound", ["the", "`", "y", "'", "axis", ",", "the", "`", "t", "'", "sound"]),
     ],
 )
-def test_what_is_no_contraction_and_no_unit_stays_as_it_is(text, expected):
+def test_other_tokens_than_contractions_and_units_stay_unchanged(text, expected):
     assert norms(text) == expected
 
 

@@ -89,7 +89,7 @@ def test_the_figures_are_shown_with_the_baseline_and_broken_entries(
 ) -> None:
     _, out, _ = align(capsys, folder, "words.json", "--fix-threshold", "--card", "Made up")
     assert "tiny on words.json: 2 pairs, links above 0." in out and "1 broken entries were left out (entry 3: " in out
-    assert "identical words" in out and "links by both directions do not exist" in out
+    assert "identical words" in out and "links by both directions are not available" in out
     _, out, _ = align(capsys, folder, "chunks.wa")
     assert [line.split()[:2] for line in out.splitlines()[2:]] == [["all", "1"], ["EQUI", "1"]]
     status, _, err = align(capsys, folder, "chunks.wa", "--card", "Chunks")

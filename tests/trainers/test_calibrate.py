@@ -14,7 +14,7 @@ from tests.app.made_up_models import make_phrases
 from trainers.__main__ import main
 
 
-def test_the_fit_gives_back_what_drew_the_labels():
+def test_the_fit_recovers_the_parameters_behind_the_labels():
     random = np.random.default_rng(0)
     odds = random.normal(0, 2, 20_000)
     right = random.random(20_000) < 1 / (1 + np.exp(-(0.5 * odds - 1.5)))

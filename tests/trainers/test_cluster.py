@@ -125,7 +125,7 @@ def test_a_prediction_in_the_cluster_is_cancelled_after_its_batch(
     assert second.wait(600) and not second.problem and second.done == 36
 
 
-def test_what_fails_in_the_cluster_is_one_sentence_on_the_desk(
+def test_a_cluster_failure_is_one_sentence_on_the_desk(
     two_nodes: Any, desk: JobQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from core.errors import RunError
@@ -176,7 +176,7 @@ def refused(item: int) -> int:
     return item
 
 
-def test_what_a_task_says_is_said_here(two_nodes: Any) -> None:
+def test_a_tasks_messages_are_shown_here(two_nodes: Any) -> None:
     from core.errors import RunError
 
     with cluster(two_nodes.address) as ray:
@@ -209,7 +209,7 @@ def test_a_sweep_trains_its_runs_in_the_cluster(
     assert sorted(path.name for path in (tmp_path / "runs").iterdir())[1].endswith("seed=2")
 
 
-def test_an_address_without_a_cluster_is_told_soon(
+def test_an_address_without_a_cluster_is_reported_quickly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))

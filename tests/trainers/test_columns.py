@@ -37,7 +37,7 @@ def model(tmp_path_factory):
         (None, None),
     ],
 )
-def test_what_the_option_says(option, picked):
+def test_valid_option_values(option, picked):
     assert columns(option) == picked
 
 
@@ -50,7 +50,7 @@ def test_what_the_option_says(option, picked):
         ("hypothesis=b,label=c", "names no text; give premise="),
     ],
 )
-def test_what_the_option_refuses(option, told):
+def test_invalid_option_values(option, told):
     with pytest.raises(RunError, match=told):
         columns(option)
 
@@ -115,7 +115,7 @@ def test_a_header_that_is_known_is_no_row_though_columns_are_given_by_number(tmp
     assert read(tmp_path / "x.csv", columns=Picked("0", "1", "2")).rows[0].second == "a cat"
 
 
-def test_the_encoding_is_said_beside_the_scores(tmp_path, model, capsys):
+def test_the_encoding_is_reported_with_the_scores(tmp_path, model, capsys):
     (tmp_path / "x.csv").write_bytes("premise,hypothesis,label\na dog,a café,neutral\n".encode("cp1252"))
     assert main(["evaluate", model, str(tmp_path / "x.csv")]) == 0
     assert "1 line is not UTF-8 and was read as Windows-1252" in capsys.readouterr().out

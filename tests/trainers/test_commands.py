@@ -137,7 +137,7 @@ def test_labels_that_do_not_fit_are_refused_or_translated(
     assert main(["evaluate", str(trained), str(path), "--label", "entails"]) == 2
 
 
-def test_evaluate_tells_people_what_was_left_out(
+def test_evaluate_reports_skipped_rows(
     trained: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "dev.jsonl"

@@ -116,7 +116,7 @@ def test_an_interrupted_download_resumes_where_it_stopped(server: Server, call, 
     assert not [path for path in data.rglob("*") if path.suffix in (".zip", ".part", ".version")]
 
 
-def test_a_command_that_was_stopped_goes_on_later_and_not_with_another_file(
+def test_a_stopped_command_resumes_later_but_not_with_another_file(
     server: Server, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "ATTEMPTS", 1)
@@ -155,7 +155,7 @@ def test_a_zip_of_anybody_writes_what_it_was_asked_for_and_nothing_else(server: 
         (None, {}, "answers 404"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(content, archive, says, server: Server, call, tmp_path: Path) -> None:
+def test_an_error_is_one_sentence(content, archive, says, server: Server, call, tmp_path: Path) -> None:
     if content is not None:
         server.files["/some.zip"] = content
     status, said = call("/some.zip", files={"a": "x/a"}, **archive)

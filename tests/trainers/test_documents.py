@@ -55,7 +55,7 @@ def test_jsonl_documents_name_broken_rows(tmp_path: Path) -> None:
     ]
 
 
-def test_texts_alone_can_be_read_for_prediction(tmp_path: Path) -> None:
+def test_texts_without_labels_can_be_read_for_prediction(tmp_path: Path) -> None:
     assert texts(given(tmp_path, '{"text": "a"}\n{"text": "b", "label": "-"}', labelled=False)) == [
         ("a", None),
         ("b", None),

@@ -65,7 +65,7 @@ def test_only_what_changed_is_computed(words, path, computed):
     assert computed[5:] == ["entailment"]
 
 
-def test_what_the_values_depend_on_is_part_of_the_key(words, path, computed, monkeypatch):
+def test_the_key_contains_everything_the_values_depend_on(words, path, computed, monkeypatch):
     features("answer", PAIRS[:1], words, path, progress=False)
     features("entailment", PAIRS[:1], words, path, progress=False)
     other = make_table()
@@ -107,7 +107,7 @@ def break_middle(path):
 
 
 @pytest.mark.parametrize("harm", [break_beginning, break_end, break_middle])
-def test_a_broken_file_is_made_anew_and_kept_beside(harm, words, path, computed, capsys):
+def test_a_broken_file_is_rebuilt_and_kept_as_a_backup(harm, words, path, computed, capsys):
     good = features("answer", PAIRS, words, path, progress=False)
     harm(path)
     np.testing.assert_array_equal(features("answer", PAIRS, words, path, progress=False), good)
@@ -137,7 +137,7 @@ def test_a_place_that_cannot_be_written_costs_no_run(words, tmp_path, capsys):
     assert (tmp_path / "file").read_text() == ""
 
 
-def test_a_killed_run_keeps_what_it_computed(words, path, monkeypatch):
+def test_a_killed_run_keeps_its_computed_values(words, path, monkeypatch):
     monkeypatch.setattr(feature_cache, "_AT_ONCE", 2)
 
     def failing(kind, first, *rest):
@@ -153,7 +153,7 @@ def test_a_killed_run_keeps_what_it_computed(words, path, monkeypatch):
     connection.close()
 
 
-def test_the_default_file_lies_in_the_cache_folder(words, tmp_path, monkeypatch):
+def test_the_default_file_is_in_the_cache_folder(words, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     features("answer", PAIRS, words, progress=False)
     assert default_cache() == tmp_path / "xdg" / "pairlens" / "features.sqlite3" and default_cache().is_file()

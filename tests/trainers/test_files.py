@@ -100,7 +100,7 @@ def test_a_run_that_overwrites_leaves_the_old_checkpoint_until_it_is_complete(
 
 
 @pytest.mark.parametrize("where", ["trainers.resume.save_file", "core.checkpoint.files.save_file"])
-def test_a_full_disk_is_told_and_the_old_state_survives(
+def test_a_full_disk_is_reported_and_the_old_state_survives(
     where: str, kept: Path, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = weights_hash(kept)
@@ -132,7 +132,7 @@ def writers(checkpoint: str, data: Path, out: Path) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("name", ["evaluate", "predict", "sweep", "compare", "bench"])
-def test_a_file_that_cannot_be_written_is_told_before_any_work(
+def test_an_unwritable_file_is_reported_before_any_work(
     name: str,
     checkpoint: str,
     data: Path,
@@ -164,7 +164,7 @@ def refuse(*_: Any, **named: Any) -> Any:
 
 
 @pytest.mark.parametrize("command", ["train", "map"])
-def test_a_folder_that_cannot_be_written_is_told_before_any_work(
+def test_an_unwritable_folder_is_reported_before_any_work(
     command: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     maker = make_checkpoint(tmp_path / "tiny", make_table(), "acnn").folder

@@ -47,7 +47,7 @@ def test_the_last_good_epoch_of_a_run_that_diverges_is_kept(
     assert card["results"]["SNLI dev"]["accuracy"] == card["epochs"][0]["snli_dev"]
 
 
-def test_what_a_model_does_not_have_is_refused_before_training(
+def test_options_that_a_model_lacks_are_refused_before_training(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments(data, tmp_path / "run", "--set", "diversity=0.1")) == 2

@@ -48,7 +48,7 @@ def guest(shared, tmp_path, monkeypatch):
     return tmp_path / "models/my-bert"
 
 
-def test_scores_are_written_beside_the_model_and_listed(guest, capsys):
+def test_scores_are_written_to_the_models_folder_and_listed(guest, capsys):
     data = str(guest.parents[1] / "nli.jsonl")
     assert main(["evaluate", "my-bert", data, "--json", "--card", "Made pairs"]) == 0
     scores = json.loads(capsys.readouterr().out)

@@ -164,7 +164,7 @@ def test_a_file_of_another_task_is_warned_of(models: Path, tmp_path: Path, capsy
     assert "is a data set for entailment, but same was trained for paraphrase" in capsys.readouterr().err
 
 
-def test_a_run_keeps_what_labels_count_as(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_keeps_its_label_mapping(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = in_layout("snli", ["entailment", "non-entailment", "-"], tmp_path), tmp_path / "run"
     command = ["predict", str(models / "nli"), str(path), "--out", str(out)]
     assert main(command) == 0

@@ -220,7 +220,7 @@ def test_the_same_seed_gives_the_same_bytes(
     assert "cohyponym" in capsys.readouterr().out
 
 
-def test_what_is_missing_is_said_in_one_sentence(
+def test_missing_data_gets_one_sentence(
     snli: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("PAIRLENS_DATA", raising=False)

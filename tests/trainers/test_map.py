@@ -146,7 +146,7 @@ def test_draws_are_even_seeded_and_in_the_files_order() -> None:
     assert command.in_turns(rows, 1000, seed=1) == rows and command.in_turns(rows, -3, seed=1) == []
 
 
-def test_what_cannot_be_is_one_sentence(
+def test_an_impossible_request_gets_one_sentence(
     single: Checkpoint, pair: Checkpoint, documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fixed = make_checkpoint(tmp_path / "fixed", make_table(), "acnn", adaptivity="none")

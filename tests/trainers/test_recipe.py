@@ -36,7 +36,7 @@ def test_the_paper_s_set_up() -> None:
 
 
 @pytest.mark.parametrize("name", ["nli-two-sided", "nli-attconv-light", "nli-esim"])
-def test_recipes_for_all_of_snli_differ_in_data_and_epochs_alone(name: str) -> None:
+def test_recipes_for_all_of_snli_differ_only_in_data_and_epochs(name: str) -> None:
     part, full = (recipe.load(each).to_dict() for each in (name, f"{name}-full"))
     assert {key for key in part if part[key] != full[key]} == {"name", "train", "epochs"}
     assert [source["path"] for source in full["train"]] == ["snli/snli_1.0_train.jsonl"]

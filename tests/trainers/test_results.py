@@ -137,12 +137,12 @@ def test_every_kind_of_file_reaches_the_page(made_up: Path) -> None:
     assert not re.search(r"^    \S", page, re.M)  # whole commands are on the cards alone
 
 
-def test_the_page_is_short_and_names_commands_alone() -> None:
+def test_the_page_is_short_and_only_names_commands() -> None:
     page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     assert len(page.splitlines()) <= 500 and not re.search(r"^    \S", page, re.M)
 
 
-def test_tables_of_systems_stand_beside_the_papers_numbers_with_their_command(made_up: Path) -> None:
+def test_tables_of_systems_show_the_papers_numbers_and_their_command(made_up: Path) -> None:
     rows = "system,ours: SST-5 dev,runs,not run\nCNN,41.23,1,\nParagraph vector,–,–,no reader\n"
     write(made_up.parent / "docs/tables/comparison-sst5.csv", rows)
     assert paper(["results"]) == 0
@@ -154,7 +154,7 @@ def test_tables_of_systems_stand_beside_the_papers_numbers_with_their_command(ma
     }
 
 
-def test_a_figures_points_stand_as_a_table_with_their_command(made_up: Path) -> None:
+def test_a_figures_points_are_a_table_with_its_command(made_up: Path) -> None:
     rows = (
         "checkpoint,title,group,first,last,items,right,accuracy,low,high\n"
         "a,A,1,1,1,4,2,0.5000,0.1500,0.8500\na,A,2,2,2,1,1,1.0000,0.2065,1.0000\n"
@@ -168,7 +168,7 @@ def test_a_figures_points_stand_as_a_table_with_their_command(made_up: Path) -> 
     assert "by `python -m trainers.paper figure evidence`" in page
 
 
-def test_how_far_pictures_can_be_believed_stands_in_tables_for_those_that_were_measured(made_up: Path) -> None:
+def test_faithfulness_is_tabulated_for_measured_models(made_up: Path) -> None:
     def figure(mean: float) -> dict[str, object]:
         return {"mean": mean, "interval": [mean - 0.01, mean + 0.02]}
 
@@ -213,7 +213,7 @@ def test_a_stored_run_of_bench_becomes_the_table_of_speeds(made_up: Path) -> Non
     assert "| seen |" not in page  # without a bar
 
 
-def test_check_notices_a_card_that_says_something_else(made_up: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_notices_a_deviating_card(made_up: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert paper(["results", "--check"]) == 1  # nothing is written yet
     assert paper(["results"]) == 0 and paper(["results", "--check"]) == 0
     capsys.readouterr()
@@ -266,7 +266,7 @@ def test_a_task_that_the_page_has_no_place_for_is_named(made_up: Path, capsys: p
     assert "no place for reading: add `<!-- written: reading -->`" in capsys.readouterr().err
 
 
-def test_the_page_is_what_the_shipped_cards_say() -> None:
+def test_the_page_agrees_with_the_shipped_cards() -> None:
     assert paper(["results", "--check"]) == 0
 
 
@@ -313,6 +313,6 @@ def test_numbers_of_trainings_in_readme_are_the_cards() -> None:
     )
 
 
-def test_claims_tell_what_stands_beside_their_accuracy():
+def test_claims_explain_their_other_scores():
     scores = {"accuracy": 0.861, "macro_f1": 0.85, "items": 6000, "accuracy_with_evidence": 0.9, "evidence_cut": 0.016}
     assert results.scores(scores) == "86.1 %, with evidence of their own 90.0 %, evidence cut 1.6 %"
