@@ -35,19 +35,19 @@ def parser() -> argparse.ArgumentParser:
     explainer.add_argument("--edit", action="append", default=[], metavar="EDIT", help="change the attention first, as "
                            "What if on the page Explore does: “uniform 0”, “temperature 2”, “cell 0 3 2 0.8 kept”, or "
                            "“uncrossed” of a model that counts crossing words; may be given again")  # fmt: skip
-    explainer.add_argument("--head", default="", metavar="LAYER.HEAD", help="of a transformer, whose attention is "
-                           "shown: 7.4, mean or rollout (default: its card's); of an encoder-decoder also decoder.7.4, "
-                           "cross.7.4, decoder or cross")  # fmt: skip
-    asking = commands.add_parser("why", help="what each word, and each link of attention, does to the verdict")
+    explainer.add_argument("--head", default="", metavar="LAYER.HEAD", help="the head of a transformer whose "
+                           "attention is shown: 7.4, mean or rollout (default: its card's); of an encoder-decoder "
+                           "also decoder.7.4, cross.7.4, decoder or cross")  # fmt: skip
+    asking = commands.add_parser("why", help="the effect of each word, attention link or head on the verdict")
     asking.add_argument("--method", default="taken-away", help="how words are taken away (default: %(default)s); any "
                         "other word lists the methods")  # fmt: skip
-    asking.add_argument("--links", action="store_true", help="every link of attention too, the rest of its row divided "
-                        "by its sum")  # fmt: skip
-    asking.add_argument("--all", action="store_true", help="of an external model all replacements, and all "
-                        "links, that an own one has")  # fmt: skip
-    asking.add_argument("--from-layer", type=int, default=1, metavar="N", help="of a transformer, cut links from this "
-                        "layer on (default: 1)")  # fmt: skip
-    asking.add_argument("--heads", action="store_true", help="what each head of a transformer does, cut out whole")
+    asking.add_argument("--links", action="store_true", help="the effect of each attention link too, with the rest "
+                        "of its row renormalised")  # fmt: skip
+    asking.add_argument("--all", action="store_true", help="for an external model, as many replacements and links as "
+                        "for a shipped one")  # fmt: skip
+    asking.add_argument("--from-layer", type=int, default=1, metavar="N", help="the first layer in which a "
+                        "transformer's links are cut (default: 1)")  # fmt: skip
+    asking.add_argument("--heads", action="store_true", help="the effect of ablating each head of a transformer")
     turning = commands.add_parser("turn", help="the smallest change of the words that turns the verdict")
     named = "a name listed by `models`, or a checkpoint folder"
     explainer.add_argument("--model", required=True, help=named)

@@ -187,7 +187,7 @@ def _why_not_attention(checkpoint: Checkpoint) -> str:
 
 
 def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
-    """What is said of an edit of attention of which, after so many edits, an edit of words was made since."""
+    """The note of an edit of attention (step ``number``) that an edit of words up to step ``at`` ended; else empty."""
     since, edit = any(isinstance(one.edit, Edit) for one in steps[number + 1 : at + 1]), steps[number].edit
     return ENDED if since and isinstance(edit, AttentionEdit) and edit.kind not in OF_ANY_WORDS else ""
 

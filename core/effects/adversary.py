@@ -1,7 +1,7 @@
 """Attention as far as possible from the model's own with nearly the same answer (Jain & Wallace 2019, section 4.2.2).
 
 Where we differ: their constraint is a penalty in the loss; here the matrix that is returned keeps it, checked on a
-forward pass of its own, and several starts are followed at once.
+separate forward pass, and several starts are followed at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STARTS = 5
 ITERATIONS = 100
 SECONDS = 3.0
-"""Of this thread's own processor time, so that the answer is the same beside another process."""
+"""Limit on the thread's processor time, which other processes do not use up."""
 RATE = 0.3
 PENALTY = 50.0
 """Weight of a change beyond :data:`LARGEST_CHANGE` in the loss."""
@@ -78,7 +78,7 @@ def adversary(
 
 
 def with_adversary(asked: Question, measured: Faithfulness, seed: int, progress: Progress) -> Faithfulness:
-    """The same with what an adversary found, and the model's own maps beside it."""
+    """``measured`` with the adversary's maps and the model's own for comparison."""
     own = [
         ShownMap(links.rows, links.columns, links.units, links.null, matrix(_flat(links.values)))
         for links in own_maps(asked)

@@ -1,9 +1,9 @@
 """Changes of a model's attention by hand: a cell's weight, or a whole map uniform, permuted or at another temperature;
 and the words that look across a word not counted.
 
-An edit has a short text form (``cell 0 3 2 0.8 kept``), as those of the words have (:mod:`core.effects.edits`). Maps,
-rows and columns count from 0 as a model's records number them, the null word's column last. Edits change only the cells
-that the model can use: those of a row's softmaxes.
+An edit has a short text form (``cell 0 3 2 0.8 kept``), like edits of words (:mod:`core.effects.edits`). Maps, rows
+and columns are numbered from 0 as in the model's records, the null word's column last. Only cells within a row's
+softmaxes change.
 
 In a map of scores, where a choice or a pooling follows (phrases, ABCNN, AP-CNN), an edit changes a score's share of the
 way from the least match (0) to the best (1, a score of :data:`BEST_MATCH`) as it changes a weight, and no row is

@@ -20,9 +20,9 @@ Split = Callable[[str], Sequence[Token]]
 DROP, REPLACE, INSERT, NEGATE, SWAP, EXCHANGE = "drop", "replace", "insert", "negate", "swap", "exchange"
 KINDS = {
     DROP: "leave the word out",
-    REPLACE: "another word in its place",
+    REPLACE: "another word instead",
     INSERT: "a word before it",
-    NEGATE: "“not” where a person would write it",
+    NEGATE: "“not” where English puts it",
     SWAP: "two words of one text change places",
     EXCHANGE: "both texts change sides",
 }

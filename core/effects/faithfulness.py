@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from core.effects.question import Question
 
 ORDERS = 20
-"""Random orders whose mean stands beside every way."""
+"""Number of random orders; their mean is the baseline of every method."""
 PERMUTATIONS = 100
 WAYS = (TAKEN_AWAY, *MIX, *gradients.METHODS, MOST_ATTENDED, LEAST_ATTENDED)
 
@@ -152,8 +152,8 @@ def moved(asked: Question, maps: Sequence[AttentionLinks], seed: int) -> Moved:
 
 
 def permutations(maps: Sequence[AttentionLinks], seed: int) -> list[list[Tensor]]:
-    """All maps, :data:`PERMUTATIONS` times: the weights of each row over the cells that the model could use, dealt
-    anew."""
+    """:data:`PERMUTATIONS` random permutations of all maps: each permutes a row's weights among the cells that the
+    model can use."""
     drawn = torch.Generator().manual_seed(seed)
     return [[_permuted(links, drawn) for links in maps] for _ in range(PERMUTATIONS)]
 

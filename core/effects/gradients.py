@@ -45,9 +45,9 @@ class Attribution(NamedTuple):
 
 
 def word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: str) -> Attribution:
-    """Effects of every word of the reading by one of :data:`METHODS`. Linguistic features stay as they are: they have
-    no gradient in the word vectors. In an external model a word's effect is that of its pieces' vectors, before
-    positions are added to them; its norm is that of the pieces' gradients as one vector."""
+    """Effects of every word of the reading by one of :data:`METHODS`. Linguistic features are held fixed, as they have
+    no gradient with respect to word vectors. In an external model a word's effect is the sum over its pieces' vectors,
+    before positions are added; its norm is taken of their concatenated gradients."""
     batch = checkpoint.reader.batch(reading)
     with blaming(checkpoint.name) if isinstance(batch, Pieces) else nullcontext():
         return _word_effects(checkpoint, reading, target, method, batch)

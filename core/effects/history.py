@@ -1,7 +1,7 @@
-"""Edits by hand in the order in which a person made them: of the words, and of attention.
+"""The user's edits of words and of attention, in order.
 
-An edit of attention that names a map or a cell belongs to the words that stand there: it ends with the next edit of
-words, and acts again when that one is undone. A temperature, and crossing words that are not counted, stay in effect.
+An edit of a map or a cell belongs to the current words: the next edit of words suspends it, and undoing that edit
+restores it. A temperature stays in effect, and so does leaving out crossing words.
 """
 
 from __future__ import annotations

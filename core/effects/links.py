@@ -36,7 +36,7 @@ ROWS = 128
 ROWS_KNOCKED_OUT = 16
 """The same of a transformer."""
 STRONGEST = 20
-"""Links of a transformer's map that are cut unless all are asked for, those of largest weight: each costs a pass."""
+"""Links of largest weight in a transformer's map, the only ones cut by default: each costs a pass."""
 
 
 class LinksError(UserError):

@@ -1,8 +1,8 @@
 """A word nudged: its vector moved a little, the way that costs the verdict most.
 
-The step is as long as :data:`STEP` of the mean length of its text's vectors, along the gradient of log p of the verdict
-(the fast gradient method of Goodfellow et al. 2015 and Miyato et al. 2017, on one word), and the model reads what comes
-of it. It tells words apart where any other word in their place would change the verdict, as in most entailed pairs.
+The step follows the gradient of log p of the verdict (the fast gradient method of Goodfellow et al. 2015 and Miyato et
+al. 2017, on one word); its length is :data:`STEP` times the mean length of its text's vectors. The model then reads the
+moved vector. This ranks words even where replacing any of them changes the verdict, as in most entailed pairs.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def can_nudge(checkpoint: Checkpoint) -> bool:
 def nudged(
     checkpoint: Checkpoint, reading: Reading, target: int, words: Sequence[Sequence[int]], step: float = STEP
 ) -> Tensor:
-    """log p of every class, float64 ``[N, C]``, after each of these lists of words was nudged, those of a list at once,
-    each by a step of its own; where the gradient is 0 there is none. Words are numbered as
-    :func:`core.effects.words.places` has them; ``target``: the class whose log p the steps cost. Linguistic features
-    stay as they are. The model must be one that :func:`can_nudge`."""
+    """log p of every class, float64 ``[N, C]``, after nudging each list of words together, with a separate step for
+    each word and none where the gradient is 0. Words are numbered as in :func:`core.effects.words.places`; ``target``:
+    the class whose log p the steps lower. Linguistic features are held fixed. The model must satisfy
+    :func:`can_nudge`."""
     vectors, owners = _vectors(checkpoint, reading)
     log_p = functools.partial(_log_p, checkpoint, reading)
     with torch.enable_grad():

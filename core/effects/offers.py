@@ -1,6 +1,6 @@
-"""Words that may stand in another's place: opposites, words above, words beside, numbers, colours.
+"""Replacements for a word: opposites, hypernyms, words of the same kind, numbers, colours.
 
-WordNet's where its files are there, and the short lists of core/linguistics everywhere.
+They come from the short lists of core/linguistics, and from WordNet if its files are installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.linguistics.wordnet import Lexicon
 
 QUANTIFIERS = ("every", "all", "most", "some", "few", "no")
-OPPOSITE, GENERAL, BESIDE, NUMBER, COLOUR = "opposite", "more general", "of the same kind", "number", "colour"
+OPPOSITE, GENERAL, SAME_KIND, NUMBER, COLOUR = "opposite", "more general", "of the same kind", "number", "colour"
 MOST = 6
 """Words of one relation that are offered."""
 RAREST = 30_000
@@ -47,7 +47,7 @@ class Offers:
 
 @functools.lru_cache(maxsize=5_000)
 def offers_for(norm: str) -> Offers:
-    """What may stand in the place of a normalised word, the nearest relations first; each word once."""
+    """Replacements for a normalised word, the nearest relations first; each word once."""
     note = ""
     listed = [*_listed(norm)]
     try:
@@ -77,7 +77,7 @@ def _listed(norm: str) -> Iterator[Offer]:
             near = sorted(words, key=lambda word: abs(words.index(word) - at))
             yield from (Offer(word, relation) for word in near)
     if norm in QUANTIFIERS:
-        yield from (Offer(word, BESIDE) for word in QUANTIFIERS)
+        yield from (Offer(word, SAME_KIND) for word in QUANTIFIERS)
     for name in ("adjective antonyms", "verb antonyms", "preposition antonyms"):
         for pair in lists[name]:
             if norm in pair:
@@ -89,11 +89,11 @@ def _listed(norm: str) -> Iterator[Offer]:
                 if norm in words:
                     at = words.index(norm)
                     yield from (Offer(form(word), GENERAL) for word in group["above"] if " " not in word)
-                    yield from (Offer(word, BESIDE) for word in (words[at + 1 :] + words[:at]) if " " not in word)
+                    yield from (Offer(word, SAME_KIND) for word in (words[at + 1 :] + words[:at]) if " " not in word)
     for pair in lists["people"]["exclusive"]:
         for form in (str, plural):
             if norm in map(form, pair):
-                yield Offer(form(pair[norm == form(pair[0])]), BESIDE)
+                yield Offer(form(pair[norm == form(pair[0])]), SAME_KIND)
 
 
 def _of_wordnet(lexicon: Lexicon, norm: str) -> list[Offer]:
@@ -108,15 +108,15 @@ def _of_wordnet(lexicon: Lexicon, norm: str) -> list[Offer]:
         forms[synset.pos()](other.name()) if synset.pos() in forms else other.name()
         for synset in synsets
         for lemma in synset.lemmas()
-        if synset.pos() in forms or lemma.name() == norm  # "short" is no opposite of "taller"
+        if synset.pos() in forms or lemma.name() == norm  # "short" is not the opposite of "taller"
         for other in sorted(lemma.antonyms())
     ]
     # WordNet's reader keeps these in a set, whose order changes from process to process.
     above = sorted(synsets[0].hypernyms(), key=lambda synset: synset.name())[:1] if noun else []
-    beside = [other for upper in above for other in upper.hyponyms() if other != synsets[0]]
+    siblings = [other for upper in above for other in upper.hyponyms() if other != synsets[0]]
     offers = [Offer(name, OPPOSITE) for name in opposites if name.isalpha() and name.islower()]
     offers += [Offer(form(name), GENERAL) for name in _names(above)]
-    offers += [Offer(form(name), BESIDE) for name in _names(beside)]
+    offers += [Offer(form(name), SAME_KIND) for name in _names(siblings)]
     table = default_table()
     ranked = ((table.rank(offer.word), offer) for offer in offers)
     known = [(rank, offer) for rank, offer in ranked if rank is not None and rank <= RAREST]
@@ -138,7 +138,7 @@ def _verb_like(lexicon: Lexicon, norm: str, verb: str) -> str:
     if norm.endswith("ing"):
         return f"{verb[:-2]}ying" if verb.endswith("ie") else f"{stem}{stem[-1] if doubled else ''}ing"
     if norm.endswith("s"):
-        return plural(verb)  # add -s, -es or -ies alike
+        return plural(verb)  # verbs take the same endings: -s, -es or -ies
     if irregular or norm in lexicon._exception_map["v"]:
         return ""
     return f"{verb[:-1]}ied" if re.search("[^aeiou]y$", verb) else f"{stem}{stem[-1] if doubled else ''}ed"

@@ -187,10 +187,10 @@ def play(
 
 @dataclass(frozen=True)
 class Choice:
-    """So many replacements by either way, this step of nudged vectors and these weights of the ways, and how often
-    their mean points right: in the half of the items that they are chosen on, and in the ``other``. ``plateau``: the
-    mean of that half's share over this choice and those with one tenth moved from one way to another, which chance
-    sways less than one share."""
+    """Settings of the mixed method (the number of replacements, the step of nudged vectors and the weights of the
+    ways) with the share of items that it points right: in the half used to choose them, and in the ``other``.
+    ``plateau``: the first half's share, averaged over this choice and its neighbours (one tenth of the weight moved
+    from one way to another), which varies less by chance than a single share."""
 
     words: int
     step: float
@@ -270,7 +270,7 @@ def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:
     """The same architecture and words with fresh weights: what a way shows of a model that learnt nothing. Raises
     RunError for an external model, of which nothing but its weights is known."""
     if "guest" in checkpoint.card:
-        raise RunError(f"{checkpoint.name} cannot be made anew without its training: leave --untrained out")
+        raise RunError(f"{checkpoint.name} cannot be reinitialised: leave --untrained out")
     torch.manual_seed(seed)
     model = build(checkpoint.card["architecture"], checkpoint.card["config"]).eval()
     return replace(checkpoint, name=f"{checkpoint.name}, untrained", model=model, state=())

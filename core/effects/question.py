@@ -63,9 +63,9 @@ from core.reading.word_table import WordTable
 from core.wording import hint
 
 METHODS: Mapping[str, str] = {
-    TAKEN_AWAY: "the weighted mean of dropping it, of frequent and related words in its place, and of nudging it",
+    TAKEN_AWAY: "the weighted mean of dropping it, of replacing it with frequent and related words, and of nudging it",
     DROPPED: "the sentence without it",
-    REPLACED: "other words in its place: frequent ones, the same for every word, and words of similar sentences",
+    REPLACED: "other words instead: frequent ones, the same for every word, and words of similar sentences",
     **gradients.METHODS,
     ATTENTION: "the attention that it receives, summed over all rows that look at it; a baseline, not an effect",
 }
@@ -144,8 +144,8 @@ class Question:
         return with_adversary(self, measured, seed, part(progress, 1, 2))
 
     def together(self, chosen: tuple[Place, Place], *, progress: Progress = unheard) -> PairEffect:
-        """The effect of two words taken away at once, beside the sum of both effects, by ``taken-away``: of
-        replacements the k-th of one word stands beside the k-th of the other."""
+        """The joint effect of taking two words away, and the sum of their single effects, by ``taken-away``. The k-th
+        replacement of one word is paired with the k-th of the other."""
         both = without(self.sides, *chosen)
         edits: dict[str, list[Sides]] = {DROPPED: [] if both is None else [both]}
         for way in (FREQUENT, RELATED):
@@ -204,8 +204,7 @@ class Question:
         side: int | None = None,
         chosen: Sequence[Place] | None = None,
     ) -> tuple[WordEffect, ...]:
-        """Of every word, of those of one side or of those that are ``chosen``, by the mean of some ways with these
-        weights."""
+        """The effects of all words, of one side's or of the ``chosen`` ones, by a weighted mean of ways."""
         numbers = {place: number for number, place in enumerate(places(self.sides))}
         at = [place for place in chosen or numbers if side in (None, place.side)]
         edits: list[dict[str, Sequence[Sides]]] = []
@@ -294,7 +293,7 @@ class Question:
         return [self._mixed(before, ways, mix) for ways in by_way]
 
     def _numbers(self, log_p: np.ndarray) -> np.ndarray:
-        """Beside log p of every class ``[N, C]`` the followed one's log-odds, in a last column."""
+        """log p of every class ``[N, C]``, with the followed one's log-odds as an additional last column."""
         return np.column_stack([log_p, self._log_odds(log_p)])
 
     def _log_odds(self, log_p: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WIDTH, DEEPEST, BEST = 8, 3, 3
 """Of the beam; the most edits of a change; the changes that are returned."""
 FURTHER = 40
-"""Single edits that are tried beside the beam's: those that took most from the verdict."""
+"""Single edits that are tried in addition to the beam's: those that lowered the verdict's probability most."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Change:
     """Some edits, and what they do."""
 
     edits: tuple[Edit, ...]
-    """In the order of the text from its end, so that each one's place is that of the pair before."""
+    """From the end of the text backwards, so that earlier edits do not shift the places of later ones."""
     before: tuple[str, str]
     after: tuple[str, str]
     verdict: str
@@ -52,7 +52,7 @@ class Change:
         return {**asdict(self), "edits": [str(edit) for edit in self.edits]}
 
     def to_text(self, names: Mapping[str, str]) -> str:
-        """For a terminal; ``names``: of the labels, as people read them."""
+        """For a terminal; ``names``: the display names of labels."""
         before, after = percent(self.probability + self.lost), percent(self.probability)
         new = f"turns the verdict to {names.get(self.verdict, self.verdict)} {percent(self.chance)}"
         what = new if self.turned else "does not turn the verdict, but costs it most"

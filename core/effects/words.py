@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from core.effects.question import Question
 
 FREQUENT_RANKS = (60, 1600)
-"""Ranks of the word table's order among which frequent words are drawn: before them stand words of grammar and signs,
-whose effect in another word's place is that of a broken sentence."""
+"""Ranks in the word table from which frequent words are drawn: earlier ones are function words and punctuation, which
+would make the sentence ungrammatical."""
 RELATED_RANKS = (21, 300)
 """Among a word's neighbours by cosine, those that are drawn as related: nearer ones mean the same."""
 DROPPED, FREQUENT, RELATED, REPLACED = "dropped", "frequent", "related", "replaced"
@@ -53,7 +53,7 @@ def mix_of(method: str) -> Mapping[str, float]:
 
 
 def part(progress: Progress, number: int, parts: int) -> Progress:
-    """The progress of one of a work's parts (from 0), which take about as long as each other."""
+    """The progress of one part (numbered from 0) of a computation whose parts take about equally long."""
     return lambda done, of: progress(1000 * number + 1000 * done // max(of, 1), 1000 * parts)
 
 
@@ -136,8 +136,8 @@ WAYS: Mapping[str, Callable[[Question, Place], Sequence[Sides]]] = {
 
 @functools.cache
 def frequent_words(table: WordTable, count: int, seed: int) -> tuple[str, ...]:
-    """So many alphabetic words of the table's ranks :data:`FREQUENT_RANKS`, drawn with this seed. A table without so
-    many words (a checkpoint's own, made of few texts) is drawn from as a whole."""
+    """``count`` alphabetic words of the table's ranks :data:`FREQUENT_RANKS`, drawn with this seed; from the whole
+    table if the ranks have fewer (a checkpoint's own table of few texts)."""
     whole = table.beneath or table
     first, last = FREQUENT_RANKS
     words = [word for word in whole.words[first - 1 : last] if word.isalpha()]
@@ -147,8 +147,8 @@ def frequent_words(table: WordTable, count: int, seed: int) -> tuple[str, ...]:
 
 
 def related_words(table: WordTable, norms: Sequence[str], count: int, seed: int) -> dict[str, tuple[str, ...]]:
-    """By word, so many of its neighbours of :data:`RELATED_RANKS` by cosine, the word itself not counted, drawn with a
-    seed that the word decides too; none for a word that the table does not know."""
+    """By word, ``count`` of its neighbours of :data:`RELATED_RANKS` by cosine, not counting the word itself, drawn with
+    a seed that also depends on the word. Words that are not in the table are left out."""
     pools = _neighbours(table, [norm for norm in dict.fromkeys(norms) if table.known(norm)])
     return {
         norm: tuple(random.Random(f"{seed} {norm}").sample(pool, min(count, len(pool)))) for norm, pool in pools.items()
