@@ -278,10 +278,14 @@ def _matrix(cells: Sequence[Mapping[str, Any]], rows: str, columns: str, descrip
     )
     # Opaque and light, so that the dark numbers can be read in both themes.
     shade = alt.Color("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=["#e9f0f8", "#8fb4dc"]))
-    return alt.layer(
-        base.mark_rect(cursor="pointer").encode(color=shade).add_params(_picking()),
-        base.mark_text(lineBreak="\n", dy=-6, fontSize=13, color="#1d2733").encode(text="shown:N"),
-    ).properties(height=alt.Step(46), description=description)
+    return (
+        alt.layer(
+            base.mark_rect(cursor="pointer").encode(color=shade).add_params(_picking()),
+            base.mark_text(lineBreak="\n", dy=-6, color="#1d2733").encode(text="shown:N"),
+        )
+        .properties(height=alt.Step(46), description=description)
+        .configure_text(fontSize=13)
+    )
 
 
 def _intervals(
