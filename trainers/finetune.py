@@ -152,6 +152,8 @@ def opened(folder: Path, recipe: Recipe, texts: Sequence[str], piece_texts: int)
         )  # fmt: skip
     except (OSError, ValueError) as error:
         raise RunError(f"{folder.name} cannot be opened for training: {str(error).splitlines()[0]}") from error
+    if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):
+        raise RunError(f"{folder.name} has no tokenizer files: copy the model again, with all its files")
     if piece_texts:
         tokenizer = cut_vocabulary(model, tokenizer, texts, piece_texts)
     return model, tokenizer
@@ -242,9 +244,9 @@ def trained(
     trainer.train(resume_from_checkpoint=args.resume)
     losses = {entry["step"]: entry["loss"] for entry in trainer.state.log_history if "loss" in entry}
     return [
-        {"step": entry["step"], "loss": losses.get(entry["step"], float("nan")), "dev": entry["eval_accuracy"]}
+        {"step": entry["step"], "loss": losses[entry["step"]], "dev": entry["eval_accuracy"]}
         for entry in trainer.state.log_history
-        if "eval_accuracy" in entry
+        if "eval_accuracy" in entry and entry["step"] in losses
     ]
 
 
@@ -276,14 +278,14 @@ def describe(
     title = args.title or Path(args.model).name
     lines = [
         f"# {title}\n",
-        f"{args.model}, fine-tuned as a cross-encoder for {recipe.task} by\n\n    {command}\n",
+        f"{Path(args.model).name}, fine-tuned as a cross-encoder for {recipe.task} by\n\n    {command}\n",
         f"Trained on {data}; licence of the weights: {recipe.licence}.\n",
         *(f"- {name}: {figures['accuracy']:.2%} of {figures['items']:,}" for name, figures in scores),
         f"\n| step | loss | {recipe.dev.name} |\n|---|---|---|",
         *(f"| {point['step']:,} | {point['loss']:.4f} | {point['dev']:.2%} |" for point in curve),
     ]
     (folder / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    notes = f"{args.model} fine-tuned by `{command}` on {data}."
+    notes = f"{Path(args.model).name} fine-tuned by `{command}` on {data}."
     settings = {"title": title, "task": recipe.task, "roles": list(recipe.roles), "licence": recipe.licence}
     add_settings(folder, **settings, notes=notes, results=dict(scores))
 
@@ -292,8 +294,8 @@ def typed(args: argparse.Namespace) -> str:
     """The command as it would be typed, without folders of this machine."""
     parser = argparse.ArgumentParser()
     add_arguments(parser)
-    command = ["python", "-m", "trainers", "finetune", args.model, "--recipe", args.recipe, "--data", "DATA"]
-    command += ["--out", args.out.name]
+    command = ["python", "-m", "trainers", "finetune", Path(args.model).name, "--recipe", args.recipe]
+    command += ["--data", "DATA", "--out", args.out.name]
     given = parser.parse_args(["M", "--recipe", "R", "--out", "O"])
     for name, default in vars(given).items():
         if name not in ("model", "recipe", "data", "out", "resume", "overwrite") and getattr(args, name) != default:
