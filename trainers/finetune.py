@@ -142,7 +142,7 @@ def opened(folder: Path, recipe: Recipe, texts: Sequence[str], piece_texts: int)
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
 
-    logging.set_verbosity_error()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     names = dict(enumerate(recipe.labels))
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
