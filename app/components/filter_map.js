@@ -8,6 +8,8 @@ const CHART = ".st-key-filter-map-chart .js-plotly-plot";
 const OWN = "own"; // the traces' `meta`
 const LIGHT = { paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", font: { color: "#1d2733", family: "Arial" } };
 const LINE = 18; // pixels of a caption's line
+const SETTLED = 50; // milliseconds after a change of the page: Streamlit and this script must not answer each other at once
+const MOST_RESETS = 20; // times that the same texts are drawn again after Streamlit
 
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
@@ -16,6 +18,9 @@ const wrapped = (text, most) => text.match(new RegExp(`.{1,${most}}(?=\\s|$)|\\S
 
 /** @extends {View<import("./payloads").Drawn["filterMap"] & { about: import("./payloads").About }>} */
 class FilterMapView extends View {
+  /** @type {any} */
+  pending = null;
+
   build() {
     const { reading, meaning } = this.data;
     const more = `${meaning} Drag the map to move it; the buttons at its upper right zoom, reset and enlarge it. Click a name below the map, or press Enter on it, to hide that class or show it again.`;
@@ -28,12 +33,18 @@ class FilterMapView extends View {
   start() {
     super.start();
     // Streamlit draws the chart later than this view, and draws it again for another map.
-    this.arrivals = new MutationObserver(() => this.draw());
+    this.arrivals = new MutationObserver(() => {
+      this.pending ??= setTimeout(() => {
+        this.pending = null;
+        this.draw();
+      }, SETTLED);
+    });
     this.arrivals.observe(document.body, { childList: true, subtree: true });
   }
 
   end() {
     this.arrivals.disconnect();
+    clearTimeout(this.pending);
     super.end();
   }
 
@@ -50,7 +61,8 @@ class FilterMapView extends View {
     const shown = JSON.stringify([home, traces]);
     // While the chart is new, Streamlit may draw it once more as it was before.
     const reset = traces.length > 0 && !chart.data.some(({ meta }) => meta === OWN);
-    if (chart.shown === shown && !reset) return;
+    if (chart.shown !== shown) chart.resets = 0;
+    else if (!reset || ++chart.resets > MOST_RESETS) return;
     chart.shown = shown;
     const { xaxis, yaxis } = chart._fullLayout;
     const outside = ([low, high], value) => value < low || value > high;

@@ -72,6 +72,17 @@ def type_into(page, label, text):
     box.press("Enter")
 
 
+DRAWINGS = """async () => {
+  const { react } = Plotly;
+  let count = 0;
+  Plotly.react = (...args) => { count += 1; return react(...args); };
+  await new Promise((done) => setTimeout(done, 1000));
+  Plotly.react = react;
+  return count;
+}"""
+"""How often the script draws the chart in a second."""
+
+
 def test_a_typed_text_becomes_a_star_an_edit_leaves_a_trail_and_a_reload_gives_the_same(open_page):
     page = open_page(link(first="a dog with a toy"), wait=SEEN)
     wait_for_star(page, "a dog with a toy")
@@ -84,6 +95,7 @@ def test_a_typed_text_becomes_a_star_an_edit_leaves_a_trail_and_a_reload_gives_t
     wait_for_star(page, "cold weather outside")
     assert [number for number, _ in stars(page)] == ["1", "2"]
     before = drawn(page)
+    assert page.evaluate(DRAWINGS) <= 1, "Streamlit and the script must not draw in turns"
     page.wait_for_url(re.compile("first2=cold"))
     page.reload()
     wait_for_star(page, "cold weather outside")
