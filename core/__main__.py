@@ -133,7 +133,12 @@ def _why(options: argparse.Namespace) -> None:
     if options.heads:
         with _watched(checkpoint, lambda: cost.of_heads(question)) as progress:
             effects = effects.with_links(question.heads(progress=progress))
-    print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1) if options.json else "\n".join(effects.to_text()))
+    if options.json:
+        print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1))
+        return
+    if len(checkpoint.labels) > 1 and question.explanation.contexts and not checkpoint.seconds:
+        print(f"{question.reason().sentence}\n")
+    print("\n".join(effects.to_text()))
 
 
 @contextmanager

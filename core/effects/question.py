@@ -20,7 +20,7 @@ import torch
 
 from core.card import right_class
 from core.checkpoint import Checkpoint
-from core.effects import gradients, turning
+from core.effects import gradients, reason, turning
 from core.effects.adversary import with_adversary
 from core.effects.faithfulness import faithfulness
 from core.effects.links import Taken, head_effects, link_effects
@@ -137,6 +137,11 @@ class Question:
     def smallest_change(self, *, progress: Progress = unheard) -> tuple[turning.Change, ...]:
         """The smallest changes of the words that turn the verdict (:func:`core.effects.turning.smallest_changes`)."""
         return turning.smallest_changes(self, progress)
+
+    def reason(self, *, progress: Progress = unheard) -> reason.Reason:
+        """Why this verdict, in a sentence that forward passes have confirmed (:func:`core.effects.reason.reason_for`).
+        Raises UserError for a model of single texts or with one output."""
+        return reason.reason_for(self, progress)
 
     def faithfulness(self, *, seed: int = 0, progress: Progress = unheard) -> Faithfulness:
         """How faithful the explanations of this verdict are, and what an adversary found."""
