@@ -89,3 +89,13 @@ def test_candidates_leave_the_rest_of_the_hypothesis_as_it_is():
 def test_a_model_of_single_texts_has_no_reason():
     with pytest.raises(UserError, match="a reason needs a pair of texts"):
         Question(load_named("sentiment-attconv"), "A good film.").reason()
+
+
+@pytest.mark.parametrize("name", ["nli-two-sided", "as-adaqa-att", "fever-attconv", "snli-phrases-kmin"])
+def test_the_reason_flips_the_verdict_of_ranking_models_and_of_long_texts(name):
+    checkpoint = load_named(name)
+    texts = "A dog is asleep " + "near a very old tree " * 60, "A cat is not asleep " + "near a very old tree " * 60
+    for pair in (texts, ("Who wrote Hamlet?", "Shakespeare wrote Hamlet.")):
+        verdict, reason = explain(checkpoint, *pair).verdict, Question(checkpoint, *pair).reason()
+        after = explain(checkpoint, *edited(pair, reason.edits))
+        assert after.verdict == reason.verdict and (reason.verdict != verdict) == bool(reason.kind)

@@ -175,9 +175,10 @@ def reason_for(question: Question, progress: Progress) -> Reason:
     explanation, labels = question.explanation, question.checkpoint.labels
     if len(labels) == 1 or not explanation.contexts:
         raise UserError("a reason needs a pair of texts and a model with several classes")
-    outcomes = _outcomes(question, progress)
-    target, names = question.target, class_names(labels, explanation.second.role)
-    flipped = next((group for group in outcomes if any(_flips(outcome, target) for outcome in group)), None)
+    target = labels.index(explanation.verdict)  # a model that ranks is asked about its verdict, too
+    outcomes, names = _outcomes(question, target, progress), class_names(labels, explanation.second.role)
+    flips = ([outcome for outcome in group if _flips(outcome, target)] for group in outcomes)
+    flipped = next(filter(None, flips), None)
     passes = 1 + sum(map(len, outcomes))
     pool = [outcome for group in outcomes for outcome in group] if flipped is None else flipped
     if not pool:
@@ -199,9 +200,12 @@ def reason_for(question: Question, progress: Progress) -> Reason:
     )
 
 
-def _outcomes(question: Question, progress: Progress) -> list[list[Outcome]]:
-    """The outcomes of each kind, in the order of :data:`KINDS`, up to the first kind that flips the verdict."""
-    premise, hypothesis = (question.checkpoint.reader.tokens(text) for text in (question.first, question.second))
+def _outcomes(question: Question, target: int, progress: Progress) -> list[list[Outcome]]:
+    """The outcomes of each kind, in the order of :data:`KINDS`, up to the first kind that flips the verdict. Words that
+    the model does not read, of a long text, are left alone."""
+    split, explanation = question.checkpoint.reader.tokens, question.explanation
+    premise = split(question.first)[: len(explanation.first.tokens)]
+    hypothesis = split(question.second)[: len(explanation.second.tokens)]
     pair, done = (premise, hypothesis), list[list[Outcome]]()
 
     def nearest(index: int, others: Sequence[int]) -> int | None:
@@ -219,11 +223,11 @@ def _outcomes(question: Question, progress: Progress) -> list[list[Outcome]]:
     progress(1, 3)
     done += [[outcome for outcome in tried if outcome.candidate.kind == kind] for kind in list(KINDS)[:4]]
     later: list[tuple[str, Iterable[Candidate]]] = [
-        (TOGETHER, together_candidates(tried, question.target)),
+        (TOGETHER, together_candidates(tried, target)),
         (SHARED, shared_candidates(*pair)),
     ]
     for number, (kind, candidates) in enumerate(later, start=2):
-        if any(_flips(outcome, question.target) for group in done for outcome in group):
+        if any(_flips(outcome, target) for group in done for outcome in group):
             break
         done.append(_tried(question, islice(candidates, KINDS[kind][0])))
         progress(number, 3)
