@@ -130,7 +130,7 @@ def whole_folder(folder: Path, last: str) -> Iterator[Path]:
             files = sorted(scratch.iterdir(), key=lambda path: path.name == last)
             for path in files:
                 _sync(path)
-            with _one_at_a_time(folder):
+            with one_at_a_time(folder):
                 for path in files:
                     path.replace(folder / path.name)
 
@@ -146,7 +146,7 @@ _SCRATCH = ".unfinished-*.tmp"
 def _scratch_folder(folder: Path) -> Iterator[Path]:
     """An empty folder in ``folder`` (so that its files can be moved within one disk) that no other writer has."""
     prefix, suffix = _SCRATCH.split("*")
-    with _one_at_a_time(folder):  # a scratch folder without its lock would be taken for a killed writer's
+    with one_at_a_time(folder):  # a scratch folder without its lock would be taken for a killed writer's
         _remove_abandoned(folder)
         scratch = Path(tempfile.mkdtemp(prefix=prefix, suffix=suffix, dir=folder))
         alive = FileLock(scratch / "lock")
@@ -167,9 +167,10 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 @contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """Wait until no other process or thread is in such a block for ``folder``."""
-    lock = folder / ".writing.lock"
+def one_at_a_time(folder: Path, name: str = ".writing.lock") -> Iterator[None]:
+    """A block that only one process or thread at a time runs for ``folder``. Blocks exclude each other by the ``name``
+    of their lock file. Raises filelock.Timeout after a minute."""
+    lock = folder / name
     with FileLock(lock, timeout=_PATIENCE):
         try:
             yield

@@ -137,8 +137,8 @@ def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
     # Tags have no width, so that the last column fills the remaining space.
     config = {
         "id": text(None, 66),
-        "first": text(roles.first, 140),
-        "second": text(roles.second, 140),
+        "first": text(roles.first, 126),
+        "second": text(roles.second, 126),
         "gold": text(None, 96),
         "tag": column.TextColumn("tags"),
     }

@@ -28,7 +28,7 @@ from core.desk import run as runs
 from core.desk.folders import FACTS
 from core.desk.run import MOST_MODELS, OTHER_COLUMN, TEXT_COLUMNS, Predictions, Run, RunHeader, RunModel, StoredRows
 from core.errors import DeskError, RunError
-from core.files import json_text, make_folder, read_json, whole_file, whole_folder, write_whole
+from core.files import json_text, make_folder, one_at_a_time, read_json, whole_file, whole_folder, write_whole
 from core.json_types import LENIENT, checked
 
 VERSION = 3
@@ -38,8 +38,6 @@ FEATURES = "features.parquet"
 """Features of the texts, which the desk computes once (:mod:`core.desk.table`)."""
 ROWS = 2048
 """Rows of a row group."""
-_PATIENCE = 60
-"""Seconds to wait for another process that changes the same run."""
 
 
 def model_file(sha256: str) -> str:
@@ -270,14 +268,9 @@ def write_header(folder: Path, header: RunHeader) -> None:
 @contextmanager
 def changing(folder: Path) -> Iterator[None]:
     """A block in which no other process changes the run."""
-    lock = folder / ".run.lock"
     try:
-        with FileLock(lock, timeout=_PATIENCE):
-            try:
-                yield
-            finally:
-                with contextlib.suppress(OSError):
-                    lock.unlink()
+        with one_at_a_time(folder, ".run.lock"):
+            yield
     except Timeout:
         raise DeskError(f"another process is writing {folder.name}: try again later") from None
 
