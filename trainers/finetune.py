@@ -239,6 +239,7 @@ def trained(
             metric_for_best_model="accuracy",
             dataloader_pin_memory=False,
             report_to=[],
+            disable_tqdm=False,
             seed=args.seed,
         ),
         train_dataset=Pairs(tokenizer, train, args.longest),
