@@ -21,7 +21,6 @@ from core.card import Card
 from core.cluster import cluster, each
 from core.data import Dataset
 from core.evaluation.predict import probabilities
-from core.evaluation.scores import QUESTION_KINDS, question_kind
 from core.files import whole_file
 from trainers import resume
 from trainers.recipe import DataSource, Recipe
@@ -101,19 +100,8 @@ def _keep_dev(run: TrainingRun, rows: np.ndarray) -> None:
         "groups": torch.tensor([names[group] for group in dev.groups or ()], dtype=torch.int64),
         "rows": torch.from_numpy(rows),
     }
-    if names:
-        tensors["question_words"] = _question_words(run.data)
     with whole_file(run.options.out / DEV) as scratch:
         save_file(tensors, scratch)
-
-
-def _question_words(data: TrainingData) -> torch.Tensor:
-    """The kind of each dev row's question as its number among QUESTION_KINDS, ``[N]``."""
-    norms = {number: norm for norm, number in data.vocabulary.ids.items()}
-    first = data.dev.first
-    texts = [first.flat[at : at + length] for at, length in zip(first.starts.tolist(), first.lengths, strict=True)]
-    kinds = [question_kind(norms.get(number, "") for number in text.tolist()) for text in texts]
-    return torch.tensor([QUESTION_KINDS.index(kind) for kind in kinds])
 
 
 def once_each(read: Callable[[Path, DataSource], Dataset]) -> Callable[[Path, DataSource], Dataset]:

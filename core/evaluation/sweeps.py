@@ -17,8 +17,6 @@ from core.models import REGISTRY
 
 LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
-TEACHERS = ("one teacher", "the teachers’ mean")
-"""Columns of distilled runs: the teachers' average score, and the score of their mean prediction."""
 SUITE_COLUMNS = {suite: f"accuracy ({suite} pairs)" for suite in ("simple", "order")}
 """Columns of runs that the suites were put to (:mod:`core.evaluation.probe`)."""
 SETTINGS: Mapping[str, InTables] = {
@@ -110,7 +108,7 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     if not {"seed", "best_epoch", measure} <= {*head} or len({*head}) < len(head):
         raise ValueError("its first line does not name a sweep’s columns")
     names = {measure: "MAP", "mrr": "MRR"} if measure == "map" else {measure: measure}
-    names |= {f"{measure} ({kind})": kind for kind in (*KINDS, *TEACHERS)}
+    names |= {f"{measure} ({kind})": kind for kind in KINDS}
     names |= {key: key for key in head if key.startswith("F1 (")}
     names |= {column: f"{suite} pairs" for suite, column in SUITE_COLUMNS.items()}
     columns = {key: name for key, name in names.items() if key in head}
@@ -210,8 +208,6 @@ def caption(sweep: Sweep, dev: str) -> str:
     )
     names = {*sweep.columns.values()}
     rest = "" if names.isdisjoint(KINDS) else f"; then {measures[0]} of each kind of classifier"
-    if not names.isdisjoint(TEACHERS):
-        rest += f"; then {measures[0]} of one teacher (mean of theirs) and of the teachers’ mean prediction"
     line += f" with the classifier that was kept{rest}. "
     if any(name.startswith("F1 (") for name in names):
         line += (

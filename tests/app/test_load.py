@@ -18,9 +18,9 @@ def run(coroutine):
 
 
 def test_simultaneous_visitors_get_the_same_answers_as_a_single_one(server):
-    """Each of three types two sentences, as fast as it is answered."""
+    """Each of three opens two pairs, as fast as they are answered."""
     process = next(one.pid for one in psutil.net_connections("tcp") if one.laddr and one.laddr.port == port(server))
-    own = run(phase(server, "test-light", 3, 1, pairs(), every=0, process=psutil.Process(process)))
+    own = run(phase(server, "test-light", 3, 2, pairs(), every=0, process=psutil.Process(process)))
     assert own.errors == [] and own.apart < 1e-6
     assert len(own.seconds) == 6 and 0 < max(own.seconds) < 60
     assert len(own.effects) == 6 and 0 < max(own.effects) < 60

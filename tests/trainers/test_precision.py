@@ -103,7 +103,7 @@ def test_a_run_begun_at_another_precision_is_not_taken_for_another_recipe(
 
 def test_a_table_says_the_precision_that_was_typed() -> None:
     options: JsonObject = {"recipe": "r.yaml", "changes": [], "vary": [], "alone": False, "alignments": []}
-    options |= {"probe": False, "seeds": "1", "teachers": "", "folds": 0}
+    options |= {"probe": False, "seeds": "1", "folds": 0}
     typed = {name: command(argparse.Namespace(**options, precision=name)) for name in ("auto", "bf16")}
     assert typed["auto"] == "python -m trainers sweep r --seeds 1"
     assert typed["bf16"] == f"{typed['auto']} --precision bf16"

@@ -95,45 +95,6 @@ def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path:
     assert "go together" in capsys.readouterr().err
 
 
-def test_rankings_are_told_by_question_word(data: Path, tmp_path: Path, capsys) -> None:
-    both = {name: tmp_path / f"{name}.csv" for name in ("all", "words")}
-    command = [
-        "sweep",
-        "wikiqa-phrases-kmax",
-        "--data",
-        str(data),
-        "--csv",
-        str(both["all"]),
-        "--question-words",
-        str(both["words"]),
-        "--runs",
-        str(tmp_path / "runs"),
-        "--vary",
-        "model.k=1,2",
-        *CHANGES,
-    ]
-    assert main(command) == 0
-    scored, parts = rows(both["all"]), rows(both["words"])
-    evaluated = [
-        "evaluate",
-        *map(str, (tmp_path / "runs").glob("*k=2*")),
-        str(data / "wikiqa/WikiQA-dev.tsv"),
-        "--json",
-    ]
-    capsys.readouterr()
-    assert main(evaluated) == 0
-    true = json.loads(capsys.readouterr().out)["question_words"]
-    of_two = {row["question_word"]: row for row in parts if row["model.k"] == "2"}
-    assert {word: (int(row["questions"]), float(row["map"])) for word, row in of_two.items()} == {
-        word: (told["questions"], pytest.approx(told["map"], abs=1e-4)) for word, told in true.items()
-    }
-    assert len(true) > 1
-    weighed = sum(int(row["questions"]) * float(row["map"]) for row in of_two.values())
-    assert weighed / sum(int(row["questions"]) for row in of_two.values()) == pytest.approx(
-        float(scored[1]["map"]), abs=1e-4
-    )
-
-
 def test_attention_of_each_run_is_measured_on_word_alignments(data: Path, tmp_path: Path, capsys) -> None:
     words, others, chunks = (tmp_path / name for name in ("words.json", "others.json", "chunks.wa"))
     words.write_text(json.dumps(PAIRS))
@@ -200,31 +161,6 @@ def test_keys_are_varied_one_at_a_time_beside_the_recipe_as_it_is(data: Path, tm
     assert labels == ["as the recipe says", "k = 1", "k = 2", "lr 0.01"]
 
 
-def test_questions_of_folds_keep_their_words(data: Path, tmp_path: Path) -> None:
-    words = tmp_path / "words.csv"
-    command = [
-        "sweep",
-        "wikiqa-phrases-kmax",
-        "--data",
-        str(data),
-        "--csv",
-        str(tmp_path / "a.csv"),
-        "--folds",
-        "2",
-        "--question-words",
-        str(words),
-        "--runs",
-        str(tmp_path / "runs"),
-        *CHANGES,
-    ]
-    assert main(command) == 0
-    counts = {"who": 0, "what": 0}
-    for row in rows(words):
-        counts[row["question_word"]] += int(row["questions"])
-    # Every fourth question of the 39 and 7 that have an answer.
-    assert counts == {"who": 10 + 2, "what": 29 + 5}
-
-
 def test_folds_hold_every_row_out_once_and_keep_questions_whole(data: Path) -> None:
     for name, whole in (("wikiqa-phrases-kmax", 39 * 3 + 8 * 3), ("sick-phrases-kmin", 144)):
         recipe = recipes.load(name, SMALL)
@@ -264,8 +200,6 @@ def test_a_run_of_other_settings_is_not_taken_for_this_one(data: Path, tmp_path:
         (["--vary", "model.k"], "--vary wants KEY=A,B,C"),
         (["--seeds", "1,x"], "--seeds wants whole numbers"),
         (["--csv", "nowhere/a.csv"], "does not exist"),
-        (["--question-words", "nowhere/a.csv"], "does not exist"),
-        (["--question-words", "a.csv"], "ranks no answers"),
     ],
 )
 def test_refusals(more: list[str], says: str, data: Path, tmp_path: Path, capsys) -> None:
@@ -314,34 +248,6 @@ def test_vectors_from_a_folder_are_scaled_and_spelt_as_the_tokeniser_does(tmp_pa
     np.save(tmp_path / "vectors.npy", vectors[:2])
     with pytest.raises(ValueError, match=r"4 words and vectors \[2, 3\]"):
         read_folder(tmp_path, {})
-
-
-def test_runs_of_a_fold_learn_from_the_mean_of_teachers(data: Path, tmp_path: Path, capsys) -> None:
-    written, runs = tmp_path / "folds.csv", tmp_path / "runs"
-    command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(written), "--runs", str(runs)]
-    command += ["--folds", "2", "--teachers", "4,5", "--seeds", "3", *CHANGES]
-    assert main(command) == 0
-    told = rows(written)
-    assert "--teachers 4,5 --folds 2" in told[0]["command"]
-    for row in told:
-        name = f"wikiqa-phrases-kmax-seed=3-fold={row['fold']}of2"
-        teachers = [load_file(runs / f"{name}-teacher={seed}" / DEV) for seed in (4, 5)]
-        student = load_file(next(runs.glob(f"{name}-taught*")) / DEV)
-        # Other seeds, the same fold.
-        assert all(np.array_equal(student["rows"], teacher["rows"]) for teacher in teachers)
-        assert not np.array_equal(teachers[0]["probabilities"], teachers[1]["probabilities"])
-        card = json.loads((next(runs.glob(f"{name}-taught*")) / "card.json").read_text())
-        assert [teacher["name"] for teacher in card["teachers"]] == ["wikiqa-phrases-kmax"] * 2 and card["seed"] == 3
-        chances = [teacher["probabilities"].astype(float) for teacher in teachers]
-        gold, groups = student["gold"], student["groups"].tolist()
-        alone = [summary(gold, own, groups, 1)["map"] for own in chances]
-        assert float(row["map (one teacher)"]) == pytest.approx(np.mean(alone), abs=1e-4)
-        together = summary(gold, np.mean(chances, axis=0), groups, 1)["map"]
-        assert float(row["map (the teachers’ mean)"]) == pytest.approx(together, abs=1e-4)
-    before = len(list(runs.iterdir()))
-    assert before == 6 and main(command) == 0 and rows(written) == told
-    assert "the teachers’ mean" in sweeps.read(written).columns.values()
-    assert "of one teacher (mean of theirs)" in sweeps.caption(sweeps.read(written), "WikiQA dev")
 
 
 def test_word_counts_are_scored_beside_a_network(data: Path, tmp_path: Path, capsys) -> None:

@@ -242,10 +242,6 @@ def _healthy(port: int) -> bool:
     return False
 
 
-_BOX = re.compile(r" (first|second)( \d+)?$")  # how the identifier of a sentence's box ends
-_PAIR, _REST = "pairlens", "pairlens_address"  # components by which both parts of the page are known
-
-
 class TimedVerdict(NamedTuple):
     """The page's answer to a pair: the class probabilities in order, and the seconds since the request."""
 
@@ -261,12 +257,8 @@ class Visitor:
 
     def __init__(self, address: str, headers: Mapping[str, str] | None = None, patience: float = 300) -> None:
         self._address, self._headers, self._patience = address, dict(headers or {}), patience
-        self._boxes: dict[str, str] = {}
-        self._parts: dict[str, str] = {}
-        self._texts: dict[str, str] = {}
-        self._page, self._query = "", ""
-        self._known: dict[str, ForwardMsg] = {}
-        """Messages of the last full run, by their hashes: the server need not send them again."""
+        self._known: list[str] = []
+        """Hashes of messages that the server need not send again."""
 
     async def __aenter__(self) -> Visitor:
         url = self._address.replace("http", "ws", 1) + "/_stcore/stream"
@@ -290,90 +282,45 @@ class Visitor:
         await self._socket.close()
 
     async def open(self, **link: str) -> TimedVerdict:
-        """Open Explore at an address with these parameters, of which ``first`` and ``second`` are needed."""
-        self._query, self._texts = urlencode(link), {}
-        return await self._answer(link["first"], link["second"], "")
-
-    async def type(self, side: str, text: str) -> TimedVerdict:
-        """Type another ``first`` or ``second`` sentence and press Enter; with the verdict on screen the browser has the
-        rest of the page drawn."""
-        self._texts[self._boxes[side]] = text
-        link = dict(self._shown) | {side: text}
-        verdict = await self._answer(link["first"], link["second"], self._parts[_PAIR])
-        await self._answer(verdict.first, verdict.second, self._parts[_REST], verdict)
-        return verdict
-
-    async def _answer(self, first: str, second: str, part: str, verdict: TimedVerdict | None = None) -> TimedVerdict:
-        """Let a part of the page run, or all of it (empty), until its last message. The verdict's time is when its
-        own message arrives; ``verdict``: the previous one."""
-        started = time.perf_counter()
-        known, new = self._known, dict[str, ForwardMsg]()
-        await self._socket.send(self._run(known, part))
+        """Open an address of Explore with these parameters, of which ``first`` and ``second`` are needed, as Back and
+        edited addresses do. The verdict's time is when its own message arrives; this returns after the last one."""
+        started, question = time.perf_counter(), BackMsg()
+        question.rerun_script.query_string = urlencode(link)
+        question.rerun_script.context_info.url = f"{self._address}/"
+        question.rerun_script.cached_message_hashes.extend(self._known)
+        known, verdict = list[str](), None
         try:
             async with asyncio.timeout(self._patience):
+                await self._socket.send(question.SerializeToString())
                 while True:
-                    message = await self._message(known)
-                    if message.metadata.cacheable:
-                        new[message.hash] = message
-                    kind = message.WhichOneof("type")
-                    if kind == "new_session":
-                        self._page = message.new_session.page_script_hash
-                    elif kind == "delta":
-                        drawn = self._read(message)
-                        if drawn is not None and (drawn["link"]["first"], drawn["link"]["second"]) == (first, second):
-                            shares = tuple(one["p"] for one in drawn["verdict"]["classes"])
-                            verdict = verdict or TimedVerdict(first, second, shares, time.perf_counter() - started)
-                            self._shown = {"first": first, "second": second}
-                    elif kind == "script_finished" and verdict is not None:
-                        self._known = known if part else new
+                    data, message = await self._socket.recv(), ForwardMsg()
+                    message.ParseFromString(data if isinstance(data, bytes) else data.encode())
+                    if message.ref_hash or message.metadata.cacheable:
+                        known.append(message.ref_hash or message.hash)
+                    shown = _shown_pair(message)
+                    if shown and (shown["link"]["first"], shown["link"]["second"]) == (link["first"], link["second"]):
+                        shares = tuple(share["p"] for share in shown["verdict"]["classes"])
+                        seconds = time.perf_counter() - started
+                        verdict = TimedVerdict(link["first"], link["second"], shares, seconds)
+                    elif message.WhichOneof("type") == "script_finished" and verdict:
+                        self._known = known
                         return verdict
         except (TimeoutError, websockets.WebSocketException) as error:
             why = f"{type(error).__name__} {error}".rstrip()
             raise RunError(f"the app did not answer ({why}): is it busy, or was it stopped?") from error
 
-    def _run(self, known: Mapping[str, ForwardMsg], part: str) -> bytes:
-        message = BackMsg()
-        run = message.rerun_script
-        run.fragment_id = part
-        run.query_string, run.page_script_hash = self._query, self._page
-        run.context_info.url = f"{self._address}/"
-        run.cached_message_hashes.extend(known)
-        for box, text in self._texts.items():
-            run.widget_states.widgets.add(id=box, string_value=text)
-        return bytes(message.SerializeToString())
 
-    async def _message(self, known: Mapping[str, ForwardMsg]) -> ForwardMsg:
-        """The next one. One that is known comes as its hash, with new metadata."""
-        data, message = await self._socket.recv(), ForwardMsg()
-        message.ParseFromString(data if isinstance(data, bytes) else data.encode())
-        if message.WhichOneof("type") == "ref_hash":
-            whole = ForwardMsg()
-            whole.CopyFrom(known[message.ref_hash])
-            whole.metadata.CopyFrom(message.metadata)
-            message = whole
-        return message
-
-    def _read(self, message: ForwardMsg) -> JsonObject | None:
-        """Remember a sentence's box, and the parts of the page; the drawing of a pair is returned."""
-        element = message.delta.new_element
-        kind = element.WhichOneof("type")
-        if kind in ("text_input", "text_area"):
-            box = getattr(element, kind).id
-            side = _BOX.search(box)
-            if side:
-                self._boxes[side[1]] = box
-        elif kind == "bidi_component" and element.bidi_component.component_name in (_PAIR, _REST):
-            self._parts.setdefault(element.bidi_component.component_name, message.delta.fragment_id)
-            data = json.loads(element.bidi_component.json)
-            if data.get("view") == "pair":
-                return json.loads(data["drawing"])
-        return None
+def _shown_pair(message: ForwardMsg) -> JsonObject | None:
+    """The drawing of a pair, if that is what the message has."""
+    component = message.delta.new_element.bidi_component
+    data = json.loads(component.json or "{}")
+    return json.loads(data["drawing"]) if data.get("view") == "pair" else None
 
 
 SIDES = ("first", "second")
 SESSIONS = (1, 20, 50, 100)
-EVERY = 5.0  # seconds between two sentences of a visitor
-ROUNDS, CLOSE = 3, 1e-6  # probabilities that are further apart are wrong
+EVERY = 5.0  # seconds between two pairs of a visitor
+ROUNDS, CLOSE = 6, 1e-6  # probabilities that are further apart are wrong
 _WORDS = (
     "A man|A woman|A boy|A girl|A dog|A cat|An old man|A young girl|Two men|Three women|A child|A horse",
     "runs|sleeps|walks|sits|jumps|eats|plays|stands|waits|swims|sings|falls",
@@ -383,7 +330,7 @@ _WORDS = (
 
 @dataclass
 class Phase:
-    """The measurements of one number of sessions: seconds of each typed pair's verdict and of its word effects over
+    """The measurements of one number of sessions: seconds of each opened pair's verdict and of its word effects over
     HTTP, error messages, the server's bytes at the end, and the largest difference of a probability from the one
     computed alone."""
 
@@ -407,7 +354,7 @@ class Phase:
     def rows(self) -> list[Measurement]:
         """The times within which 95 % were answered."""
         bar, of = 1.5 if self.sessions == 20 else None, counted(self.sessions, "session")
-        measured = (("a verdict", self.seconds, bar), ("word effects over HTTP", self.effects, None))
+        measured = (("an opened pair's verdict", self.seconds, bar), ("word effects over HTTP", self.effects, None))
         return [
             Measurement(f"load: p95 of {name}, {of}", float(most), "s", bar, note=f"p50 {median:.2f} s")
             for name, seconds, bar in measured
@@ -431,28 +378,29 @@ async def phase(
     every: float = EVERY,
     process: psutil.Process | None = None,
 ) -> Phase:
-    """``sessions`` visitors each type ``rounds`` pairs, one sentence ``every`` so often (seconds; 0: without a pause),
-    with staggered starts, and request the word effects of each pair. ``process``: the server's, whose memory is
+    """``sessions`` visitors each open ``rounds`` pairs, one ``every`` so often (seconds; 0: without a pause), with
+    staggered starts, and request the word effects of each. ``process``: the server's, whose memory is
     measured."""
     own, answers = Phase(sessions), list[TimedVerdict]()
     ready, begin, leave = asyncio.Semaphore(0), asyncio.Event(), asyncio.Event()
     loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(sessions)
 
+    def link() -> dict[str, str]:
+        return {"model": model, **dict(zip(SIDES, next(texts), strict=True))}
+
     async def visit(number: int) -> None:
         try:
             async with Visitor(address) as visitor:
-                await visitor.open(model=model, **dict(zip(SIDES, next(texts), strict=True)))
+                await visitor.open(**link())
                 ready.release()
                 await begin.wait()
                 await asyncio.sleep(every * number / sessions)
                 for _ in range(rounds):
-                    for side, text in zip(SIDES, next(texts), strict=True):
-                        started = time.perf_counter()
-                        answers.append(await visitor.type(side, text))
-                        body = {"model": model, "first": answers[-1].first, "second": answers[-1].second}
-                        ask = functools.partial(seconds_until_answered, address, "why", body, f"visitor {number}")
-                        own.effects.append(await loop.run_in_executor(threads, ask))
-                        await asyncio.sleep(max(0.0, every - (time.perf_counter() - started)))
+                    started, body = time.perf_counter(), link()
+                    answers.append(await visitor.open(**body))
+                    ask = functools.partial(seconds_until_answered, address, "why", body, f"visitor {number}")
+                    own.effects.append(await loop.run_in_executor(threads, ask))
+                    await asyncio.sleep(max(0.0, every - (time.perf_counter() - started)))
                 ready.release()
                 await leave.wait()
         except RunError as error:
