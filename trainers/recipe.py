@@ -232,10 +232,7 @@ def _with_its_model(path: Path) -> JsonObject:
         return values
     if not isinstance(like, str) or like not in files():
         raise RecipeError(f"like must name a recipe{hint(str(like), names())}")
-    base = _keys(files()[like])
-    if "like" in base:
-        raise RecipeError(f"like: {like} is itself like another recipe; name that one")
-    return base | values
+    return _with_its_model(files()[like]) | values
 
 
 def _keys(path: Path) -> JsonObject:
