@@ -1,7 +1,7 @@
-"""CSV to be opened in a spreadsheet, and reading its cells again.
+"""CSV to be opened in a spreadsheet.
 
 A spreadsheet runs a cell that begins with one of ``= + - @``, a tab or a carriage return as a formula, so such a cell
-gets an apostrophe in front, and so does one that begins with an apostrophe: reading takes exactly one away.
+gets an apostrophe in front, and so does one that begins with an apostrophe, so that exactly one can be taken away.
 """
 
 from __future__ import annotations
@@ -16,11 +16,6 @@ _DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "'")
 def neutral(text: str) -> str:
     """The text as a cell that no spreadsheet runs."""
     return "'" + text if text.startswith(_DANGEROUS) else text
-
-
-def restored(cell: str) -> str:
-    """The text of such a cell."""
-    return cell.removeprefix("'")
 
 
 def csv_text(head: Iterable[str], rows: Iterable[Sequence[object]]) -> str:

@@ -1,5 +1,4 @@
-"""Export of rows, tags (CSV and JSON) and the report, and import of tags by row id. Conflicts are listed and only
-overwritten on request."""
+"""Export of rows, tags (CSV and JSON) and the report."""
 
 from __future__ import annotations
 
@@ -9,36 +8,24 @@ import re
 import streamlit as st
 
 from app import page_style
-from app.desk import annotator, measures, strongest_words
-from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, show
-from app.pair_form import once
+from app.desk import measures, strongest_words
+from app.desk.open_run import PAGE, OpenRun, checkpoint_named
 from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named
-from core.data.lines import text_of
 from core.desk import charts
 from core.desk.agreement import agreement
-from core.desk.exchange import Import, plan, read_tags, tags_to_csv, to_csv, to_json
+from core.desk.exchange import tags_to_csv, to_csv, to_json
 from core.desk.report import MOST_EXAMPLES, ReportedRow, report
-from core.errors import DeskError
 from core.explain import explain
 from core.reading.reader import PairError
 from core.wording import counted
 
-_SHOWN = 50
 _REPORTED = 25
 """The most slices and words in the report."""
 
 
 def view(opened: OpenRun) -> None:
-    """Downloads, then the import."""
-    left, right = st.container(key="side by side, files").columns(2, gap="large")
-    with left:
-        _export(opened)
-    with right:
-        _import(opened)
-
-
-def _export(opened: OpenRun) -> None:
+    """The downloads."""
     run, state, rows = opened.run, opened.state, opened.rows
     stem = re.sub(r"[^\w.-]+", "-", run.dataset.name.split(".")[0])
     page_style.heading("Export")
@@ -91,61 +78,3 @@ def _example(opened: OpenRun, key: str) -> ReportedRow:
             continue
     people = opened.state.row(key)
     return ReportedRow(key, place, explanations, sorted(people.tags_that_hold()), list(people.notes.items()))
-
-
-def _import(opened: OpenRun) -> None:
-    name = annotator.name()
-    page_style.heading("Import")
-    page_style.note(
-        "Tags by row id, as “Tags (CSV)” writes them; or a table with the columns id and tags; separate tags with |."
-    )
-    uploaded = st.file_uploader("Tags from CSV", "csv", key="desk tags in", max_upload_size=5)
-    if uploaded is None:
-        return
-    if not name:
-        page_style.notice(["Type your name in the sidebar first: the import is logged under it."])
-        return
-    try:
-        shown_as: dict[str, str] = {}
-        for tag in opened.annotations.taxonomy():
-            shown_as |= {name.casefold(): tag.name for name in (tag.name, *tag.merged)}
-
-        def read() -> Import:
-            lines = read_tags(text_of(uploaded.getvalue()), name)
-            return plan(opened.run, opened.state, shown_as, lines)
-
-        planned = once("desk import", (uploaded.file_id, name, opened.version), read)
-    except DeskError as error:
-        page_style.notice([f"{error}."])
-        return
-    _planned(opened, planned, name)
-
-
-def _planned(opened: OpenRun, planned: Import, name: str) -> None:
-    """The effect of an import, and the button that performs it."""
-    sentences = [
-        f"{counted(len(planned.new), 'line')} to import, {planned.same:,} already here, "
-        f"{counted(len(planned.conflicts), 'conflict')}, {len(planned.strange):,} of unknown rows."
-    ]
-    if planned.new_tags:
-        sentences.append(f"New tags: {', '.join(planned.new_tags[:20])}.")
-    page_style.notice(sentences)
-    for conflict in planned.conflicts[:_SHOWN]:
-        marked = conflict.marked
-        here = f"{', '.join(sorted(conflict.tags)) or 'no tag'}{' and another note' if conflict.note else ''}"
-        there = ", ".join(sorted(marked.tags)) or "no tag"
-        page_style.note(f"Row {marked.row}, {marked.annotator}: here {here}; in the file {there}")
-    if len(planned.conflicts) > _SHOWN:
-        page_style.note(f"and {len(planned.conflicts) - _SHOWN:,} more")
-    overwrite = bool(planned.conflicts) and st.checkbox(
-        "Resolve the conflicts in favour of the file", key="desk overwrite"
-    )
-    lines = [*planned.new, *((conflict.marked for conflict in planned.conflicts) if overwrite else ())]
-
-    def take() -> None:
-        attempt(lambda: opened.annotations.take(name, opened.file, planned.new_tags, lines))
-        show()
-
-    st.button(
-        f"Import {counted(len(lines), 'line')}", key="desk take", on_click=take, disabled=not lines, type="primary"
-    )

@@ -18,7 +18,7 @@ VIEWS = {
     "words": "Strongest words",
     "against": "A against B",
     "tags": "Tags",
-    "files": "Export and import",
+    "files": "Export",
 }
 """Parts of the page by their name in a link."""
 

@@ -142,16 +142,6 @@ def _western(raw: bytes) -> str | None:
         return None
 
 
-def text_of(content: bytes) -> str:
-    """A small file's text, by the encodings of :func:`lines_of`."""
-    if content.startswith(_UTF_16):
-        return content.decode("utf-16", "replace")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
-
-
 def _refused(path: Path, error: OSError) -> DataError:
     if isinstance(error, FileNotFoundError):
         return DataError(f"{path} does not exist; give the path of a data file (see --help for the layouts)")

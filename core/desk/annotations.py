@@ -7,7 +7,7 @@ refused where the same subject has been changed since.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -65,16 +65,6 @@ class FileState:
     def row(self, key: str) -> RowState:
         """The state of a row, which may be empty."""
         return self.rows.get(key) or RowState()
-
-
-@dataclass(frozen=True)
-class Marked:
-    """One line of a file of tags: all tags that an annotator gave a row, and the note."""
-
-    row: str
-    annotator: str
-    tags: frozenset[str]
-    note: str
 
 
 class Annotations:
@@ -178,18 +168,6 @@ class Annotations:
                 raise DeskError("a tag cannot be merged into itself: choose two tags")
             _set(connection, Write(by, Subject("tag merged", tag=number), str(target)))
 
-    def take(self, author: str, file: str, new_tags: Iterable[str], lines: Sequence[Marked]) -> None:
-        """Apply all lines of an imported file or none of them. ``author`` adds the ``new_tags`` that do not exist.
-        Raises DeskError where a line has a tag that neither exists nor is new."""
-        with self._writing(author) as (connection, by):
-            taxonomy = Taxonomy(connection)
-            known = {name.casefold() for name in taxonomy.names.values()}
-            for name in new_tags:
-                if name.casefold() not in known:
-                    taxonomy.add(by, name)
-            current = event_log.values(connection, file)
-            event_log.append(connection, _imported(connection, taxonomy, file, current, lines), current)
-
     def undo(self, annotator: str, number: int) -> None:
         """Restore the value from before an event. Raises DeskError where it was undone already, or its subject has
         another value now."""
@@ -242,29 +220,3 @@ def _set(connection: Connection, *writes: Write, undoes: int | None = None) -> N
         if write.subject.tag and current.get(write.subject) != write.value:
             Taxonomy(connection).check(write.subject, write.value)
     event_log.append(connection, writes, current, undoes)
-
-
-def _imported(
-    connection: Connection, taxonomy: Taxonomy, file: str, current: Iterable[Subject], lines: Sequence[Marked]
-) -> Iterator[Write]:
-    """The writes that make the state what the lines say, in their order."""
-    numbers = {name.casefold(): taxonomy.shown_as(number) for number, name in taxonomy.names.items()}
-    names = dict.fromkeys(line.annotator for line in lines)
-    annotators = {name: event_log.annotator_number(connection, name) for name in names}
-    given: dict[tuple[int, str], list[int]] = defaultdict(list)
-    for subject in current:
-        if subject.kind == "tag":
-            given[subject.owner, subject.row].append(subject.tag)
-    for line in lines:
-        check_row(line.row)
-        by = annotators[line.annotator]
-        tags = [numbers.get(name.casefold()) or taxonomy.number(name) for name in sorted(line.tags)]
-        before = sorted(given.get((by, line.row), []))
-        removed = [(tag, None) for tag in before if taxonomy.shown_as(tag) not in tags]
-        added = [(tag, YES) for tag in tags if tag not in map(taxonomy.shown_as, before)]
-        for tag, value in (*removed, *added):
-            yield Write(by, Subject("tag", file, line.row, tag, by), value)
-        if not tags:
-            yield Write(by, Subject("looked", file, line.row, owner=by), YES)
-        if line.note:
-            yield Write(by, Subject("note", file, line.row, owner=by), line.note)

@@ -1,25 +1,18 @@
-"""Export of rows, predictions and tags as CSV and JSON, and import of tags by row id."""
+"""Export of rows, predictions and tags as CSV and JSON."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
-from core.desk.annotations import FileState, Marked
+from core.desk.annotations import FileState
 from core.desk.run import Run, column_of
-from core.desk.schema import LONGEST_NOTE, clean
-from core.errors import DeskError
-from core.spreadsheet import csv_text, restored
+from core.spreadsheet import csv_text
 
 SEPARATOR = " | "
 """Separates the tags of a row; names of tags do not contain it."""
 _TAG_HEAD = ("id", "annotator", "tags", "note")
-MOST_LINES = 200_000
 
 
 def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
@@ -74,7 +67,7 @@ def to_csv(run: Run, state: FileState, rows: np.ndarray) -> str:
 
 
 def tags_to_csv(run: Run, state: FileState) -> str:
-    """One line per row and annotator who reviewed it; :func:`read_tags` reads it."""
+    """One line per row and annotator who reviewed it."""
     lines = []
     for key in run.keys:
         own = state.row(key)
@@ -82,74 +75,3 @@ def tags_to_csv(run: Run, state: FileState) -> str:
             tags = SEPARATOR.join(sorted(own.tags_of(annotator)))
             lines.append([key, annotator, tags, own.notes.get(annotator, "")])
     return csv_text(_TAG_HEAD, lines)
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """A line that contradicts the annotator's tags or note in the database."""
-
-    marked: Marked
-    tags: frozenset[str]
-    note: str
-
-
-@dataclass(frozen=True)
-class Import:
-    """The changes that a file of tags would make. ``strange``: ids of rows that are not in the run."""
-
-    new: tuple[Marked, ...]
-    conflicts: tuple[Conflict, ...]
-    same: int
-    strange: tuple[str, ...]
-    new_tags: tuple[str, ...]
-
-
-def read_tags(text: str, annotator: str) -> list[Marked]:
-    """The lines of a CSV file with the columns id and tags (separated by ``|``), optionally annotator and note. Lines
-    without an annotator are ``annotator``'s. Raises DeskError for any other file."""
-    text = text.removeprefix("\ufeff")
-    first = text.partition("\n")[0]
-    # Spreadsheets write semicolons in some locales.
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
-    try:
-        lines = [line for line in reader if any(line)]
-    except csv.Error as error:
-        raise DeskError(f"this is not a CSV file ({error}): choose one exported with “Tags (CSV)”") from None
-    head = [restored(name).strip().lower() for name in lines[0]] if lines else []
-    if not {"id", "tags"} <= set(head):
-        raise DeskError("the file has no columns id and tags: choose one exported with “Tags (CSV)”")
-    if len(lines) > MOST_LINES:
-        raise DeskError(f"the file has {len(lines):,} lines, more than {MOST_LINES:,}: split it")
-    out = []
-    for number, line in enumerate(lines[1:], start=2):
-        if len(line) != len(head):
-            raise DeskError(f"line {number} has {len(line)} cells instead of {len(head)}: fix the file")
-        cells = dict(zip(head, map(restored, line), strict=True))
-        tags = frozenset(clean(tag) for tag in cells["tags"].split("|") if clean(tag))
-        by = clean(cells.get("annotator", "")) or clean(annotator)
-        if not by:
-            raise DeskError(f"line {number} has no annotator: type your name to import such lines as yours")
-        out.append(Marked(cells["id"], by, tags, clean(cells.get("note", ""), LONGEST_NOTE)))
-    return out
-
-
-def plan(run: Run, state: FileState, taxonomy: Mapping[str, str], lines: Iterable[Marked]) -> Import:
-    """The changes that the lines would make. ``taxonomy``: the tag that each name, in lower case, is shown as."""
-    new, conflicts, same, strange, new_tags = [], [], 0, [], dict[str, None]()
-    for line in lines:
-        if line.row not in run.places:
-            strange.append(line.row)
-            continue
-        tags = frozenset(taxonomy.get(tag.casefold(), tag) for tag in line.tags)
-        new_tags |= dict.fromkeys(tag for tag in sorted(tags) if tag.casefold() not in taxonomy)
-        marked = Marked(line.row, line.annotator, tags, line.note)
-        row = state.row(line.row)
-        here, looked = row.tags_of(line.annotator), line.annotator in row.looked
-        note = row.notes.get(line.annotator, "")
-        if here == tags and looked and note == line.note:
-            same += 1
-        elif (looked and here != tags) or (note and note != line.note):
-            conflicts.append(Conflict(marked, frozenset(here), note))
-        else:
-            new.append(marked)
-    return Import(tuple(new), tuple(conflicts), same, tuple(strange), tuple(new_tags))

@@ -14,7 +14,7 @@ from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from app.page_state.error_desk import DeskState
 from core.checkpoint import read_card
 from core.data import read
-from core.desk import exchange, store
+from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.charts import CHOSEN
 from core.desk.database import open_database
@@ -184,18 +184,6 @@ def test_the_report_has_its_rows_after_loading_again_and_for_others(kept_run):
     assert Annotations(open_database()).state(kept_run.dataset.sha256).reported == ()
     app.run()
     assert not next(box for box in app.checkbox if box.label == "In the report").value
-
-
-def test_an_imported_file_is_read_once_for_each_name_and_taken_under_the_last(kept_run, monkeypatch):
-    read = []
-    monkeypatch.setattr("app.desk.files.read_tags", lambda text, by: read.append(by) or exchange.read_tags(text, by))
-    app = write_as(page(kept_run, view="files"), "Ann")
-    app.file_uploader[0].set_value(("tags.csv", b"id,tags\n2n,other\n", "text/csv")).run()
-    app.run()
-    write_as(app, "Bob")
-    assert read == ["Ann", "Bob"]
-    next(one for one in app.button if one.label.startswith("Import")).click().run()
-    assert Annotations(open_database()).state(kept_run.dataset.sha256).row("2n").tags == {"other": {"Bob"}}
 
 
 def test_scores_slices_and_models_compared(kept_run):

@@ -12,7 +12,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from core.desk import schema
-from core.desk.annotations import Annotations, FileState, Marked, RowState
+from core.desk.annotations import Annotations, FileState, RowState
 from core.desk.database import open_database
 from core.errors import DeskError
 from tests.core.write_tags import FILE, THREADS, WRITES
@@ -239,7 +239,6 @@ def test_a_row_that_no_database_can_hold_is_named_by_its_id(annotations, row, wh
         lambda: annotations.look("Ann", FILE, row),
         lambda: annotations.note("Ann", FILE, row, "why"),
         lambda: annotations.settle("Ann", FILE, row, "other", True),
-        lambda: annotations.take("Ann", FILE, [], [Marked(row, "Ann", frozenset({"other"}), "")]),
         lambda: annotations.history(FILE, row),
     ):
         with pytest.raises(DeskError, match=why):

@@ -1,4 +1,4 @@
-"""The desk's exports and imports: neutralised and restored formulas, listed conflicts, a complete report."""
+"""The desk's exports: neutralised formulas, a complete report."""
 
 import csv
 import io
@@ -7,22 +7,19 @@ import re
 
 import numpy as np
 import pytest
-import sqlalchemy as sa
 
-from core.data.lines import text_of
 from core.desk import charts
 from core.desk.agreement import agreement
-from core.desk.annotations import Annotations, Marked, RowState
+from core.desk.annotations import Annotations, RowState
 from core.desk.database import open_database
-from core.desk.exchange import plan, read_tags, tags_to_csv, to_csv, to_json
+from core.desk.exchange import tags_to_csv, to_csv, to_json
 from core.desk.filters import rows_of
 from core.desk.report import ReportedRow, report
 from core.desk.slices import scored
 from core.desk.table import open_table
-from core.errors import DeskError
 from core.evaluation.reliability import mcnemar, reliability
 from core.explain import explain
-from core.spreadsheet import csv_text, neutral, restored
+from core.spreadsheet import csv_text, neutral
 from tests.core.made_up import make_checkpoint
 from tests.core.made_up_runs import LABELS, made_up_run
 
@@ -44,27 +41,18 @@ def annotations(database):
 def test_formulas_are_neutral_and_come_back_unchanged(text):
     cell = neutral(text)
     assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-    assert restored(cell) == text
+    assert cell.removeprefix("'") == text
 
 
 @pytest.mark.parametrize("text", ["a dog\r=1+1", "a\nb", "a\r\nb", 'a "dog"', "a,b", "-", "'", "\t=1"])
 def test_a_text_stays_in_its_cell(text):
     table = csv_text(["text", "n"], [[text, -1]])
     # As a spreadsheet divides it, for which a bare carriage return ends a row, too.
-    assert [[restored(cell) for cell in row] for row in csv.reader(io.StringIO(table, newline=""))] == [
+    assert [[cell.removeprefix("'") for cell in row] for row in csv.reader(io.StringIO(table, newline=""))] == [
         ["text", "n"],
         [text, "-1"],
     ]
     assert "\r" not in re.sub(r'"[^"]*"', "", table)
-
-
-def test_a_note_with_a_bare_carriage_return_comes_back_in(run, annotations):
-    file = run.dataset.sha256
-    annotations.give("Ann", file, "1e", "other")
-    annotations.note("Ann", file, "1e", "why\r=1+1")
-    state = annotations.state(file)
-    (line,) = read_tags(tags_to_csv(run, state), "")
-    assert line.note == state.row("1e").notes["Ann"] and "=1+1" in line.note
 
 
 def test_rows_go_out_with_predictions_tags_and_the_files_columns(run, annotations):
@@ -86,116 +74,20 @@ def test_rows_go_out_with_predictions_tags_and_the_files_columns(run, annotation
     assert whole["rows"][2]["second"] == "=SUM(A1) <b>toy</b>" and whole["rows"][2]["given"] == {"other": ["Ann"]}
 
 
-def test_tags_go_out_and_come_back_in(run, annotations):
+def test_tags_go_out_by_row_and_annotator(run, annotations):
     file = run.dataset.sha256
     annotations.add_tag("Ann", "=evil|tag")
     annotations.give("Ann", file, "1e", "=evil/tag")
     annotations.give("Ann", file, "1e", "other")
     annotations.look("Bob", file, "1c#2")
-    annotations.note("Bob", file, "1e", "-1\n@x")
-    before = annotations.state(file)
-    text = tags_to_csv(run, before)
-    cells = [cell for line in csv.reader(io.StringIO(text)) for cell in line]
-    assert not [cell for cell in cells if cell.startswith(("=", "-", "@"))]
-    reads_as = {tag.name.casefold(): tag.name for tag in annotations.taxonomy()}
-    same = plan(run, before, reads_as, read_tags(text, ""))
-    assert (same.new, same.conflicts, same.strange, same.new_tags) == ((), (), (), ())
-    for change in annotations.history(file):
-        annotations.undo("Ann", change.id)
-    empty = annotations.state(file)
-    assert not empty.rows
-    planned = plan(run, empty, reads_as, read_tags(text, ""))
-    annotations.take("Ann", file, planned.new_tags, planned.new)
-    assert annotations.state(file) == before
-
-
-def test_conflicts_are_listed_and_nothing_is_overwritten(run, annotations):
-    file = run.dataset.sha256
-    annotations.give("Ann", file, "1e", "other")
-    text = "id,tags,note\n1e,misled by noise,\n1c,OTHER | new one,a note\nnobody,other,\n2e,,\n"
-    state = annotations.state(file)
-    reads_as = {tag.name.casefold(): tag.name for tag in annotations.taxonomy()}
-    lines = read_tags("\ufeff" + text, "Ann")
-    planned = plan(run, state, reads_as, lines)
-    assert planned.strange == ("nobody",) and planned.new_tags == ("new one",)
-    (conflict,) = planned.conflicts
-    assert (conflict.marked.row, conflict.tags) == ("1e", {"other"})
-    annotations.take("Ann", file, planned.new_tags, planned.new)
-    state = annotations.state(file)
-    assert state.rows == {
-        "1e": RowState({"other": {"Ann"}}, {"Ann"}),
-        "1c": RowState({"other": {"Ann"}, "new one": {"Ann"}}, {"Ann"}, {"Ann": "a note"}),
-        "2e": RowState(looked={"Ann"}),
-    }
-    again = plan(run, state, reads_as | {"new one": "new one"}, lines)
-    annotations.take("Ann", file, again.new_tags, [conflict.marked])
-    assert annotations.state(file).row("1e").tags == {"misled by noise": {"Ann"}}
-
-
-def test_an_import_is_whole_or_not_at_all_and_each_of_its_changes_can_be_undone(run, annotations):
-    file = run.dataset.sha256
-    annotations.add_tag("Bob", "irony")
-    annotations.give("Ann", file, "1e", "irony")
-    annotations.merge_tags("Bob", "irony", "other")
-    annotations.note("Ann", file, "1e", "old")
-    before, history = annotations.state(file), annotations.history()
-    taxonomy = {tag.name.casefold(): tag.name for tag in annotations.taxonomy()}
-    lines = read_tags("id,tags,note\n1e,misled by noise,new\n1c,other | fresh,\n1c,misled by noise,\n2n,,\n", "Ann")
-    planned = plan(run, before, taxonomy, lines)
-    with pytest.raises(DeskError, match="no tag 'gone since'"):
-        annotations.take("Ann", file, planned.new_tags, [*lines, Marked("2e", "Ann", frozenset({"gone since"}), "")])
-    assert annotations.state(file) == before and annotations.history() == history
-    annotations.add_tag("Bob", "Fresh")  # somebody was quicker
-    annotations.take("Ann", file, planned.new_tags, lines)
-    state = annotations.state(file)
-    assert state.rows == {
-        "1e": RowState({"misled by noise": {"Ann"}}, {"Ann"}, {"Ann": "new"}),
-        "1c": RowState({tag: {"Ann"} for tag in ("other", "Fresh", "misled by noise")}, {"Ann"}),
-        "2n": RowState(looked={"Ann"}),
-    }
-    changes = annotations.history()[: -len(history) - 1]
-    assert [(change.subject.row, change.subject.kind, change.before, change.value) for change in reversed(changes)] == [
-        ("1e", "tag", "yes", None),
-        ("1e", "tag", None, "yes"),
-        ("1e", "note", "old", "new"),
-        ("1c", "tag", None, "yes"),
-        ("1c", "tag", None, "yes"),
-        ("1c", "tag", None, "yes"),
-        ("2n", "looked", None, "yes"),
+    annotations.note("Bob", file, "1e", "-1\r@x")
+    lines = list(csv.reader(io.StringIO(tags_to_csv(run, annotations.state(file)), newline="")))
+    assert lines == [
+        ["id", "annotator", "tags", "note"],
+        ["1e", "Ann", "'=evil/tag | other", ""],
+        ["1e", "Bob", "", "'-1\r@x"],
+        ["1c#2", "Bob", "", ""],
     ]
-    for change in changes:
-        annotations.undo("Bob", change.id)
-    assert annotations.state(file) == before
-
-
-def test_an_import_is_one_transaction_however_many_lines_it_has(run, annotations):
-    lines = [Marked(key, f"annotator of {n}", frozenset({"other"}), "why") for key in run.keys for n in "abc"]
-    planned = plan(run, annotations.state(run.dataset.sha256), {"other": "other"}, lines)
-    commits = []
-
-    def committed(connection):
-        commits.append(connection)
-
-    sa.event.listen(sa.Engine, "commit", committed)
-    try:
-        annotations.take("Ann", run.dataset.sha256, planned.new_tags, planned.new)
-    finally:
-        sa.event.remove(sa.Engine, "commit", committed)
-    assert len(commits) == 1 and len(annotations.state(run.dataset.sha256).row("1e").looked) == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "no columns"),
-        ("id,label\n1,2\n", "no columns"),
-        ("id,tags\n1\n", "line 2"),
-        ("id,tags\n1,other\n", "type your name"),
-    ],
-)
-def test_a_file_that_is_none_of_tags_is_one_sentence(text, why):
-    with pytest.raises(DeskError, match=why):
-        read_tags(text, "")
 
 
 def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, tmp_path, table):
@@ -259,11 +151,3 @@ def test_the_confusion_matrix_counts_by_hand(run):
     assert counts['gold = "entailment" and predicted = "entailment"'] == 2
     assert counts['gold = "contradiction" and predicted = "entailment"'] == 1
     assert sum(counts.values()) == 6
-
-
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
-def test_tags_are_read_as_a_spreadsheet_saves_them(delimiter, encoding):
-    table = "id,tags,note\r\n1e,müde | noise,“schön”\r\n".replace(",", delimiter)
-    (line,) = read_tags(text_of(table.encode(encoding)), "Ann")
-    assert (line.row, line.tags, line.note) == ("1e", {"müde", "noise"}, "“schön”")
