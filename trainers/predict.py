@@ -5,7 +5,6 @@
     python -m trainers predict nli-two-sided FILE --out run/ --words 500
     python -m trainers predict nli-attconv-light FILE --out predictions.csv
     python -m trainers predict nli-attconv-light FILE --out predictions.jsonl
-    torchrun --nproc-per-node 2 -m trainers predict nli-attconv-light FILE --out run/
 
 FILE is a data file, a folder of them or a pattern in quotes ("shards/*.jsonl.zst"), all in one layout, perhaps gzip,
 zstd or Parquet. Rows are read, predicted and written in parts of 2,048 (fewer where texts are long), so memory does not
@@ -19,8 +18,7 @@ A run is a folder: data.parquet with the texts, labels and the file's other colu
 probabilities for each checkpoint. The page Error desk opens it from the folder of data sets, or as an upload when it is
 packed as .zip. The same command resumes a run that was stopped; another checkpoint for the same data is added to it.
 The result does not depend on interruptions: it is the same to the byte on one kind of processor with as many threads.
-Several processes of torchrun, on one or more machines, share the work; so do the machines of a Ray cluster
-(docs/cluster.md), which may lose one of them on the way.
+The machines of a Ray cluster (docs/cluster.md) share the work, and it may lose one of them on the way.
 
 Each record of CSV and JSON lines: id, first, second, label, predicted and p_CLASS for each class. CSV reproduces texts
 byte for byte, quoted where commas, quotes or line ends require it, but without the apostrophe that keeps a spreadsheet
@@ -37,8 +35,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-import torch
-
 from core.checkpoint import Checkpoint, open_checkpoints
 from core.cluster import cluster, predicted_by
 from core.command_line import add_class_names
@@ -49,13 +45,13 @@ from core.desk import run_folder
 from core.desk.prediction import Compute, header_of_stream, predict_parts
 from core.desk.run import MOST_MODELS, RunHeader, RunModel
 from core.errors import RunError
-from core.evaluation.parts import agreed, parts, predicted, rank_of
+from core.evaluation.parts import parts, predicted
 from core.files import check_writable, write_whole
 from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted, percent
 from trainers.options import add_options, add_ray, columns, mapped, mismatch, pick_device, scales_of
-from trainers.prediction_files import FORMATS, RowFile, row_file
+from trainers.prediction_files import FORMATS, row_file
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -108,17 +104,13 @@ def run(args: argparse.Namespace) -> int:
         if into_run:
             _write_run(stream, checkpoints, known[0] if known else "", out, counts_as, compute, shown)
         else:
-            rows = stack.enter_context(row_file(out, checkpoints[0].labels)) if not rank_of() else RowFile()
+            rows = stack.enter_context(row_file(out, checkpoints[0].labels))
             predict_parts(parts(stream), compute, rows.add)
-    if rank_of() == 0:
-        for checkpoint, scale in zip(checkpoints, scales, strict=True):
-            _tell_labels(checkpoint, scale, stream)
-        print(f"{stream.summary()}; {counted(stream.rows, 'prediction')} written to {args.out}", file=sys.stderr)
-        for checkpoint in checkpoints if args.words else ():
-            _count_words(out, checkpoint, args.words)
-    if torch.distributed.is_initialized():
-        torch.distributed.barrier()  # the end of a process takes down another that still talks to it
-        torch.distributed.destroy_process_group()
+    for checkpoint, scale in zip(checkpoints, scales, strict=True):
+        _tell_labels(checkpoint, scale, stream)
+    print(f"{stream.summary()}; {counted(stream.rows, 'prediction')} written to {args.out}", file=sys.stderr)
+    for checkpoint in checkpoints if args.words else ():
+        _count_words(out, checkpoint, args.words)
     return 0
 
 
@@ -144,25 +136,19 @@ def _write_run(
     """Predict the stream, whose bytes have this checksum unless it is a pipe, into the folder of a run."""
 
     def skip(number: int, dataset: Dataset) -> None:
-        if unfinished is not None:
-            unfinished.skip(number, dataset)
+        unfinished.skip(number, dataset)
         if shown.total is not None:
             shown.total -= len(dataset.rows)
 
     models = tuple(RunModel.named(checkpoint, counts_as) for checkpoint in checkpoints)
     header = RunHeader(run_folder.VERSION, stream.name, "", sha256, 0, (), models)
-    with ExitStack() as stack:
-        unfinished = None
-        if not rank_of():  # the first of the processes that torchrun started writes
-            unfinished = stack.enter_context(run_folder.unfinished(folder, header, sorted(counts_as)))
-        for name in unfinished.cut_off if unfinished else ():
+    with run_folder.unfinished(folder, header, sorted(counts_as)) as unfinished:
+        for name in unfinished.cut_off:
             print(f"{name} was cut off: its rows are predicted again", file=sys.stderr)
-        add = unfinished.add if unfinished else RowFile().add
-        count = predict_parts(parts(stream), compute, add, agreed(unfinished.finished if unfinished else {}), skip)
+        count = predict_parts(parts(stream), compute, unfinished.add, unfinished.finished, skip)
         if sha256 not in ("", stream.sha256):
             raise RunError(f"{stream.path} changed while it was read: predict it into another folder")
-        if unfinished is not None:
-            unfinished.finish(header_of_stream(stream), count)
+        unfinished.finish(header_of_stream(stream), count)
 
 
 def _tell_labels(checkpoint: Checkpoint, scale: Scale, stream: Stream) -> None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import gc
 import itertools
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -80,28 +79,18 @@ def predicted(
     progress: Callable[[int], object] = lambda rows: None,
 ) -> Iterator[Predicted]:
     """The parts with what the checkpoints say of them, in order. ``progress`` is called with the rows of each batch
-    that the last checkpoint has done. All processes that torchrun started call this with the same parts: each computes
-    some of them, and all have the whole. Raises DataError when a model cannot read such rows."""
-    own, world = rank_of(), int(os.environ.get("WORLD_SIZE", "1"))
+    that the last checkpoint has done. Raises DataError when a model cannot read such rows."""
 
-    def ready(part: Part, place: int) -> tuple[Part, list[Prepared]]:
-        """``place``: among those that are computed."""
+    def ready(part: Part) -> tuple[Part, list[Prepared]]:
         for checkpoint in checkpoints:
             check_texts(checkpoint, part.dataset)
-        if place % world != own:
-            return part, []
         return part, [prepare_rows(checkpoint, part.dataset) for checkpoint in checkpoints]
 
-    made_ready = ahead(ready(part, place) for place, part in enumerate(some))
     with _short_turns(), _frozen():
-        while turn := [*itertools.islice(made_ready, world)]:
-            answers = [_logits(prepared, device, progress) for _, prepared in turn]
-            same = [part for part, _ in turn]
-            turn.clear()
-            for place, part in enumerate(same):
-                if world > 1:
-                    answers[place] = _told(answers[place], place, part, checkpoints)
-                yield Predicted(part, chances(checkpoints, answers[place]))
+        for part, prepared in ahead(map(ready, some)):
+            answers = _logits(prepared, device, progress)
+            del prepared  # not held while the answers are used
+            yield Predicted(part, chances(checkpoints, answers))
 
 
 @contextmanager
@@ -139,39 +128,6 @@ def _logits(
 
         out.append(logits(ready, device, progress=more))
     return out
-
-
-def _told(own: list[torch.Tensor], rank: int, part: Part, checkpoints: Sequence[Checkpoint]) -> list[torch.Tensor]:
-    """The logits of a part that the process with this number computed."""
-    _join()
-    answers = own or [torch.empty(len(part.dataset.rows), len(checkpoint.labels)) for checkpoint in checkpoints]
-    for answer in answers:
-        torch.distributed.broadcast(answer, rank)
-    return answers
-
-
-def agreed(there: Mapping[int, int]) -> Mapping[int, int]:
-    """Broadcasts the first torchrun process's list of finished parts to all processes."""
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        return there
-    _join()
-    size = torch.tensor([len(there)])
-    torch.distributed.broadcast(size, 0)
-    listed = [*there.items()] or [(0, 0)] * int(size)
-    known = torch.tensor(listed, dtype=torch.int64).reshape(-1, 2)
-    if len(known):
-        torch.distributed.broadcast(known, 0)
-    return dict(known.tolist())
-
-
-def _join() -> None:
-    if not torch.distributed.is_initialized():
-        torch.distributed.init_process_group("gloo")
-
-
-def rank_of() -> int:
-    """The number of this process among those that torchrun started; 0 where it is the only one."""
-    return int(os.environ.get("RANK", "0"))
 
 
 _END: Any = object()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
@@ -121,7 +120,6 @@ def prepare_rows(checkpoint: Checkpoint, dataset: Dataset) -> Prepared:
 class Passes(TypedDict, total=False):
     """How forward passes are made (:func:`logits`)."""
 
-    share: slice
     progress: Progress
     intervention: Intervention | None
 
@@ -137,12 +135,10 @@ def logits(
     ready: Prepared,
     device: torch.device | str = "cpu",
     *,
-    share: slice = slice(None),
     progress: Progress = lambda rows: None,
     intervention: Intervention | None = None,
 ) -> Tensor:
-    """Logits ``[N, C]``, float32 on the host; zeros in the rows of batches outside ``share``, so that the shares of
-    several processes add up to the whole. ``intervention``: of the model's call; attention in it has a matrix a
+    """Logits ``[N, C]``, float32 on the host. ``intervention``: of the model's call; attention in it has a matrix a
     reading, and all texts of a side are as long.
 
     The checkpoint's own model stays where it is: another device gets a copy. Raises PairError for logits that are not
@@ -151,14 +147,12 @@ def logits(
     checkpoint, device = ready.checkpoint, torch.device(device)
     model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
     if isinstance(checkpoint, ExternalCheckpoint):
-        count, answers = (
-            len(ready.readings),
-            _of_external(checkpoint, model, ready.readings, device, share, intervention),
-        )
+        count = len(ready.readings)
+        answers = _of_external(checkpoint, model, ready.readings, device, intervention)
     else:
         assert ready.data is not None, "only an external model has none"
         count = len(ready.data)
-        answers = outputs(model, ready.data.to(device), ready.vectors.to(device), share, intervention)
+        answers = outputs(model, ready.data.to(device), ready.vectors.to(device), intervention=intervention)
     out, done = torch.zeros(count, len(checkpoint.labels)), 0
     for rows, output in answers:
         out[rows] = output.logits.float().cpu()
@@ -173,14 +167,10 @@ def _of_external(
     model: Any,
     readings: Sequence[Reading],
     device: torch.device,
-    share: slice,
     intervention: Intervention | None,
 ) -> Iterator[tuple[Tensor, Output]]:
     """Like :func:`outputs`, for an external model, which tokenises the texts itself."""
-    # Every process must form the same batches, however fast it is.
-    alone = device.type == "cpu" and share.step in (None, 1)
-    batches = checkpoint.batches(readings, BATCH, short=alone)
-    for rows, pieces in itertools.islice(batches, share.start, share.stop, share.step):
+    for rows, pieces in checkpoint.batches(readings, BATCH, short=device.type == "cpu"):
         with torch.inference_mode():
             output = model.under(pieces.to(device), intervention or Intervention())
         yield rows, output

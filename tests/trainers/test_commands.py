@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import os
 import subprocess
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -287,26 +285,3 @@ def test_predict_writes_a_run_of_several_checkpoints_with_the_files_columns(trai
         assert model.probabilities[0].tolist() == pytest.approx(explained.probabilities, abs=1e-5)
     assert main(["predict", str(trained), "nli-esim", str(path), "--out", str(tmp_path / "x.csv")]) == 2
     assert main(["predict", *(f"none-{n}" for n in range(5)), str(path), "--out", str(out)]) == 2
-
-
-def test_predict_under_torchrun_writes_the_same_run(trained: Path, data: Path, tmp_path: Path) -> None:
-    shards, alone, shared = tmp_path / "shards", tmp_path / "alone", tmp_path / "shared"
-    shards.mkdir()
-    rows = (data / "snli/snli_1.0_dev.jsonl").read_text().splitlines() * 260  # several parts
-    (shards / "one.jsonl").write_text("\n".join(rows[::2]))
-    with gzip.open(shards / "two.jsonl.gz", "wt") as file:
-        file.write("\n".join(rows[1::2]))
-    assert main(["predict", str(trained), str(shards), "--out", f"{alone}/", "--device", "cpu"]) == 0
-    assert pq.read_metadata(alone / "data.parquet").num_row_groups > 2
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "trainers"]
-    done = subprocess.run(
-        [*command, "predict", str(trained), str(shards), "--out", f"{shared}/", "--device", "cpu"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stderr
-    assert {path.name: path.read_bytes() for path in shared.iterdir()} == {
-        path.name: path.read_bytes() for path in alone.iterdir()
-    }
