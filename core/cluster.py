@@ -4,9 +4,6 @@ Calls are tasks that are tried again where their machine is lost, and not Ray Da
 rows, and its own batches, whoever computes it, which blocks of Ray Data, cut by size, have not. A worker process keeps
 the checkpoints that it has loaded, as actors would; but an actor whose machine is gone waits for a free place with the
 calls that were given to it, and a task goes to whoever has one.
-
-The desk asks the cluster through a child process: the server survives a failure of the cluster or of Ray, and does not
-hold Ray in memory.
 """
 
 from __future__ import annotations
@@ -16,14 +13,11 @@ import importlib.util
 import logging
 import os
 import socket
-import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,8 +31,6 @@ from core.errors import RunError, UserError
 from core.evaluation.parts import Part, Predicted
 from core.evaluation.predict import chances, check_texts, logits, prepare_rows
 
-DESK_SETTING = "PAIRLENS_RAY"
-"""The variable that names the desk's cluster: auto, or HOST:PORT."""
 PATIENCE = 8.0
 """Seconds to wait for an answer at an address."""
 _ON_LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
@@ -51,11 +43,11 @@ R = TypeVar("R")
 
 
 @contextmanager
-def cluster(address: str, setting: str = "--ray") -> Iterator[Any]:
+def cluster(address: str) -> Iterator[Any]:
     """Ray, connected to the cluster at ``HOST:PORT``, or of this machine with ``auto``; in a block of another call the
     connection of that one, whose workers have loaded what they need. Raises RunError where there is none, or no Ray
-    here; ``setting`` is where the address was given."""
-    host = check_address(address, setting)
+    here."""
+    host = check_address(address)
     known = sys.modules.get("ray")
     if known is not None and known.is_initialized():
         yield known
@@ -78,7 +70,7 @@ def cluster(address: str, setting: str = "--ray") -> Iterator[Any]:
             runtime_env={"env_vars": variables},
         )
 
-    _within(PATIENCE, connect, _nobody(address, setting))
+    _within(PATIENCE, connect, _nobody(address))
     import ray
 
     try:
@@ -93,29 +85,29 @@ def on_loopback() -> None:
     os.environ[_ON_LOOPBACK] = "0"
 
 
-def _nobody(address: str, setting: str) -> RunError:
+def _nobody(address: str) -> RunError:
     where = "on this machine" if address == "auto" else f"at {address}"
-    return RunError(f"there is no Ray cluster {where}: start one (docs/cluster.md), or give its HOST:PORT in {setting}")
+    return RunError(f"there is no Ray cluster {where}: start one (docs/cluster.md), or give its HOST:PORT in --ray")
 
 
-def check_address(address: str, setting: str = "--ray") -> str:
+def check_address(address: str) -> str:
     """The host of an address where something answers; for ``auto`` the cluster that was last started on this machine.
-    Raises RunError where nothing does, where the ``setting`` holds no address, and where Ray is not installed."""
+    Raises RunError where nothing does, for what is no address, and where Ray is not installed."""
     if importlib.util.find_spec("ray") is None:
-        raise RunError(f"{setting} needs Ray: install it with `make cluster`, or requirements-cluster.txt")
+        raise RunError("--ray needs Ray: install it with `make cluster`, or requirements-cluster.txt")
     if address == "auto":
         latest = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray", "ray_current_cluster")
         known = os.environ.get("RAY_ADDRESS") or (latest.read_text().strip() if latest.is_file() else "")
         if not known:
-            raise _nobody(address, setting)
+            raise _nobody(address)
         address = known
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
-        raise RunError(f"{setting} wants auto or HOST:PORT, such as 127.0.0.1:6379, got {address[:80]!r}")
+        raise RunError(f"--ray wants auto or HOST:PORT, such as 127.0.0.1:6379, got {address[:80]!r}")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE / 2).close()
     except (OSError, OverflowError, UnicodeError):
-        raise _nobody(address, setting) from None
+        raise _nobody(address) from None
     return host.strip("[]")
 
 
@@ -171,15 +163,9 @@ def _result(ray: Any, item: T, reference: Any) -> tuple[T, Any]:
         raise RunError(f"the cluster is lost ({str(error).splitlines()[0]}): begin the same command again") from None
 
 
-Texts = Sequence[tuple[str, str]]
-"""The first and second text of a part's rows, which is all that models read."""
-CheckpointIds = Sequence[tuple[str, str]]
-"""Checkpoints by folder and checksum of their weights."""
-
-
-def ids_of(checkpoints: Sequence[Checkpoint]) -> CheckpointIds:
-    """The folders and checksums by which a cluster finds these checkpoints."""
-    return [(str(checkpoint.folder.resolve()), str(checkpoint.card["sha256"])) for checkpoint in checkpoints]
+Question = tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]]
+"""The first and second text of a part's rows, which is all that models read, and checkpoints by their folders and the
+checksums of their weights."""
 
 
 def predicted_by(
@@ -188,32 +174,23 @@ def predicted_by(
     """:func:`core.evaluation.parts.predicted` with one part per processor of the cluster; this process reads rows and
     writes the answers."""
     sent: deque[Part] = deque()
+    known = [(str(checkpoint.folder.resolve()), str(checkpoint.card["sha256"])) for checkpoint in checkpoints]
 
-    def texts() -> Iterator[Texts]:
+    def questions() -> Iterator[Question]:
         for part in parts:
             for checkpoint in checkpoints:
                 check_texts(checkpoint, part.dataset)
             sent.append(part)
-            yield _texts(part)
+            yield [(row.first, row.second) for row in part.dataset.rows], known
 
-    for answers in logits_by(ray, texts(), ids_of(checkpoints)):
+    processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    for _, answers in each(ray, logits_of_part, questions(), ahead=2 * processors + 1):
         part = sent.popleft()
         progress(len(part.dataset.rows))
         yield Predicted(part, chances(checkpoints, map(torch.tensor, answers)))
 
 
-def _texts(part: Part) -> Texts:
-    return [(row.first, row.second) for row in part.dataset.rows]
-
-
-def logits_by(ray: Any, parts: Iterable[Texts], checkpoints: CheckpointIds) -> Iterator[list[np.ndarray]]:
-    """The logits ``[N, C]`` of each checkpoint for the rows of each part, in order."""
-    processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
-    questions = ((texts, checkpoints) for texts in parts)
-    return (answers for _, answers in each(ray, logits_of_part, questions, ahead=2 * processors + 1))
-
-
-def logits_of_part(question: tuple[Texts, CheckpointIds]) -> list[np.ndarray]:
+def logits_of_part(question: Question) -> list[np.ndarray]:
     """The task of a worker. Raises RunError where this machine has another checkpoint in a folder."""
     texts, checkpoints = question
     rows = tuple(Example(str(number), *pair, None) for number, pair in enumerate(texts))
@@ -227,59 +204,3 @@ def _logits(folder: str, sha256: str, dataset: Dataset) -> np.ndarray:
         raise RunError(f"{socket.gethostname()} has another checkpoint {folder}: copy the same one to all machines")
     answer: np.ndarray = logits(prepare_rows(checkpoint, dataset)).numpy()
     return answer
-
-
-_POLL = 0.2
-"""Seconds between two calls of ``still_wanted``."""
-
-
-def predicted_there(
-    address: str,
-    parts: Iterable[Part],
-    checkpoint: Checkpoint,
-    still_wanted: Callable[[], None],
-    progress: Callable[[int], object] = lambda rows: None,
-) -> Generator[Predicted, None, None]:
-    """:func:`predicted_by` for the desk, in a child process. An exception from
-    ``still_wanted``, which is called regularly, ends the work. Raises RunError if no cluster answers at the address
-    within ten seconds, or if it failed."""
-    check_address(address, DESK_SETTING)
-    listed, (folder, sha256) = [*parts], ids_of([checkpoint])[0]
-    if not listed:
-        return
-    here, there = Pipe()
-    command = [sys.executable, "-c", f"from core import cluster; cluster.answer({there.fileno()})"]
-    root = Path(__file__).resolve().parents[1]
-    child = subprocess.Popen(command, pass_fds=[there.fileno()], cwd=root, stdin=subprocess.DEVNULL)
-    there.close()
-    try:
-        here.send((address, [_texts(part) for part in listed], folder, sha256, PATIENCE))
-        for part in listed:
-            while not here.poll(_POLL):
-                still_wanted()
-            answer = here.recv()
-            if isinstance(answer, str):
-                raise RunError(answer)
-            progress(len(part.dataset.rows))
-            yield Predicted(part, chances([checkpoint], [torch.from_numpy(answer)]))
-    except (EOFError, ConnectionError):
-        raise RunError("the process that asked the cluster was killed: start the prediction again") from None
-    finally:
-        child.terminate()
-        child.wait()
-        here.close()
-
-
-def answer(descriptor: int) -> None:
-    """Run that process: send the logits of each part as they come, or one sentence about what failed."""
-    global PATIENCE
-    connection = Connection(descriptor)
-    address, parts, folder, sha256, PATIENCE = connection.recv()
-    try:
-        with cluster(address, DESK_SETTING) as ray:
-            for (part,) in logits_by(ray, parts, [(folder, sha256)]):
-                connection.send(part)
-    except UserError as error:
-        connection.send(str(error))
-    except Exception as error:  # whatever Ray raises
-        connection.send(f"the cluster failed ({type(error).__name__}): start the prediction again")

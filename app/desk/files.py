@@ -43,11 +43,11 @@ def view(opened: OpenRun) -> None:
     )
     # The report is made on request, outside the page's session, so it gets everything it needs of the page here.
     shown = f"rows where {PAGE.state.filter}" if PAGE.state.filter and opened.error is None else "all rows"
-    make = functools.partial(_report, opened, examples[:MOST_EXAMPLES], shown, PAGE.state.way)
+    make = functools.partial(_report, opened, examples[:MOST_EXAMPLES], shown)
     page_style.download("Report (HTML)", make, f"pairlens-{stem}.html")
 
 
-def _report(opened: OpenRun, examples: list[str], shown: str, way: str) -> str:
+def _report(opened: OpenRun, examples: list[str], shown: str) -> str:
     run = opened.run
     numbers = range(len(run.models))
     drawn: list[tuple[str, list[charts.Figure]]] = []
@@ -57,7 +57,7 @@ def _report(opened: OpenRun, examples: list[str], shown: str, way: str) -> str:
         whole = " (all rows)" if opened.rows.sum() < len(run.dataset.rows) else ""
         drawn.append((f"Slices{whole}", [measures.slice_figure(opened, i, _REPORTED) for i in numbers]))
         known = [i for i in numbers if opened.strongest[i]]
-        strongest = [strongest_words.figure(opened, i, way, _REPORTED) for i in known]
+        strongest = [strongest_words.figure(opened, i, _REPORTED) for i in known]
         drawn.append(("Words with the largest effect", strongest))
         drawn.append((f"Models compared{whole}", measures.against_figures(run)))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)

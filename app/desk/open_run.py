@@ -43,7 +43,7 @@ class OpenRun:
     """bool ``[N]``; all where the filter cannot be read."""
     error: FilterError | None
     strongest: tuple[Found, ...]
-    """The known words with the largest effect, by model, for the page's method of removing words."""
+    """The known words with the largest effect, by model."""
     words: StrongestWords
     version: tuple[object, ...]
     """Changes with the run, and whenever a tag, a note, a strongest word or the run itself is written."""
@@ -68,10 +68,9 @@ def open_run() -> OpenRun:
     written_since = annotations.version(), words.count(run.dataset.sha256)
     version: tuple[object, ...] = (state.file, state.models, written, *written_since)
     people = once("desk state", version, lambda: annotations.state(run.dataset.sha256))
-    version = (*version, state.way)
-    strongest = once("desk known words", version, lambda: _strongest(words, run, state.way))
+    strongest = once("desk known words", version, lambda: _strongest(words, run))
     tagged = functools.partial(with_tags, plain, run, people)
-    table = once("desk table", version, lambda: strongest_words.with_words(tagged(), run, strongest, state.way))
+    table = once("desk table", version, lambda: strongest_words.with_words(tagged(), run, strongest))
     try:
         rows, error = once("desk rows", (version, state.filter), lambda: rows_of(state.filter, table)), None
     except FilterError as wrong:
@@ -95,8 +94,8 @@ def database() -> Engine:
     return _database(f"{os.environ.get('PAIRLENS_DB')} {desk_folder()}")
 
 
-def _strongest(words: StrongestWords, run: Run, way: str) -> tuple[Found, ...]:
-    return tuple(words.known(run.dataset.sha256, model.sha256, way) for model in run.models)
+def _strongest(words: StrongestWords, run: Run) -> tuple[Found, ...]:
+    return tuple(words.known(run.dataset.sha256, model.sha256) for model in run.models)
 
 
 def checkpoint_named(sha256: str) -> str | None:

@@ -8,15 +8,12 @@ import streamlit as st
 
 from app import page_style
 from app.desk import drawing, jobs, measures
-from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named
-from app.page_state.widgets import segments
+from app.desk.open_run import OpenRun, attempt, checkpoint_named
 from app.pair_form import once
-from core.checkpoint import available, read_card
 from core.desk import charts
 from core.desk.charts import Figure
 from core.desk.jobs import QUEUE
-from core.desk.strongest_words import SAID, SAMPLE, StrongestWordsJob, WordScores, scored
-from core.effects.words import TAKEN_AWAY, usual_sampling
+from core.desk.strongest_words import SAMPLE, StrongestWordsJob, WordScores, scored
 from core.wording import counted
 
 MOST = 60
@@ -29,38 +26,37 @@ def view(opened: OpenRun) -> None:
     if measures.unscored(opened.run):
         return
     jobs.own(_JOB, "The computation was stopped; what was computed is kept, and the rest can follow.")
-    segments(PAGE, "way", "Words are", SAID)
     _ask(opened)
     if opened.strongest[opened.model]:
         key = opened.version, opened.model
         known = once("desk words scored", key, lambda: _scored(opened, opened.model))
-        drawing.figures([_drawn(opened, opened.model, known, PAGE.state.way)], "desk words drawn")
+        drawing.figures([_drawn(opened, opened.model, known)], "desk words drawn")
         stem = re.sub(r"[^\w.-]+", "-", opened.run.dataset.name.split(".")[0])
         model = opened.run.models[opened.model].model
         page_style.download("Words (CSV)", known.to_csv, f"pairlens-{stem}-{model}-words.csv")
 
 
-def figure(opened: OpenRun, model: int, way: str, most: int = MOST) -> Figure:
-    """The drawing of what is known of words taken away in this way, for a report: it is drawn outside of a session."""
-    return _drawn(opened, model, _scored(opened, model), way, most)
+def figure(opened: OpenRun, model: int, most: int = MOST) -> Figure:
+    """The drawing of what is known, for a report: it is drawn outside of a session."""
+    return _drawn(opened, model, _scored(opened, model), most)
 
 
 def _scored(opened: OpenRun, model: int) -> WordScores:
     return scored(opened.run, model, opened.strongest[model])
 
 
-def _drawn(opened: OpenRun, model: int, known: WordScores, way: str, most: int = MOST) -> Figure:
+def _drawn(opened: OpenRun, model: int, known: WordScores, most: int = MOST) -> Figure:
     run = opened.run
-    return charts.strongest_words(run.models[model].title, known, int(run.judged.sum()), most, SAID[way])
+    return charts.strongest_words(run.models[model].title, known, int(run.judged.sum()), most)
 
 
 def _ask(opened: OpenRun) -> None:
     """The running job, or the button that starts one."""
-    run, model, way = opened.run, opened.run.models[opened.model], PAGE.state.way
+    run, model = opened.run, opened.run.models[opened.model]
     same = [
         job
         for job in jobs.running(StrongestWordsJob)
-        if (job.dataset.sha256, job.sha256, job.way) == (run.dataset.sha256, model.sha256, way)
+        if (job.dataset.sha256, job.sha256) == (run.dataset.sha256, model.sha256)
     ]
     if same:
         jobs.draw(same[0])
@@ -69,7 +65,7 @@ def _ask(opened: OpenRun) -> None:
     left = len(run.keys) - known
     if not known:
         page_style.hint(
-            f"Which words decide? Each word of a row is {SAID[way]} in turn, and the one whose loss costs the verdict "
+            "Which words decide? Each word of a row is dropped in turn, and the one whose loss costs the verdict "
             "most is the row’s. Words that decide many wrong rows may be shortcuts, as “not” is for contradiction."
         )
     name = checkpoint_named(model.sha256)
@@ -79,11 +75,6 @@ def _ask(opened: OpenRun) -> None:
         count = min(left, SAMPLE)
         more = f"{counted(count, 'more row') if known else counted(count, 'row')}"
         drawn = "" if count == left else ", drawn at random"
-        if way == TAKEN_AWAY:
-            page_style.note(
-                f"“Taken away” drops, replaces and nudges each word, which takes {_passes(name)} passes through the "
-                "model; “dropped” takes one."
-            )
         st.button(
             f"Compute for {more}{drawn}",
             key="desk compute words",
@@ -93,19 +84,12 @@ def _ask(opened: OpenRun) -> None:
         )
 
 
-def _passes(name: str) -> int:
-    """Forward passes needed for one word that is removed with every method."""
-    card = read_card(available()[name])
-    drawing = usual_sampling(card)
-    return 1 + drawing.frequent + drawing.related + int("guest" not in card)
-
-
 def _begin(opened: OpenRun, name: str) -> None:
-    run, way = opened.run, PAGE.state.way
+    run = opened.run
     sha256 = run.models[opened.model].sha256
 
     def begin() -> None:
-        job = StrongestWordsJob(run.dataset, run.keys, name, sha256, opened.words, way)
+        job = StrongestWordsJob(run.dataset, run.keys, name, sha256, opened.words)
         QUEUE.add(job)
         st.session_state[_JOB] = job
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from app.page_state.codec import PageState, one_of, parameter, whole_number
 from core.desk.filters import LONGEST
 from core.desk.run import MOST_MODELS
-from core.desk.strongest_words import SAID
-from core.effects.words import DROPPED
 
 VIEWS = {
     "rows": "Rows",
@@ -38,7 +36,7 @@ def _models(text: str) -> tuple[str, ...] | None:
 @dataclass(frozen=True)
 class DeskState(PageState):
     """All that decides what the Error desk shows. ``file`` and ``models`` are beginnings of checksums, ``row`` the key
-    of the open row, ``way`` how words are taken away whose effects are the strongest, ``of`` the place, from 1, of the
+    of the open row, ``of`` the place, from 1, of the
     model that figures are about; ``sort`` a column, with a - before it for descending."""
 
     page = "error desk"
@@ -49,4 +47,3 @@ class DeskState(PageState):
     sort: str = parameter("", belongs_to=_OF_FILE)
     row: str = parameter("", belongs_to=_OF_FILE)
     of: int = parameter(1, whole_number(1, MOST_MODELS), belongs_to=("file", "models"))
-    way: str = parameter(DROPPED, one_of(SAID), belongs_to=_OF_FILE)

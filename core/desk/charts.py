@@ -171,14 +171,14 @@ def slices(title: str, scores: Sequence[SliceScore], measure: str, unit: str = "
     return Figure(f"Slices of {title}", how, _CLICK_A_BAR, head, lines, filters, chart)
 
 
-def strongest_words(title: str, known: WordScores, rows: int, most: int, way: str) -> Figure:
+def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figure:
     """How often each word is the strongest of its row, and how often the model is wrong there; the first ``most``.
-    ``rows``: rows of the file with a label; ``way``: how words were removed, in words."""
+    ``rows``: rows of the file with a label."""
     of = f"all {known.rows:,}" if known.rows == rows else f"a random sample of {known.rows:,} of {rows:,}"
     how = (
         f"Of {of} rows {score_percent(known.share)} are wrong (thin mark). Each row counts for the word whose removal "
         "lowers the predicted class’s probability most (log p before minus after the word is "
-        f"{way}); the thick mark is the share of wrong rows among them, with its 95 % interval. Words with the most "
+        "dropped); the thick mark is the share of wrong rows among them, with its 95 % interval. Words with the most "
         "wrong rows come first. Of this many words, some differ by chance."
     )
     if known.without:

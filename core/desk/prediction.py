@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -12,7 +11,6 @@ import numpy as np
 import torch
 
 from core.checkpoint import load_named
-from core.cluster import DESK_SETTING, predicted_there
 from core.data import Dataset, Stream
 from core.data.labels import CountsAs
 from core.desk import run_folder, store
@@ -111,9 +109,6 @@ class PredictionJob(Job):
                 progress(len(part.rows))
 
             def compute(some: Iterator[Part]) -> Iterable[Predicted]:
-                address = os.environ.get(DESK_SETTING)
-                if address:
-                    return predicted_there(address, some, checkpoint, lambda: self.progress(self.done), progress)
                 return predicted(some, [checkpoint], torch.device("cpu"), progress)
 
             count = predict_parts(parts, compute, run.add, run.finished, skip)

@@ -58,9 +58,9 @@ strongest_word = sa.Table(
     sa.Column("word", sa.Text, nullable=False),
     sa.Column("side", sa.String(LONGEST_NAME), nullable=False),
 )
-"""The word of a row with the largest effect on a checkpoint's prediction (checkpoint: its checksum), by method of
-removing words, and the role of its text; both are empty where no word supports the prediction. A cache, so not
-logged."""
+"""The word of a row with the largest effect on a checkpoint's prediction (checkpoint: its checksum), and the role of
+its text; both are empty where no word supports the prediction. ``way``: how words were removed, today by dropping. A
+cache, so not logged."""
 
 
 def clean(text: str, longest: int = LONGEST_NAME) -> str:

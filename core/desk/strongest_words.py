@@ -1,7 +1,7 @@
 """The word with the largest effect of each row: shortcuts, such as a word of the hypothesis that decides alone (Poliak
 et al. 2018; Gururangan et al. 2018), show as words that are the strongest in many wrong rows.
 
-The effect of a word is log p of what the model says before minus after the word is taken away, by default dropped
+The effect of a word is log p of what the model says before minus after the word is dropped
 (:mod:`core.effects.words`); the strongest word of a row is the one whose effect is the largest, if any is positive.
 """
 
@@ -26,8 +26,8 @@ from core.desk.jobs import Job
 from core.desk.run import Run, column_of
 from core.desk.schema import check_row, clean
 from core.desk.table import RunTable
-from core.effects.question import Question, target_class
-from core.effects.words import DROPPED, TAKEN_AWAY, Place, Sides, places, without
+from core.effects.question import target_class
+from core.effects.words import DROPPED, Place, Sides, places, without
 from core.errors import DeskError
 from core.evaluation.intervals import wilson
 from core.evaluation.predict import check_texts, predict
@@ -36,8 +36,6 @@ from core.spreadsheet import csv_text
 
 SAMPLE, SEED = 2_000, 0
 """Rows of one job, and the seed of the order in which rows are drawn."""
-SAID = {DROPPED: "dropped", TAKEN_AWAY: "taken away"}
-"""Ways that are kept, in words."""
 AT_ONCE = 16
 """Rows that are computed together and kept in one transaction."""
 
@@ -60,15 +58,9 @@ def strongest_words(
     checkpoint: Checkpoint,
     rows: Sequence[Example],
     still_wanted: Callable[[], None] = lambda: None,
-    method: str = DROPPED,
 ) -> list[StrongestWord]:
-    """The strongest word of each row: by dropping words, in a few batches over all rows; other methods
-    (:data:`core.effects.METHODS`) run row by row. Rows that the model cannot read have none.
-
-    ``still_wanted`` is called regularly; an exception from it ends the work.
-    """
-    if method != DROPPED:
-        return [_by_method(checkpoint, row, method, still_wanted) for row in rows]
+    """The strongest word of each row, by dropping words, in a few batches over all rows. Rows that the model cannot
+    read have none. ``still_wanted`` is called regularly; an exception from it ends the work."""
     asked: list[tuple[int, Sides, list[Place]]] = []
     readings: list[Reading] = []
     for number, row in enumerate(rows):
@@ -102,18 +94,6 @@ def _strongest(checkpoint: Checkpoint, sides: Sides, taken: Sequence[Place], log
     return StrongestWord(clean(side.tokens[best.index].norm, schema.LONGEST_NOTE), side.role)
 
 
-def _by_method(checkpoint: Checkpoint, row: Example, method: str, still_wanted: Callable[[], None]) -> StrongestWord:
-    still_wanted()
-    try:
-        best = Question(checkpoint, row.first, row.second).words(method).strongest
-    except PairError:
-        return NONE
-    if best is None:
-        return NONE
-    side = next(side for side in checkpoint.read(row.first, row.second).texts() if side.role == best.role)
-    return StrongestWord(clean(side.tokens[best.index].norm, schema.LONGEST_NOTE), best.role)
-
-
 def drawn(rows: Sequence[str], known: Iterable[str], count: int = SAMPLE) -> list[int]:
     """Numbers of the next ``count`` rows of a file in an order that is drawn once for it, those that are ``known``, by
     their keys, left out. So all that are known at any time are a random sample of the rows."""
@@ -136,10 +116,10 @@ class StrongestWords:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def known(self, file: str, checkpoint: str, way: str = DROPPED) -> dict[str, StrongestWord]:
-        """Stored results for a file and a checkpoint (both by checksum) and a removal method, by row key."""
+    def known(self, file: str, checkpoint: str) -> dict[str, StrongestWord]:
+        """Stored results for a file and a checkpoint, both by checksum, by row key."""
         own = schema.strongest_word.c
-        of = own.file == file, own.checkpoint == checkpoint, own.way == way
+        of = own.file == file, own.checkpoint == checkpoint, own.way == DROPPED
         asked = sa.select(own.row, own.word, own.side).where(*of)
         with reading(self._engine) as connection:
             return {row: StrongestWord(word, side) for row, word, side in connection.execute(asked)}
@@ -150,9 +130,9 @@ class StrongestWords:
         with reading(self._engine) as connection:
             return int(connection.scalar(asked) or 0)
 
-    def keep(self, file: str, checkpoint: str, found: Found, way: str = DROPPED) -> None:
-        """Store these; what was known of the same rows by the same way is replaced."""
-        table, of = schema.strongest_word, {"file": file, "checkpoint": checkpoint, "way": way}
+    def keep(self, file: str, checkpoint: str, found: Found) -> None:
+        """Store these; what was known of the same rows is replaced."""
+        table, of = schema.strongest_word, {"file": file, "checkpoint": checkpoint, "way": DROPPED}
         lines = [{**of, "row": row, "word": own.word, "side": own.side} for row, own in found.items()]
         same = (*(table.c[name] == value for name, value in of.items()), table.c.row.in_(list(found)))
         with writing(self._engine) as connection:
@@ -172,11 +152,10 @@ class StrongestWordsJob(Job):
     sha256: str
     """Its checksum."""
     store: StrongestWords
-    way: str = DROPPED
     count: int = SAMPLE
 
     def __post_init__(self) -> None:
-        known = self.store.known(self.dataset.sha256, self.sha256, self.way)
+        known = self.store.known(self.dataset.sha256, self.sha256)
         self._places = drawn(self.keys, known, self.count)
 
     @property
@@ -185,7 +164,7 @@ class StrongestWordsJob(Job):
 
     @property
     def what(self) -> str:
-        return f"The search for the strongest words of {self.name} by {self.model} ({SAID[self.way]})"
+        return f"The search for the strongest words of {self.name} by {self.model}"
 
     @property
     def rows(self) -> int:
@@ -200,19 +179,19 @@ class StrongestWordsJob(Job):
         for start in range(0, len(self._places), AT_ONCE):
             some = self._places[start : start + AT_ONCE]
             rows = [self.dataset.rows[i] for i in some]
-            found = strongest_words(checkpoint, rows, functools.partial(self.progress, start), self.way)
+            found = strongest_words(checkpoint, rows, functools.partial(self.progress, start))
             words = {self.keys[i]: word for i, word in zip(some, found, strict=True)}
-            self.store.keep(self.dataset.sha256, self.sha256, words, self.way)
+            self.store.keep(self.dataset.sha256, self.sha256, words)
         self.done = self.rows
 
 
-def with_words(table: RunTable, run: Run, found: Sequence[Found], way: str = DROPPED) -> RunTable:
-    """The table with the strongest words by a removal method: for each model that has any, the word and the text that
+def with_words(table: RunTable, run: Run, found: Sequence[Found]) -> RunTable:
+    """The table with the strongest words: for each model that has any, the word and the text that
     contains it."""
     for place, (model, known) in enumerate(zip(run.models, found, strict=True)):
         if known:
             rows = {run.places[key]: word for key, word in known.items() if key in run.places}
-            about = f"the word with the largest effect ({SAID[way]}) on the prediction of {model.title}, if computed"
+            about = f"the word with the largest effect on the prediction of {model.title}, if computed"
             columns: dict[str, Cells] = {
                 column_of("strongest_word", place): cells([word.word for word in rows.values()], "text", about),
                 column_of("strongest_in", place): cells(

@@ -57,16 +57,6 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     word = page.get_by_role("heading", name=re.compile("Words with the largest effect"))
     expect(word).to_be_visible(timeout=LONG)
     settled(page)
-    # Words that are taken away in all ways are others, with their own address; the first way comes back as it was.
-    page.get_by_role("radio", name="taken away").click()
-    page.wait_for_url(re.compile("way=taken-away"))
-    expect(page.get_by_role("radio", name="taken away")).to_be_checked()
-    page.get_by_text("“Taken away” drops, replaces and nudges each word").or_(word).first.wait_for()
-    settled(page)
-    page.get_by_role("radio", name="dropped").click()
-    page.wait_for_url(lambda url: "way=" not in url)
-    expect(word).to_be_visible()
-    settled(page)
     click_mark(page)
     expect(page.get_by_label("Filter").first).to_have_value(re.compile("strongest_word = .* and strongest_in = "))
     expect(page.get_by_text(re.compile(r"\d+ of 18 rows"))).to_be_visible()
@@ -104,7 +94,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     expect(page.get_by_role("heading", name="Row 2n")).to_be_visible()
     assert "filter=id" in page.url and "row=2n" in page.url
 
-    page.get_by_text("Export and import").click()
+    page.get_by_text("Export").click()
     with page.expect_download() as rows_file:
         page.get_by_role("button", name="Rows (CSV)").click()
     with open(rows_file.value.path(), newline="", encoding="utf-8") as file:  # noqa: PTH123
@@ -141,7 +131,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_page, tmp_path):
     page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 2))
     page.get_by_role("button", name="Predict").click()
     expect(page.locator(CHART).first).to_be_visible(timeout=LONG)
-    for view in ("Rows", "Scores", "Slices", "Strongest words", "Tags", "Export and import"):
+    for view in ("Rows", "Scores", "Slices", "Strongest words", "Tags", "Export"):
         page.get_by_role("radio", name=view, exact=True).or_(page.get_by_role("button", name=view, exact=True)).click()
         page.wait_for_url(lambda url, view=view: view == "Rows" or "view=" in url)
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, view

@@ -92,24 +92,6 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     assert not app.exception and "6 of 6 rows" in texts(app)
 
 
-def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, monkeypatch, checkpoints):
-    folder = tmp_path / "sets"
-    folder.mkdir()
-    made_up_run(folder)
-    monkeypatch.setenv("PAIRLENS_DATASETS", str(folder))
-    monkeypatch.setenv("PAIRLENS_RAY", "127.0.0.1:1")
-    app = open_view("error_desk")
-    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
-    next(box for box in app.multiselect if box.label.startswith("Checkpoints")).set_value(["test-light"]).run()
-    button(app, "Predict").click().run()
-    told = "There is no Ray cluster at 127.0.0.1:1: start one (docs/cluster.md)"
-    if not any(told in sentence for sentence in sentences(app)):
-        app.session_state["desk prediction"].wait(600)
-        app.run()
-        assert any(told in sentence for sentence in sentences(app))
-    assert not app.exception and store.runs() == []
-
-
 def test_runs_in_a_bucket_are_one_sentence(monkeypatch):
     monkeypatch.setenv("PAIRLENS_RUNS", "nonsense://ann:secret@somewhere/runs")
     app = open_view("error_desk")

@@ -15,7 +15,6 @@ from core.desk.annotations import Annotations, RowState
 from core.desk.database import migrate, open_database, writing
 from core.desk.migrations.versions.first_schema import TAGS
 from core.desk.strongest_words import StrongestWord, StrongestWords
-from core.effects.words import TAKEN_AWAY
 from core.errors import DeskError
 from tests.core.write_tags import FILE
 
@@ -218,7 +217,6 @@ def test_strongest_words_of_before_are_those_of_dropping(database):
         connection.execute(sa.insert(tables.tables["strongest_word"]).values(**old))
     words = StrongestWords(open_database())
     assert words.known(FILE, "a" * 64) == {"1": StrongestWord("not", "hypothesis")}
-    assert words.known(FILE, "a" * 64, TAKEN_AWAY) == {}
 
 
 def test_an_old_database_is_migrated_without_its_faults(old):

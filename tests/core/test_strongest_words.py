@@ -22,8 +22,6 @@ from core.desk.strongest_words import (
     scored,
 )
 from core.desk.table import open_table
-from core.effects import Question
-from core.effects.words import TAKEN_AWAY
 from core.evaluation.intervals import wilson
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
@@ -120,14 +118,6 @@ def test_predict_counts_the_most_decisive_words_of_a_sample(tmp_path, table, cap
     assert "--words needs rows with labels" in capsys.readouterr().err
 
 
-def test_other_methods_are_asked_row_by_row(tmp_path, table):
-    checkpoint = make_checkpoint(tmp_path / "tiny", table)
-    row = made_up_run(tmp_path).dataset.rows[0]
-    strongest = Question(checkpoint, row.first, row.second).words("gradient-norm").strongest
-    (found,) = strongest_words.strongest_words(checkpoint, [row], method="gradient-norm")
-    assert found == StrongestWord(strongest.text, strongest.role)
-
-
 def test_rows_are_drawn_once_for_a_file_and_what_follows_goes_on():
     keys = [str(i) for i in range(50)] + ["x" * 6000]
     first = drawn(keys, (), 20)
@@ -146,11 +136,11 @@ def test_a_cancelled_job_is_gone_on_with_by_another(tmp_path, table, monkeypatch
     data, seen = run.dataset, []
     real = strongest_words.strongest_words
 
-    def computed(checkpoint, rows, still_wanted, way):
+    def computed(checkpoint, rows, still_wanted):
         seen.extend(row.id for row in rows)
         if len(seen) == 4:
             job.cancel()
-        return real(checkpoint, rows, still_wanted, way)
+        return real(checkpoint, rows, still_wanted)
 
     monkeypatch.setattr(strongest_words, "strongest_words", computed)
     job = StrongestWordsJob(data, run.keys, "tiny", sha256, store)
@@ -173,6 +163,3 @@ def test_stored_results_are_replaced():
     store.keep(FILE, ONE, FOUND)
     store.keep(FILE, ONE, {"1e": NONE})
     assert store.known(FILE, ONE) == FOUND | {"1e": NONE} and store.known(FILE, "c" * 64) == {}
-    store.keep(FILE, ONE, {"1e": FOUND["2n"]}, TAKEN_AWAY)
-    assert store.known(FILE, ONE, TAKEN_AWAY) == {"1e": FOUND["2n"]}
-    assert store.known(FILE, ONE) == FOUND | {"1e": NONE}, "each way has its own"

@@ -5,23 +5,13 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
-import torch
 
-from core.checkpoint import load_named
-from core.cluster import cluster, each, on_loopback, predicted_there
-from core.data import read
-from core.desk import store
-from core.desk.jobs import JobQueue
-from core.desk.prediction import PredictionJob
+from core.cluster import cluster, each, on_loopback
 from core.desk.run_folder import UnfinishedRun
-from core.evaluation.parts import Part
-from core.evaluation.predict import classify
 from tests.app.made_up_models import make_checkpoint
 from tests.trainers.test_table_training import base
 from trainers.__main__ import main
@@ -81,68 +71,6 @@ def test_a_table_trains_its_runs_on_both_nodes(
     # Nothing is left to train, and the table is what it would be here.
     assert paper([*command, str(tmp_path / "alone")]) == 0
     assert (tmp_path / "shared.csv").read_text() == (tmp_path / "alone.csv").read_text()
-
-
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobQueue]:
-    """A queue of the Error desk, with a checkpoint ``tiny`` and parts of three rows."""
-    make_checkpoint(tmp_path / "own", "tiny", "Tiny", 1)
-    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
-    monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
-    monkeypatch.setattr("core.evaluation.parts.ROWS", 3)
-    yield JobQueue()
-    assert not [child for child in psutil.Process().children() if "cluster.answer" in " ".join(child.cmdline())]
-
-
-def test_the_desks_predictions_go_to_the_cluster(
-    two_nodes: Any, desk: JobQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dataset = read(lines(tmp_path / "rows.jsonl"))
-    monkeypatch.setenv("PAIRLENS_RAY", two_nodes.address)
-    monkeypatch.setattr("core.desk.prediction.predicted", lambda *_: pytest.fail("predicted here"))
-    job, told = PredictionJob(dataset, ["tiny"]), list[int]()
-    progress = job.progress
-    monkeypatch.setattr(job, "progress", lambda done: (told.append(done), progress(done)))
-    desk.add(job)
-    assert job.wait(600) and not job.problem and job.done == 36
-    assert set(range(0, 37, 3)) <= set(told)
-    (model,) = store.open_run(dataset.sha256, job.checksums).models
-    here = classify(load_named("tiny"), dataset, torch.device("cpu"))
-    assert model.probabilities == pytest.approx(here, abs=1e-6)
-
-
-def test_a_prediction_in_the_cluster_is_cancelled_after_its_batch(
-    two_nodes: Any, desk: JobQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PAIRLENS_RAY", two_nodes.address)
-    dataset = read(lines(tmp_path / "rows.jsonl"))
-    job, second = (PredictionJob(dataset, ["tiny"]) for _ in range(2))
-    for one in (job, second):
-        desk.add(one)
-    assert desk.place(second) == 1
-    desk.cancel(job)
-    assert job.wait(600) and job.cancelled and not job.problem and not job.checksums
-    assert second.wait(600) and not second.problem and second.done == 36
-
-
-def test_a_cluster_failure_is_one_sentence_on_the_desk(
-    two_nodes: Any, desk: JobQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from core.errors import RunError
-
-    monkeypatch.setenv("PAIRLENS_RAY", two_nodes.address)
-    checkpoint = load_named("tiny")
-    other = replace(checkpoint, card={**checkpoint.card, "sha256": "0" * 64})
-    part = Part(0, read(lines(tmp_path / "rows.jsonl")))
-    with pytest.raises(RunError, match="has another checkpoint"):
-        list(predicted_there(two_nodes.address, [part], other, lambda: None))
-    monkeypatch.setattr("core.cluster.PATIENCE", 1.0)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        for address in (f"127.0.0.1:{silent.getsockname()[1]}", "127.0.0.1:1"):
-            monkeypatch.setenv("PAIRLENS_RAY", address)
-            job = PredictionJob(read(lines(tmp_path / "rows.jsonl")), ["tiny"])
-            desk.add(job)
-            assert job.wait(600) and job.problem.startswith(f"There is no Ray cluster at {address}: start one")
 
 
 def test_a_cluster_writes_the_same_parts_though_a_node_is_killed(
