@@ -109,7 +109,7 @@ def _layout(opened: Opened) -> Layout | None:
 
 
 def _texts(checkpoint: Checkpoint) -> None:
-    """One line per text or pair, and buttons that add and remove texts and clear trails."""
+    """One line per text or pair, and buttons that add and remove texts."""
     page, roles = PAGE.state, checkpoint.roles
     for place, text in enumerate(page.texts):
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"map text {place}"):
@@ -135,17 +135,8 @@ def _texts(checkpoint: Checkpoint) -> None:
                     on_click=_remove,
                     args=(place, key),
                 )
-    with st.container(horizontal=True, gap="small"):
-        if len(page.texts) < MOST_TEXTS:
-            st.button("Add a text", icon=":material/add:", key="add a text", type="tertiary", on_click=_add)
-        if any(text.earlier for text in page.texts):
-            st.button(
-                "Clear the trails",
-                icon=":material/ink_eraser:",
-                key="clear the trails",
-                type="tertiary",
-                on_click=_clear,
-            )
+    if len(page.texts) < MOST_TEXTS:
+        st.button("Add a text", icon=":material/add:", key="add a text", type="tertiary", on_click=_add)
 
 
 def _typed(place: int, side: str, words: str) -> None:
@@ -158,10 +149,6 @@ def _typed(place: int, side: str, words: str) -> None:
 def _add() -> None:
     # A change, not a new state: the boxes that are there keep their keys, and so a text that is still on its way.
     PAGE.change(texts=(*PAGE.state.texts, Pair())[:MOST_TEXTS])
-
-
-def _clear() -> None:
-    PAGE.change(texts=tuple(replace(text, earlier=()) for text in PAGE.state.texts))
 
 
 def _remove(place: int, key: str) -> None:

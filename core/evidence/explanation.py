@@ -96,10 +96,6 @@ class Explanation:
         """The verdict as shown."""
         return self.class_names[self.labels.index(self.verdict)]
 
-    def judges(self, role: str) -> bool:
-        """Whether the classifier reads the representation of the sentence with this role."""
-        return self.judged in (role, BOTH)
-
     def sentence(self, role: str) -> Sentence:
         """The sentence with this role. Raises KeyError for another name."""
         for side in (self.first, *self.contexts):

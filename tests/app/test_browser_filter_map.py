@@ -101,10 +101,6 @@ def test_a_typed_text_becomes_a_star_an_edit_leaves_a_trail_and_a_reload_gives_t
     wait_for_star(page, "cold weather outside")
     wait_until(page, drawn, lambda seen: seen == before)
     expect(page.get_by_label("Text 1", exact=True)).to_have_value("a man in the snow")
-    page.get_by_role("button", name="Clear the trails").click()
-    wait_until(page, lambda page: page.locator(f"{MAP} .js-line").count(), lambda lines: lines == 0)
-    expect(page.get_by_role("button", name="Clear the trails")).to_have_count(0)
-    page.wait_for_url(lambda url: "first.1" not in url)
 
 
 def test_a_text_typed_without_enter_is_kept_when_another_is_added(open_page):

@@ -68,25 +68,6 @@ def test_baselines_of_the_same_dev_set_stand_in_the_table(tmp_path, capsys):
     assert paper(command) == 2 and "holds no scores" in capsys.readouterr().err
 
 
-def test_baselines_alone_are_written_into_the_table_that_is_there(tmp_path, capsys):
-    run(tmp_path / "runs", "esim", "esim", 0.8)
-    path, out = tmp_path / "plain.csv", str(tmp_path / "x")
-    assert paper(["table", "nli", "--runs", str(tmp_path / "runs"), "--out", out]) == 0
-    before = (tmp_path / "x.csv").read_text().splitlines()
-    path.write_text("baseline,dev,accuracy\nmajority class,dev,.34\n")
-    assert paper(["table", "nli", "--baselines", str(path), "--out", out]) == 0
-    after = (tmp_path / "x.csv").read_text().splitlines()
-    assert [i for i, pair in enumerate(zip(before, after, strict=True)) if len(set(pair)) > 1] == [1]
-    assert after[1] == "majority class,34.00,–,–,34.3,"
-    capsys.readouterr()
-    for text, table, says in (("other,.3", "nli", "has scores on"), ("dev,.3", "fever", "is not a table of fever")):
-        path.write_text(f"baseline,dev,accuracy\nmajority class,{text}\n")
-        assert paper(["table", table, "--baselines", str(path), "--out", out]) == 2
-        assert says in capsys.readouterr().err
-    assert paper(["table", "nli", "--out", out]) == 2 and "give --runs" in capsys.readouterr().err
-    assert (tmp_path / "x.csv").read_text().splitlines() == after
-
-
 def test_fever_shows_what_stands_beside_every_accuracy(tmp_path):
     run(tmp_path, "fever", "attconv-advanced", 0.86, accuracy_with_evidence=0.9, evidence_cut=0.015)
     assert paper(["table", "fever", "--runs", str(tmp_path), "--out", str(tmp_path / "fever")]) == 0

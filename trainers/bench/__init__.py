@@ -11,7 +11,7 @@ machine. It is a measurement, not a test: on a busy machine its numbers are of n
     verdict      in a browser, from Enter to the verdict, by the explanation alone
     effects      what words and attention links do to a verdict, by the same product
     training     the FLOP rate of a training step of every shipped nli-* model, as a share of the product's
-    streaming    predict: its memory by the number of rows, its time by the forward passes alone, two Ray workers by one
+    streaming    predict: its memory by the number of rows, its time by the forward passes alone
     load         1, 20, 50 and 100 visitors that each open a pair every five seconds (half an hour: only by name)
     first-page   pages of a new server and of a second visitor, by an empty Streamlit page
     api          word effects over HTTP while other clients keep the server busy, by those alone

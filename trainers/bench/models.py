@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
 import io
 import json
 import os
@@ -22,7 +21,6 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from core.checkpoint import PRETRAINED, Checkpoint, load_named
-from core.cluster import cluster, on_loopback
 from core.data import Stream
 from core.effects import Question
 from core.effects.words import DROPPED, TAKEN_AWAY
@@ -31,7 +29,6 @@ from core.evaluation.encoding import Encoded, Ragged, Vocabulary
 from core.evaluation.parts import parts
 from core.evaluation.predict import logits, prepare_rows
 from core.explain import explain
-from core.json_types import JsonObject
 from core.reading.word_table import WordTable, default_table
 from trainers import loop, set_up
 from trainers import recipe as recipes
@@ -226,7 +223,7 @@ def _recurrent_backward(*shapes: Sequence[int], **_: object) -> int:
 
 STREAMED = "nli-attconv-light"
 LABELS = ("entailment", "neutral", "contradiction")
-FEW, SOME, MANY = 1_000, 20_000, 100_000
+FEW, MANY = 1_000, 100_000
 _RUN = """
 import re, sys
 from pathlib import Path
@@ -240,20 +237,19 @@ sys.exit(status)
 
 def streaming(quick: bool) -> list[Measurement]:
     """Memory of `predict` for ``FEW`` and ``MANY`` rows, each in a separate process; the time of ``MANY`` from the
-    first row read to the last part written, relative to the forward passes alone; and the speed-up of two Ray workers
-    over one, once both have predicted ``SOME`` rows. All with one thread for the passes."""
+    first row read to the last part written, relative to the forward passes alone. All with one
+    thread for the passes."""
     rows, threads = MANY // 10 if quick else MANY, torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         with tempfile.TemporaryDirectory() as name:
-            few, some, many = (pairs_file(Path(name, f"{count}.jsonl"), count) for count in (FEW, SOME, rows))
+            few, many = (pairs_file(Path(name, f"{count}.jsonl"), count) for count in (FEW, rows))
             small, large = _megabytes(few), _megabytes(many)
             return [
                 Measurement(f"predict, memory for {FEW:,} rows", small, "MB", 650),
                 Measurement(f"predict, memory for {rows:,} rows", large, "MB", 650),
                 Measurement("the same, more than for the few", large - small, "MB", 50),
                 _by_passes(many, rows),
-                _by_workers(some, many, rows),
             ]
     finally:
         torch.set_num_threads(threads)
@@ -281,35 +277,10 @@ def _by_passes(file: Path, rows: int) -> Measurement:
     return Measurement(f"predict {rows:,} rows, time by forward passes", whole / alone, "x", 1.3, note=note)
 
 
-def _by_workers(some: Path, many: Path, rows: int) -> Measurement:
-    name, bar = "predict --ray, two workers by one", 1.7
-    if importlib.util.find_spec("ray") is None:
-        return Measurement(name, None, "x", bar, False, "Ray is not installed: make cluster")
-    one, two = (_in_cluster(workers, some, many) for workers in (1, 2))
-    return Measurement(name, one / two, "x", bar, False, f"{rows / two:,.0f} rows/s; one {rows / one:,.0f}")
-
-
-def _in_cluster(workers: int, some: Path, many: Path) -> float:
-    """Seconds for the many rows in a cluster on this machine whose workers have loaded the checkpoint."""
-    on_loopback()
-    from ray.cluster_utils import Cluster
-
-    node: JsonObject = {"object_store_memory": 200_000_000, "node_ip_address": "127.0.0.1", "num_cpus": 1}
-    nodes = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
-    try:
-        for _ in range(workers - 1):
-            nodes.add_node(**node)
-        with cluster(nodes.address):  # one connection: workers begin and end with it
-            _seconds(some, "--ray", nodes.address)
-            return _seconds(many, "--ray", nodes.address)
-    finally:
-        nodes.shutdown()  # type: ignore[no-untyped-call]
-
-
-def _seconds(file: Path, *more: str) -> float:
+def _seconds(file: Path) -> float:
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as told:
         started = time.perf_counter()
-        status = main(["predict", STREAMED, str(file), "--out", f"{folder}/parts/", "--device", "cpu", *more])
+        status = main(["predict", STREAMED, str(file), "--out", f"{folder}/parts/", "--device", "cpu"])
         seconds = time.perf_counter() - started
     if status:
         raise RunError(told.getvalue().strip().splitlines()[-1])

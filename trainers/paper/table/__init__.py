@@ -10,10 +10,6 @@ been trained and scored on the same data; systems that are not run here say why.
 `python -m trainers.paper baselines --csv` wrote for the same data. ``--train`` first trains what is not there yet of
 all systems of the table on the data of a recipe, all with its sizes and epochs, and its baselines; the recipes are
 comparison-nli, comparison-fever, and of the table sentiment comparison-sst5 and comparison-imdb.
-
-    python -m trainers.paper table sentiment --baselines FILE --out docs/tables/comparison-sst5
-
-Without ``--runs`` only the lines of the baselines are replaced in the table OUT.csv.
 """
 
 from __future__ import annotations
@@ -41,7 +37,7 @@ BASELINES = "baselines.csv"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers.paper table`."""
     parser.add_argument("table", choices=tuple(TABLES), help="which table")
-    parser.add_argument("--runs", type=Path, metavar="FOLDER", help="the folder of the runs' folders")
+    parser.add_argument("--runs", type=Path, required=True, metavar="FOLDER", help="the folder of the runs' folders")
     parser.add_argument("--baselines", type=Path, metavar="CSV", help="scores of baselines without a network")
     parser.add_argument("--train", metavar="RECIPE", help="first train the systems that have no run, on this data")
     add_precision(parser, with_option="--train")
@@ -54,13 +50,11 @@ def run(args: argparse.Namespace) -> int:
     """Read the cards, write both files, print the Markdown."""
     paths = out_files(args.out, "csv", "md")
     failed = 0
-    if not args.runs and (args.train or not args.baselines):
-        raise RunError("give --runs, or --baselines alone to replace their lines in the existing table")
     if args.train:
         failed = train_systems(args)
         args.baselines = args.baselines or args.runs / BASELINES
     plain = scored(args.baselines) if args.baselines else ()
-    rows = lines(TABLES[args.table], cards(args.runs), plain) if args.runs else updated(args, paths[0], plain)
+    rows = lines(TABLES[args.table], cards(args.runs), plain)
     shown = markdown.table(rows)
     write_rows(paths[0], rows)
     write_whole(paths[1], f"{shown}\n")
@@ -130,25 +124,6 @@ def lines(table: PaperTable, runs: Sequence[Card], baselines: Sequence[Mapping[s
                 row[name] = percent([result[key] for result in results if key in result])
         out.append(row | {"not run": system.why if not own else ""})
     return out
-
-
-def updated(args: argparse.Namespace, path: Path, baselines: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The lines of the table that is there, with the scores of these baselines. Raises RunError for one of other
-    systems or data."""
-    rows, systems = read_rows(path), TABLES[args.table].systems
-    head = next((key for row in rows[:1] for key in row if key.startswith("ours: ")), "")
-    dev = head.removeprefix("ours: ").partition(", trained on ")[0]
-    if [row.get("system") for row in rows] != [system.name for system in systems] or not head:
-        raise RunError(f"{path.name} is not a table of {args.table}; give --runs to rebuild it")
-    if any(row["dev"] != dev for row in baselines):
-        raise RunError(
-            f"{path.name} has scores on {dev}, and the baselines are for other data; name the baselines of {dev}"
-        )
-    for row, system in zip(rows, systems, strict=True):
-        own = [float(each["accuracy"]) for each in baselines if each["baseline"] == system.baseline]
-        if own:
-            row |= {head: percent(own), "not run": ""}
-    return rows
 
 
 def same_data(runs: Sequence[Card]) -> None:
