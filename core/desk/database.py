@@ -101,8 +101,8 @@ def _as_desk_errors() -> Iterator[None]:
         ) from error
 
 
-def migrate(engine: Engine, revision: str = "head") -> None:
-    """Migrate the tables to a revision of core/desk/migrations, by default the newest. Raises DeskError where the
+def migrate(engine: Engine) -> None:
+    """Migrate the tables to the newest revision of core/desk/migrations. Raises DeskError where the
     database cannot be used, or was written by a newer version of the program."""
     from alembic import command  # imported here: only the first page needs it
     from alembic.config import Config
@@ -113,8 +113,11 @@ def migrate(engine: Engine, revision: str = "head") -> None:
     config.set_main_option("path_separator", "os")
     with writing(engine.execution_options(migrates=True)) as connection:
         config.attributes["connection"] = connection
+        if sa.inspect(connection).has_table("alembic_version"):
+            # One revision took the place of the first six.
+            connection.execute(sa.text("DELETE FROM alembic_version WHERE version_num IN ('1', '2', '3', '4', '5')"))
         try:
-            command.upgrade(config, revision)
+            command.upgrade(config, "head")
         except CommandError:  # an unknown revision
             raise DeskError(
                 "the desk's database was written by a newer version of PairLens: update the program, or set "

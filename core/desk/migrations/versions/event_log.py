@@ -1,4 +1,5 @@
-"""Replace the table for each kind of annotation and the history of their changes by one log of events.
+"""The tables of today, from an empty database or from one of revisions 1 to 5, which had a table for each kind of
+annotation and the history of their changes: one log of events replaces them.
 
 The old tables decide what the state is. Where the history does not lead to it, such as for the tags that every database
 begins with, events without an author do.
@@ -14,7 +15,19 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "6"
-down_revision = "5"
+down_revision = None
+
+TAGS = (
+    "language conventions",
+    "knowledge beyond the text",
+    "discourse relation",
+    "evidence missing",
+    "misled by noise",
+    "out-of-vocabulary",
+    "wrong gold label",
+    "other",
+)
+"""AttConv's kinds of error, the tags of a new database."""
 
 SUBJECT = ("kind", "file", "row", "tag", "owner")
 KINDS = {"tag added": "tag name", "tag renamed": "tag name"}
@@ -27,13 +40,24 @@ Line = dict[str, Any]
 def upgrade() -> None:
     connection = op.get_bind()
     old = sa.MetaData()
-    old.reflect(connection, only=[*TABLES, "annotator", "tag", "change"])
-    events = _fold(dict(_state(connection, old)), list(_history(connection, old)))
+    old.reflect(connection)
+    if "change" in old.tables:
+        events = _fold(dict(_state(connection, old)), list(_history(connection, old)))
+    else:
+        op.create_table(
+            "annotator",
+            sa.Column("id", sa.Integer, primary_key=True),
+            sa.Column("name", sa.String(80), nullable=False),
+            sa.Column("removed", sa.Boolean, nullable=False),
+            sa.UniqueConstraint("name", name="annotator_name"),
+        )
+        events = _fold({("tag name", "", "", number, 0): name for number, name in enumerate(TAGS, start=1)}, [])
     connection.execute(sa.insert(_create()), events)
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT setval('event_id_seq', (SELECT max(id) FROM event))"))
     for name in ("change", *TABLES, "tag"):
-        op.drop_table(name)
+        op.drop_table(name, if_exists=True)
+    _create_strongest_word(connection, old)
 
 
 def _fold(state: dict[Subject, str], history: list[tuple[Subject, Line]]) -> list[Line]:
@@ -82,6 +106,26 @@ def _create() -> sa.Table:
     return event
 
 
+def _create_strongest_word(connection: sa.Connection, old: sa.MetaData) -> None:
+    """The table of strongest words. An old one had, in revision 4, no way of removing words, which was to drop them."""
+    name = "strongest_word_anew" if "strongest_word" in old.tables else "strongest_word"
+    new = op.create_table(
+        name,
+        sa.Column("file", sa.String(64), primary_key=True),
+        sa.Column("row", sa.Text, primary_key=True),
+        sa.Column("checkpoint", sa.String(64), primary_key=True),
+        sa.Column("way", sa.String(20), primary_key=True),
+        sa.Column("word", sa.Text, nullable=False),
+        sa.Column("side", sa.String(80), nullable=False),
+    )
+    if name == "strongest_word_anew":
+        known = old.tables["strongest_word"]
+        values = [known.c.get(column.name, sa.literal("dropped")) for column in new.c]
+        connection.execute(sa.insert(new).from_select(list(new.c), sa.select(*values)))
+        op.drop_table("strongest_word")
+        op.rename_table("strongest_word_anew", "strongest_word")
+
+
 def _state(connection: sa.Connection, old: sa.MetaData) -> Iterator[tuple[Subject, str]]:
     """Subjects and values in the old tables."""
     for tag in connection.execute(sa.select(old.tables["tag"])).mappings():
@@ -89,7 +133,7 @@ def _state(connection: sa.Connection, old: sa.MetaData) -> Iterator[tuple[Subjec
         if tag["merged_into"] is not None:
             yield ("tag merged", "", "", tag["id"], 0), str(tag["merged_into"])
     for table, kind in TABLES.items():
-        for line in connection.execute(sa.select(old.tables[table])).mappings():
+        for line in connection.execute(sa.select(old.tables[table])).mappings() if table in old.tables else ():
             value = line["text"] if kind == "note" else "yes" if line.get("given", True) else "no"
             yield (kind, line["file"], line["row"], line.get("tag", 0), line.get("annotator", 0)), value
     for name in connection.execute(sa.select(old.tables["annotator"])).mappings():
@@ -98,13 +142,21 @@ def _state(connection: sa.Connection, old: sa.MetaData) -> Iterator[tuple[Subjec
 
 
 def _history(connection: sa.Connection, old: sa.MetaData) -> Iterator[tuple[Subject, Line]]:
-    """The lines of the old history with their subjects. What an undoing restored belongs to the first author."""
+    """The lines of the old history with their subjects. What an undoing restored belongs to the first author. Where two
+    changes of revision 1 undo the same one, the later one actually undid the last change of that subject before it."""
     names = {known.name: known.id for known in connection.execute(sa.select(old.tables["annotator"]))}
     change, owners = old.tables["change"], dict[int, int]()
-    for line in connection.execute(sa.select(change).order_by(change.c.id)).mappings():
+    last, undone = dict[tuple[str, Subject], int](), set[int]()
+    for known in connection.execute(sa.select(change).order_by(change.c.id)).mappings():
+        line = dict(known)
         owners[line["id"]] = owners[line["undoes"]] if line["undoes"] else line["annotator"]
         owner = owners[line["id"]] if line["what"] in ("looked", "tag", "note") else 0
         if line["what"] == "name removed":
             owner = names.get(line["after"], 0)
         kind = KINDS.get(line["what"], line["what"])
-        yield (kind, line["file"] or "", line["row"] or "", line["tag"] or 0, owner), dict(line)
+        subject = kind, line["file"] or "", line["row"] or "", line["tag"] or 0, owner
+        if line["undoes"] in undone:
+            line["undoes"] = last[line["what"], subject]
+        undone.add(line["undoes"] or 0)
+        last[line["what"], subject] = line["id"]
+        yield subject, line
