@@ -229,7 +229,6 @@ def test_the_desks_labels_are_plain_english(kept_run):
         page(kept_run, view="slices", filter="right")
     )
     app = page(kept_run, view="files")
-    assert "separate tags with |." in texts(app)
     assert next(one for one in app.button_group if one.label == "Show").options[-1] == "Export"
 
 
