@@ -163,7 +163,7 @@ def _result(ray: Any, item: T, reference: Any) -> tuple[T, Any]:
         raise RunError(f"the cluster is lost ({str(error).splitlines()[0]}): begin the same command again") from None
 
 
-Question = tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]]
+PartTask = tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]]
 """The first and second text of a part's rows, which is all that models read, and checkpoints by their folders and the
 checksums of their weights."""
 
@@ -176,7 +176,7 @@ def predicted_by(
     sent: deque[Part] = deque()
     known = [(str(checkpoint.folder.resolve()), str(checkpoint.card["sha256"])) for checkpoint in checkpoints]
 
-    def questions() -> Iterator[Question]:
+    def questions() -> Iterator[PartTask]:
         for part in parts:
             for checkpoint in checkpoints:
                 check_texts(checkpoint, part.dataset)
@@ -190,7 +190,7 @@ def predicted_by(
         yield Predicted(part, chances(checkpoints, map(torch.tensor, answers)))
 
 
-def logits_of_part(question: Question) -> list[np.ndarray]:
+def logits_of_part(question: PartTask) -> list[np.ndarray]:
     """The task of a worker. Raises RunError where this machine has another checkpoint in a folder."""
     texts, checkpoints = question
     rows = tuple(Example(str(number), *pair, None) for number, pair in enumerate(texts))

@@ -21,7 +21,6 @@ import argparse
 import itertools
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
@@ -36,14 +35,12 @@ from core.errors import RunError
 from core.evaluation.parts import Part, parts, predicted
 from core.evaluation.predict import check_texts
 from core.evaluation.scores import paired_bootstrap
-from core.files import check_writable
 from core.json_types import JsonMapping, JsonObject
 from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted, with_label
 from trainers.card import add_to_card
 from trainers.options import add_options, check_labels, columns, mapped, mismatch, pick_device, scales_of
-from trainers.prediction_files import RowFile, row_file
 from trainers.tables import text, told
 from trainers.tally import Graded, Rankings, Verdicts, graded
 
@@ -52,12 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers evaluate`."""
     add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file, a folder or a pattern of them")
-    parser.add_argument(
-        "--kinds",
-        action="store_true",
-        help="also the accuracy of each kind that rows' ids name (kind-NUMBER) and label",
-    )
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write every row's prediction")
     parser.add_argument("--against", metavar="OTHER", help="a second checkpoint, compared by a paired bootstrap")
     parser.add_argument(
         "--positive", metavar="CLASS", help="the model's class that ranks answers (default: its card's)"
@@ -68,8 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Classify, score, print."""
     hand_back_large_blocks()
-    if args.out:
-        check_writable(args.out, "--out")
     checkpoints = open_checkpoints([name for name in (args.checkpoint, args.against) if name], args.class_names)
     scales = scales_of(checkpoints, mapped(args.counts_as))
     picked = columns(args.columns)
@@ -79,13 +68,11 @@ def run(args: argparse.Namespace) -> int:
     first = next(some)
     tallies = [tally_of(*pair, first.dataset, args) for pair in zip(checkpoints, scales, strict=True)]
     checked = (_checked(part, checkpoints, tallies, some) for part in itertools.chain([first], some))
-    output = row_file(args.out, checkpoints[0].labels) if args.out else nullcontext(RowFile())
     device = pick_device(args.device)
-    with output as file, bar(known[1] if known else None) as shown:
+    with bar(known[1] if known else None) as shown:
         for part in predicted(checked, checkpoints, device, shown.update):
             for tally, probabilities in zip(tallies, part.probabilities, strict=True):
                 tally.add(part.part.dataset, probabilities)
-            file.add(part.part.number, part.part.dataset, part.probabilities)
     scores = score(checkpoints, stream, tallies)
     if args.card:
         before = read_card(checkpoints[0].folder).get("results") or {}
@@ -108,7 +95,7 @@ def tally_of(checkpoint: Checkpoint, scale: Scale, dataset: Dataset, args: argpa
     labels, only = checkpoint.labels, len(checkpoint.labels) == 1
     answer = labels[0] if only else args.positive or ranked_by(checkpoint.card)
     if not dataset.ranking and not only and not graded(dataset.labels):
-        return Verdicts(scale, args.kinds)
+        return Verdicts(scale)
     if args.against:
         raise RunError(f"--against compares accuracies; the file is a {'ranking' if dataset.ranking else 'graded'} set")
     if dataset.ranking and answer in labels:
@@ -173,8 +160,6 @@ def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[T
     scores = {**head, **tally.scores()}
     if isinstance(tally, Graded):
         return scores
-    if tally.kinds:
-        scores["kinds"] = tally.by_kind()
     for other, theirs in zip(checkpoints[1:], tallies[1:], strict=True):
         assert isinstance(theirs, Verdicts), "only classifiers are compared"
         scores["against"] = compare(other, tally.rights(), theirs.rights())
@@ -235,12 +220,6 @@ def table(scores: JsonMapping) -> str:
             f"by summed probabilities; taking the likeliest class first: accuracy {first['accuracy']:.2%}   macro-F1 "
             f"{first['macro_f1']:.4f}"
         )
-    for kind, of_labels in scores.get("kinds", {}).items():
-        for label, part in of_labels.items():
-            low, high = part["interval"]
-            lines.append(
-                f"  {kind:<14} {label:<14} {part['accuracy']:.3f}  [{low:.3f}, {high:.3f}]  {part['rows']:>6,} rows"
-            )
     labels, counts = scores["confusion"]["labels"], scores["confusion"]["gold_by_predicted"]
     rows = []
     for label, row in zip(labels, counts, strict=True):

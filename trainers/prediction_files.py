@@ -22,17 +22,15 @@ _COLUMNS = ("id", "first", "second", "label", "predicted")
 
 @dataclasses.dataclass
 class RowFile:
-    """An open file for rows and the predictions of the first checkpoint; ``file`` None keeps nothing."""
+    """An open file for rows and the predictions of the first checkpoint."""
 
-    file: Any = None
-    labels: Sequence[str] = ()
-    format: str = ".csv"
+    file: Any
+    labels: Sequence[str]
+    format: str
     _begun: bool = False
 
     def add(self, number: int, dataset: Dataset, probabilities: Sequence[np.ndarray]) -> None:
         """Write a part's rows with their probabilities ``[N, C]``; parts come in order."""
-        if self.file is None:
-            return
         records = predictions(self.labels, dataset, probabilities[0])
         if self.format == ".jsonl":
             self.file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)

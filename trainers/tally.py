@@ -10,22 +10,16 @@ import numpy as np
 
 from core.data import Dataset
 from core.data.labels import Scale, is_number, key
-from core.evaluation.intervals import wilson
 from core.evaluation.scores import QUESTION_KINDS, by_kind, classification_of, correlations, question_kind, ranking
 from core.json_types import JsonObject
 from core.reading.tokens import tokenize
-from trainers.recipe import kind_of
 
 
 @dataclass
 class Verdicts:
-    """A classifier's confusion counts, and whether each row was right.
-
-    ``scale``: the answers; ``kinds``: whether rows are also counted by the kind that their ids name.
-    """
+    """A classifier's confusion counts over the answers of a ``scale``, and whether each row was right."""
 
     scale: Scale
-    kinds: bool = False
     right: array[int] = field(default_factory=lambda: array("b"))
 
     def __post_init__(self) -> None:
@@ -34,7 +28,6 @@ class Verdicts:
         self.by_class = np.zeros((size, size), dtype=np.int64)
         """The counts if the likeliest class decides the answer, not the likeliest answer."""
         self.unscored = 0
-        self._by_kind: dict[tuple[str, str], list[int]] = {}
 
     def add(self, dataset: Dataset, probabilities: np.ndarray) -> None:
         """Rows whose labels are all known to the scale, with their probabilities ``[N, C]``."""
@@ -47,12 +40,6 @@ class Verdicts:
         np.add.at(self.by_class, (gold, self.scale.of_classes(probabilities.argmax(1))), 1)
         right = gold == predicted
         self.right.frombytes(right.astype(np.int8).tobytes())
-        if self.kinds:
-            rows = [row for row, one in zip(dataset.rows, scored, strict=True) if one]
-            for row, is_right in zip(rows, right.tolist(), strict=True):
-                both = self._by_kind.setdefault((kind_of(row.id), row.label or ""), [0, 0])
-                both[0] += 1
-                both[1] += is_right
 
     def scores(self) -> JsonObject:
         """:func:`core.evaluation.scores.classification` of all rows; where several classes count as one label, also
@@ -70,15 +57,6 @@ class Verdicts:
     def rights(self) -> np.ndarray:
         """Whether each row was right, bool ``[N]``."""
         return np.frombuffer(self.right, dtype=np.int8).astype(bool)
-
-    def by_kind(self) -> dict[str, JsonObject]:
-        """Accuracy by kind, the part of a row's id before its last hyphen, and by gold label: rows, accuracy and its 95
-        % interval (:func:`core.evaluation.intervals.wilson`)."""
-        out: dict[str, JsonObject] = {}
-        for (kind, label), (rows, right) in sorted(self._by_kind.items()):
-            interval = [*wilson(right, rows)]
-            out.setdefault(kind, {})[label] = {"rows": rows, "accuracy": right / rows, "interval": interval}
-        return out
 
 
 @dataclass

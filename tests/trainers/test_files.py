@@ -123,7 +123,6 @@ def writers(checkpoint: str, data: Path, out: Path) -> dict[str, list[str]]:
     """Every command that writes a file, writing to ``out``."""
     dev = str(data / "snli/snli_1.0_dev.jsonl")
     return {
-        "evaluate": ["evaluate", checkpoint, dev, "--out", str(out)],
         "predict": ["predict", checkpoint, dev, "--out", str(out)],
         "sweep": ["sweep", "nli-attconv-light", "--data", str(data), "--csv", str(out), "--runs", str(out.parent)],
         "compare": ["compare", "--ours", checkpoint, "--theirs", checkpoint, "--named", "x", "--csv", str(out)],
@@ -131,7 +130,7 @@ def writers(checkpoint: str, data: Path, out: Path) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize("name", ["evaluate", "predict", "sweep", "compare", "bench"])
+@pytest.mark.parametrize("name", ["predict", "sweep", "compare", "bench"])
 def test_an_unwritable_file_is_reported_before_any_work(
     name: str,
     checkpoint: str,
