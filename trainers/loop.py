@@ -48,8 +48,8 @@ from trainers.set_up import (
     schedule,
     start,
     start_from,
-    targets,
 )
+from trainers.teaching import targets
 from trainers.trained_words import StartVectors, TrainedWords, fold, frequent
 from trainers.training_data import TrainingData
 
@@ -143,8 +143,9 @@ class TrainingRun:
         self.vectors = None if recipe.trains_words else data.vocabulary.matrix(WordReader(self.words)).to(device)
         self.best = {name: value.clone() for name, value in self.average.state_dict().items()}
         self.teachers = [open_checkpoint(name) for name in recipe.teachers]
-        self.targets = targets(recipe, self.train_set, data.vocabulary, self.teachers, data.taught)  # [N, C]
-        self.class_weights = class_weights(recipe, data.train.labels, data.train.weights).to(device)  # [C]
+        self.targets = targets(recipe, data.train_rows, data.taught, self.teachers).to(device)  # [N, C]
+        by_class = class_weights(recipe, data.train.labels, data.train.weights).to(device)
+        self.weights = self.train_set.weights * (self.targets @ by_class)  # [N]
         self.steps = len(self.batches(0)) * recipe.epochs
         self.loss = torch.zeros((), dtype=torch.float64, device=device)
         learnt_from = " ".join([data.fingerprint, *(teacher.card["sha256"] for teacher in self.teachers)])
@@ -254,7 +255,7 @@ class TrainingRun:
         the mean of their gradients is the gradient of all rows."""
         recipe, step, rank, world = self.recipe, self.progress.step, self.fabric.global_rank, self.fabric.world_size
         whole = torch.from_numpy(rows).to(self.train_set.labels.device)
-        weights = self.train_set.weights[whole] * self.class_weights[self.train_set.labels[whole]]  # [B]
+        weights = self.weights[whole]  # [B]
         total = weights.sum()
         own, weights = rows[rank::world], weights[rank::world]
         share = len(own) * world / len(rows)

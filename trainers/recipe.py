@@ -49,6 +49,8 @@ class DataSource:
     taught: bool = True
     """Whether the recipe's teachers are asked about these rows. Labels that hold by construction need none, and a
     teacher that never saw such pairs would teach its mistakes."""
+    labelled: bool = True
+    """Whether the rows' labels count; otherwise the teachers' answers alone do."""
 
     def weight_of(self, row_id: str) -> float:
         """The weight of the row with this id."""
@@ -145,8 +147,13 @@ class Recipe:
     """Checkpoints (as `python -m core models` lists them, or their folders) whose mean probabilities are mixed into the
     labels of the training pairs: knowledge distillation (Hinton et al. 2015), here against labels of one annotator
     each."""
-    teacher_share: float = setting(0.5, least=0, below=1)
+    teacher_share: float = setting(0.5, least=0, most=1)
     """Share of the teachers in the mix; the label has the rest."""
+    teacher_temperature: float = setting(1.0, above=0)
+    """Above 1 the teachers' answers are flattened, below 1 sharpened (:func:`trainers.teaching.targets`)."""
+    transfer: int = setting(0, least=0)
+    """Unlabelled pairs for the teachers, recombined from the sentences of the taught training sets
+    (:func:`trainers.teaching.recombined`)."""
     seed: int = setting(0, least=0)
 
     def __post_init__(self) -> None:
@@ -170,6 +177,8 @@ class Recipe:
             raise RecipeError(
                 "train_words starts from random vectors, tune_words from a table's; leave one of them out"
             )
+        if self.linear and (self.transfer or not all(source.labelled for source in self.train)):
+            raise RecipeError("linear is fitted to labels: leave it, or the rows without labels (transfer), out")
         if self.init_classifier and not self.init:
             raise RecipeError("init_classifier needs init, the checkpoint whose classifier is meant")
         if self.trains_words and (self.vectors or self.linear):

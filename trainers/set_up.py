@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import lightning_fabric
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.checkpoint import Checkpoint, load_named
+from core.checkpoint import load_named
 from core.errors import RunError
-from core.evaluation.encoding import Encoded, Vocabulary
-from core.evaluation.predict import probabilities
 from core.memory import keep_freed_memory
 from core.models import PairModel
 from core.reading.word_table import WordTable
@@ -119,33 +114,10 @@ def schedule(recipe: Recipe, step: int, steps: int) -> float:
 
 def class_weights(recipe: Recipe, labels: Tensor, weights: Tensor) -> Tensor:
     """Weight of each class in the loss ``[C]``: 1, or balanced, so that all classes weigh the same together (rows
-    counted by their own ``weights [N]``)."""
+    counted by their own ``weights [N]``; one without a label, -1, does not count)."""
     classes = len(recipe.labels)
     if recipe.class_weights == "none":
         return torch.ones(classes)
-    sums = torch.bincount(labels, weights, minlength=classes).float()
+    known = labels >= 0
+    sums = torch.bincount(labels[known], weights[known], minlength=classes).float()
     return sums.sum() / (classes * sums.clamp_min(1e-9))
-
-
-def targets(
-    recipe: Recipe, data: Encoded, vocabulary: Vocabulary, teachers: Sequence[Checkpoint], taught: Tensor
-) -> Tensor:
-    """The target of each training pair, float ``[N, C]``: its label, or in ``taught [N]`` rows a mix with the mean of
-    the teachers, each of which reads the words of ``vocabulary`` in its own table. Raises RunError for a teacher of
-    other classes."""
-    labels = F.one_hot(data.labels, len(recipe.labels)).float()
-    if not teachers:
-        return labels
-    for teacher in teachers:
-        if teacher.labels != recipe.labels:
-            raise RunError(f"the teacher {teacher.name} has other classes; choose another one")
-    device = data.labels.device
-    readers = {teacher.words.sha256: teacher.reader for teacher in teachers}
-    vectors = {sha256: vocabulary.matrix(reader).to(device) for sha256, reader in readers.items()}
-    predictions = [
-        probabilities(copy.deepcopy(teacher.model).to(device), data, vectors[teacher.words.sha256], len(recipe.labels))
-        for teacher in teachers
-    ]
-    mean = torch.stack(predictions).mean(0).float().to(device)
-    share = recipe.teacher_share * taught.to(labels).unsqueeze(1)  # [N, 1]
-    return (1 - share) * labels + share * mean

@@ -186,12 +186,15 @@ def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[Training
     units = np.array(both.groups) if both.groups else np.arange(len(both))
     order = np.random.default_rng(seed).permutation(np.unique(units))
     held = np.isin(units, order[fold::folds])
-    rows = np.flatnonzero(held)
+    left, rows = np.flatnonzero(~held), np.flatnonzero(held)
+    texts = data.train_rows + data.dev_rows
     cut = dataclasses.replace(
         data,
-        train=both.rows(np.flatnonzero(~held)),
+        train=both.rows(left),
         dev=both.rows(rows),
-        taught=torch.cat([data.taught, torch.ones(len(data.dev), dtype=torch.bool)])[np.flatnonzero(~held)],
+        train_rows=tuple(texts[row] for row in left),
+        dev_rows=tuple(texts[row] for row in rows),
+        taught=torch.cat([data.taught, torch.ones(len(data.dev), dtype=torch.bool)])[left],
         fingerprint=f"{data.fingerprint} fold {fold} of {folds}",
     )
     return cut, rows

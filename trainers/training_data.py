@@ -14,7 +14,7 @@ from torch import Tensor
 
 from core.card import ranked_by
 from core.checkpoint.checkpoint import judged_side
-from core.data import DataError, Dataset, read
+from core.data import DataError, Dataset, Example, read
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, encode
 from core.json_types import JsonObject
@@ -22,6 +22,7 @@ from core.models import spec_of
 from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable, default_table
 from trainers.recipe import DataSource, Recipe
+from trainers.teaching import recombined
 from trainers.trained_words import random_table
 from trainers.vectors import read_folder, read_vectors
 
@@ -31,11 +32,15 @@ class TrainingData:
     """Encoded data sets by role, and what the card says of them."""
 
     train: Encoded
+    """A row without a label has -1 for it."""
     dev: Encoded
+    train_rows: tuple[Example, ...]
+    dev_rows: tuple[Example, ...]
+    """The rows as texts: what teachers read."""
     report: dict[str, Encoded]
     vocabulary: Vocabulary
     taught: Tensor
-    """Training rows that the teachers predict, bool ``[N]``."""
+    """Training rows that the teachers are asked about, bool ``[N]``."""
     listed: tuple[JsonObject, ...]
     """Name, rows and licence of each training set."""
     fingerprint: str
@@ -53,7 +58,6 @@ def load_data(
     vocabulary = Vocabulary()
     digest = hashlib.sha256()
     sizes: dict[str, int] = {}
-    taught: list[bool] = []
     kind = recipe.model_config().linguistic
     limits = [recipe.token_limits.get(role, MAX_TOKENS) for role in recipe.roles]
 
@@ -68,13 +72,10 @@ def load_data(
             print(dataset.summary(), flush=True)
         return dataset
 
-    def encoded(*sources: DataSource, training: bool = False) -> Encoded:
-        rows = [(row, source) for source in sources for row in get(source).rows]
-        if training and recipe.answerable_only:
-            answered = {row.group for row, _ in rows if row.label == ranked_by({"labels": list(recipe.labels)})}
-            rows = [(row, source) for row, source in rows if row.group in answered]
-        if training:
-            taught.extend(source.taught for _, source in rows)
+    def read_rows(*sources: DataSource) -> list[tuple[Example, DataSource]]:
+        return [(_as_used(row, source), source) for source in sources for row in get(source).rows]
+
+    def encoded(rows: Sequence[tuple[Example, DataSource]]) -> Encoded:
         return encode(
             [row for row, _ in rows],
             vocabulary,
@@ -87,15 +88,35 @@ def load_data(
             extra=linguistic(kind, [(row.first, row.second) for row, _ in rows], quiet),
         )
 
+    train, dev = read_rows(*recipe.train), read_rows(recipe.dev)
+    if recipe.answerable_only:
+        answered = {row.group for row, _ in train if row.label == ranked_by({"labels": list(recipe.labels)})}
+        train = [(row, source) for row, source in train if row.group in answered]
+    train += transfer_set(recipe, train)
     return TrainingData(
-        encoded(*recipe.train, training=True),
-        encoded(recipe.dev),
-        {source.name: encoded(source) for source in recipe.report},
+        encoded(train),
+        encoded(dev),
+        tuple(row for row, _ in train),
+        tuple(row for row, _ in dev),
+        {source.name: encoded(read_rows(source)) for source in recipe.report},
         vocabulary,
-        torch.tensor(taught),
+        torch.tensor([source.taught for _, source in train]),
         tuple({"name": s.name, "rows": sizes[s.name], "licence": s.licence} for s in recipe.train),
         digest.hexdigest(),
     )
+
+
+def _as_used(row: Example, source: DataSource) -> Example:
+    return row if source.labelled else dataclasses.replace(row, label=None)
+
+
+def transfer_set(recipe: Recipe, train: Sequence[tuple[Example, DataSource]]) -> list[tuple[Example, DataSource]]:
+    """The recipe's unlabelled pairs, made of its taught rows. Raises RunError."""
+    if not recipe.transfer:
+        return []
+    taught = [row for row, source in train if source.taught]
+    source = DataSource("recombined pairs", "", labelled=False)
+    return [(row, source) for row in recombined(taught, recipe.transfer, recipe.seed)]
 
 
 def linguistic(kind: str, pairs: Sequence[tuple[str, str]], quiet: bool) -> Tensor | None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
 from core.checkpoint import load
-from core.evaluation.encoding import Vocabulary, encode
+from core.errors import RunError
+from core.linguistics.content_words import stop_words
 from core.reading.word_table import WordTable
 from trainers import recipe as recipes
+from trainers import teaching
 from trainers.__main__ import main
 from trainers.loop import ready
-from trainers.set_up import Options, class_weights, targets
+from trainers.set_up import Options, class_weights
+from trainers.teaching import recombined, targets
 from trainers.training_data import load_data
 
 from .conftest import pair
@@ -44,12 +49,12 @@ def test_the_loss_of_a_step_is_the_weighted_mean(data: Path, tmp_path: Path) -> 
     loaded = load_data(recipe, data, quiet=True)
     words = WordTable.from_vectors(list(loaded.vocabulary.ids), torch.randn(len(loaded.vocabulary.ids), 8), 1.0, "w")
     run = ready(recipe, loaded, words, Options(tmp_path, "cpu", precision="32"))
-    run.train_set.weights[::2] = 0.1
+    run.weights[::2] = 0.1
     rows = run.batches(0)[0]
     batch, labels = run.train_set.batch(rows, run.vectors)
     with torch.no_grad():
         losses = F.cross_entropy(run.model(batch).logits, labels, reduction="none")
-    expected = (losses * run.train_set.weights[rows]).sum() / run.train_set.weights[rows].sum()
+    expected = (losses * run.weights[rows]).sum() / run.weights[rows].sum()
     run.step(rows)
     assert float(run.loss) == pytest.approx(float(expected), rel=1e-5)
 
@@ -59,17 +64,57 @@ def test_teachers_are_mixed_into_the_labels(data: Path, tmp_path: Path, monkeypa
     assert main(arguments(data, tmp_path / "wise", "--set", "epochs=1")) == 0
     teacher = load(tmp_path / "wise")
     recipe = recipes.load("nli-attconv-light", ["teachers=[wise]", "teacher_share=0.25"])
-    vocabulary = Vocabulary()
     rows = load_rows(4)
-    encoded = encode(rows, vocabulary, recipe.labels, judged="second")
-    taught = torch.tensor([True, True, False, True])
-    mixed = targets(recipe, encoded, vocabulary, [teacher], taught)
+    rows[3] = dataclasses.replace(rows[3], label=None)
+    taught = torch.tensor([True, True, False, False])
+    mixed = targets(recipe, rows, taught, [teacher])
     from core.explain import explain
 
-    for row, mix, share in zip(rows, mixed, torch.where(taught, 0.25, 0.0), strict=True):
+    for row, mix, share in zip(rows, mixed, (0.25, 0.25, 0, 1), strict=True):
         said = torch.tensor(explain(teacher, row.first, row.second).probabilities)
-        label = F.one_hot(torch.tensor(recipe.labels.index(row.label)), 3)
+        label = F.one_hot(torch.tensor(recipe.labels.index(row.label or "neutral")), 3)
         assert torch.allclose(mix, ((1 - share) * label + share * said).float(), atol=1e-5)
+    again = targets(recipe, rows, taught, [teacher])
+    assert torch.equal(mixed, again), "kept in the cache"
+    flat = targets(dataclasses.replace(recipe, teacher_temperature=2.0), rows, taught, [teacher])[3]
+    assert torch.allclose(flat, mixed[3].sqrt() / mixed[3].sqrt().sum(), atol=1e-6)
+    with pytest.raises(RunError, match="rows without labels need teachers"):
+        targets(recipe, rows, taught, [])
+
+
+def test_recombined_pairs_share_a_content_word_and_are_nobodys_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(teaching, "sentence_vectors", lambda texts: np.eye(len(texts), 4, dtype=np.float32))
+    rows = load_rows(40)
+    pairs = recombined(rows, 30, seed=1)
+    assert len(pairs) == 30 and all(pair.label is None for pair in pairs)
+    firsts, seconds = ({getattr(row, side) for row in rows} for side in ("first", "second"))
+    whole = {(row.first, row.second) for row in rows}
+    for made in pairs:
+        both = made.first, made.second
+        if made.first not in firsts or made.second not in seconds:
+            both = both[::-1]
+        assert both[0] in firsts and both[1] in seconds and both not in whole
+        assert set(both[0].lower().split()) & set(both[1].lower().split()) - stop_words()
+    assert len({(p.first, p.second) for p in pairs}) == 30
+    assert recombined(rows, 30, seed=1) == pairs and recombined(rows, 30, seed=2) != pairs
+    assert 0 < len(recombined(rows, 10**6, seed=1)) < 40 * 40, "as many as there are"
+
+
+def test_the_transfer_set_joins_the_training_rows_without_labels(
+    data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(teaching, "sentence_vectors", lambda texts: np.ones((len(texts), 4), dtype=np.float32))
+    path = "path: snli/snli_1.0_train_86k.jsonl"
+    sources = f"train=[{{name: a, {path}, rows: 30}}, {{name: b, {path}, rows: 20, labelled: false}}]"
+    loaded = load_data(recipes.load("nli-attconv-light", [sources, "transfer=5"]), data, quiet=True)
+    assert (loaded.train.labels >= 0).tolist() == [True] * 30 + [False] * 25
+    weights = class_weights(recipes.load("nli-attconv-light"), loaded.train.labels, loaded.train.weights)
+    counts = torch.bincount(loaded.train.labels[:30], minlength=3)
+    assert torch.allclose(weights, 30 / (3 * counts))
 
 
 def test_teachers_are_not_asked_about_a_file_whose_labels_hold_by_construction(data: Path) -> None:

@@ -21,7 +21,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from core.checkpoint import PRETRAINED, Checkpoint, load_named
-from core.data import Stream
+from core.data import Example, Stream
 from core.effects import Question
 from core.effects.words import DROPPED, TAKEN_AWAY
 from core.errors import RunError
@@ -195,9 +195,12 @@ def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
         lengths = np.clip(random.gamma(6.0, mean / 6.0, pairs).round().astype(int), 2, 80)
         return Ragged.of(random.integers(1, len(names) + 1, n) for n in lengths)
 
-    encoded = Encoded(side(14.1), (side(8.3),), torch.from_numpy(random.integers(0, 3, pairs)), torch.ones(pairs))
-    taught = torch.ones(len(encoded.labels), dtype=torch.bool)
-    return words, TrainingData(encoded, encoded, {}, vocabulary, taught, (), "made up")
+    labels = random.integers(0, 3, pairs)
+    encoded = Encoded(side(14.1), (side(8.3),), torch.from_numpy(labels), torch.ones(pairs))
+    classes = ("entailment", "neutral", "contradiction")
+    rows = tuple(Example(str(number), "", "", classes[label]) for number, label in enumerate(labels))
+    taught = torch.ones(pairs, dtype=torch.bool)
+    return words, TrainingData(encoded, encoded, rows, rows, {}, vocabulary, taught, (), "made up")
 
 
 def work(run: TrainingRun, rows: np.ndarray) -> int:

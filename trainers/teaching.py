@@ -1,0 +1,167 @@
+"""Knowledge distillation (Hinton et al. 2015): what teachers say of training pairs, and unlabelled pairs for them.
+
+A row's target is a mix of its label and the mean of the teachers' probabilities; of a row without a label it is the
+teachers' mean alone. Unlabelled pairs are recombined from the training sentences: premises with hypotheses of other
+pairs that share a content word with them, since only such pairs look like the ones a user types. What takes minutes,
+pairs and answers, is kept in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from core.checkpoint import Checkpoint
+from core.data import Dataset, Example
+from core.errors import RunError
+from core.evaluation.predict import classify
+from core.external.installed import installed_folder
+from core.files import users_folder, whole_file
+from core.linguistics.content_words import norms, stop_words
+from core.progress import bar
+from core.reading.tokens import tokenize
+from trainers.recipe import Recipe
+
+ENCODER = "all-MiniLM-L6-v2"
+"""The sentence encoder whose cosine says which texts are near."""
+CHOICES = 64
+"""Texts with a shared content word among which the nearest is taken: of all, it would often be a copy."""
+SWAPPED = 0.25
+"""Share of recombined pairs with the hypothesis in the premise's place."""
+
+
+def targets(recipe: Recipe, rows: Sequence[Example], taught: Tensor, teachers: Sequence[Checkpoint]) -> Tensor:
+    """The target of each training pair, float ``[N, C]``.
+
+    ``taught [N]``: rows that the teachers are asked about; one without a label has their answer alone, another the
+    recipe's ``teacher_share`` of it. The mean's probabilities are raised to 1/``teacher_temperature`` and scaled to
+    sum to 1; unlike Hinton et al. (2015, section 2) the student's own are not softened, since dev scores them as they
+    are. Raises RunError for a teacher of other classes, and for unlabelled rows without a teacher.
+    """
+    numbers = {label: number for number, label in enumerate(recipe.labels)}
+    labels = torch.tensor([numbers.get(row.label or "", -1) for row in rows])
+    known = labels >= 0
+    hard = F.one_hot(labels.clamp_min(0), len(numbers)).float() * known[:, None]
+    if not teachers:
+        if not bool(known.all()):
+            raise RunError("rows without labels need teachers: name them in the recipe, or leave such data out")
+        return hard
+    for teacher in teachers:
+        if teacher.labels != recipe.labels:
+            raise RunError(f"the teacher {teacher.name} has other classes; choose another one")
+    asked = (taught | ~known).nonzero().flatten().tolist()
+    mean = np.mean([answers(teacher, [rows[row] for row in asked]) for teacher in teachers], axis=0)
+    soft = torch.zeros_like(hard)
+    softened = torch.from_numpy(mean) ** (1 / recipe.teacher_temperature)
+    soft[asked] = (softened / softened.sum(1, keepdim=True)).float()
+    share = torch.where(known, recipe.teacher_share * taught.float(), 1.0)[:, None]
+    return (1 - share) * hard + share * soft
+
+
+def answers(teacher: Checkpoint, rows: Sequence[Example]) -> np.ndarray:
+    """The teacher's probabilities for rows, float32 ``[N, C]``."""
+
+    def ask() -> np.ndarray:
+        dataset = Dataset("training rows", "", tuple(rows))
+        with bar(len(rows), "pair", f"asking {teacher.name}") as shown:
+            device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+            return classify(teacher, dataset, device, lambda done: shown.update(done - shown.n)).astype(np.float32)
+
+    texts = (text for row in rows for text in (row.first, row.second))
+    return _kept(["answers", teacher.card["sha256"], *texts], (len(rows), len(teacher.labels)), ask)
+
+
+def recombined(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
+    """``count`` pairs without labels, or as many as there are: each a first text with the second text of another row
+    that shares a content word and, among :data:`CHOICES` such texts, is nearest by the encoder's cosine. Raises
+    RunError where the encoder is not installed."""
+    firsts, seconds = (list(dict.fromkeys(texts)) for texts in zip(*((r.first, r.second) for r in rows), strict=True))
+    texts = (text for row in rows for text in (row.first, row.second))
+    pairs = _kept(
+        ["recombined", str(count), str(seed), *texts],
+        (-1, 3),
+        lambda: np.array(list(_pairs(rows, firsts, seconds, count, seed)), dtype=np.int32).reshape(-1, 3),
+    )
+    out = []
+    for number, (first, second, swapped) in enumerate(pairs.tolist()):
+        both = firsts[first], seconds[second]
+        out.append(Example(f"recombined-{number}", *(both[::-1] if swapped else both), None))
+    return out
+
+
+def _pairs(
+    rows: Sequence[Example], firsts: Sequence[str], seconds: Sequence[str], count: int, seed: int
+) -> Iterator[tuple[int, int, bool]]:
+    """Numbers of a first and of a second text, and whether they change places."""
+    of_first, of_second = ({text: number for number, text in enumerate(texts)} for texts in (firsts, seconds))
+    taken = {(of_first[row.first], of_second[row.second]) for row in rows}
+    with_word: dict[str, list[int]] = defaultdict(list)
+    for number, text in enumerate(seconds):
+        for word in _content_words(text):
+            with_word[word].append(number)
+    words = [[word for word in _content_words(text) if word in with_word] for text in firsts]
+    first_vectors, second_vectors = sentence_vectors(firsts), sentence_vectors(seconds)
+    generator, made, idle = np.random.default_rng(seed), 0, 0
+    while made < count and idle < len(firsts):
+        for first in generator.permutation(len(firsts)):
+            if made == count or not words[first]:
+                idle += 1
+                continue
+            options = np.array(with_word[words[first][generator.integers(len(words[first]))]])
+            some = generator.choice(options, min(CHOICES, len(options)), replace=False)
+            near = some[np.argsort(-(second_vectors[some] @ first_vectors[first]), kind="stable")]
+            second = next((int(n) for n in near if (int(first), int(n)) not in taken), None)
+            if second is None:
+                idle += 1
+                continue
+            taken.add((int(first), second))
+            made, idle = made + 1, 0
+            yield int(first), second, bool(generator.random() < SWAPPED)
+
+
+def _content_words(text: str) -> list[str]:
+    """The different content words of a text, in order."""
+    return [word for word in dict.fromkeys(norms(tokenize(text))) if word not in stop_words()]
+
+
+def sentence_vectors(texts: Sequence[str]) -> np.ndarray:
+    """The encoder's vectors of texts, of length 1, float32 ``[N, 384]``. Raises RunError where it is missing."""
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = installed_folder(ENCODER)
+    if folder is None:
+        raise RunError(f"{ENCODER} is not installed, which recombined pairs need: run `make app`, or set transfer=0")
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    out = np.empty((len(texts), model.config.hidden_size), dtype=np.float32)
+    order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+    with bar(len(texts), "text", "encoding") as shown, torch.inference_mode():
+        for start in range(0, len(order), 128):
+            some = order[start : start + 128]
+            inputs = tokenizer([texts[n] for n in some], padding=True, truncation=True, return_tensors="pt")
+            states, mask = model(**inputs).last_hidden_state, inputs["attention_mask"][:, :, None]
+            out[some] = F.normalize((states * mask).sum(1) / mask.sum(1), dim=1).numpy()
+            shown.update(len(some))
+    return out
+
+
+def _kept(key: Sequence[str], shape: tuple[int, int], make: Callable[[], np.ndarray]) -> np.ndarray:
+    """What ``make`` returns, of this shape (-1: any length), from the cache where it was made before."""
+    digest = hashlib.sha256("\x1e".join(key).encode()).hexdigest()
+    path = users_folder("XDG_CACHE_HOME", ".cache") / "teaching" / f"{digest}.npy"
+    try:
+        values = np.load(path, allow_pickle=False)
+        if values.ndim == 2 and values.shape[1] == shape[1] and shape[0] in (-1, len(values)):
+            return values
+    except (OSError, ValueError, EOFError):
+        pass
+    values = make()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as scratch, scratch.open("wb") as file:
+        np.save(file, values, allow_pickle=False)
+    return values
