@@ -70,8 +70,12 @@ def answers(teacher: Checkpoint, rows: Sequence[Example]) -> np.ndarray:
     def ask() -> np.ndarray:
         dataset = Dataset("training rows", "", tuple(rows))
         with bar(len(rows), "pair", f"asking {teacher.name}") as shown:
+
+            def progress(done: int) -> None:
+                shown.update(done - shown.n)
+
             device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-            return classify(teacher, dataset, device, lambda done: shown.update(done - shown.n)).astype(np.float32)
+            return classify(teacher, dataset, device, progress).astype(np.float32)
 
     texts = (text for row in rows for text in (row.first, row.second))
     return _kept(["answers", teacher.card["sha256"], *texts], (len(rows), len(teacher.labels)), ask)
