@@ -102,27 +102,6 @@ def _title(card: Card) -> str:
     return f"{card['title']} (small, for the lessons)" if for_lessons(card) else str(card["title"])
 
 
-def unread(card: Card) -> str:
-    """The role of the text that the model does not look at; empty for one that reads all."""
-    spec, roles = REGISTRY.get(card["architecture"]), card["roles"]
-    if spec is None or not roles["second"] or 0 not in spec.model.contexts(card["config"]):
-        return ""
-    return str(roles["first"] if roles["judged"] == roles["second"] else roles["second"])
-
-
-def judging_alone(card: Card) -> str | None:
-    """The first available model that judges what the model of this ``card`` judges (same task, labels and texts), but
-    reads the judged text alone, or one of them where both are judged; None where there is none, and for such a model
-    itself."""
-
-    def alone(other: Card) -> bool:
-        same = all(other[key] == card[key] for key in ("task", "labels"))
-        roles = other["roles"] in (card["roles"], {**card["roles"], "judged": card["roles"]["second"]})
-        return same and roles and bool(unread(other))
-
-    return None if alone(card) else next(iter(offered(alone)), None)
-
-
 def is_external(card: Card) -> bool:
     """Whether the model is an external model, which no trainer here made."""
     return "guest" in card

@@ -99,6 +99,7 @@ def _explain(options: argparse.Namespace) -> None:
     with ending_at_once():
         from core.checkpoint import open_checkpoint
         from core.effects.attention_edits import AttentionEdit, explain_under
+        from core.effects.reason import with_reason
         from core.evidence import AttentiveContext
         from core.explain import with_nearest
 
@@ -112,6 +113,8 @@ def _explain(options: argparse.Namespace) -> None:
     if options.word is not None and not (record and 0 <= options.word < len(record.nearest)):
         has = f"words 0 to {len(record.nearest) - 1}" if record else "no word with an attentive context"
         raise UserError(f"--word {options.word} is not there: this explanation has {has}")
+    if not options.edit and not options.json:
+        result = with_reason(checkpoint, result)
     print(result.to_json(indent=1) if options.json else result.to_text())
 
 
@@ -119,6 +122,7 @@ def _why(options: argparse.Namespace) -> None:
     with ending_at_once():
         from core.checkpoint import open_checkpoint
         from core.effects import Question, cost
+        from core.effects.reason import quick_reason
         from core.effects.words import SAMPLING
 
     checkpoint = open_checkpoint(options.model, options.class_names)
@@ -136,8 +140,7 @@ def _why(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1))
         return
-    if len(checkpoint.labels) > 1 and question.explanation.contexts and not checkpoint.seconds:
-        print(f"{question.reason().sentence}\n")
+    print(f"{quick_reason(question).sentence}\n")
     print("\n".join(effects.to_text()))
 
 

@@ -44,6 +44,12 @@ def input_warnings(checkpoint: Checkpoint, side: ReadText) -> list[str]:
     return out
 
 
+def is_unlike(checkpoint: Checkpoint, side: ReadText) -> bool:
+    """Whether a text is so unlike the training data that its verdict is a guess: not where it only may be (a name is an
+    unknown word, too), and not for its length alone, which a hundredth of the training data has."""
+    return any(warning.endswith(f": {_GUESS}.") for warning in input_warnings(checkpoint, side))
+
+
 def _cut(side: ReadText) -> Iterator[str]:
     if side.truncated or len(side.text) > MAX_CHARACTERS:
         yield f"{capital(the(side.role))} was cut after {counted(len(side.tokens), 'word')}; the rest was not read."

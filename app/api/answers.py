@@ -25,6 +25,7 @@ from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import Taken
 from core.effects.offers import offers_for
 from core.effects.question import Question
+from core.effects.reason import quick_reason, reason_for
 from core.effects.words import SAMPLING, TAKEN_AWAY
 from core.errors import UserError
 from core.evidence import BOTH, Explanation, Sentence
@@ -32,6 +33,7 @@ from core.evidence.codec import to_dict
 from core.evidence.edges import link_edges
 from core.evidence.effects import Effects, LinkEffects
 from core.evidence.faithfulness import Faithfulness
+from core.evidence.reason import Reason
 from core.explain import explained, with_nearest
 from core.filter_map.map import FilterMap, FilterMapError, available_map, codes_of, filter_sides
 from core.json_types import JsonObject, checked, setting
@@ -100,6 +102,13 @@ class WhyRequest(PairRequest):
     """``all``: of an external model as many replacements of each word as of any other."""
 
     method: str = TAKEN_AWAY
+    all: bool = False
+
+
+@dataclass(frozen=True)
+class ReasonRequest(PairRequest):
+    """``all``: of an external model, too, for which it takes long."""
+
     all: bool = False
 
 
@@ -249,6 +258,12 @@ def links(asked: LinksRequest, progress: Progress) -> tuple[LinkEffects, ...]:
 def change(asked: PairRequest, progress: Progress) -> list[JsonObject]:
     """The smallest changes that turn the verdict."""
     return [change.to_dict() for change in Question(*asked.pair).smallest_change(progress=progress)]
+
+
+@answers("reason", ReasonRequest)
+def reason(asked: ReasonRequest, progress: Progress) -> Reason:
+    """Why the verdict holds, in a sentence."""
+    return (reason_for if asked.all else quick_reason)(Question(*asked.pair), progress)
 
 
 @answers("faithfulness", PairRequest)

@@ -16,6 +16,7 @@ from core.desk import charts
 from core.desk.agreement import agreement
 from core.desk.exchange import tags_to_csv, to_csv, to_json
 from core.desk.report import MOST_EXAMPLES, ReportedRow, report
+from core.effects.reason import with_reason
 from core.explain import explain
 from core.reading.reader import PairError
 from core.wording import counted
@@ -73,7 +74,8 @@ def _example(opened: OpenRun, key: str) -> ReportedRow:
         name = checkpoint_named(model.sha256)
         try:
             if name is not None:
-                explanations.append(explain(load_named(name), row.first, row.second))
+                checkpoint = load_named(name)
+                explanations.append(with_reason(checkpoint, explain(checkpoint, row.first, row.second)))
         except (CheckpointError, PairError):
             continue
     people = opened.state.row(key)

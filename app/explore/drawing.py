@@ -8,12 +8,12 @@ from app import components
 from app.components import About, PairFrame
 from app.explore import asking, candidates, heads, pairs_tried, what_if
 from app.explore.reading import Read
-from app.model_choice import unread
 from app.page_state.codec import short
 from app.page_state.explore import HEADS, Selection
 from app.pair_form import digest
 from app.panels import Drawing, length, verdict, word_maps
 from app.panels.verdict import Verdict
+from core.alone import unread
 from core.effects.links import Taken
 
 

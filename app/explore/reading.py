@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.explore import heads, what_if
-from app.model_choice import judging_alone
 from app.page_state.explore import ExploreState
-from core.checkpoint import Checkpoint, CheckpointError, load_named
+from core.alone import explained_alone
+from core.checkpoint import Checkpoint, load_named
 from core.effects.attention_edits import OF_ANY_WORDS
 from core.evidence import Explanation
-from core.explain import explain, explained, kept
-from core.reading.reader import PairError
+from core.explain import explained
 
 
 @dataclass(frozen=True)
@@ -52,13 +50,5 @@ def read(page: ExploreState) -> Read:
     head = heads.shown(page, checkpoint)
     trained = explained(checkpoint, *page.pair.now, head=head)
     steps = what_if.tried(page, checkpoint, head)
-    return Read(page, checkpoint, steps[len(page.made)].explanation, trained, _alone(page, checkpoint), steps)
-
-
-def _alone(page: ExploreState, checkpoint: Checkpoint) -> Explanation | None:
-    name = judging_alone(checkpoint.card)
-    if name is not None:
-        with contextlib.suppress(CheckpointError, PairError):
-            other, pair = load_named(name), page.pair.now
-            return kept(other, ("verdict alone", *pair), lambda: explain(other, *pair, records=()))
-    return None
+    alone = explained_alone(checkpoint.card, *page.pair.now)
+    return Read(page, checkpoint, steps[len(page.made)].explanation, trained, alone, steps)

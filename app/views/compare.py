@@ -15,7 +15,7 @@ from app.compare.comparison import Looks, PredictionsError
 from app.components import About, Frame
 from app.desk import back_link
 from app.explore import asking
-from app.model_choice import by_task, kinds, offered, reads_pairs, titles, unread
+from app.model_choice import by_task, kinds, offered, reads_pairs, titles
 from app.models import card as card_lines
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
 from app.page_state.explore import ExploreState
@@ -24,6 +24,7 @@ from app.page_state.widgets import choice
 from app.pair_form import PairForm, digest, roles_of
 from app.pairs import SIDES, Pair
 from app.panels.verdict import Verdict, class_names
+from core.alone import unread
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
 from core.explain import explained

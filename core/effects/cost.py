@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from core.effects import gradients
+from core.effects.differences import MOST_PASSES
 from core.effects.faithfulness import ORDERS, WAYS
 from core.effects.links import STRONGEST
 from core.effects.nudges import can_nudge
@@ -52,6 +53,11 @@ def of_words(question: Question, method: str = TAKEN_AWAY) -> Cost:
     taken_away = 1 + replaced + can_nudge(question.checkpoint)
     of_word = {ATTENTION: 0, REPLACED: replaced, TAKEN_AWAY: taken_away}.get(method, 1)
     return _cost(question, 1 + _words(question) * of_word)
+
+
+def of_reason(question: Question) -> Cost:
+    """The cost of :meth:`~core.effects.question.Question.reason`."""
+    return _cost(question, MOST_PASSES)
 
 
 def of_links(question: Question, *, every: bool = False) -> Cost:

@@ -56,6 +56,7 @@ from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
 from core.evidence.effects import Effects, LinkEffects, PairEffect, WordEffect
 from core.evidence.faithfulness import Faithfulness
+from core.evidence.reason import Reason
 from core.explain import explain
 from core.models.answers import SIGMOID
 from core.reading.reader import Reading
@@ -138,9 +139,8 @@ class Question:
         """The smallest changes of the words that turn the verdict (:func:`core.effects.turning.smallest_changes`)."""
         return turning.smallest_changes(self, progress)
 
-    def reason(self, *, progress: Progress = unheard) -> reason.Reason:
-        """Why this verdict, in a sentence that forward passes have confirmed (:func:`core.effects.reason.reason_for`).
-        Raises UserError for a model of single texts or with one output."""
+    def reason(self, *, progress: Progress = unheard) -> Reason:
+        """Why this verdict, in a sentence that forward passes confirm (:func:`core.effects.reason.reason_for`)."""
         return reason.reason_for(self, progress)
 
     def faithfulness(self, *, seed: int = 0, progress: Progress = unheard) -> Faithfulness:

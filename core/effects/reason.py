@@ -1,59 +1,54 @@
-"""Why this verdict, in one or two sentences that forward passes have confirmed.
+"""Why this verdict, in one to three sentences that forward passes have confirmed.
 
-The largest effect is not what people name: they name the difference between the two sentences. So candidate changes
-are tried in a fixed order (:data:`KINDS`), and the first that flips the verdict is stated.
+The largest effect is not what people name: they name the difference between the two texts. So changes are tried in a
+fixed order (:data:`core.effects.differences.RULES`), and the first that flips the verdict is stated. What the verdict
+may owe to something else than the pair comes before: a model that reads one text alone is as sure, or the pair is
+unlike the training data. A score has no flip; there the largest change is stated.
 """
 
 from __future__ import annotations
 
-import difflib
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import torch
 
-from core.effects.edits import DROP, INSERT, REPLACE, SWAP, Edit, EditError, edited
-from core.effects.words import Progress
-from core.errors import UserError
+from core.alone import explained_alone
+from core.card import ranked_by
+from core.checkpoint import Checkpoint
+from core.effects import differences
+from core.effects.attention_edits import CELL, AttentionEdit, explain_under
+from core.effects.differences import (
+    ALONE,
+    EXCHANGE,
+    MATCH,
+    MOST_PASSES,
+    ONE_TEXT,
+    ORDER,
+    RULES,
+    SHARED,
+    STRETCH,
+    TOGETHER,
+    Candidate,
+    Word,
+)
+from core.effects.edits import EditError, edited
+from core.effects.words import Progress, unheard
 from core.evaluation.predict import predict
-from core.evidence import AttentionMap
-from core.linguistics.content_words import stop_words
-from core.reading.tokens import Token
-from core.wording import class_names, percent
+from core.evidence import AttentionMap, Explanation
+from core.evidence.explanation import LABELS
+from core.evidence.reason import SCORE, SLOW, Clause, Reason
+from core.evidence.record import the
+from core.input_warnings import is_unlike
+from core.wording import capital, counted, percent, shown
 
 if TYPE_CHECKING:
     from core.effects.question import Question
 
-ORDER, STRETCH, EXCHANGE, ALONE, TOGETHER, SHARED = "order", "stretch", "exchange", "alone", "together", "shared"
-KINDS = {
-    ORDER: (1, "same words in another order: the hypothesis in the premise's order"),
-    STRETCH: (4, "one differing stretch of at most two words: the premise's stretch instead"),
-    EXCHANGE: (10, "a hypothesis word and the different premise word that it attends to most: exchanged"),
-    ALONE: (10, "a word that only one sentence has: left out"),
-    TOGETHER: (6, "two of these together"),
-    SHARED: (8, "a word of both sentences: left out of one"),
-}
-"""Kinds of candidate changes in the order in which they are tried, each with the most candidates of it (forward passes)
-and its description. Together at most 40 passes with the pair's own."""
-LONGEST_STRETCH = 2
-"""Words of a differing stretch: a longer one says little about which word decides."""
-DETERMINERS = frozenset(
-    ("a", "an", "the", "this", "that", "these", "those", "some", "my", "your", "his", "her", "its", "our", "their")
-)
-"""Words that may differ between two sentences with the same words in another order."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One change that may flip the verdict."""
-
-    kind: str
-    edits: tuple[Edit, ...]
-    named: tuple[tuple[int, int], ...]
-    """The words that the sentence names: side and token index."""
+ENTAILED = ("entailment", "supports", "paraphrase")
+"""Classes that hold because words match."""
 
 
 @dataclass(frozen=True)
@@ -63,246 +58,273 @@ class Outcome:
     candidate: Candidate
     probabilities: tuple[float, ...]
 
-
-@dataclass(frozen=True)
-class Reason:
-    """Why a verdict: the first change in the order of :data:`KINDS` that flips it, the strongest of its kind.
-
-    ``kind`` is empty where no candidate flips it; ``edits``, ``verdict`` (the class's label) and ``probability`` (its
-    probability) are then those of the change that lowers the verdict's probability most. ``passes``: texts that the
-    model read."""
-
-    kind: str
-    edits: tuple[Edit, ...]
-    named: tuple[tuple[int, int], ...]
-    verdict: str
-    probability: float
-    sentence: str
-    passes: int
+    @property
+    def label(self) -> int:
+        """The most probable class."""
+        return max(range(len(self.probabilities)), key=self.probabilities.__getitem__)
 
 
-def _content(tokens: Sequence[Token]) -> list[int]:
-    return [i for i, token in enumerate(tokens) if token.is_word and token.norm not in DETERMINERS]
+def reason_for(question: Question, progress: Progress = unheard) -> Reason:
+    """The reason for the verdict on a pair or a single text."""
+    return _Search(question).reason(progress)
 
 
-def order_candidates(premise: Sequence[Token], hypothesis: Sequence[Token]) -> Iterator[Candidate]:
-    """The hypothesis's words in the premise's order, where both have the same words but for determiners."""
-    before, after = _content(premise), _content(hypothesis)
-    wanted, words = [premise[i].norm for i in before], [hypothesis[i].norm for i in after]
-    if wanted == words or sorted(wanted) != sorted(words):
-        return
-    edits, moved = [], []
-    for place, norm in enumerate(wanted):
-        if words[place] != norm:
-            source = words.index(norm, place + 1)
-            edits.append(Edit(SWAP, 1, after[place], other=after[source]))
-            words[place], words[source] = words[source], words[place]
-            moved += [(1, after[place]), (1, after[source])]
-    yield Candidate(ORDER, tuple(edits), tuple(dict.fromkeys(moved)))
+def quick_reason(question: Question, progress: Progress = unheard) -> Reason:
+    """The reason, or of an external model for which it takes long what it would cost."""
+    from core.effects import cost  # which knows all questions
+
+    price = cost.of_reason(question)
+    if price.brisk:
+        return reason_for(question, progress)
+    return Reason(SLOW, f"What decides was not computed for this model: it takes {price}.")
 
 
-def stretch_candidates(premise: Sequence[Token], hypothesis: Sequence[Token]) -> Iterator[Candidate]:
-    """The premise's stretch in the hypothesis's place, where the two differ in one stretch of words."""
-    first = [i for i, token in enumerate(premise) if token.is_word]
-    second = [i for i, token in enumerate(hypothesis) if token.is_word]
-    matcher = difflib.SequenceMatcher(
-        a=[premise[i].norm for i in first], b=[hypothesis[i].norm for i in second], autojunk=False
-    )
-    differing = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-    if len(differing) != 1:
-        return
-    ((_, i, j, k, m),) = differing
-    if max(j - i, m - k) > LONGEST_STRETCH:
-        return
-    theirs, ours = [premise[n].text for n in first[i:j]], second[k:m]
-    edits = [Edit(REPLACE, 1, index, word.lower()) for index, word in zip(ours, theirs, strict=False)]
-    extra = [Edit(DROP, 1, index) for index in ours[len(theirs) :]]
-    at = ours[-1] + 1 if ours else (second[k] if k < len(second) else len(hypothesis))
-    missing = [Edit(INSERT, 1, at, word.lower()) for word in reversed(theirs[len(ours) :])]
-    named = tuple((1, n) for n in ours) or tuple((0, n) for n in first[i:j])
-    yield Candidate(STRETCH, (*edits, *reversed(extra), *missing), named)
+def with_reason(checkpoint: Checkpoint, explanation: Explanation) -> Explanation:
+    """A copy that says why, of a verdict by the model's own attention (:func:`quick_reason`)."""
+    from core.effects.question import Question
+
+    asked = Question(checkpoint, explanation.first.text, explanation.second.text)
+    return replace(explanation, reason=quick_reason(asked))
 
 
-def only_in(tokens: Sequence[Token], other: Sequence[Token]) -> list[int]:
-    """Words of a sentence that the other lacks, determiners left out."""
-    known = {token.norm for token in other}
-    return [i for i in _content(tokens) if tokens[i].norm not in known]
+class _Search:
+    """The changes of one pair, tried in their order, and the words for them."""
 
+    def __init__(self, question: Question) -> None:
+        self.question, self.checkpoint, self.explanation = question, question.checkpoint, question.explanation
+        split, sides = self.checkpoint.reader.tokens, (self.explanation.first, *self.explanation.contexts)
+        # Words that the model does not read, of a long text, are left alone.
+        self.texts = tuple(split(side.text)[: len(side.tokens)] for side in sides)
+        self.roles = [side.role for side in sides]
+        self.own = int(len(sides) > 1 and self.roles[0] not in ("claim", self.explanation.judged))
+        self.names = self.explanation.class_names
+        ranks = ranked_by(self.checkpoint.card) is not None and self.checkpoint.card["task"] == "answer selection"
+        self.scored = len(self.names) == 1 or self.explanation.answer == LABELS or ranks
+        self.target = question.target
+        self.passes = 1
 
-def exchange_candidates(
-    premise: Sequence[Token], hypothesis: Sequence[Token], nearest: Callable[[int, Sequence[int]], int | None]
-) -> Iterator[Candidate]:
-    """Each word that only the hypothesis has, replaced by the premise word that it attends to most among those that the
-    hypothesis lacks."""
-    others = only_in(premise, hypothesis)
-    for index in only_in(hypothesis, premise):
-        partner = nearest(index, others)
-        if partner is not None:
-            edit = Edit(REPLACE, 1, index, premise[partner].text.lower())
-            yield Candidate(EXCHANGE, (edit,), ((1, index), (0, partner)))
+    def reason(self, progress: Progress) -> Reason:
+        first = [*self._doubts()]
+        groups = self._groups(progress)
+        outcomes = [outcome for group in groups for outcome in group]
+        if self.scored and outcomes:
+            reason = self._of_score(outcomes)
+        elif outcomes and any(map(self._flips, outcomes)):
+            reason = self._of_flip(next(filter(None, ([*filter(self._flips, group)] for group in groups))))
+        else:
+            reason = self._of_matches() or self._of_none(outcomes)
+        return replace(reason, sentence=" ".join([*first, reason.sentence]), passes=self.passes)
 
+    # What is asked.
 
-def alone_candidates(premise: Sequence[Token], hypothesis: Sequence[Token]) -> Iterator[Candidate]:
-    """Each word that only one of the sentences has, left out."""
-    for side, (tokens, other) in ((1, (hypothesis, premise)), (0, (premise, hypothesis))):
-        for index in only_in(tokens, other):
-            yield Candidate(ALONE, (Edit(DROP, side, index),), ((side, index),))
+    def _doubts(self) -> Iterable[str]:
+        """What the verdict may owe to something else than the pair."""
+        if any(is_unlike(self.checkpoint, side) for side in self.question.sides):
+            yield "The input is unlike the training data, so treat the verdict as a guess."
+        alone = None
+        if len(self.texts) > 1:
+            alone = explained_alone(self.checkpoint.card, self.question.first, self.question.second)
+        if alone is not None and not self.scored:
+            self.passes += 1
+            sure = max(alone.probabilities)
+            least = max(RULES[ONE_TEXT].least, self.explanation.probabilities[self.target])
+            if alone.verdict == self.explanation.verdict and sure >= least:
+                said = f"{self.names[self.target]} ({percent(sure)})"
+                yield f"{capital(the(alone.judged))} alone is enough: a model that reads nothing else says {said}."
 
+    def _groups(self, progress: Progress) -> list[list[Outcome]]:
+        """The outcomes of each kind, in the order of the kinds, up to the first that flips the verdict."""
+        texts, own = self.texts, self.own
+        kinds: dict[str, Iterable[Candidate]] = {ALONE: differences.omissions(texts, own, shared=False)}
+        if len(texts) > 1:
+            kinds = {
+                ORDER: differences.ordered(texts, own),
+                STRETCH: differences.stretches(texts, own),
+                EXCHANGE: differences.exchanges(texts, own, self._partner),
+                **kinds,
+            }
+        most = {kind: RULES[kind].passes for kind in kinds}
+        if len(texts) == 1:  # has no other differences
+            most[ALONE] = MOST_PASSES - 1 - RULES[TOGETHER].passes
+        tried = self._tried([one for kind, some in kinds.items() for one in islice(some, most[kind])])
+        progress(1, 3)
+        groups = [[outcome for outcome in tried if outcome.candidate.kind == kind] for kind in kinds]
+        if any(map(self._flips, tried)) and not self.scored:
+            return groups
+        ranked = [outcome.candidate for outcome in sorted(tried, key=self._left)]
+        exchanged = [one for one in ranked if one.kind == EXCHANGE]
+        single = [one for one in ranked if one.kind in (EXCHANGE, ALONE) and one.named[0][0] == own]
+        later = {
+            TOGETHER: differences.together(exchanged[:3], single),
+            SHARED: differences.omissions(texts, own, shared=True),
+        }
+        for number, (kind, candidates) in enumerate(later.items(), start=2):
+            if (kind == TOGETHER and self.scored) or (kind == SHARED and len(texts) == 1):
+                continue
+            groups.append(self._tried([*islice(candidates, RULES[kind].passes)]))
+            progress(number, 3)
+            if any(map(self._flips, groups[-1])):
+                break
+        return groups
 
-def shared_candidates(premise: Sequence[Token], hypothesis: Sequence[Token]) -> Iterator[Candidate]:
-    """Each word of both sentences, left out of the hypothesis and of the premise."""
-    for side, (tokens, other) in ((1, (hypothesis, premise)), (0, (premise, hypothesis))):
-        alone = set(only_in(tokens, other))
-        for index in _content(tokens):
-            if index not in alone and tokens[index].norm not in stop_words():
-                yield Candidate(SHARED, (Edit(DROP, side, index),), ((side, index),))
+    def _tried(self, candidates: Sequence[Candidate]) -> list[Outcome]:
+        """The model's answers after each change that can be made, in one batch."""
+        texts, made = (self.question.first, self.question.second), []
+        for candidate in candidates:
+            try:
+                made.append((candidate, edited(texts, candidate.edits, self.checkpoint.reader.tokens)))
+            except EditError:  # it would leave a text without a word
+                continue
+        if not made:
+            return []
+        self.passes += len(made)
+        logits = predict(self.checkpoint, (self.checkpoint.read(*after) for _, after in made))
+        rows = self.checkpoint.model.chances(logits).tolist()
+        return [Outcome(candidate, tuple(row)) for (candidate, _), row in zip(made, rows, strict=True)]
 
+    def _left(self, outcome: Outcome) -> float:
+        return outcome.probabilities[self.target]
 
-def together_candidates(outcomes: Iterable[Outcome], target: int) -> Iterator[Candidate]:
-    """Pairs of exchanges and omissions of different words, strongest first."""
-    ranked = sorted(
-        (o for o in outcomes if o.candidate.kind in (EXCHANGE, ALONE)), key=lambda o: o.probabilities[target]
-    )
-    for one, other in itertools.combinations(ranked[:5], 2):
-        places = {(edit.side, edit.index) for edit in one.candidate.edits}
-        if places.isdisjoint((edit.side, edit.index) for edit in other.candidate.edits):
-            edits = sorted((*one.candidate.edits, *other.candidate.edits), key=lambda edit: (-edit.side, -edit.index))
-            yield Candidate(TOGETHER, tuple(edits), (*one.candidate.named, *other.candidate.named))
+    def _flips(self, outcome: Outcome) -> bool:
+        return outcome.label != self.target
 
+    def _partner(self, index: int, others: Sequence[int]) -> int | None:
+        """Which of some words of the other text a word of the own one attends to most, if to any; without attention
+        between words, the nearest by cosine."""
+        found = self._map()
+        if found is not None:
+            row = found[1].weights[index]
+            best = max(others, key=lambda other: row[other])
+            return best if row[best] >= RULES[EXCHANGE].least else None
+        norms = [self.texts[self.own][index].norm, *(self.texts[1 - self.own][other].norm for other in others)]
+        vectors = self.checkpoint.words.vectors(norms)
+        return others[int(torch.cosine_similarity(vectors[1:], vectors[:1]).argmax())]
 
-def reason_for(question: Question, progress: Progress) -> Reason:
-    """The reason for the verdict on a pair. Raises UserError for a model of single texts or with one output."""
-    explanation, labels = question.explanation, question.checkpoint.labels
-    if len(labels) == 1 or not explanation.contexts:
-        raise UserError("a reason needs a pair of texts and a model with several classes")
-    target = labels.index(explanation.verdict)  # a model that ranks is asked about its verdict, too
-    outcomes, names = _outcomes(question, target, progress), class_names(labels, explanation.second.role)
-    flips = ([outcome for outcome in group if _flips(outcome, target)] for group in outcomes)
-    flipped = next(filter(None, flips), None)
-    passes = 1 + sum(map(len, outcomes))
-    pool = [outcome for group in outcomes for outcome in group] if flipped is None else flipped
-    if not pool:
-        return Reason("", (), (), labels[target], explanation.probabilities[target], "No word can be changed.", passes)
-    best = min(pool, key=lambda outcome: outcome.probabilities[target])
-    after = max(range(len(labels)), key=best.probabilities.__getitem__)
-    answer = f"{names[after]} ({percent(best.probabilities[after])})"
-    change = _described(question, best.candidate)
-    if flipped is None:
-        sentence = f"No change of one or two words flips it; the strongest, {change}, leaves {answer}."
-    elif best.candidate.kind == ORDER:
-        sentence = f"The order decides: in the {explanation.first.role}'s order, {answer}."
-    else:
-        words = " and ".join(f"“{_word(question, side, index)}”" for side, index in _own_words(best.candidate))
-        sentence = f"{words} decide{'' if ' and ' in words else 's'}: {change}, {answer}."
-    kind = "" if flipped is None else best.candidate.kind
-    return Reason(
-        kind, best.candidate.edits, best.candidate.named, labels[after], max(best.probabilities), sentence, passes
-    )
-
-
-def _outcomes(question: Question, target: int, progress: Progress) -> list[list[Outcome]]:
-    """The outcomes of each kind, in the order of :data:`KINDS`, up to the first kind that flips the verdict. Words that
-    the model does not read, of a long text, are left alone."""
-    split, explanation = question.checkpoint.reader.tokens, question.explanation
-    premise = split(question.first)[: len(explanation.first.tokens)]
-    hypothesis = split(question.second)[: len(explanation.second.tokens)]
-    pair, done = (premise, hypothesis), list[list[Outcome]]()
-
-    def nearest(index: int, others: Sequence[int]) -> int | None:
-        return _partner(question, hypothesis[index], premise, index, others)
-
-    singles: list[Iterable[Candidate]] = [
-        order_candidates(*pair),
-        stretch_candidates(*pair),
-        exchange_candidates(*pair, nearest),
-        alone_candidates(*pair),
-    ]
-    tried = _tried(
-        question, [one for kind, some in zip(KINDS, singles, strict=False) for one in islice(some, KINDS[kind][0])]
-    )
-    progress(1, 3)
-    done += [[outcome for outcome in tried if outcome.candidate.kind == kind] for kind in list(KINDS)[:4]]
-    later: list[tuple[str, Iterable[Candidate]]] = [
-        (TOGETHER, together_candidates(tried, target)),
-        (SHARED, shared_candidates(*pair)),
-    ]
-    for number, (kind, candidates) in enumerate(later, start=2):
-        if any(_flips(outcome, target) for group in done for outcome in group):
-            break
-        done.append(_tried(question, islice(candidates, KINDS[kind][0])))
-        progress(number, 3)
-    return done
-
-
-def _tried(question: Question, candidates: Iterable[Candidate]) -> list[Outcome]:
-    """The model's answers after each change that can be made, in one batch."""
-    checkpoint, texts = question.checkpoint, (question.first, question.second)
-    made = []
-    for candidate in candidates:
-        try:
-            made.append((candidate, edited(texts, candidate.edits, checkpoint.reader.tokens)))
-        except EditError:  # it would leave a text without a word
-            continue
-    if not made:
-        return []
-    logits = predict(checkpoint, (checkpoint.read(*after) for _, after in made))
-    rows = checkpoint.model.chances(logits).tolist()
-    return [Outcome(candidate, tuple(row)) for (candidate, _), row in zip(made, rows, strict=True)]
-
-
-def _flips(outcome: Outcome, target: int) -> bool:
-    return max(range(len(outcome.probabilities)), key=outcome.probabilities.__getitem__) != target
-
-
-def _partner(
-    question: Question, word: Token, premise: Sequence[Token], index: int, others: Sequence[int]
-) -> int | None:
-    """Which of some premise words this hypothesis word attends to most; without attention, the nearest by cosine."""
-    if not others:
-        return None
-    first, second = question.explanation.first.role, question.explanation.second.role
-    for record in question.explanation.evidence:
-        if (
-            isinstance(record, AttentionMap)
-            and record.units == "words"
-            and (record.rows, record.columns) == (second, first)
-        ):
-            row = record.weights[index]
-            return max(others, key=lambda other: row[other])
-    table = question.checkpoint.words
-    vectors = table.vectors([word.norm, *(premise[other].norm for other in others)])
-    return others[int(torch.cosine_similarity(vectors[1:], vectors[:1]).argmax())]
-
-
-def _word(question: Question, side: int, index: int) -> str:
-    return question.checkpoint.reader.tokens((question.first, question.second)[side])[index].text
-
-
-def _own_words(candidate: Candidate) -> list[tuple[int, int]]:
-    """The words that the sentence begins with: those that are edited, or that the hypothesis lacks."""
-    edited_words = {(edit.side, edit.index) for edit in candidate.edits}
-    return [word for word in candidate.named if word in edited_words] or list(candidate.named)
-
-
-def _described(question: Question, candidate: Candidate) -> str:
-    """The change as the sentence states it: with “three” instead, without it."""
-    put = [edit.word for edit in candidate.edits if edit.kind in (REPLACE, INSERT)]
-    left_out = [edit for edit in candidate.edits if edit.kind == DROP]
-    if candidate.kind == ORDER:
-        return f"the {question.explanation.first.role}'s order"
-    parts = (
-        [
-            f"with “{' '.join(put)}” instead"
-            if any(e.kind == REPLACE for e in candidate.edits)
-            else f"with “{' '.join(put)}” put in"
-        ]
-        if put
-        else []
-    )
-    if left_out:
-        roles = question.explanation.first.role, question.explanation.second.role
-        words = " and ".join(
-            f"“{_word(question, edit.side, edit.index)}” in the {roles[edit.side]}" for edit in left_out
+    def _map(self) -> tuple[int, AttentionMap] | None:
+        """The weights of the own text's words over the other's, and which of the model's maps they are."""
+        sides = self.roles[self.own], self.roles[1 - self.own]
+        maps = [record for record in self.explanation.evidence if isinstance(record, AttentionMap)]
+        found = (
+            (number, record)
+            for number, record in enumerate(maps)
+            if (record.rows, record.columns) == sides and record.units == "words" and record.weights
         )
-        parts.append(f"without {words}")
-    return " and ".join(parts)
+        return next(found, None)
+
+    # What is said.
+
+    def _of_flip(self, flipped: Sequence[Outcome]) -> Reason:
+        # Of the first two kinds those that change less come first.
+        first = flipped[0].candidate.kind in (ORDER, STRETCH)
+        best = flipped[0] if first else min(flipped, key=self._left)
+        candidate, clause = best.candidate, self._clause(best)
+        if candidate.kind == ORDER:
+            return self._reason(best, f"The order decides: {clause.text}.", clause)
+        decide = "decide together" if candidate.parts else "decides"
+        return self._reason(best, f"{self._named(candidate)} {decide}: {clause.text}.", clause)
+
+    def _of_score(self, outcomes: Sequence[Outcome]) -> Reason:
+        before = self.explanation.probabilities[self.target]
+        best = max(outcomes, key=lambda outcome: abs(before - self._left(outcome)))
+        gain, named, clause = before - self._left(best), self._named(best.candidate), self._clause(best)
+        one = len(self.names) == 1
+        of = f" of {_points(before, one)}" if 0 < gain <= before else ""
+        does = f"adds {_points(gain, one)}{of}" if gain >= 0 else f"takes away {_points(-gain, one)}"
+        unit = "" if one else " percentage points"
+        return replace(self._reason(best, f"{named} {does}{unit}: {clause.text}.", clause), kind=SCORE)
+
+    def _of_none(self, outcomes: Sequence[Outcome]) -> Reason:
+        if not outcomes:
+            return Reason("", "No word of it can be changed.")
+        best = min(outcomes, key=self._left)
+        tried = f"None of {counted(len(outcomes), 'small change')} flips it"
+        if self._entails() and not differences.only_in(self.texts[self.own], self.texts[1 - self.own]):
+            own, other = the(self.roles[self.own]), the(self.roles[1 - self.own])
+            tried = f"Every word of {own} is in {other}, and n{tried[1:]}"
+        clause = self._clause(best, spelt_out=True)
+        return replace(self._reason(best, f"{tried}; the strongest, {clause.text}.", clause), kind="")
+
+    def _of_matches(self) -> Reason | None:
+        """The links of the own text's words to different ones of the other text, each confirmed by cutting it."""
+        found, (own, other) = self._map() if len(self.texts) > 1 else None, (self.own, 1 - self.own)
+        if found is None or not self._entails() or self.checkpoint.model.knockouts is not None:
+            return None
+        number, record = found
+        new, others = (differences.only_in(self.texts[i], self.texts[j]) for i, j in ((own, other), (other, own)))
+        if not new or not others or len(new) > RULES[MATCH].passes:
+            return None
+        clauses, named, name = list[Clause](), list[Word](), self.names[self.target]
+        for index in new:
+            column = max(others, key=lambda word: record.weights[index][word])
+            edit = AttentionEdit(CELL, number, index, column, 0.0)
+            after = explain_under(self.checkpoint, self.question.first, self.question.second, [edit])
+            self.passes += 1
+            left = after.probabilities[self.target]
+            costs = self.explanation.probabilities[self.target] - left
+            if after.verdict == self.explanation.verdict and costs >= RULES[MATCH].least:
+                words = f"“{self.texts[own][index].text}” ↔ “{self.texts[other][column].text}”"
+                number_after = f"{percent(left)}" if clauses else f"without this link {name} {percent(left)}"
+                clauses.append(Clause(f"{words} ({number_after})", (str(edit),), after.verdict, left))
+                named += [(own, index), (other, column)]
+        if len(clauses) < len(new):
+            return None
+        links = ", ".join(clause.text for clause in clauses)
+        return Reason(
+            MATCH, f"Every word of {the(self.roles[own])} has a match: {links}.", tuple(clauses), tuple(named)
+        )
+
+    def _entails(self) -> bool:
+        return len(self.texts) > 1 and self.names[self.target] in ENTAILED
+
+    def _reason(self, outcome: Outcome, sentence: str, clause: Clause) -> Reason:
+        return Reason(outcome.candidate.kind, sentence, (clause,), outcome.candidate.words)
+
+    def _clause(self, outcome: Outcome, *, spelt_out: bool = False) -> Clause:
+        """The change with the verdict after it, ``spelt_out`` where the sentence has not named the words yet."""
+        at = self.target if self.scored else outcome.label
+        value, name = outcome.probabilities[at], self.names[at]
+        answer = f"{name} ({percent(value)})" if len(self.names) > 1 else f"the score is {shown(value, 1)}"
+        spelt = self._spelt_out if spelt_out else self._change
+        text = f"{spelt(outcome.candidate)}, {'leaves ' if spelt_out else ''}{answer}"
+        return Clause(text, tuple(map(str, outcome.candidate.edits)), self.checkpoint.labels[at], value)
+
+    def _named(self, candidate: Candidate) -> str:
+        """The words that a sentence begins with, and their text where both have them."""
+        if candidate.parts:
+            return " and ".join(map(self._named, candidate.parts))
+        side = candidate.named[0][0]
+        own = side == self.own and candidate.kind != SHARED
+        return self._quoted(candidate) if own else f"{self._quoted(candidate)} in {the(self.roles[side])}"
+
+    def _quoted(self, candidate: Candidate) -> str:
+        side, places = candidate.named[0][0], [index for _, index in candidate.named]
+        tokens, text = self.texts[side], self.question.sides[side].text
+        return f"“{text[tokens[min(places)].start : tokens[max(places)].end]}”"
+
+    def _change(self, candidate: Candidate) -> str:
+        if candidate.kind == ORDER:
+            also = f" and with its {candidate.instead}" if candidate.instead else ""
+            return f"in {the(self.roles[1 - self.own])}’s order{also}"
+        if candidate.parts:
+            both_out = not any(part.instead for part in candidate.parts)
+            return "without both" if both_out else " and ".join(map(self._spelt_out, candidate.parts))
+        if candidate.instead:
+            return f"with “{candidate.instead}” instead"
+        return f"with it in {the(self.roles[self.own])} too" if candidate.added else "without it"
+
+    def _spelt_out(self, candidate: Candidate) -> str:
+        """The change with the words that it is of."""
+        if candidate.kind == ORDER:
+            return self._change(candidate)
+        if candidate.parts:
+            return " and ".join(map(self._spelt_out, candidate.parts))
+        if candidate.instead:
+            return f"with “{candidate.instead}” for {self._named(candidate)}"
+        if candidate.added:
+            return f"with {self._quoted(candidate)} in {the(self.roles[self.own])} too"
+        return f"without {self._named(candidate)}"
+
+
+def _points(value: float, one_output: bool) -> str:
+    """A part of a score; of a probability in hundredths."""
+    return shown(value, 1) if one_output else percent(value).removesuffix("\u00a0%")

@@ -13,6 +13,7 @@ from html import escape
 from typing import TypeVar
 
 from core.evidence.codec import from_dict, to_dict
+from core.evidence.reason import Reason
 from core.evidence.record import LATER, Record, Sentence
 from core.json_types import JsonObject
 from core.wording import class_names, shown
@@ -59,6 +60,8 @@ class Explanation:
     answer: str = field(default="", metadata=LATER)
     """Empty where one of the classes holds; else LABELS, SCORE or UNFITTED. Then ``probabilities`` holds one value per
     label, or the score or similarity alone."""
+    reason: Reason | None = field(default=None, metadata=LATER)
+    """Why the verdict holds; None where nobody asked."""
     schema_version: int = field(default=SCHEMA_VERSION)
 
     @property
@@ -127,7 +130,8 @@ class Explanation:
 
     def to_text(self) -> str:
         """The explanation for a terminal: the verdict, then every record that has a text."""
-        head = [f"{self.said}   {self.title}, {self.milliseconds:.0f} ms", *self.warnings]
+        why = [self.reason.sentence] if self.reason else []
+        head = [f"{self.said}   {self.title}, {self.milliseconds:.0f} ms", *why, *self.warnings]
         return "\n".join(head + [line for record in self.evidence for line in record.to_text(self)])
 
     def _repr_html_(self) -> str:
@@ -135,6 +139,7 @@ class Explanation:
         shares = escape(shares_text(self.class_names, self.probabilities).replace("  ", ", "))
         sides = "".join(f"<p>{escape(side.role)}: {escape(side.text)}</p>" for side in (self.first, *self.contexts))
         verdict = f"<b>{escape(self._named().capitalize())}</b> ({shares})" if not self.answer else escape(self.said)
-        head = f"<p>{verdict}, by {escape(self.title)}</p>{sides}"
+        why = self.reason._repr_html_() if self.reason else ""
+        head = f"<p>{verdict}, by {escape(self.title)}</p>{why}{sides}"
         warnings = "".join(f"<p>{escape(warning)}</p>" for warning in self.warnings)
         return head + warnings + "".join(record.to_html(self) for record in self.evidence)

@@ -89,6 +89,8 @@ def test_links_and_changes_are_those_of_the_command_line(client, capsys, guest_m
     every = answer(client, "links", model="small-bert", links="all", layer=2)
     assert {one["layer"] for one in every} == {1} and None not in every[0]["effects"][0]
     assert answer(client, "change") == printed(capsys, "turn", "test-light")
+    reason = answer(client, "reason", edits=["replace 1 1 dog"])
+    assert reason["clauses"][0]["text"] in reason["sentence"] and reason["passes"] <= 40
 
 
 def test_edits_come_before_the_question(client):

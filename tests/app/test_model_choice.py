@@ -5,7 +5,8 @@ import shutil
 
 import pytest
 
-from app.model_choice import by_task, judging_alone, offered, reads_pairs
+from app.model_choice import by_task, offered, reads_pairs
+from core.alone import judging_alone
 from core.checkpoint import available, read_card
 from tests.app.pages import chooser, open_view
 

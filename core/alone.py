@@ -1,0 +1,49 @@
+"""The verdict on the judged text alone: by a model of the same classes that reads nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+from math import inf
+
+from core.card import Card
+from core.checkpoint import CheckpointError, available, load_named, read_card
+from core.evidence import Explanation
+from core.explain import explain, kept
+from core.models import REGISTRY
+from core.reading.reader import PairError
+
+
+def unread(card: Card) -> str:
+    """The role of the text that the model does not look at; empty for one that reads all."""
+    spec, roles = REGISTRY.get(card["architecture"]), card["roles"]
+    if spec is None or not roles["second"] or 0 not in spec.model.contexts(card["config"]):
+        return ""
+    return str(roles["first"] if roles["judged"] == roles["second"] else roles["second"])
+
+
+def judging_alone(card: Card) -> str | None:
+    """The first available model that judges what the model of this ``card`` judges (same task, labels and texts), but
+    reads the judged text alone, or one of them where both are judged; None where there is none, and for such a model
+    itself."""
+    if unread(card):
+        return None
+    roles = card["roles"], {**card["roles"], "judged": card["roles"]["second"]}
+    found = dict[str, float]()
+    for name, folder in available().items():
+        with contextlib.suppress(CheckpointError):
+            other = read_card(folder)
+            same = all(other[key] == card[key] for key in ("task", "labels"))  # type: ignore[literal-required]
+            if same and other["roles"] in roles and unread(other):
+                found[name] = other.get("listed", inf)
+    return min(found, key=lambda name: (found[name], name), default=None)
+
+
+def explained_alone(card: Card, first: str, second: str) -> Explanation | None:
+    """What the model of :func:`judging_alone` says of a pair, without evidence, kept for all threads; None where there
+    is no such model, or it cannot read the pair."""
+    name = judging_alone(card)
+    if name is not None:
+        with contextlib.suppress(CheckpointError, PairError):
+            other, pair = load_named(name), (first, second)
+            return kept(other, ("verdict alone", *pair), lambda: explain(other, *pair, records=()))
+    return None
