@@ -1,4 +1,4 @@
-"""Start-up of a server: imports the pages' modules, loads the first model, and starts logging."""
+"""Start-up of a server: imports the pages' modules, loads the first model, and returns unused memory from then on."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import importlib
 import os
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from app import minutes
-from core.memory import share_arenas
+from core.memory import return_freed_memory, share_arenas
+
+HAND_BACK = 20.0
+"""Seconds between returns of unused memory; each walks over all objects created since the start."""
 
 MODULES = (
     "app.api.answers",
@@ -33,9 +36,19 @@ async def preloaded(app: object) -> AsyncIterator[None]:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     # How long a thread waits for another one's Python code, again after each product of matrices.
     sys.setswitchinterval(0.001)
-    minutes.begin()
+    threading.Thread(target=return_memory, name="returning memory", daemon=True).start()
     threading.Thread(target=load, name="preloading", daemon=True).start()
     yield
+
+
+def return_memory() -> None:
+    """Return unused memory to the system again and again. Sessions that ended are garbage that Python finds by looking
+    through all objects, which it does the later the more there are, and what visitors' threads freed are holes between
+    what stays."""
+    while True:
+        time.sleep(HAND_BACK)
+        gc.collect()
+        return_freed_memory()
 
 
 def load() -> None:

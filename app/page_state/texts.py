@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -157,10 +157,6 @@ class TextState(PageState):
         first = state.first_example(models)
         fits = state.example is None or first is None or state.example in state.examples(models)
         return state if fits or first is None else state.updated(texts=first.texts)
-
-
-def _by_slug(slug: str | None, examples: Iterable[Example]) -> Example | None:
-    return next((example for example in examples if example.slug == slug), None)
 
 
 def _name(side: str, place: int, age: int | None = None) -> str:

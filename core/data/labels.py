@@ -68,7 +68,6 @@ _SPELLINGS = {
 }
 """The field's spellings, by their meaning."""
 _MEANINGS = {meaning: {*listed.split("|")} for meaning, listed in _SPELLINGS.items()}
-_INFERENCE = (_ENTAILMENT, _NEUTRAL, _CONTRADICTION, _REST)
 _NEGATIONS = ("not a ", "not an ", "not ", "non ", "no ", "non")
 
 

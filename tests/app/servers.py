@@ -63,7 +63,6 @@ class Server:
                     "PAIRLENS_DB": "",
                     "PAIRLENS_DESK": str(folder / "desk"),
                     "PAIRLENS_DATASETS": "",
-                    "PAIRLENS_LOG_SECONDS": "0",
                     **environment,
                 },
             )

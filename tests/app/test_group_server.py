@@ -135,7 +135,6 @@ def group(checkpoints, postgresql):  # noqa: F811
         PAIRLENS_DATA="",
         PAIRLENS_CHECKPOINTS=str(checkpoints),
         PAIRLENS_NEIGHBOURS=str(folder / "none"),
-        PAIRLENS_LOG_SECONDS="1",
     )
     own.run = made_up_run(folder)
     store.keep(own.run, folder / "desk")

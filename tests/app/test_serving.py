@@ -1,9 +1,9 @@
 """Access to the app: only from this machine, unless the user allows more."""
 
 import gc
-import json
 import subprocess
 import tomllib
+import urllib.request
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -11,9 +11,8 @@ import psutil
 import pytest
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 
-from app import login, minutes, preloading
-from core.checkpoint import load_named, memory
-from core.explain import EXPLANATIONS, explain
+from app import login, preloading
+from core.checkpoint import memory
 from core.shared_memory import SharedMemory
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,35 +39,18 @@ def test_objects_loaded_at_startup_are_frozen_for_the_garbage_collector(monkeypa
     assert [len(read) for read in frozen] == [1]
 
 
-def test_a_log_line_counts_computations_since_the_last_one(monkeypatch, capsys):
-    EXPLANATIONS.take()
-    checkpoint = load_named("test-light")
-    for _ in range(2):
-        explain(checkpoint, "a man is outside", "a dog is outside")
-
-    for _ in range(2):
-        minutes._write()
-    lines = [json.loads(text) for text in capsys.readouterr().err.splitlines()]
-    assert [line["explanations"] for line in lines] == [2, 0]
-    assert lines[0]["seconds"] > 0 == lines[1]["seconds"] and lines[0]["memory_mb"] > 50
-    assert lines[0]["sessions"] == lines[0]["jobs"] == 0
-    for text, seconds in (("0", 0), ("5", 5), ("often", 60), ("-1", 0)):
-        monkeypatch.setenv("PAIRLENS_LOG_SECONDS", text)
-        assert minutes.seconds_between() == seconds
-
-
-@pytest.mark.parametrize(("asked", "lines"), [("", [60]), ("5", [5]), ("0", [])])
-def test_freed_memory_is_handed_back_and_a_line_written_again_and_again(monkeypatch, asked, lines):
-    started = []
-    monkeypatch.setenv("PAIRLENS_LOG_SECONDS", asked)
-    monkeypatch.setattr(minutes, "_start", lambda *which: started.append(which))
-    minutes.begin()
-    assert started == [(20, minutes._hand_back), *((seconds, minutes._write) for seconds in lines)]
-    do = Mock()
+def test_freed_memory_is_returned_again_and_again(monkeypatch):
+    returned = Mock()
+    monkeypatch.setattr(preloading, "return_freed_memory", returned)
     monkeypatch.setattr("time.sleep", Mock(side_effect=[None, None, KeyboardInterrupt]))
     with pytest.raises(KeyboardInterrupt):
-        minutes._repeat(5, do)
-    assert do.call_count == 2
+        preloading.return_memory()
+    assert returned.call_count == 2
+
+
+def test_the_server_tells_its_sessions_to_a_monitor(server):
+    with urllib.request.urlopen(f"{server}/_stcore/metrics", timeout=60) as answer:
+        assert b"\nactive_sessions " in answer.read()
 
 
 def visited_with(monkeypatch, address, *headers):
