@@ -2,7 +2,6 @@ r"""Measure how well a checkpoint's attention agrees with people's word alignmen
 
     python -m trainers align nli-attconv-light rte2_dev.json --fix-threshold --card "RTE-2 dev"
     python -m trainers align nli-attconv-light edinburgh_train_sure.json --card "Edinburgh++ train"
-    python -m trainers align nli-attconv-light STSint.input.images.wa --json
     python -m trainers align guest-minibert rte2_dev.json --heads --card "RTE-2 dev" \
         --also edinburgh_train_sure.json "Edinburgh++ train"
 
@@ -10,8 +9,7 @@ A word of the target (hypothesis) links to the word of the source (premise) with
 the threshold in the card and above the null word. --fix-threshold takes the one with the best F1 on this file instead.
 --heads measures each head of a transformer first, at its best threshold, and continues with the best;
 --card writes them into its card (of an external model its pairlens.json).
-Files: JSON of RTE-2 and Edinburgh++ in Jacana's layout, and the chunks of SemEval-2016 task 2 (.wa), of which the share
-that holds a link is measured.
+Files: JSON of RTE-2 and Edinburgh++ in Jacana's layout.
 """
 
 from __future__ import annotations
@@ -50,11 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, align, score, print."""
     checkpoint, data = open_checkpoint(args.checkpoint, args.class_names), read(args.file)
-    if data.chunked and (args.fix_threshold or args.card):
-        raise RunError(
-            f"{data.name} has alignments of chunks, which cannot fix a threshold or be stored in a card: "
-            "leave --fix-threshold and --card out, or give a file of word alignments"
-        )
     if args.heads:
         return _run_heads(checkpoint, data, args)
     if args.also:
@@ -63,10 +56,9 @@ def run(args: argparse.Namespace) -> int:
         stored_thresholds(checkpoint)  # fails early if the card has none
     attended = list(alignment.attend(checkpoint, data.pairs))
     thresholds = alignment.fix_thresholds(attended) if args.fix_threshold else stored_thresholds(checkpoint)
-    measure = alignment.chunk_scores if data.chunked else alignment.word_scores
-    scores = measure(attended, thresholds)
+    scores = alignment.word_scores(attended, thresholds)
     if args.card:
-        write(checkpoint, args, thresholds, cast(CardWordScores, scores))
+        write(checkpoint, args, thresholds, scores)
     head = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": data.name}
     record = {**head, "broken": list(data.problems), **scores}
     print(told(record, "\n".join(lines(checkpoint, data, scores)), args.json))
@@ -77,8 +69,8 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
     """Choose a head and its thresholds on one file, and measure it there and on the other."""
     name = args.card or data.name
     files = {name: data} | ({args.also[1]: read(Path(args.also[0]))} if args.also else {})
-    if any(one.chunked for one in files.values()) or len(files) < 1 + bool(args.also):
-        raise RunError("--heads needs word alignments, and files of two names: give others")
+    if len(files) < 1 + bool(args.also):
+        raise RunError("--heads needs files of two names: give others")
     f1 = head_scores(checkpoint, data)
     head = max(f1, key=f1.__getitem__)
     attended = {of: list(alignment.attend(checkpoint, some.pairs, head)) for of, some in files.items()}
@@ -160,14 +152,6 @@ def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list
     if data.problems:
         more = "; …" if len(data.problems) > 5 else ""
         out.append(f"{len(data.problems):,} broken entries were left out ({'; '.join(data.problems[:5])}{more})")
-    if data.chunked:
-        kinds = {"all": scores, **scores["kinds"]}
-        shares = {"linked": "linked", "identical words": "identical_words"}
-        rows = [
-            {"chunks": kind, "pairs": row["chunk_pairs"]} | {name: f"{row[key]:.1%}" for name, key in shares.items()}
-            for kind, row in kinds.items()
-        ]
-        return [*out, text(rows)]
     out.append(text(alignment_table.table({data.name: cast(CardWordScores, scores)})))
     if scores["both_ways"]:
         ways = (f"{way}, above {row['threshold']:.2f}" for way, row in scores["both_ways"].items())

@@ -30,8 +30,7 @@ import torch
 
 from core.card import Card
 from core.checkpoint import open_checkpoint
-from core.data.alignments import Alignments
-from core.data.alignments import read as read_alignments
+from core.data.alignments import Alignments, read
 from core.errors import RunError
 from core.evaluation import alignment, sweeps
 from core.evaluation.probe import probe
@@ -88,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     use_threads(args.threads)
     check_writable(args.csv, "--csv")
     check_writable(args.runs, "--runs", folder=True)
-    folder, alignments = data_folder(args.data), word_alignments(args.alignments)
+    folder, alignments = data_folder(args.data), {path.stem: read(path) for path in args.alignments}
     rows: list[dict[str, object]] = []
     variants = alone(args.vary) if args.alone else combinations(args.vary)
     plan = [*itertools.product(variants, whole_numbers(args.seeds), range(max(1, args.folds)))]
@@ -212,15 +211,6 @@ def scores(card: JsonMapping) -> dict[str, object]:
         if of_kind:
             out[f"{first} ({kind})"] = round(max(of_kind), 4)
     return out
-
-
-def word_alignments(paths: Sequence[Path]) -> dict[str, Alignments]:
-    """Files of word alignments by their names. Raises RunError for one of chunks."""
-    files = {path.stem: read_alignments(path) for path in paths}
-    for name, file in files.items():
-        if file.chunked:
-            raise RunError(f"--alignments: {name} has alignments of chunks; give files of word alignments")
-    return files
 
 
 def aligned(run: Path, files: Mapping[str, Alignments]) -> dict[str, float]:

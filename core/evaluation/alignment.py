@@ -22,7 +22,6 @@ from core.data import DataError
 from core.data.alignments import AlignedPair, Link
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
-from core.json_types import JsonObject
 from core.linguistics.content_words import stop_words
 from core.models.base import Intervention
 from core.reading.reader import ReadText
@@ -243,24 +242,3 @@ def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -
 
 def _functional(token: Token) -> bool:
     return not token.is_word or token.norm in stop_words()
-
-
-def chunk_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> JsonObject:
-    """The share of aligned pairs of chunks that hold a link of the target's words (and of identical words), in all and
-    by the kind of their relation, as plain values."""
-    threshold = thresholds[WORDS]
-    by_kind: dict[str, list[tuple[bool, bool]]] = {}
-    for one in attended:
-        links = above(one.links(), threshold), one.identical_words()
-        for chunk in one.pair.chunks:
-            inside = set(product(chunk.source, chunk.target))
-            holds = [not inside.isdisjoint(own) for own in links]
-            by_kind.setdefault(chunk.kind.partition("_")[0], []).append((holds[0], holds[1]))
-    every = [holds for kind in by_kind.values() for holds in kind]
-
-    def shares(rows: Sequence[tuple[bool, bool]]) -> JsonObject:
-        linked, identical = (sum(column) / len(rows) for column in zip(*rows, strict=True))
-        return {"chunk_pairs": len(rows), "linked": linked, "identical_words": identical}
-
-    kinds = {kind: shares(rows) for kind, rows in sorted(by_kind.items(), key=lambda item: -len(item[1]))}
-    return {"threshold": threshold, "pairs": len(attended), **shares(every), "kinds": kinds}

@@ -140,7 +140,7 @@ def test_jacanas_layout_is_read_and_broken_entries_are_named(tmp_path):
     path.write_text(json.dumps([good, *broken, {"source": "a", "target": "b"}], indent=1))
     data = read(path)
     assert data.pairs[0] == AlignedPair("7", "a b", "c d .", frozenset({(0, 0), (1, 2)}), frozenset({(0, 1)}))
-    assert [one.id for one in data.pairs] == ["7", "9"] and not data.chunked
+    assert [one.id for one in data.pairs] == ["7", "9"]
     assert [problem.split(": ")[0] for problem in data.problems] == [f"entry {k}" for k in range(2, 9)]
     assert data.problems[4] == "entry 6: sureAlign has 0-3, but the sentences have 2 and 3 words"
     path.write_text(json.dumps(broken))
@@ -156,59 +156,6 @@ def test_another_file_is_refused_in_one_sentence(tmp_path, text):
         read(path)
     with pytest.raises(DataError, match="does not exist"):
         read(tmp_path / "none.json")
-
-
-CHUNKS = """<sentence id="{id}" status="">
-// A dog runs : fast
-// The dog is quick
-<source>
-1 A :
-2 dog :
-3 runs :
-4 : :
-5 fast :
-</source>
-<translation>
-1 The :
-2 dog :
-3 is :
-4 quick :
-</translation>
-<alignment>
-4 <==> 0 // NOALI // NIL // : <==> -not aligned-
-1 2 <==> 1 2 // EQUI // 5 // A dog <==> The dog
-3 5 <==> 3 4 // {kind} // 4 // runs fast <==> is quick
-</alignment>
-</sentence>
-
-
-"""
-
-
-def test_chunks_are_read_and_those_that_hold_a_link_are_counted(tmp_path):
-    path = tmp_path / "chunks.wa"
-    good = CHUNKS.format(id=1, kind="SIMI_FACT")
-    broken = [
-        good.replace("2 dog :", "3 dog :", 1),
-        good.replace("1 2 <==> 1 2", "1 2 <==> 1 9"),
-        good.replace("<==>", "-"),
-        good.replace("</sentence>", ""),
-    ]
-    path.write_text("".join([good, *broken, CHUNKS.format(id="6th", kind="EQUI")]))
-    data = read(path)
-    assert data.chunked and [one.id for one in data.pairs] == ["1", "6th"]
-    assert data.pairs[0].source == "A dog runs : fast" and data.pairs[0].target == "The dog is quick"
-    first, second = data.pairs[0].chunks
-    assert (first.source, first.target, first.kind) == ({0, 1}, {0, 1}, "EQUI")
-    assert (second.source, second.target) == ({2, 4}, {2, 3})
-    assert [problem.split(": ")[0] for problem in data.problems] == [f"entry {k}" for k in range(2, 6)]
-    # "quick" looks at "fast" in the first pair, and at nothing enough in the second one.
-    rows = [[0.3, 0.3, 0.2, 0.1, 0.1], [0, 1.0, 0, 0, 0], [0.3, 0.2, 0.2, 0.2, 0.1]]
-    each = [attended(one, [*rows, last]) for one, last in zip(data.pairs, ([0.0] * 4 + [1.0], [0.2] * 5), strict=True)]
-    figures = alignment.chunk_scores(each, {alignment.WORDS: 0.5})
-    assert (figures["chunk_pairs"], figures["linked"], figures["identical_words"]) == (4, 3 / 4, 2 / 4)
-    assert figures["kinds"]["EQUI"] == {"chunk_pairs": 3, "linked": 2 / 3, "identical_words": 2 / 3}
-    assert figures["kinds"]["SIMI"] == {"chunk_pairs": 1, "linked": 1.0, "identical_words": 0.0}
 
 
 def test_links_come_from_the_models_own_map(checkpoint):

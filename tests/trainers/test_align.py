@@ -18,29 +18,14 @@ PAIRS = [
     {"source": "a man is in the snow .", "target": "the man run .", "sureAlign": "1-1 6-3", "possibleAlign": ""},
     {"source": "a dog", "target": "an animal", "sureAlign": "5-1"},
 ]
-CHUNKS = """<sentence id="1" status="">
-<source>
-1 a :
-2 dog :
-</source>
-<translation>
-1 an :
-2 animal :
-</translation>
-<alignment>
-1 2 <==> 1 2 // EQUI // 5 // a dog <==> an animal
-</alignment>
-</sentence>
-"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A checkpoint, words.json, others.json and chunks.wa."""
+    """A checkpoint, words.json and others.json."""
     make_checkpoint(tmp_path / "tiny", make_table())
     (tmp_path / "words.json").write_text(json.dumps(PAIRS))
     (tmp_path / "others.json").write_text(json.dumps(PAIRS[:1]))
-    (tmp_path / "chunks.wa").write_text(CHUNKS)
     return tmp_path
 
 
@@ -90,10 +75,6 @@ def test_the_figures_are_shown_with_the_baseline_and_broken_entries(
     _, out, _ = align(capsys, folder, "words.json", "--fix-threshold", "--card", "Made up")
     assert "tiny on words.json: 2 pairs, links above 0." in out and "1 broken entries were left out (entry 3: " in out
     assert "identical words" in out and "links by both directions are not available" in out
-    _, out, _ = align(capsys, folder, "chunks.wa")
-    assert [line.split()[:2] for line in out.splitlines()[2:]] == [["all", "1"], ["EQUI", "1"]]
-    status, _, err = align(capsys, folder, "chunks.wa", "--card", "Chunks")
-    assert status == 2 and "chunks.wa has alignments of chunks" in err and err.count("\n") == 1
 
 
 def test_links_of_both_directions_have_thresholds_of_their_own(

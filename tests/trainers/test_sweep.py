@@ -18,7 +18,7 @@ from core.evaluation.scores import summary
 from core.models import build
 from core.reading.batch import Batch
 from core.reading.word_table import WordTable
-from tests.trainers.test_align import CHUNKS, PAIRS
+from tests.trainers.test_align import PAIRS
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.linear import fitted
@@ -96,10 +96,9 @@ def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path:
 
 
 def test_attention_of_each_run_is_measured_on_word_alignments(data: Path, tmp_path: Path, capsys) -> None:
-    words, others, chunks = (tmp_path / name for name in ("words.json", "others.json", "chunks.wa"))
+    words, others = (tmp_path / name for name in ("words.json", "others.json"))
     words.write_text(json.dumps(PAIRS))
     others.write_text(json.dumps(PAIRS[:1]))
-    chunks.write_text(CHUNKS)
     command = [
         "sweep",
         "nli-two-sided-natural",
@@ -132,8 +131,6 @@ def test_attention_of_each_run_is_measured_on_word_alignments(data: Path, tmp_pa
     shown = sweeps.read(tmp_path / "a.csv")
     assert isinstance(shown, sweeps.Sweep) and "F1: of links by attention" in sweeps.caption(shown, "")
     assert [*shown.columns] == ["accuracy", "F1 (words)", "F1 (others)"]
-    assert main([*command[:-8], "--alignments", str(chunks)]) == 2
-    assert "has alignments of chunks" in capsys.readouterr().err
 
 
 def test_keys_are_varied_one_at_a_time_beside_the_recipe_as_it_is(data: Path, tmp_path: Path, capsys) -> None:
