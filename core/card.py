@@ -177,6 +177,23 @@ class CardFaithfulness(TypedDict):
     command: str
 
 
+class PeopleScores(TypedDict):
+    """How well ways name people's words on ``items`` sides of pairs: P@1 and average precision by way."""
+
+    items: int
+    at_1: dict[str, Interval]
+    precision: dict[str, Interval]
+
+
+class CardPeople(TypedDict):
+    """The results of `python -m trainers people` on one set: by side, then by label, over the pairs judged right."""
+
+    rows: int
+    judged_right: int
+    sides: dict[str, dict[str, PeopleScores]]
+    command: str
+
+
 class Card(Fields):
     """The card of a checkpoint. Keys beyond :class:`Fields` are for readers and are not checked."""
 
@@ -196,6 +213,7 @@ class Card(Fields):
     teachers: NotRequired[list[JsonObject]]
     seeds: NotRequired[JsonObject]
     faithfulness: NotRequired[dict[str, CardFaithfulness]]
+    people: NotRequired[dict[str, CardPeople]]
     pointing: NotRequired[JsonObject]
     probe: NotRequired[JsonObject]
     probe_order: NotRequired[JsonObject]

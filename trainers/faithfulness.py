@@ -25,7 +25,7 @@ from core.effects.faithfulness import faithfulness
 from core.effects.question import Question
 from core.errors import RunError
 from core.evaluation import faithfulness_table
-from core.evaluation.intervals import bootstrap_mean
+from core.evaluation.intervals import mean_of
 from core.evaluation.predict import check_texts
 from core.evidence.faithfulness import STEPS, Faithfulness
 from core.json_types import JsonMapping, JsonObject
@@ -90,7 +90,7 @@ def summary(measured: Sequence[Faithfulness]) -> JsonObject:
                 "steps": dict(
                     zip(STEPS, np.mean([getattr(curve, name) for curve in curves], axis=0).tolist(), strict=True)
                 ),
-                **_mean([curve.aopc[number] for curve in curves]),
+                **mean_of([curve.aopc[number] for curve in curves]),
             }
             for number, name in enumerate(("sufficiency", "comprehensiveness"))
         }
@@ -102,15 +102,10 @@ def summary(measured: Sequence[Faithfulness]) -> JsonObject:
     taus = [float(np.mean([tau for tau in row.tau_b if tau is not None])) for row in measured if any(row.tau_b)]
     return {
         "ways": ways,
-        "permutations": _mean([one.changed / one.permutations for one in moved]) if moved else None,
-        "permutations_by_verdict": {name: _mean(by_verdict[name]) for name in sorted(by_verdict)},
-        "tau_b": _mean(taus) if taus else None,
+        "permutations": mean_of([one.changed / one.permutations for one in moved]) if moved else None,
+        "permutations_by_verdict": {name: mean_of(by_verdict[name]) for name in sorted(by_verdict)},
+        "tau_b": mean_of(taus) if taus else None,
     }
-
-
-def _mean(values: Sequence[float]) -> JsonObject:
-    numbers = np.array(values)
-    return {"mean": float(numbers.mean()), "interval": list(bootstrap_mean(numbers))}
 
 
 def table(result: JsonMapping) -> str:

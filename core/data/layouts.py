@@ -43,6 +43,12 @@ CLASSES = ("label", "class", "classindex", "category", "sentiment")
 IDS = ("id", "pairid", "uid", "guid")
 ABOUT = ("explanation", "reason", "rationale", "comment", "note", "summary", "source", "url", "title", "author")
 """Prefixes of the names of texts about a row, which are not part of it."""
+EXPLANATIONS = re.compile(r"explanations?\d*")
+"""People's explanations of the label: one a column, or a list of them (:mod:`core.data.rationales`)."""
+HIGHLIGHTED = re.compile(r"(\w+?)highlighted\d*")
+"""Places of the words that people marked in a text, whose own name comes first."""
+EVIDENCES = ("evidences", "rationales")
+"""Spans that people marked."""
 _SIDES = {name for pair in PAIRS for name in pair}
 
 

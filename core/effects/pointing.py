@@ -175,7 +175,7 @@ def play(
         asked = Question(checkpoint, item.premise, item.hypothesis, sampling)
         named = rule(asked, item.side)
         scores = {RULE: _rule_points(named, asked, item), CHANCE: 1 / len(asked.sides[item.side].tokens)}
-        values, _ = asked.word_values(ways, item.side)
+        values, _ = asked.word_values(ways, places(asked.sides, item.side))
         scores |= {way: pointed(numbers, item.index) for way, numbers in values.items()}
         for way, value in scores.items():
             game.scores[way].add(value)
@@ -232,9 +232,10 @@ def choices(
 def _effects(checkpoint: Checkpoint, item: Item, number: int, steps: Sequence[float]) -> Iterator[np.ndarray]:
     """For each step, by way and word of the changed side ``[W, T]``, NaN where a way cannot be taken."""
     asked = Question(checkpoint, item.premise, item.hypothesis, Sampling(number, number))
-    words = asked.word_effects({way: weight for way, weight in MIX.items() if way != NUDGED}, side=item.side)
+    own = places(asked.sides, item.side)
+    words = asked.word_effects({way: weight for way, weight in MIX.items() if way != NUDGED}, chosen=own)
     by_way = np.array([[word.by_way.get(way, np.nan) for word in words] for way in MIX])
-    places_of = [[i] for i, place in enumerate(places(asked.sides)) if place.side == item.side]
+    places_of = [[i] for i, place in enumerate(places(asked.sides)) if place in own]
     own = torch.tensor(asked.explanation.logits, dtype=torch.float64)
     before = float(checkpoint.model.supports(own)[asked.target])
     for step in steps:
@@ -293,7 +294,7 @@ def _rule_points(named: Sequence[int], asked: Question, item: Item) -> float:
     return (item.index in pool) / len(pool)
 
 
-def pointed(values: Sequence[float], index: int) -> float:
-    """1 where the word at ``index`` has the largest value alone, its share among those that tie, else 0."""
+def pointed(values: Sequence[float], *right: int) -> float:
+    """1 where one of the words at ``right`` has the largest value alone, their share among those that tie, else 0."""
     largest = max(values)
-    return (values[index] == largest) / sum(value == largest for value in values)
+    return sum(values[index] == largest for index in right) / sum(value == largest for value in values)

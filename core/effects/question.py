@@ -206,12 +206,11 @@ class Question:
         mix: Mapping[str, float],
         progress: Progress = unheard,
         *,
-        side: int | None = None,
         chosen: Sequence[Place] | None = None,
     ) -> tuple[WordEffect, ...]:
-        """The effects of all words, of one side's or of the ``chosen`` ones, by a weighted mean of ways."""
+        """The effects of all words, or of the ``chosen`` ones, by a weighted mean of ways."""
         numbers = {place: number for number, place in enumerate(places(self.sides))}
-        at = [place for place in chosen or numbers if side in (None, place.side)]
+        at = [*(chosen or numbers)]
         edits: list[dict[str, Sequence[Sides]]] = []
         for place in at:
             progress(0, 0)  # of long texts this takes seconds, too
@@ -224,17 +223,18 @@ class Question:
         )
 
     def word_values(
-        self, ways: Sequence[str], side: int | None = None, progress: Progress = unheard
+        self, ways: Sequence[str], chosen: Sequence[Place] | None = None, progress: Progress = unheard
     ) -> tuple[dict[str, list[float]], int]:
-        """By way, a number for every word of a side (of both texts by default): the larger, the earlier it is ranked;
-        and how many passes that took. Ways that read attention are left out where no map has these words as columns,
-        and gradients of a model that has none."""
+        """By way, a number for every word, or for the ``chosen`` ones: the larger, the earlier it is ranked; and how
+        many passes that took. Ways that read attention are left out where no map has these words as columns, and
+        gradients of a model that has none."""
         values: dict[str, list[float]] = {}
-        texts = self.sides if side is None else (self.sides[side],)
+        at = chosen or places(self.sides)
         passes = 0
-        if {TAKEN_AWAY, *MIX} & {*ways}:
-            words = self.word_effects(MIX, progress, side=side)
+        if {TAKEN_AWAY, REPLACED, *MIX} & {*ways}:
+            words = self.word_effects(MIX, progress, chosen=at)
             values[TAKEN_AWAY] = [_or_least(word.effect) for word in words]
+            values[REPLACED] = [_or_least(_mean(word.by_way, mix_of(REPLACED))) for word in words]
             for way in MIX:
                 if any(way in word.by_way for word in words):
                     values[way] = [_or_least(word.by_way.get(way)) for word in words]
@@ -242,14 +242,14 @@ class Question:
         for way in gradients.METHODS:
             if way in ways and self.checkpoint.model.differentiable:
                 words, _, taken = gradients.word_effects(self.checkpoint, self.reading, self.target, way)
-                values[way] = [_or_least(word.effect) for word in words if word.role in [text.role for text in texts]]
+                effects = {(word.role, word.index): word.effect for word in words}
+                values[way] = [_or_least(effects[self.sides[place.side].role, place.index]) for place in at]
                 passes += taken
-        received = [attention_received(self.explanation, text.role) for text in texts]
-        if any(received):
+        received = [attention_received(self.explanation, side.role) for side in self.sides]
+        if any(received[place.side] for place in at):
             # A text that no map looks into is ranked last, whichever way round.
-            both = zip(received, texts, strict=True)
-            flat = np.concatenate([weights or [np.nan] * len(text.tokens) for weights, text in both])
-            values[MOST_ATTENDED] = np.nan_to_num(flat, nan=-np.inf).tolist()
+            flat = np.array([(received[place.side] or {place.index: np.nan})[place.index] for place in at])
+            values[ATTENTION] = values[MOST_ATTENDED] = np.nan_to_num(flat, nan=-np.inf).tolist()
             values[LEAST_ATTENDED] = np.nan_to_num(-flat, nan=-np.inf).tolist()
         return {way: values[way] for way in ways if way in values}, passes
 
@@ -350,6 +350,12 @@ def target_class(checkpoint: Checkpoint, probabilities: Sequence[float]) -> int:
     """The class whose probability is followed: the most probable one; of a model that ranks, the class that ranks."""
     ranks = right_class(checkpoint.card) if checkpoint.card["task"] == "answer selection" else None
     return max(range(len(probabilities)), key=probabilities.__getitem__) if ranks is None else ranks
+
+
+def _mean(by_way: Mapping[str, float], mix: Mapping[str, float]) -> float | None:
+    """The mean of the ways of a mix that could be taken, by their weights."""
+    taken = [way for way in mix if way in by_way]
+    return float(np.average([by_way[way] for way in taken], weights=[mix[way] for way in taken])) if taken else None
 
 
 def _or_least(value: float | None) -> float:

@@ -84,9 +84,14 @@ def usual_sampling(card: Card) -> Sampling:
     return FEW if "guest" in card else SAMPLING
 
 
-def places(sides: Sides) -> list[Place]:
-    """Every token of the texts in reading order."""
-    return [Place(number, index) for number, side in enumerate(sides) for index in range(len(side.tokens))]
+def places(sides: Sides, of: int | None = None) -> list[Place]:
+    """Every token of the texts in reading order, or of the text with this number alone."""
+    return [
+        Place(number, index)
+        for number, side in enumerate(sides)
+        for index in range(len(side.tokens))
+        if of in (None, number)
+    ]
 
 
 def without(sides: Sides, *taken: Place) -> Sides | None:

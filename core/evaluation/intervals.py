@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.card import Interval
+
 
 def half_width(values: Sequence[float]) -> float:
     """Half the 95 % interval of a mean of n ≥ 2 values: t(.975, n - 1) · s / √n (Student's t)."""
@@ -39,3 +41,9 @@ def bootstrap_mean(values: np.ndarray) -> tuple[float, float]:
     drawn = np.random.default_rng(SEED).integers(0, len(values), (RESAMPLES, len(values)))
     low, high = np.percentile(values[drawn].mean(axis=1), [2.5, 97.5])
     return float(low), float(high)
+
+
+def mean_of(values: Sequence[float]) -> Interval:
+    """The mean of one value an item, with :func:`bootstrap_mean`."""
+    numbers = np.array(values)
+    return {"mean": float(numbers.mean()), "interval": list(bootstrap_mean(numbers))}

@@ -13,7 +13,7 @@ from core.effects.adversary import adversary
 from core.effects.faithfulness import logits_under, moved, own_maps, permutations, uniform
 from core.effects.links import Taken, link_effects, without
 from core.effects.question import Question, attention_received
-from core.effects.words import DROPPED, MIX, SAMPLING
+from core.effects.words import DROPPED, MIX, SAMPLING, places
 from core.evidence.effects import WordEffect
 from core.evidence.record import matrix
 from core.lessons.lesson import LessonError, Values
@@ -111,7 +111,7 @@ def ways(given: Given) -> Evaluated:
 def _ways(asked: Question) -> Evaluated:
     second = len(asked.sides) - 1
     role = asked.sides[second].role
-    words = asked.word_effects(MIX, side=second)
+    words = asked.word_effects(MIX, chosen=places(asked.sides, second))
     by_way = {way: [word.by_way.get(way, 0.0) for word in words] for way in MIX}
     taken = _numbers(words)
     by_gradient, completeness = {}, (0.0, 0.0)

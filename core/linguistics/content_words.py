@@ -44,6 +44,12 @@ def stem(word: str) -> str:
     return _stemmer().stem(word)
 
 
+@functools.lru_cache(maxsize=100_000)
+def snowball_stem(word: str) -> str:
+    """Snowball's English stem of a word, Porter's later and better one (Porter 2001)."""
+    return _snowball().stem(word)
+
+
 def neighbours(words: Sequence[str]) -> set[tuple[str, str]]:
     """Pairs of words that stand side by side."""
     return set(itertools.pairwise(words))
@@ -62,3 +68,11 @@ def _stemmer() -> Any:
     from nltk.stem.porter import PorterStemmer
 
     return PorterStemmer()
+
+
+@functools.cache
+def _snowball() -> Any:
+    import_nltk()
+    from nltk.stem.snowball import SnowballStemmer
+
+    return SnowballStemmer("english")

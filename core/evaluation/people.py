@@ -1,0 +1,110 @@
+"""Do ways of asking why name the words that people give as reasons?
+
+A content word is *named by people* if more than half of them (two of e-SNLI's three) use its stem in their explanation,
+or marked it. Each side of a pair that has named and other content words asks two questions of a way: is the content
+word with the largest effect named (P@1), and how far up are the named ones (average precision)? Of words that tie,
+all orders count.
+"""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.card import PeopleScores
+from core.data import Example
+from core.data.rationales import voices
+from core.effects.pointing import pointed
+from core.effects.question import METHODS, Question
+from core.effects.words import Place
+from core.evaluation.intervals import mean_of
+from core.evaluation.people_table import ALL, CHANCE, NEW
+from core.evaluation.scores import precisions
+from core.linguistics.content_words import snowball_stem, stop_words
+from core.reading.reader import ReadText
+from core.reading.tokens import Token, tokenize
+
+
+def half_of(key: str) -> int:
+    """The half that a row belongs to, by its id: the parts of `taken-away` were chosen on half 0, and half 1 is left to
+    measure on."""
+    return zlib.crc32(key.encode()) % 2
+
+
+def named(tokens: Sequence[Token], said: Sequence[str]) -> dict[int, bool]:
+    """The places of a text's content words, each with whether people name it; ``said``: what each of them used."""
+    stems = [_stems(text) for text in said]
+    return {
+        place: 2 * sum(snowball_stem(token.norm) in own for own in stems) > len(stems)
+        for place, token in enumerate(tokens)
+        if token.is_word and token.norm not in stop_words()
+    }
+
+
+@functools.lru_cache(maxsize=1_000)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(snowball_stem(token.norm) for token in tokenize(text))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How well a method names people's words of one side of a pair with this label."""
+
+    role: str
+    label: str
+    method: str
+    at_1: float
+    """1 where the word ranked first is named; of words that tie the share of named ones."""
+    precision: float
+    """The average precision of the named words."""
+
+
+def agreements(asked: Question, row: Example, ways: Iterable[str] = METHODS) -> Iterator[Agreement]:
+    """How well each way, chance and the new words agree with people on the row's sides; nothing on a side whose content
+    words people name all, or none. Ways that the model does not have are left out."""
+    said = [named(side.tokens, texts) for side, texts in zip(asked.sides, voices(row), strict=False)]
+    told = {side: words for side, words in enumerate(said) if len({*words.values()}) == 2}
+    places = [Place(side, index) for side, words in told.items() for index in words]
+    values, _ = asked.word_values([*ways], places) if places else ({}, 0)
+    ranked = {CHANCE: [0.0] * len(places), NEW: [_is_new(asked.sides, place) for place in places], **values}
+    for side, words in told.items():
+        right = [*words.values()]
+        own = [number for number, place in enumerate(places) if place.side == side]
+        for way, numbers in ranked.items():
+            of_side = [numbers[number] for number in own]
+            at_1 = pointed(of_side, *np.flatnonzero(right).tolist())
+            (precision,) = precisions([0] * len(right), right, of_side).tolist()
+            yield Agreement(asked.sides[side].role, str(row.label), way, at_1, precision)
+
+
+def _is_new(sides: Sequence[ReadText], place: Place) -> float:
+    others = {norm for number, side in enumerate(sides) if number != place.side for norm in side.norms}
+    return float(sides[place.side].norms[place.index] not in others)
+
+
+def summary(found: Sequence[Agreement]) -> dict[str, dict[str, PeopleScores]]:
+    """Means with 95 % intervals by side, by label (:data:`ALL` and each) and by way."""
+    groups: dict[str, dict[str, list[Agreement]]] = defaultdict(lambda: defaultdict(list))
+    for one in found:
+        groups[one.role][ALL].append(one)
+        groups[one.role][one.label].append(one)
+    return {
+        role: {label: _scores(groups[role][label]) for label in (ALL, *sorted(labels.keys() - {ALL}))}
+        for role, labels in groups.items()
+    }
+
+
+def _scores(found: Sequence[Agreement]) -> PeopleScores:
+    by_way: dict[str, list[Agreement]] = defaultdict(list)
+    for one in found:
+        by_way[one.method].append(one)
+    return {
+        "items": len(by_way[CHANCE]),
+        "at_1": {way: mean_of([one.at_1 for one in own]) for way, own in by_way.items()},
+        "precision": {way: mean_of([one.precision for one in own]) for way, own in by_way.items()},
+    }

@@ -1,0 +1,55 @@
+"""Tables about a card's `python -m trainers people` results. Imports no torch, so pages open fast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from core.card import CardPeople
+from core.evaluation.faithfulness_table import interval
+from core.wording import counted
+
+CAPTION = (
+    "People’s words are the content words whose stem at least two of three explanations use (e-SNLI, Camburu et al. "
+    "2018). P@1: how often the content word that a way ranks first is one of them; average precision: how far up they "
+    "all stand. Means over the sides, of pairs judged right, that have such words and others, with 95 % intervals. "
+    "Chance ranks all words alike; new words are those that the other text lacks."
+)
+"""How to read :func:`table`."""
+ALL = "all labels"
+DEFAULT, CHANCE, NEW = "taken-away", "chance", "new-words"
+BASELINES = (CHANCE, NEW)
+
+Stored = Mapping[str, CardPeople]
+"""A card's ``people`` results, by data set."""
+
+
+def table(stored: Stored) -> list[dict[str, str]]:
+    """Rows of what a card's ``people`` holds: for each set and side a row a way, the best P@1 first."""
+    return [
+        {
+            "set": name,
+            "side": f"{side}, {counted(labels[ALL]['items'], 'pair')}",
+            "way": way.replace("-", " "),
+            "P@1": interval(at_1),
+            "average precision": interval(labels[ALL]["precision"][way]),
+            **{f"P@1, {label}": interval(own["at_1"].get(way)) for label, own in labels.items() if label != ALL},
+        }
+        for name, figures in stored.items()
+        for side, labels in figures["sides"].items()
+        for way, at_1 in sorted(labels[ALL]["at_1"].items(), key=lambda pair: -pair[1]["mean"])
+    ]
+
+
+def by_checkpoint(measured: Mapping[str, Stored]) -> Iterator[dict[str, str]]:
+    """A row per checkpoint and set: P@1 of the default method, the best single one and the baselines on each side."""
+    for name, stored in measured.items():
+        for data, figures in stored.items():
+            row = {"checkpoint": f"`{name}`", "set": f"{data}, {counted(figures['rows'], 'pair')}"}
+            for side, labels in figures["sides"].items():
+                at_1 = labels[ALL]["at_1"]
+                single = [way for way in at_1 if way not in (DEFAULT, *BASELINES)]
+                best = max(single, key=lambda way: at_1[way]["mean"])
+                row[f"{side}: taken away"] = interval(at_1[DEFAULT])
+                row[f"{side}: best single way"] = f"{best.replace('-', ' ')} {at_1[best]['mean']:.3f}"
+                row |= {f"{side}: {way.replace('-', ' ')}": f"{at_1[way]['mean']:.3f}" for way in BASELINES}
+            yield row
