@@ -20,6 +20,7 @@ from app.palette import class_colours
 from core.desk import charts
 from core.desk.filters import LONGEST
 from core.desk.run import column_of
+from core.evaluation.people import words_of
 from core.templates import render
 from core.wording import class_names, counted, shown
 
@@ -238,6 +239,9 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
     st.html(render("desk/row.html", texts=present, models=models))
     _links(opened, place)
     row_effects.draw(opened, place)
+    said = zip((roles.first, roles.second), words_of(row), strict=True)
+    named = [(f"People name in the {role}", [word for word, told in words.items() if told]) for role, words in said]
+    page_style.terms((about, ", ".join(words)) for about, words in named if words)
     row_tags.draw(opened, key)
     others = {name: text for name, text in row.columns.items() if text}
     if others:

@@ -21,7 +21,7 @@ from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
 from core.card import CardAlignment
 from core.checkpoint import available
-from core.evaluation import alignment_table, faithfulness_table, sweeps
+from core.evaluation import alignment_table, faithfulness_table, people_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
 from core.models import REGISTRY
 from core.templates import render
@@ -182,6 +182,9 @@ def _card(name: str, card: Card, folder: Path) -> None:
     if card.get("faithfulness"):
         with st.expander("Faithfulness of the explanations"):
             _faithfulness(card["faithfulness"])
+    if card.get("people"):
+        with st.expander("Effects against people’s own reasons"):
+            _people(card["people"])
     for path in lines.tables(folder):
         try:
             sweep = sweeps.read(path)
@@ -217,6 +220,11 @@ def _faithfulness(stored: faithfulness_table.Stored) -> None:
     moved = f"{faithfulness_table.MOVED} {faithfulness_table.in_words(stored)}"
     commands = [measured["command"] for measured in stored.values()]
     _study(faithfulness_table.CAPTION.format(moved=moved), commands, faithfulness_table.table(stored))
+
+
+def _people(stored: people_table.Stored) -> None:
+    """How often each way to ask why names the words that people give as reasons."""
+    _study(people_table.CAPTION, [one["command"] for one in stored.values()], people_table.table(stored), strong=3)
 
 
 def _study(

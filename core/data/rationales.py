@@ -20,6 +20,12 @@ Voices = tuple[list[str], list[str]]
 _FIRST, _SECOND = ({pair[side] for pair in PAIRS} for side in (0, 1))
 
 
+def holds_reasons(name: str) -> bool:
+    """Whether a column of this name may hold people's reasons."""
+    known = plain(name)
+    return known in EVIDENCES or any(pattern.fullmatch(known) for pattern in (EXPLANATIONS, HIGHLIGHTED))
+
+
 def voices(row: Example) -> Voices:
     """What people gave as reasons for this row's label; no voice where the file has none."""
     cells = {plain(name): text for name, text in row.columns.items() if text.strip()}

@@ -181,6 +181,12 @@ def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figu
         "dropped); the thick mark is the share of wrong rows among them, with its 95 % interval. Words with the most "
         "wrong rows come first. Of this many words, some differ by chance."
     )
+    if known.told:
+        how += (
+            f" Agreement with people, whose reasons the file has: they name the row’s word, too, in "
+            f"{score_percent(known.agreed)} of {counted(known.told, 'row')}; of its text’s content words they name "
+            f"{score_percent(known.chance)}."
+        )
     if known.without:
         how += f" In {counted(known.without, 'row')} no word supports the prediction."
     if len(known.words) > most:

@@ -18,18 +18,20 @@ from sqlalchemy import Engine
 
 from core.checkpoint import Checkpoint, load_named
 from core.data import Dataset, Example
+from core.data.rationales import holds_reasons
 from core.desk import schema
 from core.desk.columns import Cells, cells
 from core.desk.database import reading, writing
 from core.desk.filters import literal
 from core.desk.jobs import Job
-from core.desk.run import Run, column_of
+from core.desk.run import Run, column_of, other_columns
 from core.desk.schema import check_row, clean
 from core.desk.table import RunTable
 from core.effects.question import target_class
 from core.effects.words import DROPPED, Place, Sides, places, without
 from core.errors import DeskError
 from core.evaluation.intervals import wilson
+from core.evaluation.people import words_of
 from core.evaluation.predict import check_texts, predict
 from core.reading.reader import PairError, Reading
 from core.spreadsheet import csv_text
@@ -185,9 +187,24 @@ class StrongestWordsJob(Job):
         self.done = self.rows
 
 
+def agreement_with_people(run: Run, model: int, found: Found) -> dict[int, tuple[bool, float]]:
+    """By row, whether people name its strongest word, too, and the share of its text's content words that they name.
+    Rows where they name none of these, and words without content, are missing."""
+    if not any(map(holds_reasons, other_columns(run.dataset))):
+        return {}
+    out, second = {}, run.models[model].roles.second
+    # In the file's order, because a stored run is read part by part.
+    rows = {run.places[key]: own for key, own in found.items() if key in run.places}
+    for at in sorted(rows):
+        words = words_of(run.dataset.rows[at])[rows[at].side == second]
+        if rows[at].word in words and any(words.values()):
+            out[at] = words[rows[at].word], sum(words.values()) / len(words)
+    return out
+
+
 def with_words(table: RunTable, run: Run, found: Sequence[Found]) -> RunTable:
-    """The table with the strongest words: for each model that has any, the word and the text that
-    contains it."""
+    """The table with the strongest words: for each model that has any, the word, the text that contains it, and in a
+    file with people's reasons whether they name it."""
     for place, (model, known) in enumerate(zip(run.models, found, strict=True)):
         if known:
             rows = {run.places[key]: word for key, word in known.items() if key in run.places}
@@ -198,6 +215,11 @@ def with_words(table: RunTable, run: Run, found: Sequence[Found]) -> RunTable:
                     [word.side for word in rows.values()], "text", "the text that contains this word"
                 ),
             }
+            if agreed := agreement_with_people(run, place, known):
+                about = f"agreement of {model.title} with people: whether they name this word, too"
+                dimension = "agreement with people" + (f", {model.title}" if place else "")
+                named = [agreed[at][0] if at in agreed else None for at in rows]
+                columns[column_of("people_agree", place)] = cells(named, "yes", about, dimension)
             table = table.joined(f"words{place}", list(rows), columns)
     return table
 
@@ -230,6 +252,12 @@ class WordScores:
     rows: int
     wrong: int
     without: int
+    agreed: float = 0.0
+    """The share of rows whose strongest word people name, too, of those of :func:`agreement_with_people`."""
+    chance: float = 0.0
+    """The share of named words among the content words of these rows' texts."""
+    told: int = 0
+    """How many these rows are."""
 
     @property
     def share(self) -> float:
@@ -270,4 +298,6 @@ def scored(run: Run, model: int, found: Found) -> WordScores:
         if own != NONE
     ]
     words.sort(key=lambda one: (-one.wrong, -one.rows, one.word, one.side))
-    return WordScores(tuple(words), counts.total(), sum(errors.values()), counts[NONE])
+    told = [*agreement_with_people(run, model, found).values()]
+    agreed, chance = np.mean(told, axis=0).tolist() if told else (0.0, 0.0)
+    return WordScores(tuple(words), counts.total(), sum(errors.values()), counts[NONE], agreed, chance, len(told))

@@ -46,6 +46,12 @@ def named(tokens: Sequence[Token], said: Sequence[str]) -> dict[int, bool]:
     }
 
 
+def words_of(row: Example) -> list[dict[str, bool]]:
+    """The content words of each of a row's texts, each with whether people name it."""
+    texts = zip(map(tokenize, (row.first, row.second)), voices(row), strict=True)
+    return [{tokens[place].norm: told for place, told in named(tokens, said).items()} for tokens, said in texts]
+
+
 @functools.lru_cache(maxsize=1_000)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(snowball_stem(token.norm) for token in tokenize(text))

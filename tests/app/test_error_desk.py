@@ -19,6 +19,7 @@ from core.desk.annotations import Annotations
 from core.desk.charts import CHOSEN
 from core.desk.database import open_database
 from core.desk.run import Run
+from core.desk.strongest_words import StrongestWord, StrongestWords
 from tests.app.desk_page import button, figures, page, texts, write_as
 from tests.app.pages import chart_rows, components, open_view, query, sentences
 from tests.core.made_up_runs import ONE, ROWS, TWO, predictions, taxi
@@ -213,6 +214,21 @@ def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_
     assert expression.startswith("strongest_word = ")
     app = open_view("error_desk", file=kept_run.dataset.sha256[:16], models=sha256[:16], filter=expression)
     assert re.search("[1-6] of 6 rows", texts(app)) and "All rows are shown" not in " ".join(sentences(app))
+
+
+def test_peoples_words_stand_under_the_models_and_agreement_is_a_slice(kept_run):
+    columns = {"Explanation_1": "<b>dogs</b> play", "Explanation_2": "a dog plays", "Explanation_3": "the snow"}
+    rows = tuple(replace(row, columns=columns) for row in kept_run.dataset.rows)
+    run = replace(kept_run, dataset=replace(kept_run.dataset, rows=rows))
+    store.keep(run)
+    found = {"1e": StrongestWord("dog", "premise"), "1c": StrongestWord("snow", "premise")}
+    StrongestWords(open_database()).keep(run.dataset.sha256, ONE, found)
+    app = page(run, row="1e", filter="people_agree")
+    assert not app.exception and "1 of 6 rows" in texts(app)
+    assert "<dt>People name in the premise</dt><dd>dog, plays</dd>" in texts(app)
+    assert "People name" not in texts(page(run, row="2e")), "they name none of its words"
+    assert "agreement with people" in figures(page(run, view="slices"))
+    assert "they name the row’s word, too, in 50.0" in figures(page(run, view="words"))
 
 
 def test_disagreements_are_shown_without_labels_too(kept_run):

@@ -151,9 +151,20 @@ def test_a_card_with_faithfulness_results_shows_them(checkpoints, tmp_path, monk
     }
     measured = {"rows": 500, "ways": ways, "permutations": None, "tau_b": figure, "command": "python -m trainers ask"}
     file = tmp_path / "test-other" / "card.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"faithfulness": {"SNLI dev": measured}}))
+    scores = {
+        "items": 40,
+        "at_1": {"chance": worse, "dropped": figure},
+        "precision": {"chance": worse, "dropped": worse},
+    }
+    people = {"rows": 60, "judged_right": 50, "sides": {"premise": {"all labels": scores}}, "command": "ask people"}
+    more = {"faithfulness": {"SNLI dev": measured}, "people": {"e-SNLI dev": people}}
+    file.write_text(json.dumps(json.loads(file.read_text()) | more))
     app, page = models(model="test-other")
-    assert [one.label for one in app.expander] == ["Faithfulness of the explanations"]
+    labels = ["Faithfulness of the explanations", "Effects against people’s own reasons"]
+    assert [one.label for one in app.expander] == labels
+    first = ["e-SNLI dev", "premise, 40 pairs", "dropped", "0.500 (0.250 to 0.750)", "0.125 (0.000 to 0.250)"]
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", page.rpartition("<tbody>")[2])
+    assert cells[:5] == first and "ask people" in page
     table = page.partition('pl-sweep">')[2].partition("</table>")[0]
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", table.partition("<tbody>")[2])
     assert cells[:4] == ["SNLI dev", "taken away", "0.500 (0.250 to 0.750)", "0.125 (0.000 to 0.250)"]

@@ -185,6 +185,18 @@ def test_faithfulness_is_tabulated_for_measured_models(made_up: Path) -> None:
     assert f"| `nli` | SNLI dev | 1,500 | 0.125 (0.115 to 0.145) | – | {rest}" in page
 
 
+def test_peoples_words_have_a_row_a_model(made_up: Path) -> None:
+    ways = {"taken-away": 0.75, "dropped": 0.5, "attention": 0.625, "chance": 0.375, "new-words": 0.25}
+    figures = {way: {"mean": mean, "interval": [0.125, 0.875]} for way, mean in ways.items()}
+    side = {"all labels": {"items": 40, "at_1": figures, "precision": figures}}
+    measured = {"rows": 60, "judged_right": 50, "sides": {"premise": side, "hypothesis": side}, "command": "ask"}
+    write(made_up / "nli/card.json", card("nli", people={"e-SNLI dev": measured}))
+    assert paper(["results"]) == 0
+    page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
+    of_side = "0.750 (0.125 to 0.875) | attention 0.625 | 0.375 | 0.250 |"
+    assert f"| `nli` | e-SNLI dev, 60 pairs | {of_side} {of_side}" in page
+
+
 def test_attention_that_was_measured_gets_a_table(made_up: Path) -> None:
     links = {"precision": 0.5, "recall": 0.25, "f1": 1 / 3, "aer": 2 / 3}
     ways = {"intersection": links | {"threshold": 0.1}, "union": links | {"threshold": 0.9}}
@@ -208,8 +220,10 @@ def test_a_stored_run_of_bench_becomes_the_table_of_speeds(made_up: Path) -> Non
     write(made_up.parent / "docs/speed.json", {"runs": runs})
     assert paper(["results"]) == 0
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
-    assert "| explain | 1.85 ms | ≤ 20 ms | yes | median |\n| app | - | ≤ 20 ms | not measured | no browser |" in page
-    assert "Measured on 2026-11-21 on CPU (Abacus) (2 cores, 1 thread, load 0.0 before; Python 3.11, torch 9.9" in page
+    assert (
+        "| explain | 1.85 ms | ≤ 20 ms | yes | median | 1 |\n| app | - | ≤ 20 ms | not measured | no browser |" in page
+    )
+    assert "Run 1: 2026-11-21 on CPU (Abacus) (2 cores, 1 thread, load 0.0 before; Python 3.11, torch 9.9" in page
     assert "| seen |" not in page  # without a bar
 
 

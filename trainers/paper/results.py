@@ -23,7 +23,7 @@ from typing import Any
 from core.card import Card
 from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
-from core.evaluation import alignment_table, faithfulness_table, sweeps
+from core.evaluation import alignment_table, faithfulness_table, people_table, sweeps
 from core.evaluation.probe import CARD_KEYS
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.json_types import JsonMapping
@@ -103,6 +103,7 @@ def filled(page: str, pretrained: Path, docs: Path) -> str:
         "alignment": [*alignments(cards)],
         "faithfulness": faithfulness(cards),
         "pointing": [*pointing(cards)],
+        "people": [*people([*cards.values(), *external])],
         "systems": systems(docs / "tables"),
         "claims": [row | {"checkpoint": f"`{folder.name}`"} for folder in found for row in compared(found[folder])],
         "tables": [row for folder in found for row in swept(folder.name, found[folder])],
@@ -225,6 +226,11 @@ def pointing(cards: Cards) -> Iterator[Row]:
             yield point.summary(card["name"], data, figures)
 
 
+def people(cards: Sequence[JsonMapping]) -> Iterator[Row]:
+    """How often methods name people's words, of every model that was measured."""
+    yield from people_table.by_checkpoint({card["name"]: card["people"] for card in cards if card.get("people")})
+
+
 def systems(folder: Path) -> Iterator[str]:
     """The tables and figures of the AttConv paper in this folder: a figure has a line a run and a column a group."""
     for table, of in TABLES.items():
@@ -313,15 +319,18 @@ def speeds(path: Path) -> Iterator[str]:
     if not path.is_file():
         yield f"No speeds are stored yet: `{again}` measures them, and `{MADE_BY}` puts them on this page."
         return
-    for stored in bench.stored_runs(path):
+    lines, runs = list[Row](), list[str]()
+    for number, stored in enumerate(bench.stored_runs(path), start=1):
         rows = [bench.row_of(row) for rows in stored["benchmarks"].values() for row in rows]
-        yield markdown.table([row.cells for row in rows if row.bar is not None])
+        lines += [{**row.cells, "run": number} for row in rows if row.bar is not None]
         machine = stored["machine"]
-        yield (
-            f"Measured on {machine['date']} on {markdown.plain(machine['device'])} "
+        runs.append(
+            f"Run {number}: {machine['date']} on {markdown.plain(machine['device'])} "
             f"({counted(machine['cores'], 'core')}, {counted(machine['threads'], 'thread')}, load "
             f"{machine['load_before']:.1f} before; Python {machine['python']}, torch {machine['torch']}, float32)."
         )
+    yield markdown.table(lines)
+    yield " ".join(runs)
 
 
 def _complete(folder: Path) -> Card:
