@@ -8,8 +8,8 @@ The file has people's explanations or marked words beside each pair, in e-SNLI's
 named by people if at least two of three explanations use its stem. For each side and label, over the pairs judged
 right: is the word with the largest effect named (P@1), and how far up are all named ones (average precision)? Every
 method is compared with chance and with the words that the other text lacks. --half keeps the rows whose id has this
-CRC-32 modulo 2: the weights of `taken-away` were chosen on half 0. --card writes the figures into the checkpoint's card
-under this name of the data.
+CRC-32 modulo 2: other weights of `taken-away` were tried on half 0, so that half 1 is left to measure on. --card writes
+the figures into the checkpoint's card under this name of the data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from core.data.labels import Scale
 from core.effects.question import METHODS, Question
 from core.errors import RunError
 from core.evaluation import people_table
-from core.evaluation.people import agreements, half_of, summary
+from core.evaluation.people import Agreement, agreements, half_of, summary
 from core.evaluation.predict import check_texts
 from core.json_types import JsonMapping, JsonObject
 from core.progress import bar
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     if args.half is not None:
         dataset = dataclasses.replace(dataset, rows=tuple(row for row in dataset.rows if half_of(row.id) == args.half))
     dataset = sample(dataset, args.rows)
-    found, right = [], 0
+    found, right = list[Agreement](), 0
     with bar(len(dataset.rows)) as shown:
         for row, place in zip(dataset.rows, scale.of([row.label for row in dataset.rows]).tolist(), strict=True):
             asked = Question(checkpoint, row.first, row.second)

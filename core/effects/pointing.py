@@ -232,10 +232,10 @@ def choices(
 def _effects(checkpoint: Checkpoint, item: Item, number: int, steps: Sequence[float]) -> Iterator[np.ndarray]:
     """For each step, by way and word of the changed side ``[W, T]``, NaN where a way cannot be taken."""
     asked = Question(checkpoint, item.premise, item.hypothesis, Sampling(number, number))
-    own = places(asked.sides, item.side)
-    words = asked.word_effects({way: weight for way, weight in MIX.items() if way != NUDGED}, chosen=own)
+    of_side = places(asked.sides, item.side)
+    words = asked.word_effects({way: weight for way, weight in MIX.items() if way != NUDGED}, chosen=of_side)
     by_way = np.array([[word.by_way.get(way, np.nan) for word in words] for way in MIX])
-    places_of = [[i] for i, place in enumerate(places(asked.sides)) if place in own]
+    places_of = [[i] for i, place in enumerate(places(asked.sides)) if place in of_side]
     own = torch.tensor(asked.explanation.logits, dtype=torch.float64)
     before = float(checkpoint.model.supports(own)[asked.target])
     for step in steps:
