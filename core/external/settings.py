@@ -48,6 +48,8 @@ class MeasuredFigures:
     results: JsonObject | None = None
     alignment: JsonObject | None = None
     faithfulness: JsonObject | None = None
+    people: JsonObject | None = None
+    pointing: JsonObject | None = None
     probe: JsonObject | None = None
     probe_order: JsonObject | None = None
     calibration: JsonObject | None = None

@@ -12,8 +12,9 @@ from core.effects import gradients
 from core.effects.adversary import adversary
 from core.effects.faithfulness import logits_under, moved, own_maps, permutations, uniform
 from core.effects.links import Taken, link_effects, without
-from core.effects.question import Question, attention_received
+from core.effects.question import METHODS, Question, attention_received
 from core.effects.words import DROPPED, MIX, SAMPLING, places
+from core.evaluation.people_table import ALL, CHANCE, NEW
 from core.evidence.effects import WordEffect
 from core.evidence.record import matrix
 from core.lessons.lesson import LessonError, Values
@@ -126,6 +127,7 @@ def _ways(asked: Question) -> Evaluated:
     values: Values = {
         "y": list(own),
         "log": math.log(own[asked.target]),
+        **_peoples_words(asked),
         **by_way,
         "taken": taken,
         "without": [math.log(own[asked.target]) - effect for effect in by_way[DROPPED]],
@@ -140,7 +142,29 @@ def _ways(asked: Question) -> Evaluated:
         "others": float(len(named) - 1),
         "drawn": float(SAMPLING.frequent),
     }
-    return Evaluated(values, words_of(asked.checkpoint, asked.reading) | {"ways": list(_WAYS)}, asked.checkpoint.name)
+    names = words_of(asked.checkpoint, asked.reading) | {"ways": list(_WAYS), "methods": list(_METHODS.values())}
+    return Evaluated(values, names, asked.checkpoint.name)
+
+
+_METHODS = {method: method.replace("-", " ") for method in (*METHODS, NEW, CHANCE)}
+"""What is compared with people, with the lesson's names."""
+
+
+def _peoples_words(asked: Question) -> Values:
+    """How often each method names people's words of each text: what the card says of the first set that it has. Raises
+    LessonError for a card without."""
+    stored = asked.checkpoint.card.get("people")
+    if not stored:
+        raise LessonError(
+            f"{asked.checkpoint.name} was not compared with people: name another checkpoint in the lesson"
+        )
+    first = next(iter(stored.values()))
+    sides = [first["sides"][side.role][ALL]["at_1"] for side in asked.sides]
+    values: Values = {
+        name: [at_1[method]["mean"] for method in _METHODS]
+        for name, at_1 in zip(("people_y", "people_x"), sides, strict=True)
+    }
+    return values | {"people_pairs": float(first["judged_right"])}
 
 
 _GRADIENTS = {gradients.NORM: "norm", gradients.INTEGRATED: "path"}
