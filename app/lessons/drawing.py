@@ -4,25 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.lessons import Evaluated, Lesson, mathml
-from core.lessons.lesson import Row, at, place_of, rounded, said
-
-
-@dataclass(frozen=True)
-class DrawnStep:
-    """A step of a lesson: its text, the positions of the highlighted numbers and of the guessed one, its formula and
-    its numbers as MathML, and the checkpoint that shows it trained."""
-
-    title: str
-    says: str
-    note: str
-    lit: tuple[str, ...]
-    guess: str
-    formula: str
-    numbers: tuple[str, ...]
-    opens: str
+from core.lessons.lesson import LessonStep, PictureRow, at, place_of, rounded, said
 
 
 @dataclass(frozen=True)
@@ -38,7 +23,7 @@ class Line:
     """Rows of a picture that have the same label."""
 
     label: str
-    rows: tuple[Row, ...]
+    rows: tuple[PictureRow, ...]
 
 
 @dataclass(frozen=True)
@@ -48,7 +33,7 @@ class DrawnLesson:
 
     title: str
     about: str
-    steps: tuple[DrawnStep, ...]
+    steps: tuple[LessonStep, ...]
     lines: tuple[Line, ...]
     given: tuple[Line, ...]
     words: Mapping[str, Sequence[str]]
@@ -63,15 +48,14 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
     names = {row.value for row in (*lesson.picture, *lesson.given)}
     names |= {step.guess.partition(".")[0] for step in lesson.steps} - {""}
     steps = (
-        DrawnStep(
-            step.title,
-            said(step.says, numbers, digits),
-            said(step.note, numbers, digits),
-            tuple(place_of(numbers, name) for name in step.lit),
-            place_of(numbers, step.guess),
-            mathml(step.formula, numbers, digits),
-            tuple(mathml(line, numbers, digits) for line in step.numbers),
-            step.opens,
+        replace(
+            step,
+            says=said(step.says, numbers, digits),
+            note=said(step.note, numbers, digits),
+            lit=tuple(place_of(numbers, name) for name in step.lit),
+            guess=place_of(numbers, step.guess),
+            formula=mathml(step.formula, numbers, digits),
+            numbers=tuple(mathml(line, numbers, digits) for line in step.numbers),
         )
         for step in lesson.steps
     )
@@ -88,7 +72,7 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
     )
 
 
-def _lines(rows: Sequence[Row]) -> tuple[Line, ...]:
+def _lines(rows: Sequence[PictureRow]) -> tuple[Line, ...]:
     """Rows of a picture, those with the same label on one line."""
     lines = itertools.groupby(rows, key=lambda row: row.label)
     return tuple(Line(label, tuple(line)) for label, line in lines)

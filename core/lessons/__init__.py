@@ -2,7 +2,7 @@
 
 from core.lessons import on_checkpoints, on_effects, two_dimensions  # noqa: F401 (their sources register themselves)
 from core.lessons.formula import mathml
-from core.lessons.lesson import Lesson, LessonError, Step, at, lessons
+from core.lessons.lesson import Lesson, LessonError, LessonStep, at, lessons
 from core.lessons.sources import Evaluated, evaluate
 
-__all__ = ["Evaluated", "Lesson", "LessonError", "Step", "at", "evaluate", "lessons", "mathml"]
+__all__ = ["Evaluated", "Lesson", "LessonError", "LessonStep", "at", "evaluate", "lessons", "mathml"]

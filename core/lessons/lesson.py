@@ -30,7 +30,7 @@ class LessonError(UserError):
 
 
 @dataclass(frozen=True)
-class Row:
+class PictureRow:
     """A value in a lesson's picture; neighbours with the same ``label`` stand on one line. ``of``: whose words its
     parts belong to. ``shape``: numbers, shares, or parts one below the other. ``made_of``: names that a part is
     computed from, with # for its place."""
@@ -43,7 +43,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Step:
+class LessonStep:
     """One step. ``numbers``: the formula with numbers, by line. ``lit``: the values to highlight; ``guess``: a number
     that learners may guess before it is shown; ``opens``: a checkpoint that shows the step in a trained model."""
 
@@ -66,9 +66,9 @@ class Lesson:
     title: str
     about: str
     source: str
-    picture: tuple[Row, ...]
-    steps: tuple[Step, ...]
-    given: tuple[Row, ...] = ()
+    picture: tuple[PictureRow, ...]
+    steps: tuple[LessonStep, ...]
+    given: tuple[PictureRow, ...] = ()
     inputs: Values = field(default_factory=dict)
     words: dict[str, list[str]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
