@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from core.wording import SENTIMENTS
 
-Pair = tuple[str, str]
+Shades = tuple[str, str]
 """A colour in the light and the dark theme."""
 
-COLOURS: dict[str, Pair] = {
+COLOURS: dict[str, Shades] = {
     "accent": ("#c63f0a", "#ff8a4c"),
     "context": ("#3570b8", "#7fb2ee"),
     # Ribbons other than the selected word's: muted, but readable on a projector.
@@ -35,31 +35,34 @@ COLOURS: dict[str, Pair] = {
 STRONGEST_TINT = 0.4
 """Share of k-min's or k-max's colour behind a word that all kept phrases cover."""
 
-CLASSES: dict[str, Pair] = {
+CLASSES: dict[str, Shades] = {
     "entailment": ("#0b7a67", "#35bf9c"),
     "neutral": ("#c2a868", "#f4e2a4"),
     "contradiction": ("#5b2a86", "#9460d2"),
 }
 """Classes keep their colours on all pages."""
 
-ANSWERS: dict[str, Pair] = {"not an answer": CLASSES["contradiction"], "answer": CLASSES["entailment"]}
+ANSWERS: dict[str, Shades] = {"not an answer": CLASSES["contradiction"], "answer": CLASSES["entailment"]}
 """Answer selection's two classes: the yes and the no of entailment's colours."""
 
-PARAPHRASES: dict[str, Pair] = {"not a paraphrase": CLASSES["contradiction"], "paraphrase": CLASSES["entailment"]}
+PARAPHRASES: dict[str, Shades] = {
+    "not a paraphrase": CLASSES["contradiction"],
+    "paraphrase": CLASSES["entailment"],
+}
 
-FACTS: dict[str, Pair] = {
+FACTS: dict[str, Shades] = {
     "supports": CLASSES["entailment"],
     "refutes": CLASSES["contradiction"],
     "not enough info": CLASSES["neutral"],
 }
 
-_BETWEEN: tuple[Pair, ...] = (("#a585c6", "#c2a6ea"), CLASSES["neutral"], ("#6fb5a6", "#95e6cf"))
-FIVE_SENTIMENTS: dict[str, Pair] = dict(
+_BETWEEN: tuple[Shades, ...] = (("#a585c6", "#c2a6ea"), CLASSES["neutral"], ("#6fb5a6", "#95e6cf"))
+FIVE_SENTIMENTS: dict[str, Shades] = dict(
     zip(SENTIMENTS, (CLASSES["contradiction"], *_BETWEEN, CLASSES["entailment"]), strict=True)
 )
 """SST-5's classes in their order: from the no to the yes of the other tasks."""
 
-OTHER_CLASSES: tuple[Pair, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"), ("#c2a868", "#f4e2a4"))
+OTHER_CLASSES: tuple[Shades, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"), ("#c2a868", "#f4e2a4"))
 """Colours of other tasks' classes, in order."""
 
 MAP_COLOURS: tuple[str, ...] = (
@@ -77,7 +80,7 @@ NO_YES = dict(zip((*ANSWERS, *PARAPHRASES), ("#9460d2", "#0b7a67") * 2, strict=T
 NEITHER = "#b08e5e"
 """For texts of no class, such as the questions."""
 
-DIVERGING: Pair = ("#2464b0", "#b06c0a")
+DIVERGING: Shades = ("#2464b0", "#b06c0a")
 """Colours of negative and positive numbers; they fade out towards zero, so they suit both themes."""
 
 CIVIDIS: tuple[str, ...] = (
@@ -95,7 +98,7 @@ CIVIDIS: tuple[str, ...] = (
 )
 
 
-def class_colours(labels: Sequence[str]) -> list[Pair]:
+def class_colours(labels: Sequence[str]) -> list[Shades]:
     """One colour a class, in the order of ``labels``."""
     for known in (CLASSES, ANSWERS, PARAPHRASES, FACTS, FIVE_SENTIMENTS):
         if all(label in known for label in labels):

@@ -250,7 +250,7 @@ class Suite(Counts):
 
 
 @dataclass(frozen=True)
-class DataSet:
+class TrainedOn:
     """A data set that was trained on."""
 
     name: str = "unnamed"
@@ -294,7 +294,7 @@ class Details:
     paper: dict[str, Any] = field(default_factory=dict)
     probe: Suite = Suite()
     probe_order: Suite = Suite()
-    data: list[DataSet] = field(default_factory=list)
+    data: list[TrainedOn] = field(default_factory=list)
     epochs: list[JsonObject] = field(default_factory=list)
     training: Training = Training()
     recipe: JsonObject = field(default_factory=dict)

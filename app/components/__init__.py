@@ -28,6 +28,7 @@ from app.pair_form import digest
 from app.palette import CIVIDIS, COLOURS, DIVERGING, css_variables
 from app.panels import drawable, folders, verdict
 from core.evidence import Explanation
+from core.json_types import JsonMapping
 
 _FOLDER = Path(__file__).parent
 DIGITS = 6
@@ -123,7 +124,7 @@ class PairFrame(Frame):
     agreement: card.AgreementLine | None = None
 
 
-def frame(explanation: Explanation, card_of: card.Card, page: PageState, problems: Sequence[str]) -> PairFrame:
+def frame(explanation: Explanation, card_of: JsonMapping, page: PageState, problems: Sequence[str]) -> PairFrame:
     """The frame of an explanation. ``page``: the state whose link is copied, which the browser adds the selection
     to."""
     link = page.link_parameters()

@@ -8,23 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.card import DataSet, Details, Score, Suite, details
+from core.card import Details, Score, Suite, TrainedOn, details
 from core.evaluation import alignment_table
-from core.json_types import is_number
+from core.json_types import JsonMapping, is_number
 from core.models import REGISTRY
 from core.models.base import EXTERNAL
 from core.wording import counted, score_percent
 
-Card = Mapping[str, Any]
 
-
-def description(card: Card) -> str:
+def description(card: JsonMapping) -> str:
     """Plain-text description of the model: a sentence on its architecture and settings, then the card's notes, with
     quotation marks instead of Markdown backticks."""
     return re.sub(r"`([^`]+)`", r"“\1”", " ".join(f"{_about(card)} {details(card).notes}".split()))
 
 
-def one_line(card: Card) -> str:
+def one_line(card: JsonMapping) -> str:
     """The paper with its section, and a sentence on what the model is."""
     spec, about = REGISTRY.get(str(card["architecture"])), _about(card)
     if "guest" in card:
@@ -39,12 +37,12 @@ SECTION = r" \(sections? [^)]*\)"
 """The section reference in a docstring; lines that begin with the paper already show it."""
 
 
-def _about(card: Card) -> str:
+def _about(card: JsonMapping) -> str:
     spec = REGISTRY.get(str(card["architecture"])) or EXTERNAL.get(str(card["architecture"]))
     return spec.model.about(card["config"]) if spec else f"Architecture {card['architecture']}."
 
 
-def results(card: Card) -> list[tuple[str, str, str]]:
+def results(card: JsonMapping) -> list[tuple[str, str, str]]:
     """One line a measured set: name, accuracy (or MAP) and what it was measured on; the paper's numbers last."""
     told, unit = details(card), _rows(card)
     lines = [(name, score(result), ", ".join(_notes(result, unit))) for name, result in told.results.items()]
@@ -74,7 +72,7 @@ def written(value: float, ranked: bool = False) -> str:
     return f"{value:.4f}" if ranked else score_percent(value if value <= 1 else value / 100)
 
 
-def simple_pairs(card: Card) -> list[tuple[str, str, str]]:
+def simple_pairs(card: JsonMapping) -> list[tuple[str, str, str]]:
     """How many pairs of our own the model gets right, in all and by kind: a line for each suite that it was put to."""
     told = details(card)
     suites = {"Simple pairs": told.probe, "Order pairs": told.probe_order}
@@ -106,7 +104,7 @@ class Result(NamedTuple):
     value: float
 
 
-def first_result(card: Card) -> Result | None:
+def first_result(card: JsonMapping) -> Result | None:
     """The first set that the model was measured on, None for a card without one."""
     for name, result in details(card).results.items():
         measure, value = ("map", result.map) if result.accuracy is None else ("accuracy", result.accuracy)
@@ -115,7 +113,7 @@ def first_result(card: Card) -> Result | None:
     return None
 
 
-def papers_result(card: Card) -> Result | None:
+def papers_result(card: JsonMapping) -> Result | None:
     """The first number that the paper has for this model, None where the card names none."""
     for name, value in details(card).paper.items():
         if is_number(value):
@@ -125,7 +123,7 @@ def papers_result(card: Card) -> Result | None:
     return None
 
 
-def trained_on(card: Card) -> list[str]:
+def trained_on(card: JsonMapping) -> list[str]:
     """Names of the data sets."""
     return [data.name for data in details(card).data]
 
@@ -137,7 +135,7 @@ def count(number: int) -> str:
     return f"{number / 1e3:.0f} k" if number >= 9_950 else f"{number:,}"
 
 
-def size(card: Card) -> str:
+def size(card: JsonMapping) -> str:
     """How many parameters a model has, those that project the words apart; empty where the card does not say."""
     counted = details(card).parameters
     if counted is None:
@@ -145,7 +143,7 @@ def size(card: Card) -> str:
     return count(counted.model) + (f" + {count(counted.projection)} word projection" if counted.projection else "")
 
 
-def made_and_measured(card: Card) -> list[str]:
+def made_and_measured(card: JsonMapping) -> list[str]:
     """The seed and the first result, for a line under a figure."""
     seed, first = details(card).seed, first_result(card)
     return ([] if seed is None else [f"seed {seed}"]) + ([] if first is None else [f"{first.data} {first.text}"])
@@ -160,13 +158,13 @@ class AgreementLine:
     text: str
 
 
-def agreement(card: Card) -> AgreementLine | None:
+def agreement(card: JsonMapping) -> AgreementLine | None:
     """The line of a model whose attention was measured, None for a card without."""
     stored = card.get("alignment")
     return stored and AgreementLine(card["roles"]["second"], alignment_table.in_one_line(stored))
 
 
-def measured_head(card: Card) -> str | None:
+def measured_head(card: JsonMapping) -> str | None:
     """The transformer head that was compared with human alignments; None if the card names none."""
     heads = (card.get("alignment") or {}).get("heads")
     return heads and str(heads["head"])
@@ -177,12 +175,12 @@ def tables(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.csv"))
 
 
-def dev_set(card: Card) -> str:
+def dev_set(card: JsonMapping) -> str:
     """The set on which sweeps of the card's recipe were scored."""
     return str((details(card).recipe.get("dev") or {}).get("name") or "the dev set")
 
 
-def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
+def facts(card: JsonMapping, folder: Path) -> list[tuple[str, str]]:
     """How the model was made and how large it is, one line each; fields that the card lacks are left out."""
     told, unit = details(card), _rows(card)
     share = told.recipe.get("teacher_share")
@@ -206,19 +204,19 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     return [(name, text) for name, text in lines.items() if text]
 
 
-def recipe(card: Card) -> str:
+def recipe(card: JsonMapping) -> str:
     """The recipe's settings on one line: the whole of it is in card.json."""
     names = ("optimizer", "lr", "batch_size", "batch", "epochs", "schedule", "clip", "ema")
     settings = details(card).recipe
     return ", ".join(f"{name} {settings[name]}" for name in names if settings.get(name) is not None)
 
 
-def command(card: Card) -> str:
+def command(card: JsonMapping) -> str:
     """How to train it again."""
     return details(card).training.command or f"python -m trainers train {card['name']} --data DIR"
 
 
-def missing_runs(card: Card, known: Collection[str]) -> tuple[str, ...]:
+def missing_runs(card: JsonMapping, known: Collection[str]) -> tuple[str, ...]:
     """Initial and teacher checkpoints of its training that are unavailable: neither ``known`` (installed) nor runs of a
     sweep, whose names contain the setting (``seed=1``)."""
     settings = details(card).recipe
@@ -226,7 +224,7 @@ def missing_runs(card: Card, known: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name and name not in known and "=" not in name)
 
 
-def curve(card: Card) -> list[dict[str, Any]]:
+def curve(card: JsonMapping) -> list[dict[str, Any]]:
     """Scores after each epoch as rows ``{"epoch", "set", "score", "measure"}``, for each dev set of the card.
 
     ``measure`` is accuracy, or MAP for a set on which the card has a ranker's result.
@@ -277,10 +275,10 @@ def _classifier(name: str, scores: Mapping[str, Score]) -> str:
     return f"{text}; the network’s own {network}" if network and name != "network" else text
 
 
-def _rows(card: Card) -> str:
+def _rows(card: JsonMapping) -> str:
     """The unit of its data sets: pairs or texts."""
     return "texts" if details(card).roles.get("second") == "" else "pairs"
 
 
-def _data_set(data: DataSet, unit: str) -> str:
+def _data_set(data: TrainedOn, unit: str) -> str:
     return f"{data.name} ({'' if data.rows is None else f'{data.rows:,} {unit}, '}{data.licence})"

@@ -24,7 +24,7 @@ TIMES: dict[tuple[str, str], float | None] = {}
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A cell of the table of models: its text, its second line and its sort key (None: last in either order)."""
 
     text: str
@@ -37,7 +37,7 @@ class ModelRow:
     """One line of the table: a cell a column."""
 
     name: str
-    cells: dict[str, Cell]
+    cells: dict[str, TableCell]
 
 
 @dataclass(frozen=True)
@@ -54,35 +54,35 @@ def row(name: str, card: Card, folder: Path) -> ModelRow:
     return ModelRow(
         name,
         {
-            "title": Cell(title, title.lower(), name),
+            "title": TableCell(title, title.lower(), name),
             "task": _task(card),
-            "data": Cell("elsewhere", "elsewhere") if is_external(card) else Cell(data or "–", data.lower()),
+            "data": TableCell("elsewhere", "elsewhere") if is_external(card) else TableCell(data or "–", data.lower()),
             "score": _measured(_held_out(card, folder)),
             "paper": _measured(lines.papers_result(card)),
             "size": _size_of_external(folder) if is_external(card) else _size(card),
-            "time": Cell(_milliseconds(time) if known else "–" if _waits(name, card) else "…", time),
+            "time": TableCell(_milliseconds(time) if known else "–" if _waits(name, card) else "…", time),
         },
     )
 
 
-def _task(card: Card) -> Cell:
+def _task(card: Card) -> TableCell:
     if card.get("asked"):
-        return Cell("not said yet", "", "what its classes mean: open its card")
-    return Cell(str(card["task"]), str(card["task"]))
+        return TableCell("not said yet", "", "what its classes mean: open its card")
+    return TableCell(str(card["task"]), str(card["task"]))
 
 
-def _size_of_external(folder: Path) -> Cell:
+def _size_of_external(folder: Path) -> TableCell:
     numbers, size = guest.parameters(folder), guest.weights(folder)
     note = f"{megabytes(size)} on disk" if size else ""
-    return Cell(lines.count(numbers) if numbers else "–", numbers or None, note)
+    return TableCell(lines.count(numbers) if numbers else "–", numbers or None, note)
 
 
-def _size(card: Card) -> Cell:
+def _size(card: Card) -> TableCell:
     weights = details(card).parameters
     if weights is None:
-        return Cell("–", None)
+        return TableCell("–", None)
     note = f"+ {lines.count(weights.projection)} projection" if weights.projection else ""
-    return Cell(lines.count(weights.model), weights.model + weights.projection, note)
+    return TableCell(lines.count(weights.model), weights.model + weights.projection, note)
 
 
 def _milliseconds(time: float | None) -> str:
@@ -114,10 +114,10 @@ def _held_out(card: Card, folder: Path) -> lines.Result | None:
     return result
 
 
-def _measured(result: lines.Result | None) -> Cell:
+def _measured(result: lines.Result | None) -> TableCell:
     if result is None:
-        return Cell("–", None)
-    return Cell(result.text, result.value + (result.measure == "accuracy"), result.data)
+        return TableCell("–", None)
+    return TableCell(result.text, result.value + (result.measure == "accuracy"), result.data)
 
 
 def unmeasured(cards: Mapping[str, Card]) -> list[str]:

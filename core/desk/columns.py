@@ -22,8 +22,6 @@ _EVIDENCE = ("evidence", "evidences", "evidence_sentences")
 """Names of columns that hold a JSON list of sentences."""
 _LENGTHS = (5, 10, 15, 20, 30)
 _CHUNK = 10_000
-Words = tuple[str, ...]
-"""The normalised words of a text, without punctuation."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,7 @@ class _PairFeatures:
             out["exchanged"] = itertools.starmap(constructions.exchanged, pairs)
         out["negation"] = (not NEGATIONS.isdisjoint(text) for text in (firsts if self._single else seconds))
         for name in ("passive", "quantifier", "embedded_clause"):
-            holds: Callable[[Words], bool] = functools.cache(getattr(constructions, name))
+            holds: Callable[[tuple[str, ...]], bool] = functools.cache(getattr(constructions, name))
             out[name] = [holds(first) or holds(second) for first, second in pairs]
         out["question_word"] = map(question_kind, firsts)
         out["unknown"] = (float(np.mean([not self._known(word) for word in (*a, *b)] or 0)) for a, b in pairs)

@@ -77,7 +77,7 @@ def feature_vectors(model: nn.Module, data: Encoded, vectors: Tensor | None) -> 
     return out
 
 
-Progress = Callable[[int], None]
+RowsDone = Callable[[int], None]
 """Called with the number of rows done so far; what it raises ends the work."""
 
 
@@ -120,7 +120,7 @@ def prepare_rows(checkpoint: Checkpoint, dataset: Dataset) -> Prepared:
 class Passes(TypedDict, total=False):
     """How forward passes are made (:func:`logits`)."""
 
-    progress: Progress
+    progress: RowsDone
     intervention: Intervention | None
 
 
@@ -135,7 +135,7 @@ def logits(
     ready: Prepared,
     device: torch.device | str = "cpu",
     *,
-    progress: Progress = lambda rows: None,
+    progress: RowsDone = lambda rows: None,
     intervention: Intervention | None = None,
 ) -> Tensor:
     """Logits ``[N, C]``, float32 on the host. ``intervention``: of the model's call; attention in it has a matrix a
@@ -199,7 +199,7 @@ def classify(
     checkpoint: Checkpoint,
     dataset: Dataset,
     device: torch.device,
-    progress: Progress = lambda rows: None,
+    progress: RowsDone = lambda rows: None,
     *,
     intervention: Intervention | None = None,
 ) -> np.ndarray:

@@ -21,7 +21,7 @@ FOLDER = Path(__file__).resolve().parent
 Value = float | list[Any]
 """A number, or a list of them however deep."""
 Values = dict[str, Value]
-Texts = Union[str, "list[Texts]"]
+ValueTexts = Union[str, "list[ValueTexts]"]
 """A number's text, or a list of them as deep as the value."""
 
 
@@ -136,7 +136,7 @@ def said(text: str, values: Values, digits: int) -> str:
     return re.sub(r"\\val\{([^}]*)\}", number, text)
 
 
-def rounded(value: Value, digits: int) -> Texts:
+def rounded(value: Value, digits: int) -> ValueTexts:
     """The texts of a value's numbers (:func:`shown`), as deep as the value."""
     return [rounded(part, digits) for part in value] if isinstance(value, list) else shown(value, digits)
 

@@ -44,7 +44,7 @@ NAME = "TF-IDF, linear SVM"
 FREQUENT = 5_000
 """Words of the MLP's TF-IDF (Riedel et al. 2017, section 2)."""
 
-Texts = Sequence[tuple[str, str]]
+TextRows = Sequence[tuple[str, str]]
 """Both texts of each row; of single texts the second is empty."""
 
 
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.csv, "--csv")
     folder = data_folder(args.data)
 
-    def rows(*sources: DataSource) -> tuple[Texts, np.ndarray]:
+    def rows(*sources: DataSource) -> tuple[TextRows, np.ndarray]:
         sampled = [row for source in sources for row in read_source(folder, source).rows]
         return [(row.first, row.second) for row in sampled], np.array([row.label for row in sampled])
 
@@ -81,11 +81,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-Fitted = Callable[[Texts], np.ndarray]
+Fitted = Callable[[TextRows], np.ndarray]
 """A function that predicts the labels of rows."""
 
 
-def of_texts(texts: Texts, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
+def of_texts(texts: TextRows, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
     """The baselines of single texts, fitted."""
     model = make_pipeline(TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)), LinearSVC(random_state=0))
     model.fit([first for first, _ in texts], labels)
@@ -98,7 +98,7 @@ def of_texts(texts: Texts, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
     yield PARAGRAPHS, lambda seen: predict([first for first, _ in seen])
 
 
-def of_pairs(texts: Texts, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
+def of_pairs(texts: TextRows, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
     """The baselines of pairs, fitted."""
     names, counts = np.unique(labels, return_counts=True)
     yield "majority class", lambda seen: np.full(len(seen), names[counts.argmax()])
@@ -110,7 +110,7 @@ def of_pairs(texts: Texts, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
     yield "TF-IDF, MLP", lambda seen: layers.predict(both_texts(words, seen))
 
 
-def overlaps(texts: Texts) -> np.ndarray:
+def overlaps(texts: TextRows) -> np.ndarray:
     """Shares of the second text's n-grams that the first has, and the other way round, float ``[N, 6]``: unigrams, then
     bigrams and trigrams that may leave out one word."""
     out = np.zeros((len(texts), 6))
@@ -132,7 +132,7 @@ def skipped(words: list[str], length: int) -> set[tuple[str, ...]]:
     return grams
 
 
-def both_texts(words: TfidfVectorizer, texts: Texts) -> scipy.sparse.csr_matrix:
+def both_texts(words: TfidfVectorizer, texts: TextRows) -> scipy.sparse.csr_matrix:
     """TF-IDF of both texts side by side with their cosine, sparse ``[N, 2V + 1]``."""
     first, second = (words.transform([pair[side] for pair in texts]) for side in (0, 1))
     return scipy.sparse.hstack([first, second, first.multiply(second).sum(1)]).tocsr()

@@ -35,8 +35,8 @@ DIGITS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
     "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20", "thirty": "30", "fifty": "50",
 }  # fmt: skip
-Words = JsonObject
-Pair = tuple[str, str, str]
+Fillers = JsonObject
+MadePair = tuple[str, str, str]
 """Label, premise, hypothesis."""
 ENTRIES = {
     "place": ("places", ["place"]),
@@ -55,7 +55,7 @@ ENTRIES = {
 list one is drawn, and "other" is another one of it."""
 
 
-def different(count: int, draw: Callable[[], Pair | None]) -> Iterator[Pair]:
+def different(count: int, draw: Callable[[], MadePair | None]) -> Iterator[MadePair]:
     """``count`` pairs of different sentences, none twice, from at most three times as many draws; some give none."""
     seen: set[tuple[str, str]] = set()
     for _ in range(3 * count):
@@ -67,7 +67,7 @@ def different(count: int, draw: Callable[[], Pair | None]) -> Iterator[Pair]:
             yield pair
 
 
-def finished(drawn: random.Random, label: str, *sides: str) -> Pair:
+def finished(drawn: random.Random, label: str, *sides: str) -> MadePair:
     """A pair with capitals, by turns with contracted negations and without full stops."""
     if drawn.random() < CONTRACTIONS:
         sides = tuple(map(contracted, sides))
@@ -101,7 +101,7 @@ class Families:
             for pair in different(int(scale * family.get("pairs", EACH)), draw):
                 yield family.get("kind", name), *pair
 
-    def drawn(self, family: JsonObject, labels: Iterator[str]) -> Pair | None:
+    def drawn(self, family: JsonObject, labels: Iterator[str]) -> MadePair | None:
         """A pair of a family with the next label; None where the words that are drawn do not fill its forms."""
         label = next(labels)
         first, second = (family["says"][form] for form in self.random.choice(family[label]).split(" > "))
@@ -110,21 +110,21 @@ class Families:
             return None
         return finished(self.random, label, filled(first, words), filled(second, words))
 
-    def possible(self, forms: tuple[str, str], words: Words) -> bool:
+    def possible(self, forms: tuple[str, str], words: Fillers) -> bool:
         """Whether the words fill the forms; "a boy did not chase a cook" may mean two things, so it is not made."""
         unclear = words.get("definite") == "no" and any("{N" in form for form in forms)
         return not unclear and all(
             key.removeprefix("a ") in words or f"{{{key}}}" not in " ".join(forms) for key in OPTIONAL
         )
 
-    def draw(self, draws: list[str]) -> Words:
+    def draw(self, draws: list[str]) -> Fillers:
         """The words of a family's braces; each draw sees those before it."""
-        words: Words = {"A": self.random.choice(("a", "the"))}
+        words: Fillers = {"A": self.random.choice(("a", "the"))}
         for draw in draws:
             words |= self.entry(draw) if draw in ENTRIES else getattr(self, draw.replace(" ", "_"))(words)
         return words
 
-    def entry(self, draw: str) -> Words:
+    def entry(self, draw: str) -> Fillers:
         """The words of an entry of a list. Of opposites either is the first."""
         name, parts = ENTRIES[draw]
         entry = self.random.choice(self.data[name])
@@ -137,7 +137,7 @@ class Families:
                 words[part], words["other"] = self.random.sample(choices, 2)
         return words
 
-    def thing(self, words: Words, among: list[str] | None = None) -> Words:
+    def thing(self, words: Fillers, among: list[str] | None = None) -> Fillers:
         """x, y that exclude each other, and a word above both if there is one."""
         group = self.random.choice(among or self.things)
         listed = self.lists.groups.get(group) or self.data[group]
@@ -147,21 +147,21 @@ class Families:
         above = ["vehicle"] if group == "driven" else self.lists.above[group]
         return {"x": x, "y": y} | ({"up": self.random.choice(above)} if above else {})
 
-    def action(self, words: Words) -> Words:
+    def action(self, words: Fillers) -> Fillers:
         doing, among = self.random.choice(self.data["actions"])
         return self.thing(words, among) | {"doing": doing, "who": self.random.choice(self.data["who"])}
 
-    def person(self, words: Words) -> Words:
+    def person(self, words: Fillers) -> Fillers:
         """A person as the subject: a pronoun, a name or a noun; with a verb and an amount of things."""
         noun = f"{self.random.choice(('the', 'the', 'my'))} {self.random.choice(self.data['people'])}"
         they = self.random.choice(("he", "she", self.random.choice(self.names), noun, noun))
         return {"They": they, "got": self.random.choice(self.data["got"])}
 
-    def worn(self, words: Words) -> Words:
+    def worn(self, words: Fillers) -> Fillers:
         x, colour = self.random.choice(self.data["worn"]), self.random.choice(self.lists["colours"])
         return {"x": x, "who": self.random.choice(self.data["who"]), "colour x": f"{colour} {x}"}
 
-    def amount(self, words: Words) -> Words:
+    def amount(self, words: Fillers) -> Fillers:
         """m, n and p of a thing, each at least two more than the one before."""
         spelt = list(DIGITS)
         places = [
@@ -175,19 +175,19 @@ class Families:
             "a": self.random.choice(self.data["predicates"]),
         }
 
-    def scene(self, words: Words) -> Words:
+    def scene(self, words: Fillers) -> Fillers:
         return {"scene": self.random.choice(self.scenes).rstrip(". ") + "."}
 
-    def event(self, words: Words) -> Words:
+    def event(self, words: Fillers) -> Fillers:
         return {key: self.random.choice(self.data["events"][key]) for key in ("thing", "done", "when")}
 
-    def dated(self, words: Words) -> Words:
+    def dated(self, words: Fillers) -> Fillers:
         """A place or a time, and another one."""
         name, phrase = self.random.choice(self.data["phrases"])
         at, other = self.random.sample(self.lists[name], 2)
         return {"at": phrase.format(at), "else": phrase.format(other)}
 
-    def people(self, words: Words, named: float = NAMED, many: float = PLURALS) -> Words:
+    def people(self, words: Fillers, named: float = NAMED, many: float = PLURALS) -> Fillers:
         """Three people or animals, each one or several, and the tenses of what they do."""
         beasts = self.random.random() < BEASTS
         pool = self.data["animals"] if beasts and self.random.random() < 0.5 else self.data["people"]
@@ -220,19 +220,19 @@ class Families:
             "was third": was[bool(words["third many"])],
         }
 
-    def pair(self, words: Words) -> Words:
+    def pair(self, words: Fillers) -> Fillers:
         """Two, each one alone."""
         return self.people(words, many=0.0)
 
-    def nouns(self, words: Words) -> Words:
+    def nouns(self, words: Fillers) -> Fillers:
         """Three people or animals without names."""
         return self.people(words, named=0.0)
 
-    def told(self, words: Words) -> Words:
+    def told(self, words: Fillers) -> Fillers:
         """A verb of saying or supposing, in the past or the present."""
         return {"tense": self.random.choice(("past", "past", "present"))}
 
-    def verb(self, words: Words, row: list[Any], keys: tuple[str, ...], tense: str = "") -> Words:
+    def verb(self, words: Fillers, row: list[Any], keys: tuple[str, ...], tense: str = "") -> Fillers:
         """The groups of a verb for every subject, in the scene's aspect unless a tense is given: under ``keys`` the
         positive one, its negation and their passives."""
         many = {role: bool(words[f"{role} many"]) for role in ROLES} | {"they": True, "one": False}
@@ -244,36 +244,36 @@ class Families:
             )
         }
 
-    def deeds(self, words: Words) -> Words:
+    def deeds(self, words: Fillers) -> Fillers:
         """Two deeds."""
         fitting = [row for row in self.data["deeds"] if row[3] or words["beasts"] == "no"]
         first, second = self.random.sample(fitting, 2)
         return self.verb(words, first, ("V", "N", "P", "NP")) | self.verb(words, second, ("V2", "N2", "P2", "NP2"))
 
-    def roles(self, words: Words) -> Words:
+    def roles(self, words: Fillers) -> Fillers:
         """An ongoing deed and its participle."""
         doing = self.random.choice(
             [*self.lists["roles"]] if words["beasts"] == "no" else self.lists["roles of animals"]
         )
         return {"doing": doing, "done": self.lists["roles"][doing]}
 
-    def feelings(self, words: Words) -> Words:
+    def feelings(self, words: Fillers) -> Fillers:
         """A feeling; of a state never in the progressive."""
         row = self.random.choice(self.data["feelings"])
         return self.verb(words, row, ("V", "N", "P", "NP"), TENSES[words["tense"]][0] if row[3] else "")
 
-    def doings(self, words: Words) -> Words:
+    def doings(self, words: Fillers) -> Fillers:
         return self.verb(words, self.random.choice(self.data["doings"]), ("I", "NI"))
 
-    def where(self, words: Words) -> Words:
+    def where(self, words: Fillers) -> Fillers:
         """A place or, in the past, a time; how often only of what is not in progress."""
         past = self.data["past"] * (words["tense"] == "past") + self.data["once"] * (words["aspect"] == "past")
         return {"where": self.random.choice(self.data["where"] + past)}
 
-    def frames(self, words: Words) -> Words:
+    def frames(self, words: Fillers) -> Fillers:
         """Conjunctions, adverbs, and verbs with "that" in the scene's tense: what is in progress has no "before", and
         "only if" stands behind the main clause of a habit."""
-        drawn: Words = {key: self.random.choice(choices) for key, choices in self.data["frames"].items()}
+        drawn: Fillers = {key: self.random.choice(choices) for key, choices in self.data["frames"].items()}
         drawn["then if"] = "only if" if words["aspect"] == "present" and self.random.random() < 0.2 else drawn["if"]
         simple = words["aspect"] == TENSES[words["tense"]][0]
         drawn |= {key.capitalize(): word for key, word in drawn.items()} | ({"Before": "Before"} if simple else {})
@@ -286,14 +286,14 @@ class Families:
                 drawn[f"{key} {role}"] = f"{verb} {rest}".strip()
         return drawn
 
-    def tasks(self, words: Words) -> Words:
+    def tasks(self, words: Fillers) -> Fillers:
         did, do, things = self.random.choice(self.data["tasks"])
         what, other = self.random.sample(things, 2)
         drawn = {key: self.random.choice(self.data[key]) for key in ("managed", "failed", "planned", "not managed")}
         forgot, not_forgot = self.random.choice(self.data["forgotten"])
         return drawn | {"did": did, "do": do, "what": what, "other": other, "forgot": forgot, "not forgot": not_forgot}
 
-    def owners(self, words: Words) -> Words:
+    def owners(self, words: Fillers) -> Fillers:
         """Two of a kind, plain and with attributes that exclude each other: colours, or size, age and looks."""
         kind = self.random.choice(self.data["owners"])
         if self.random.random() < 0.6:
@@ -313,14 +313,14 @@ class Families:
         linked = self.random.choice(kind[way])
         return drawn | {"linked": linked, way: linked}
 
-    def opposed(self, words: Words) -> Words:
+    def opposed(self, words: Fillers) -> Fillers:
         kind = self.random.choice(tuple(self.data["opposites"]))
         a, b = self.random.sample(self.random.choice(self.data["opposites"][kind]), 2)
         passing = {"passing": a} if a in self.data["passing"] else {}
         return {"a": a, "b": b, kind: b, "who": self.random.choice(self.data["people"])} | passing
 
 
-def filled(form: str, words: Words) -> str:
+def filled(form: str, words: Fillers) -> str:
     """A sentence with the words in its braces: ``{a x}`` with its article, ``{A x}`` with the drawn one, ``{x s}`` in
     the plural, ``{#n}`` in digits."""
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from core.files import read_yaml
 from core.linguistics.word_lists import WordLists, article, plural
-from trainers.paper.make_pairs.families import Pair, different, finished
+from trainers.paper.make_pairs.families import MadePair, different, finished
 from trainers.paper.make_pairs.kinds import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 PAIRS = {"direction": 6500, "turned": 4000, "determiner": 5500}
@@ -55,7 +55,7 @@ class Quantities:
             for pair in different(int(scale * number), draw):
                 yield kind, *pair
 
-    def drawn(self, maker: Callable[[], Pair]) -> Pair:
+    def drawn(self, maker: Callable[[], MadePair]) -> MadePair:
         """A pair of a kind, as it is written."""
         return finished(self.random, *maker())
 
@@ -80,7 +80,7 @@ class Quantities:
         narrower, wider = self.random.choice(self.data["did" if past else "doing" if people else "being"])
         return Scene(restrictors, (narrower, wider), past)
 
-    def direction(self) -> Pair:
+    def direction(self) -> MadePair:
         """One determiner, a step in its restrictor or its scope or both."""
         name, number, *directions = self.random.choice(self.data["determiners"])
         scene = self.scene()
@@ -99,7 +99,7 @@ class Quantities:
             return (NEUTRAL, given, follows) if self.random.random() < 0.5 else (NEUTRAL, follows, given)
         return (ENTAILMENT, given, follows) if self.random.random() < 0.55 else (NEUTRAL, follows, given)
 
-    def determiner(self) -> Pair:
+    def determiner(self) -> MadePair:
         """Two determiners of the same words."""
         label = self.random.choice((ENTAILMENT, NEUTRAL, CONTRADICTION))
         names = self.random.choice(self.data["exchanged"][label])
@@ -111,7 +111,7 @@ class Quantities:
             texts.append(scene.said(name, number, scene.restrictors[number][0], scene.scope[wide]))
         return label, texts[0], texts[1]
 
-    def turned(self) -> Pair:
+    def turned(self) -> MadePair:
         """Verbs and clauses that keep or turn the direction of their object."""
         did, do, does, doing, objects = self.random.choice(self.data["turned"])
         narrow, wide = self.random.choice(objects)
