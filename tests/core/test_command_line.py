@@ -1,7 +1,7 @@
 """Whole commands, as typed."""
 
+import io
 import json
-import os
 import re
 import signal
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 
 from core.__main__ import main
 from core.checkpoint import load
-from core.command_line import status_of
+from core.command_line import prepare_process, status_of
 from core.errors import UserError
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
@@ -82,14 +82,16 @@ def test_models_lists_available_checkpoints(folder, run, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "encoding"), [(["--json"], "utf-8:strict"), (["--json"], "ascii:strict"), ([], "ascii:strict")]
 )
-def test_half_a_character_and_a_poor_terminal_leave_no_traceback(folder, options, encoding):
+def test_half_a_character_and_a_poor_terminal_leave_no_traceback(folder, options, encoding, monkeypatch, capsys):
+    out = io.TextIOWrapper(io.BytesIO(), *encoding.split(":"))
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr("core.command_line.wait_asleep", lambda: None)  # too late: torch is there
+    prepare_process()
     first = "A\udcff dog plays in the café 🐕 snow"
-    command = [sys.executable, "-m", "core", "explain", "--model", str(folder), "--first", first, "--second", PAIR[1]]
-    environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    done = subprocess.run([*command, *options], capture_output=True, text=True, encoding="utf-8", env=environment)
-    assert done.returncode == 0 and not done.stderr
+    assert main(["explain", "--model", str(folder), "--first", first, "--second", PAIR[1], *options]) == 0
+    assert not capsys.readouterr().err
     if options:
-        side = json.loads(done.stdout)["first"]
+        side = json.loads(out.buffer.getvalue())["first"]
         assert all(side["text"][t["start"] : t["end"]] == t["text"] for t in side["tokens"])
         assert ("A\ufffd dog plays in the café 🐕" if "utf" in encoding else "A? dog plays in the caf? ?") in side[
             "text"

@@ -1,14 +1,14 @@
 """Writers that share a folder: each result is complete and from one writer, and other files are not touched."""
 
+import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
 from core.files import whole_file, whole_folder
+from tests.processes import forked
 
 
 def names(folder):
@@ -70,21 +70,16 @@ def test_a_folder_never_has_the_card_of_one_writer_and_the_weights_of_another(tm
     assert names(tmp_path) == {"weights", "card.json"}
 
 
-KILLED = """
-import os, signal
-from pathlib import Path
-import pytest
-
-from core.files import whole_file
-with whole_file(Path("p.csv").absolute()) as scratch:
-    scratch.write_text("half")
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
+def write_half(path):
+    with whole_file(path) as scratch:
+        scratch.write_text("half")
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_scratch_of_killed_processes_is_removed_and_that_of_living_ones_stays(tmp_path):
-    program = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(Path.cwd())!r}){KILLED}"]
-    assert subprocess.run(program, cwd=tmp_path, timeout=600).returncode == -signal.SIGKILL
+    killed = forked(write_half, tmp_path / "p.csv")
+    killed.join()
+    assert killed.exitcode == -signal.SIGKILL
     assert len(names(tmp_path)) == 1
     with whole_file(tmp_path / "living.csv") as scratch:
         scratch.write_text("whole")

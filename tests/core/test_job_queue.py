@@ -1,11 +1,9 @@
 """The one queue of a server's jobs: places, cancel, and what is said after the server was killed."""
 
+import os
 import signal
-import subprocess
-import sys
 import threading
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +11,7 @@ from core.desk import jobs as desk_jobs
 from core.desk.jobs import MOST_WAITING, Job, JobQueue
 from core.errors import DeskError
 from core.files import FileError
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.processes import forked
 
 
 @pytest.fixture(autouse=True)
@@ -108,21 +105,18 @@ def test_a_crowded_queue_and_a_folder_that_cannot_be_written_are_one_sentence(mo
     assert queue.jobs() == ()
 
 
-KILLED = """
-import os, signal
-from core.desk.jobs import JobQueue
-from tests.core.test_job_queue import queue_of
-jobs = queue_of(2, JobQueue())
-assert jobs[0].works.wait(600)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
+def work_until_killed():
+    jobs = queue_of(2, JobQueue())
+    assert jobs[0].works.wait(600)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_job_of_a_killed_server_is_marked_as_stopped():
     own = JobQueue()
     (living,) = queue_of(1, own)
-    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=ROOT, timeout=600)
-    assert killed.returncode == -signal.SIGKILL
+    killed = forked(work_until_killed)
+    killed.join()
+    assert killed.exitcode == -signal.SIGKILL
     for _ in range(2):  # whoever asks: nothing is taken away by looking
         told = desk_jobs.stopped()
         assert sorted((job.what, job.rows) for job in told) == [

@@ -1,9 +1,7 @@
 """Features are computed once a pair, whatever happens to the file that keeps them."""
 
-import os
+import contextlib
 import sqlite3
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ from core.linguistics.cache import default_cache, features
 from core.linguistics.features import FEATURES, LinguisticsError, extra_features
 from core.reading.tokens import tokenize
 from tests.core.made_up import make_table
+from tests.processes import forked
 
 PAIRS = [
     ("a dog runs", "an animal moves"),
@@ -162,20 +161,20 @@ def test_the_default_file_is_in_the_cache_folder(words, tmp_path, monkeypatch):
     assert default_cache() == tmp_path / ".cache" / "pairlens" / "features.sqlite3"
 
 
-@pytest.mark.slow
-def test_several_processes_share_one_file(words, path):
-    code = (
-        "import sys; from pathlib import Path; from tests.core.made_up import make_table\n"
-        "from core.linguistics import cache as feature_cache; feature_cache._AT_ONCE = 10\n"
-        "pairs = [(f'a dog {i}', f'the dog {i} runs') for i in range(60)]\n"
-        "print(feature_cache.features('answer', pairs, make_table(), Path(sys.argv[1]), progress=False).sum())"
-    )
-    runs = [
-        subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=-1, stderr=-1, text=True, env=os.environ)
-        for _ in range(2)
-    ]
-    answers = [run.communicate(timeout=600) for run in runs]
-    assert len({out for out, _ in answers}) == 1 and {err for _, err in answers} == {""}
+def test_several_processes_share_one_file(words, path, tmp_path, monkeypatch):
+    monkeypatch.setattr(feature_cache, "_AT_ONCE", 10)
+    pairs = [(f"a dog {i}", f"the dog {i} runs") for i in range(60)]
+
+    def compute(number):
+        with (tmp_path / f"{number}.err").open("w") as err, contextlib.redirect_stderr(err):
+            np.save(tmp_path / f"{number}.npy", features("answer", pairs, words, path, progress=False))
+
+    runs = [forked(compute, number) for number in range(2)]
+    for run in runs:
+        run.join()
+    assert [run.exitcode for run in runs] == [0, 0]
+    np.testing.assert_array_equal(*(np.load(tmp_path / f"{number}.npy") for number in range(2)))
+    assert [(tmp_path / f"{number}.err").read_text() for number in range(2)] == ["", ""]
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT count(*) FROM pairlens_features").fetchone() == (60,)
     connection.close()

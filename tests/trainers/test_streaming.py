@@ -26,6 +26,7 @@ from core.desk.run_folder import UnfinishedRun, load
 from core.errors import DeskError
 from core.evaluation.parts import ahead
 from tests.app.made_up_models import make_checkpoint
+from tests.processes import forked
 from trainers.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,29 +119,28 @@ def test_a_stream_loads_nothing_that_it_does_not_use(models: Path, file: Path, t
     subprocess.run(command, cwd=ROOT, check=True)
 
 
-KILLED = """
-import os, signal, sys
-import core.evaluation.parts as parts
-from core.desk.run_folder import UnfinishedRun
-from trainers.__main__ import main
-parts.ROWS, add, left = 40, UnfinishedRun.add, [2]
-def killed(self, number, dataset, probabilities):
-    if not left[0]:
-        (self._parts / ".unfinished-x.tmp").mkdir()
-        os.kill(os.getpid(), signal.SIGKILL)
-    left[0] -= 1
-    add(self, number, dataset, probabilities)
-UnfinishedRun.add = killed
-main(sys.argv[1:])
-"""
+def predict_until_killed(command: list[str]) -> None:
+    """Stop without notice before the third part is written."""
+    add, left = UnfinishedRun.add, [2]
+
+    def killed(run: UnfinishedRun, *part: Any) -> None:
+        if not left[0]:
+            (run._parts / ".unfinished-x.tmp").mkdir()
+            os.kill(os.getpid(), signal.SIGKILL)
+        left[0] -= 1
+        add(run, *part)
+
+    UnfinishedRun.add = killed  # type: ignore[method-assign]
+    main(command)
 
 
 def test_a_killed_run_resumes_with_the_parts_that_are_missing(
     models: Path, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = ["predict", str(models / "tiny"), str(file), "--out"]
-    done = subprocess.run([sys.executable, "-c", KILLED, *command, f"{tmp_path}/killed/"], cwd=ROOT)
-    assert done.returncode == -signal.SIGKILL
+    process = forked(predict_until_killed, [*command, f"{tmp_path}/killed/"])
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
     with pytest.raises(DeskError, match="unfinished: run the same command again to resume it"):
         load(tmp_path / "killed")
     _, second = sorted((tmp_path / "killed").glob(".parts-*/*.parquet"))

@@ -7,20 +7,20 @@ import dataclasses
 import hashlib
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-import psutil
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from core.checkpoint import load
 from core.explain import explain
+from tests.processes import forked
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.card import slug
@@ -40,10 +40,6 @@ def arguments(data: Path, out: Path, *more: str, name: str = "nli-attconv-light"
     small = ["warmup=2", *(f"model.{size}" for size in SIZES.get(recipe.architecture, ("hidden=12",)))]
     changes = [part for change in small for part in ("--set", change)]
     return ["train", name, "--data", str(data), "--out", str(out), "--device", "cpu", *vectors, *changes, *more]
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def weights_hash(folder: Path) -> str:
@@ -115,24 +111,7 @@ def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(
     whole, broken = (arguments(data, tmp_path / name, *more, name="fever-attconv") for name in ("whole", "broken"))
     assert main(whole) == 0
     state = tmp_path / "broken/resume.safetensors"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "trainers", *broken],
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        deadline, middle = time.monotonic() + 600, False
-        while not middle:
-            assert process.poll() is None and time.monotonic() < deadline, "the run ended before it could be killed"
-            middle = state.is_file() and _progress(state)["batch"] > 0
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    finally:
-        process.kill()
-    assert process.returncode == -signal.SIGKILL
-    assert _progress(state)["batch"] > 0 and not (tmp_path / "broken/card.json").exists()
+    kill_in_the_middle([forked(main, broken)], state)
     capsys.readouterr()
     assert main([*broken, "--resume"]) == 0
     assert "resuming in epoch" in capsys.readouterr().out
@@ -142,6 +121,21 @@ def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(
     assert [e[dev] for e in first["epochs"]] == [e[dev] for e in second["epochs"]]
     assert [e["loss"] for e in first["epochs"]] == [e["loss"] for e in second["epochs"]]
     assert not state.exists()
+
+
+def kill_in_the_middle(processes: list[BaseProcess], state: Path) -> None:
+    """Kill this training in the middle of an epoch."""
+    try:
+        deadline = time.monotonic() + 600
+        while not (state.is_file() and _progress(state)["batch"] > 0):
+            assert all(process.is_alive() for process in processes), "the run ended before it could be killed"
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+    assert _progress(state)["batch"] > 0 and not (state.parent / "card.json").exists()
 
 
 def _progress(state: Path) -> dict[str, int]:
@@ -171,18 +165,22 @@ def test_nothing_is_lost_by_a_second_call(data: Path, tmp_path: Path, capsys: py
 
 
 def test_two_machines_train_what_one_process_trains(data: Path, tmp_path: Path) -> None:
-    """In float32 and without dropout, whose masks are a process's own. The two machines are two torchruns; they are
-    killed, and two processes of one machine go on. Batches of 3 of 112 rows: the last one has a row for one process."""
+    """In float32 and without dropout, whose masks are a process's own. The two machines are killed, and two processes
+    of one machine go on. Batches of 3 of 112 rows: the last one has a row for one process."""
     sizes = ["epochs=3", "batch_size=3", "ema=0.9", "model.dropout=0", "model.embedding_dropout=0"]
     more = [*(part for size in sizes for part in ("--set", size)), "--precision", "32", "--threads", "1"]
     assert main(arguments(data, tmp_path / "one", *more)) == 0
     several = arguments(data, tmp_path / "two", *more, "--save-every", "3")
-    random = kill_two_machines(several, tmp_path / "two/resume.safetensors")["random.cpu"]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    machines = [forked(main, several, **by_torchrun(number, port)) for number in range(2)]
+    kill_in_the_middle(machines, tmp_path / "two/resume.safetensors")
+    random = load_file(tmp_path / "two/resume.safetensors")["random.cpu"]
     seed = recipes.load("nli-attconv-light").seed
     assert random.equal(torch.stack([torch.Generator().manual_seed(seed + 1000 * i).get_state() for i in range(2)]))
     told = subprocess.run(
         [sys.executable, "-m", "trainers", *several, "--devices", "2", "--resume"],
-        env=environment(),
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=600,
@@ -196,40 +194,12 @@ def test_two_machines_train_what_one_process_trains(data: Path, tmp_path: Path) 
     assert two["results"]["SNLI dev"]["accuracy"] == pytest.approx(max(e["snli_dev"] for e in two["epochs"]))
 
 
-def kill_two_machines(arguments: list[str], state: Path) -> dict[str, torch.Tensor]:
-    """Start this training on two machines that are both this one, kill all of it in the middle of an epoch, and return
-    the tensors of the state that is left."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--nnodes",
-        "2",
-        "--nproc-per-node",
-        "1",
-        "--rdzv-backend",
-    ]
-    command += ["c10d", "--rdzv-endpoint", f"127.0.0.1:{port}", "--local-addr", "127.0.0.1", "-m", "trainers"]
-    machines = [
-        psutil.Popen([*command, *arguments], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(2)
-    ]
-    try:
-        deadline, middle = time.monotonic() + 600, False
-        while not middle:
-            assert all(machine.poll() is None for machine in machines), "the run ended before it could be killed"
-            assert time.monotonic() < deadline
-            middle = state.is_file() and _progress(state)["batch"] > 0
-            time.sleep(0.01)
-    finally:
-        workers = [worker for machine in machines for worker in machine.children(recursive=True)]
-        for process in (*machines, *workers):
-            process.kill()
-        psutil.wait_procs([*machines, *workers], timeout=600)
-    assert not (state.parent / "card.json").exists()
-    return load_file(state)
+def by_torchrun(machine: int, port: int) -> dict[str, str]:
+    """The environment in which torchrun starts the only process of one of two machines."""
+    two = dict.fromkeys(("WORLD_SIZE", "GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE"), "2")
+    own = dict.fromkeys(("RANK", "GROUP_RANK", "ROLE_RANK"), str(machine))
+    known = {"TORCHELASTIC_RUN_ID": "none", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"}
+    return {**two, **own, **known, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
 
 
 @pytest.mark.parametrize(
