@@ -122,6 +122,16 @@ def test_the_pointing_game_and_a_ranker(guest, capsys):
     assert main(["point", "my-bert", items, "--way", "dropped", "--way", "frequent", "--way", "most-attended"]) == 0
     out = capsys.readouterr().out
     assert all(way in out for way in ("dropped", "frequent", "most-attended", "chance"))
+    explained = guest.parents[1] / "explained.jsonl"
+    rows = [json.loads(line) for line in (guest.parents[1] / "nli.jsonl").read_text().splitlines()]
+    rows = [row | {"explanation": row["sentence2"].split()[-1]} for row in rows]
+    explained.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for asked in (["point", "my-bert", items, "--way"], ["people", "my-bert", str(explained), "--methods"]):
+        assert main([*asked, "dropped", "--card", "Made pairs"]) == 0
+    capsys.readouterr()
+    kept = json.loads((guest / "pairlens.json").read_text())
+    assert kept["people"]["Made pairs"]["rows"] == 24 and read_card(guest)["people"] == kept["people"]
+    assert kept["pointing"]["Made pairs"]["items"] == 24
     assert main(["point", "my-bert", items, "--untrained"]) == 2
     assert "leave --untrained out" in capsys.readouterr().err
     make(guest, id2label={0: "0", 1: "1"}, label2id={"0": 0, "1": 1})
