@@ -125,8 +125,7 @@ def apply(page: PageSession[Any], *, wide: bool = False) -> None:
     all pages, with which all type is one and a half times as large, on a wide page. ``wide``: a page of tables, which
     takes the room that a large screen has."""
     st.html(_STYLE + (_WIDE if wide else "") + (_PROJECTOR if page.state.projector else ""))
-    about = "Larger type and cells, for a room full of people."
-    st.sidebar.toggle("Projector", page.state.projector, help=about, **page.widget("projector"))
+    st.sidebar.toggle("Projector", page.state.projector, **page.widget("projector"))
 
 
 def enlarged(projector: bool) -> float:

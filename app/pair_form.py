@@ -24,8 +24,6 @@ from core.reading.reader import PairError
 Answer = TypeVar("Answer")
 SEVERAL = "evidence"
 """The role of a text that may be several sentences, typed one a line (FEVER)."""
-SIDE_BY_SIDE = 6
-"""Models that are offered one below the other; more are in a list that opens."""
 SHOWN_LETTERS = 22
 """Characters of an example's name that fit into the closed select box; a longer name is repeated below it."""
 _ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
@@ -79,8 +77,7 @@ class ModelForm:
             **self.page.widget("task", lambda task: self._take_task(groups[task][0])),
         )
         names = {name: models[name] for name in groups.get(shown or "", ())}
-        # More would push what is below them off the screen.
-        choice(self.page, "model", "Model", names, opens=len(names) > SIDE_BY_SIDE)
+        choice(self.page, "model", "Model", names, opens=True)
         return list(names)
 
     def _take_task(self, model: str) -> None:
@@ -120,8 +117,8 @@ class ModelForm:
                 (state if model in (None, state.model) else state.updated(model=model)).updated(texts=example.texts)
             )
 
-    def files(self) -> None:
-        """Save the texts as a file and open one, for texts too long for a link."""
+    def files(self, more: Callable[[], None] | None = None) -> None:
+        """Save the texts as a file and open one, for texts too long for a link; ``more`` draws other downloads."""
         with folded("Save and open", "save and open") as is_open:
             if not is_open:
                 return
@@ -136,6 +133,8 @@ class ModelForm:
             st.file_uploader(
                 f"Open a saved {self.saved}", key="opened", on_change=self._open_file, type="json", max_upload_size=5
             )
+            if more is not None:
+                more()
 
     def _open_file(self) -> None:
         self.page.touch()

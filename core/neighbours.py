@@ -118,6 +118,11 @@ def save(checkpoint: Checkpoint, rows: Sequence[TrainingRow], vectors: np.ndarra
     return folder
 
 
+def has_index(checkpoint: Checkpoint) -> bool:
+    """Whether an index of this name has been made; :func:`load` says whether it fits."""
+    return "guest" not in checkpoint.card and (neighbours_folder() / checkpoint.name / _CARD).is_file()
+
+
 class Index:
     """The rows of an index and, by class, what finds the nearest of them."""
 

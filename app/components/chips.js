@@ -23,13 +23,6 @@ export class WordChips {
           "data-axis": this.axis,
           "data-index": index,
           "aria-label": describe?.(index),
-          title:
-            [
-              describe?.(index),
-              unknown.has(index) ? "Not in the word table: its vector was made from its letters" : null,
-            ]
-              .filter(Boolean)
-              .join(". ") || null,
           onclick: () => view.pick({ [this.axis]: index }),
           onpointerenter: () => hover?.(index),
           onpointerleave: () => hover?.(null),
@@ -39,6 +32,10 @@ export class WordChips {
         html("i.effect", { hidden: true }),
       ),
     );
+    this.facts = side.tokens.map((_, index) => [
+      describe?.(index),
+      unknown.has(index) && "Not in the word table: its vector was made from its letters",
+    ]);
     this.cut = cutMark(side.tokens.length);
     this.element = html(
       "div.chips.wraps",
@@ -88,7 +85,9 @@ export class WordChips {
       const on = this.view.selection[this.axis] === i;
       chip.setAttribute("aria-pressed", String(on));
       if (on) reach(this.chips, chip);
-      this.underline(chip.lastChild, this.view.effectOf?.(this.side.role, i));
+      const effect = this.view.effectOf?.(this.side.role, i);
+      this.underline(chip.lastChild, effect);
+      chip.title = [...this.facts[i], effect?.said].filter(Boolean).join(". ");
     });
   }
 }

@@ -109,7 +109,7 @@ export function moreOnDemand(more, label) {
 
 // A figure's heading: what it is, one line that says how to read it, "?" for more, and what can be saved.
 export function heading(title, how, more, buttons) {
-  const [mark, extra] = moreOnDemand(more, "More about this figure");
+  const [mark, extra] = more ? moreOnDemand(more, "More about this figure") : [];
   const cut = how.lastIndexOf(" ") + 1; // the last word keeps the mark on its line
   const reading = html("p.how.soft", how.slice(0, cut), html("span.together", how.slice(cut), " ", mark));
   const saves = html("span.saves.screen", buttons || []);

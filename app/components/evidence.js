@@ -109,7 +109,7 @@ export function sidesOf(explanation, [row, column], more = {}) {
 }
 
 /**
- * The data of the panels that draw an explanation, in the order of their first records, and of those that ask about it.
+ * The data of the panels that ask about an explanation, and of those that draw it, in the order of their first records.
  * @param {Explanation} explanation
  * @param {typeof import("./view.js").PANELS} panels
  * @param {any} page what the page says of how it is drawn; `why`: what it asks about the pair
@@ -121,8 +121,8 @@ export function panelsOf(explanation, panels, page) {
   const asking = Object.keys(panels).filter((name) => panels[name].asks && page.why);
   const drawing = Object.keys(panels).filter((name) => first(name) >= 0);
   drawing.sort((a, b) => first(a) - first(b));
-  return [...drawing, ...asking].flatMap((name) => {
-    const { place = "below", read = (records) => records, asks } = panels[name];
+  return [...asking, ...drawing].flatMap((name) => {
+    const { place = "main", read = (records) => records, asks } = panels[name];
     const records = explanation.evidence.filter(({ kind }) => own(name).includes(kind));
     const all = asks ? asks(explanation, page) : read(records, explanation, page);
     return all.map((data) => ({ kind: name, place, data }));

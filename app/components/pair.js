@@ -1,17 +1,24 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-import { drawn } from "../panels/effects/bars.js";
+import { drawn, factsOf, wordOf } from "../panels/effects/bars.js";
 import { barsOf, strongestWord } from "../panels/effects/records.js";
 import { Answer } from "./ask.js";
-import { LONG, choice, html, linkButton, the } from "./elements.js";
+import { html, linkButton, the } from "./elements.js";
 import { panelsOf, sidesOf } from "./evidence.js";
 import { TextPanel } from "./text.js";
+import { Tools } from "./tools.js";
 import { drawVerdict } from "./verdict.js";
 import { PANELS, VIEWS, View } from "./view.js";
 
-const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .editor";
+const CLICKED = "button, a, input, select, label, summary, [data-cell], [data-row], [data-column], .more, .editor";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
+// What is behind a door, by the place that panels name.
+const DOORS = {
+  "what-if": ["What if", "change words or the attention, find the smallest change"],
+  "how-sure": ["How sure", "how faithful the explanations are, similar training rows"],
+  details: ["Details", "effects as bars, all parts of the model, saved figures"],
+};
 
 /**
  * @typedef {{ row: number | null, column: number | null }} Selection
@@ -108,14 +115,18 @@ class PairView extends View {
     return this.effects && barsOf(this.effects, this.asked.method);
   }
 
-  // How a word stands to the verdict, and its effect as a share of the largest; nothing where it is not known, or too
-  // small to be drawn.
+  // How a word stands to the verdict, in words too, and its effect as a share of the largest, 0 where it is too small to
+  // be drawn; nothing where it is not known.
   effectOf(role, index) {
-    const [effect] = this.bars?.[role]?.[index] ?? [];
-    if ((effect ?? null) === null || !drawn(effect, this.effects.unit)) return null;
-    const all = Object.values(this.bars).flat();
+    const { bars, effects } = this;
+    const bar = bars?.[role]?.[index] ?? [];
+    const [effect = null] = bar;
+    if (effect === null) return null;
+    const all = Object.values(bars).flat();
     const most = Math.max(...all.map(([one]) => Math.abs(one ?? 0)), 1e-9);
-    return { kind: effect < 0 ? "opposes" : "supports", share: Math.abs(effect) / most };
+    const said = factsOf(wordOf(this.sideOf(role).tokens[index], index, bar), effects, this.data.why.verdict);
+    const share = drawn(effect, effects.unit) ? Math.abs(effect) / most : 0;
+    return { kind: effect < 0 ? "opposes" : "supports", share, said };
   }
 
   // The sentences that the model reads, each once.
@@ -161,6 +172,10 @@ class PairView extends View {
   build() {
     const { data } = this;
     const before = this.panels ?? [];
+    this.directions = data.panels.flatMap(({ kind, data: { show, rows } }) =>
+      kind === "attention_map" && show ? [rows] : [],
+    );
+    if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
     // Each within its folder's style.
     this.panels = data.panels.map(({ kind, data: own }) => {
       const panel = PANELS[kind].make(this, own);
@@ -168,34 +183,56 @@ class PairView extends View {
       return panel;
     });
     for (const panel of this.panels) for (const old of before) if (old.replaces && panel.replaces) panel.replaces(old);
-    const [first, main, beside, changes, below] = ["first", "main", "beside", "changes", "below"].map((place) =>
-      this.panels.filter((_, i) => data.panels[i].place === place).map(({ element }) => element),
-    );
+    const [main, beside] = ["main", "beside"].map((place) => this.elementsAt(place));
     const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
-    this.directions = maps.map(({ rows }) => rows);
-    if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
-    this.arranged = this.shown; // once it is drawn
-    this.switch =
-      this.directions.length > 1 || (this.linked && !this.lone)
-        ? html("div.choices.wraps.directions", { role: "group", "aria-label": "What is shown of attention" })
-        : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
+    this.doors = data.why ? Object.keys(DOORS).map((place) => this.door(place)) : [];
     if (text) this.panels.unshift(text); // the others take the room that it leaves
-    // Long sentences, or a projector's large words, and their matrix take the whole first screen; the lines under the
-    // words are visible anyway.
-    const long = data.projector || data.sides.some(({ tokens }) => tokens.length > LONG);
+    for (const panel of this.panels) panel.ready?.();
     return [
       drawVerdict(data.verdict, data.notices),
       text?.element,
-      long ? null : first,
-      this.switch,
       beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
-      long ? first : null,
-      changes,
-      below,
+      this.doors,
     ]
       .flat()
       .filter(Boolean);
+  }
+
+  elementsAt(place) {
+    return this.panels.filter((_, i) => this.data.panels[i].place === place).map(({ element }) => element);
+  }
+
+  // Whether figures are saved in Details, which is only on a page that asks.
+  get gathers() {
+    return Boolean(this.data.why);
+  }
+
+  // What is behind a closed door is neither drawn nor asked for.
+  door(place) {
+    const [title, hint] = DOORS[place];
+    const element = html(
+      "details.door",
+      { "data-place": place, ontoggle: () => this.toggled() },
+      html("summary", html("h2", title), html("span.soft", hint)),
+      this.elementsAt(place),
+    );
+    this.panels.forEach((panel, i) => {
+      if (this.data.panels[i].place === place) panel.door = element;
+    });
+    if (place === "details") this.panels.push(new Tools(this, element));
+    return element;
+  }
+
+  toggled() {
+    const open = this.doors.filter((door) => door.open).map(({ dataset }) => dataset.place);
+    if (open.join(" ") === this.asked.open) return;
+    this.ask({ open: open.join(" ") });
+    this.refit();
+  }
+
+  get drawnPanels() {
+    return this.panels.filter(({ door }) => !door || door.open);
   }
 
   // The link of what is on screen now, even when the server has not yet put the selection into the address.
@@ -215,19 +252,11 @@ class PairView extends View {
     return Object.fromEntries(changed.filter(([, value]) => value));
   }
 
-  get linked() {
-    return this.data.panels.some(({ kind }) => kind === "links");
-  }
-
-  // Whether one matrix alone shows where words look: its heading has the switch, which needs no line of its own.
-  get lone() {
-    return this.data.panels.filter(({ kind, data }) => kind === "attention_map" && data.show).length === 1;
-  }
-
-  // In the heading of that matrix.
-  linkSwitch() {
-    if (!this.linked || !this.lone) return [];
-    return [linkButton("What each link does", "Show what each link does", () => this.ask({ links: "kept" }))];
+  // What turns to the other directions, in the heading of each one's matrix.
+  turns(rows) {
+    return this.directions
+      .filter((role) => role !== rows)
+      .map((role) => linkButton(`Where ${the(role)} looks`, `Show where ${the(role)} looks`, () => this.turnTo(role)));
   }
 
   // The direction that is looked at, null for the first one.
@@ -245,7 +274,7 @@ class PairView extends View {
     this.explicit = true;
     this.selection = { row: part.row ?? null, column: part.column ?? null };
     this.draw();
-    for (const panel of this.panels) panel.reveal?.();
+    for (const panel of this.drawnPanels) panel.reveal?.();
     this.tell({}, soon ? 250 : 0);
   }
 
@@ -279,37 +308,20 @@ class PairView extends View {
     this.tell({}, 0);
   }
 
-  drawSwitch() {
-    const { links } = this.asked;
-    for (const panel of this.panels)
-      if (panel.direction) panel.element.hidden = panel.direction !== this.direction || Boolean(links && panel.ribbons);
-    const several = this.directions.length > 1;
-    const looks = this.directions.map((role) =>
-      choice(role === this.direction, () => this.turnTo(role), `Where ${the(role)} looks`),
-    );
-    const cut = choice(Boolean(links), () => this.ask({ links: links ? "" : "kept" }), "What each link does");
-    this.switch?.replaceChildren(
-      ...(several ? [...looks, this.linked && html("span.apart")].filter(Boolean) : []),
-      ...(this.linked ? [cut] : []),
-    );
-  }
-
   draw() {
-    this.drawSwitch();
-    for (const panel of this.panels) panel.draw();
-    if (this.arranged === this.shown) return;
+    const open = (this.asked.open ?? "").split(" ");
+    for (const door of this.doors) door.open = open.includes(door.dataset.place);
+    for (const panel of this.panels) if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
+    for (const panel of this.panels) panel.prepare?.();
+    for (const panel of this.drawnPanels) panel.draw();
+    if (this.arranged === this.direction) return;
     // What was hidden has had no size until now.
-    this.arranged = this.shown;
+    this.arranged = this.direction;
     this.refit();
   }
 
-  // What of attention is shown; the rest is hidden.
-  get shown() {
-    return [this.direction, this.asked.links].join();
-  }
-
   arrange(width) {
-    for (const panel of this.panels) if (!panel.element.hidden) panel.fit?.(width);
+    for (const panel of this.drawnPanels) if (!panel.element.hidden) panel.fit?.(width);
   }
 }
 

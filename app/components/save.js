@@ -134,24 +134,27 @@ function drawn(root) {
   return { parts: [parts, outlines], width, height };
 }
 
-// Buttons that save a figure. `figure()` tells the name of its file, its title and the elements that it shows, one below
-// the other (and `about`, where it is not the view's own). What is only for the screen is left out, and nothing is cut.
+// Save a figure. `figure()` tells the name of its file, its title and the elements that it shows, one below the other
+// (and `about`, where it is not the view's own). What is only for the screen is left out, and nothing is cut.
+export function saveFigure(view, kind, figure) {
+  view.root.classList.add("saving");
+  try {
+    const { file, title, elements, about = view.data.about } = figure();
+    deliver(
+      `${file}${about ? `-${about.file}` : ""}`,
+      kind,
+      ...captioned(view.root, title, elements, about?.lines ?? []),
+    );
+  } finally {
+    view.root.classList.remove("saving");
+  }
+}
+
+// Buttons that save a figure; on a view that gathers its figures in one place, a mark by which that finds it.
 export function saveButtons(view, what, figure) {
-  const save = (kind) => {
-    view.root.classList.add("saving");
-    try {
-      const { file, title, elements, about = view.data.about } = figure();
-      deliver(
-        `${file}${about ? `-${about.file}` : ""}`,
-        kind,
-        ...captioned(view.root, title, elements, about?.lines ?? []),
-      );
-    } finally {
-      view.root.classList.remove("saving");
-    }
-  };
+  if (view.gathers) return Object.assign(html("span", { "data-figure": what, hidden: true }), { figure });
   const [image, picture] = ["SVG", "PNG"].map((kind) =>
-    linkButton(kind, `Save the ${what} as ${kind}`, () => save(kind)),
+    linkButton(kind, `Save the ${what} as ${kind}`, () => saveFigure(view, kind, figure)),
   );
   return html("span.together", image, "\u2002", picture);
 }

@@ -2,7 +2,7 @@
 
 import { WordChips, clipLines } from "./chips.js";
 import { routeOf, rowsOf } from "./ribbon_paths.js";
-import { LONG, capital, heading, heaviest, html, percent, plural, svg, the } from "./elements.js";
+import { LONG, capital, heading, heaviest, html, percent, plural, refill, svg, the } from "./elements.js";
 import { saveButtons } from "./save.js";
 
 const RIBBON_WIDTH = 14;
@@ -47,13 +47,10 @@ export class TextPanel {
     );
     for (const { element } of this.words) element.addEventListener("scroll", () => this.drawRibbons());
     this.foot = html("div.foot");
-    this.actions = html("div.actions.wraps.screen");
-    const below = html("div.below-words.wraps", this.actions, maps.length ? this.slider() : null);
     this.element = html(
       "section.text",
       { class: this.long && "long", "aria-label": "Sentences" },
       this.stage,
-      below,
       this.foot,
     );
   }
@@ -65,10 +62,10 @@ export class TextPanel {
 
   // What a screen reader says of a word: what it puts on the null word, and what looks across it.
   described(side, index) {
-    const { none, crossed, of } = this.maps.find(({ rows }) => rows === side.role) ?? {};
+    const { none, crossed, crossings, of } = this.maps.find(({ rows }) => rows === side.role) ?? {};
     const facts = [
       none && `${percent(none.weights[index])} of its weight on ${of ? none.word : "no word"}`,
-      crossed?.[index].length && `crossed by ${this.crossing(side, index)}`,
+      crossed?.[index].length && `crossed by ${this.crossing(side, index)} (q = ${crossings[index].toFixed(2)})`,
     ].filter(Boolean);
     return facts.length ? `${side.tokens[index]}: ${facts.join(", ")}` : null;
   }
@@ -82,17 +79,6 @@ export class TextPanel {
     return named.length ? `${named.join(", ")} and ${last}` : last;
   }
 
-  // What a selected word's line says of the words that look across it.
-  crossedLine(side, index) {
-    const map = this.maps.find(({ rows, crossed }) => rows === side.role && crossed);
-    if (!map) return null;
-    const word = `“${side.tokens[index]}”`;
-    const said = map.crossed[index].length
-      ? `${word} is crossed by ${this.crossing(side, index)}`
-      : `No ribbon crosses ${word}`;
-    return html("span.crossed.soft", html("bdi", `${said} (q = ${map.crossings[index].toFixed(2)})`));
-  }
-
   // The share of weight from which ribbons are drawn: as the slider says, or as suits the sentences.
   get floor() {
     const { weights, of, high } = this.ribbons;
@@ -104,32 +90,37 @@ export class TextPanel {
     const { ribbons, view } = this;
     if (this.footed === (ribbons?.rows ?? "")) return;
     this.footed = ribbons?.rows ?? "";
-    const alike = ribbons?.units === "similarity";
-    const who =
-      ribbons &&
-      ((ribbons.final ?? null) === null
-        ? `a word of ${the(ribbons.rows)}`
-        : `${the(ribbons.rows)}’s final state, which comes after its last word,`);
-    const how = ribbons
-      ? alike
-        ? `A ribbon’s width: how alike two words’ states are (cosine); of this model it is no attention.`
-        : `A ribbon’s width: how much weight ${who} puts on a word of ${the(ribbons.columns)}.`
-      : "The words as the model reads them.";
+    const saves = saveButtons(view, "ribbons", () => this.saved());
+    refill(this.foot, heading(null, this.how(), this.more(), saves), view.answers?.get("why")?.element);
+  }
+
+  how() {
+    const { ribbons, view } = this;
+    const effects = view.data.why
+      ? ` Line under a word: its effect on “${view.data.why.verdict}”, hollow against it.`
+      : "";
+    if (!ribbons) return `The words as the model reads them.${effects}`;
+    const { rows, columns, units, final } = ribbons;
+    const who = (final ?? null) === null ? `a word of ${the(rows)}` : `${the(rows)}’s final state`;
+    return units === "similarity"
+      ? `Ribbon: how alike two words’ states are (cosine), which is no attention.${effects}`
+      : `Ribbon: the weight that ${who} puts on a word of ${the(columns)}.${effects}`;
+  }
+
+  more() {
+    const { ribbons } = this;
     const words =
-      "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, so its vector was made from its letters.";
+      "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, so its vector was made from its letters. ";
+    if (!ribbons) return words;
     const both =
       this.maps.length > 1
         ? "Point at a word to see its ribbons in both directions; those of the words that look at it are dashed. "
         : "";
-    const more = ribbons
-      ? `${both}The slider sets the smallest weight that is drawn; until it is moved, a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. Of sentences of several lines the ribbons between the lines that face each other are drawn, and all of a selected word: they run between the lines and beside them, never behind other words. `
+    const q = ribbons.crossed
+      ? "Outlined: a ribbon that crosses another word’s. A word is crossed by one before it that looks further to the right, or one after it that looks further to the left. The model reads the share of the other words that do so, q, beside each word, which tells it who does what to whom; what looks at no word counts for little. "
       : "";
-    const crossed = ribbons?.crossed ? " Outlined: it crosses another word’s." : "";
-    const q = ribbons?.crossed
-      ? "A word is crossed by one before it that looks further to the right, or one after it that looks further to the left. The model reads the share of the other words that do so, q, beside each word, which tells it who does what to whom; what looks at no word counts for little. "
-      : "";
-    const saves = saveButtons(view, "ribbons", () => this.saved());
-    this.foot.replaceChildren(heading(null, how + crossed, q + more + words, saves));
+    const more = `${both}The slider sets the smallest weight that is drawn; until it is moved, a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. Of sentences of several lines the ribbons between the lines that face each other are drawn, and all of a selected word: they run between the lines and beside them, never behind other words. `;
+    return [more, q, words, this.slider()];
   }
 
   slider() {
@@ -148,13 +139,7 @@ export class TextPanel {
         this.drawRibbons();
       },
     });
-    return html(
-      "label.threshold.controls.soft.screen",
-      "Hide ribbons below ",
-      said,
-      input,
-      this.crowded ? html("span", `Long sentences: only a selected word’s.`) : null,
-    );
+    return html("label.threshold.controls.soft.screen", "Hide ribbons below ", said, input);
   }
 
   hover(focus) {
@@ -265,21 +250,11 @@ export class TextPanel {
     }
   }
 
-  // What is said of a selected word.
-  drawActions() {
-    const lines = this.words.map(({ axis, side }) => {
-      const index = this.view.selection[axis];
-      return index === null ? null : this.crossedLine(side, index);
-    });
-    this.actions.replaceChildren(...lines.filter(Boolean));
-  }
-
   draw() {
     const { selection } = this.view;
     for (const words of this.words) words.draw();
     this.stage.classList.toggle("focused", selection.row !== null || selection.column !== null);
     this.drawFoot();
-    this.drawActions();
     if (this.seen) this.drawRibbons();
   }
 

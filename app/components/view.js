@@ -7,10 +7,10 @@ import { footerOf } from "./footer.js";
 const SMALL_SCREEN = 1600; // pixels; as in page_style.py
 
 /**
- * By kind of record: its panel's `place` on the page (below, by default), the data of its panels from all records of these
+ * By kind of record: its panel's `place` on the page (main, by default; see pair.js), the data of its panels from all records of these
  * `kinds` (by default one per record), and what makes a panel of them. A panel that `asks` the server belongs to no record.
  * @typedef {import("./evidence.js").Explanation} Explanation
- * @type {Record<string, { place?: "first" | "main" | "beside" | "changes" | "below", kinds?: string[],
+ * @type {Record<string, { place?: "main" | "beside" | "what-if" | "how-sure" | "details", kinds?: string[],
  *   read?: (records: any[], explanation: Explanation, page: any) => any[],
  *   asks?: (explanation: Explanation, page: any) => any[], make: (view: any, data: any) => any }>}
  */

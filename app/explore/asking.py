@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from app import panels
 from app.explore import heads, what_if
 from app.explore.reading import Read
 from app.explore.what_if import WhatIf
+from app.page_state.explore import SHOWN
 from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint
 from core.effects import METHODS, Question, cost, gradients
 from core.effects.question import target_class
 from core.effects.words import ATTENTION, DROPPED, REPLACED, SAMPLING, TAKEN_AWAY
 from core.evidence import AttentionMap, Explanation
+from core.evidence.attention_map import SIMILARITY
 from core.linguistics.negation import negatable
+from core.neighbours import has_index
 
 ALL = "all"
 """For a slow model: as many replacements of each word as for any other model."""
@@ -48,7 +52,9 @@ class Why:
     - ``verdict``: the name of the class that effects are about;
     - ``methods``: the default one first; ``more``: the cost of all replacements;
     - ``timed``: whether answers state their number of passes;
-    - ``negatable``: by role, the words before which “not” can stand.
+    - ``negatable``: by role, the words before which “not” can stand;
+    - ``like``: whether the model has an index of training rows;
+    - ``shows``: what the matrix can show, by name, and ``lead``: a sentence about its scores.
     """
 
     question: Mapping[str, object]
@@ -60,6 +66,9 @@ class Why:
     knockouts: Knockouts | None
     costs: Mapping[str, str]
     negatable: Mapping[str, Sequence[int]]
+    like: bool
+    shows: Mapping[str, str]
+    lead: str
     what_if: WhatIf
 
 
@@ -84,7 +93,30 @@ def why(read: Read) -> Why:
             "faithfulness": _price(cost.of_faithfulness, question),
         },
         negatable={side.role: negatable([token.text for token in side.tokens]) for side in sides},
+        like=has_index(checkpoint),
+        shows=_shows(read.shown),
+        lead=_lead(read.shown),
         what_if=what_if.panel(page, checkpoint, read.steps),
+    )
+
+
+def _shows(explanation: Explanation) -> Mapping[str, str]:
+    """What the first matrix can show; a transformer's head has no scores, and cosines have no columns that add up."""
+    record = next(iter(panels.word_maps(explanation)), None)
+    if record is None or record.units == SIMILARITY:
+        return {}
+    return {name: SHOWN[name] for name in SHOWN if name != "score" or record.scores}
+
+
+def _lead(explanation: Explanation) -> str:
+    """How far the first matrix's best scores lead, in a sentence; empty where it has no scores."""
+    record = next(iter(panels.word_maps(explanation)), None)
+    lead = None if record is None or record.units == SIMILARITY else record.lead(explanation)
+    if lead is None:
+        return ""
+    return (
+        f"On average a word’s best score is {lead:.1f} higher than its second best, so the softmax gives it "
+        f"e^{lead:.1f} times the weight. A higher temperature (What if) spreads the attention."
     )
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from app import page_style
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession
+from app.page_state.widgets import folded
 from app.panels import lists
 from core.card import ranked_by, right_class
 from core.checkpoint import Checkpoint
@@ -50,7 +51,10 @@ def draw(page: PageSession[ExploreState], checkpoint: Checkpoint) -> None:
     """A box for candidates, one a line, and their ranking; the answer of the page is one of them."""
     state = page.state
     (question, answer), typed = state.pair.now, state.candidates
-    with st.expander("Rank candidate answers to this question", expanded=True):
+    label = "Rank candidate answers to this question"
+    with folded(label, "rank candidates", expanded=bool(typed)) as is_open:
+        if not is_open:
+            return
         st.text_area(
             "Other candidate answers, one per line (Ctrl + Enter or a click elsewhere ranks them)",
             typed,

@@ -6,8 +6,6 @@ import functools
 import re
 from dataclasses import replace
 
-import streamlit as st
-
 from app import page_style
 from app.explore import asking, drawing, heads, what_if
 from app.explore.reading import Read
@@ -25,24 +23,23 @@ def draw(read: Read) -> None:
     """Draw the download links."""
     page, stem, explanation = read.page, drawing.stem(read), read.shown
     method = asking.shown_method(read)
-    with st.container(horizontal=True, gap="small"):
-        page_style.download("All numbers (JSON)", lambda: _everything(read), f"pairlens-{stem}.json")
-        file = f"pairlens-effects-{method}-{stem}.csv"
-        page_style.download("Effects of words (CSV)", lambda: _words(read).to_csv(), file)
-        if page.links:
-            page_style.download(
-                "Effects of links (CSV)", lambda: _links_csv(read), f"pairlens-links-{page.links}-{stem}.csv"
-            )
-        if page.believed:
-            measured = f"pairlens-faithfulness-{stem}.csv"
-            page_style.download("Faithfulness (CSV)", lambda: _faithfulness(read).to_csv(), measured)
-        for record in (record for record in explanation.evidence if record.tabular):
-            make = functools.partial(record.to_csv, explanation)
-            file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + f"-{stem}.csv"
-            page_style.download(f"{page_style.capital(record.title)} (CSV)", make, file)
-        if len(read.steps) > 1:
-            make_list = functools.partial(what_if.to_csv, read.checkpoint, read.steps)
-            page_style.download("What if (CSV)", make_list, f"pairlens-what-if-{stem}.csv")
+    page_style.download("All numbers (JSON)", lambda: _everything(read), f"pairlens-{stem}.json")
+    file = f"pairlens-effects-{method}-{stem}.csv"
+    page_style.download("Effects of words (CSV)", lambda: _words(read).to_csv(), file)
+    if page.links:
+        page_style.download(
+            "Effects of links (CSV)", lambda: _links_csv(read), f"pairlens-links-{page.links}-{stem}.csv"
+        )
+    if page.believed:
+        measured = f"pairlens-faithfulness-{stem}.csv"
+        page_style.download("Faithfulness (CSV)", lambda: _faithfulness(read).to_csv(), measured)
+    for record in (record for record in explanation.evidence if record.tabular):
+        make = functools.partial(record.to_csv, explanation)
+        file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + f"-{stem}.csv"
+        page_style.download(f"{page_style.capital(record.title)} (CSV)", make, file)
+    if len(read.steps) > 1:
+        make_list = functools.partial(what_if.to_csv, read.checkpoint, read.steps)
+        page_style.download("What if (CSV)", make_list, f"pairlens-what-if-{stem}.csv")
 
 
 def _everything(read: Read) -> str:

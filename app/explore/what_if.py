@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.page_state.explore import MOST_EDITS, ExploreState, split_by
+from app.page_state.explore import MOST_EDITS, ExploreState, opened, split_by
 from app.pairs import Version
 from app.panels import verdict
 from core.checkpoint import Checkpoint, load_named, records_of
@@ -83,7 +83,7 @@ def after(state: ExploreState, said: JsonMapping) -> ExploreState:
     texts = words_after(state.pair.now, made, split_by(state.model, state.pair.now))
     if any(isinstance(edit, AttentionEdit) for edit in made):
         explain_under(load_named(state.model or ""), *texts, acting(edits))
-    return state.updated(edits=edits)
+    return state.updated(edits=edits, open=opened(state.open, "what-if"))
 
 
 @dataclass(frozen=True)

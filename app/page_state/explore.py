@@ -69,6 +69,9 @@ EVERY, HEADS = "all", "heads"
 """In the place of a rule of cutting links, of a transformer: each link, not the strongest alone; whole heads."""
 
 
+DOORS = {"what-if": ("edits", "turns"), "how-sure": ("believed",), "details": ("links",)}
+"""The parts of the page that open, each with the parameters of what is in it."""
+
 MOST_EDITS = 40
 """Edits of a pair that are listed."""
 
@@ -83,6 +86,15 @@ def split_by(model: str | None, texts: Version) -> Split:
 
 def _head(text: str) -> str | None:
     return text if parse_head(text) is not None else None
+
+
+def _doors(text: str) -> str | None:
+    return text if {*text.split()} <= DOORS.keys() else None
+
+
+def opened(doors: str, *more: str) -> str:
+    """These doors are open, and ``more``."""
+    return " ".join(door for door in DOORS if door in (*doors.split(), *more))
 
 
 def _edits(text: str) -> tuple[AnyEdit | None, ...]:
@@ -109,7 +121,8 @@ class ExploreState(TextState):
     - ``links``: how links are cut whose effects are asked for, empty where none are; ``layer``: the first one of a
       transformer, from 1, in which they are;
     - ``believed``: whether faithfulness is asked for;
-    - ``candidates``: other answers of the question, one a line.
+    - ``candidates``: other answers of the question, one a line;
+    - ``open``: the parts of the page that are open (:data:`DOORS`).
 
     ``texts`` are the pair as it was typed, and ``edits`` what was changed of it, or of the model's attention to it, by
     hand since; ``step``: how many of them are in effect, None for all; ``turns``: whether the smallest changes that
@@ -117,7 +130,7 @@ class ExploreState(TextState):
 
     page = "explore"
     all_examples = EXAMPLES
-    show: str = parameter("weight", one_of(SHOWN))
+    show: str = parameter("weight", one_of(SHOWN), asked=True)
     selection: Selection | None = parameter(None, Selection.parse, name="select", belongs_to=("texts",))
     direction: str | None = parameter(None, belongs_to=("model",))
     head: str = parameter("", _head, belongs_to=("model",), asked=True)
@@ -130,10 +143,15 @@ class ExploreState(TextState):
     edits: tuple[AnyEdit, ...] = parameter((), _edits, lambda edits: "\n".join(map(str, edits)), belongs_to=("texts",))
     step: int | None = parameter(None, whole_number(), belongs_to=("texts", "edits"))
     turns: bool = switch(False, belongs_to=(*_OF_PAIR, "step"), asked=True)
+    open: str = parameter("", _doors, asked=True)
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str], models: Mapping[str, str]) -> tuple[Self, list[str]]:
-        return super().from_parameters(old_links.converted(parameters), models)
+        """Settings of what is behind a door open it."""
+        given = old_links.converted(parameters)
+        doors = [door for door, names in DOORS.items() if given.keys() & {*names}]
+        state, problems = super().from_parameters(given, models)
+        return replace(state, open=opened(state.open, *doors)), problems
 
     def suited(self, models: Mapping[str, str]) -> Self:
         """Edits from the first one on that cannot be made are left out. Whether an edit of attention fits the model is

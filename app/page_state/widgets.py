@@ -31,8 +31,8 @@ def segments(page: PageSession[Any], field: str, label: str, names: Mapping[Any,
 
 
 @contextmanager
-def folded(label: str, key: str) -> Iterator[bool]:
+def folded(label: str, key: str, *, expanded: bool = False) -> Iterator[bool]:
     """An expander; yields whether it is open. Its content is sent to the browser only then: every run of a page draws
     all elements again."""
-    with st.expander(label, key=key, on_change="rerun") as part:
+    with st.expander(label, expanded, key=key, on_change="rerun") as part:
         yield bool(part.open)

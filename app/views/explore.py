@@ -14,13 +14,11 @@ from app.explore.reading import Read
 from app.model_choice import Listed, by_task, explains_texts, kinds, offered, titles
 from app.models import card
 from app.page_state.codec import fits_a_link
-from app.page_state.explore import SHOWN, ExploreState, Selection
+from app.page_state.explore import ExploreState, Selection
 from app.page_state.session import PageSession
-from app.page_state.widgets import choice
 from app.pair_form import PairForm
 from core.checkpoint import CheckpointError
 from core.effects.edits import EditError
-from core.evidence.attention_map import SIMILARITY
 from core.json_types import JsonMapping
 from core.reading.reader import PairError
 
@@ -98,37 +96,16 @@ def _picked_words(picked: JsonMapping) -> Selection | None:
 
 def _sidebar(models: Mapping[str, Listed], read: Read | None) -> None:
     FORM.example()
-    shown = titles(models)
-    names = FORM.task_and_model(by_task(models), shown)
-    cards = ((name, models[name].card) for name in names)
-    lines = {name: card.one_line(known) for name, known in cards if known is not None}
-    if PAGE.state.model in lines:
-        page_style.note(lines[PAGE.state.model])
-    if read is not None:
-        _options(read)
-    with st.popover("All models of this task", type="tertiary"):
-        page_style.terms([(shown[name], line) for name, line in lines.items()])
+    FORM.task_and_model(by_task(models), titles(models))
+    listed = models.get(PAGE.state.model or "")
+    if listed is not None and listed.card is not None:
+        page_style.note(card.one_line(listed.card))
     pairs_tried.draw(PAGE)
-    FORM.files()
-
-
-def _options(read: Read) -> None:
-    """Display options of the first matrix; a transformer's head has no scores."""
-    record = next(iter(panels.word_maps(read.shown)), None)
-    if record is None or record.units == SIMILARITY:
-        return
-    scored = bool(record.scores)
-    choice(PAGE, "show", "Matrix shows", {name: SHOWN[name] for name in SHOWN if name != "score" or scored})
-    lead = record.lead(read.shown)
-    if lead is not None:
-        page_style.note(
-            f"On average a word’s best score is {lead:.1f} higher than its second best, so the softmax gives it "
-            f"e^{lead:.1f} times the weight. A higher temperature (What if) spreads the attention."
-        )
+    FORM.files(None if read is None else lambda: downloads.draw(read))
 
 
 def _below(read: Read) -> None:
-    """Links to other pages with this pair, its numbers as files, and candidate answers."""
+    """Links to other pages with this pair, and candidate answers."""
     page = read.page
     model = {"model": page.model or ""}
     pair = model | {"first": page.pair.first, "second": page.pair.second}
@@ -137,7 +114,6 @@ def _below(read: Read) -> None:
             # A pair too long for a link is there all the same: the pages of a session share it.
             page_style.page_link(name, pair if fits_a_link(pair) else model, label)
     back_link.draw(page.pair.now)
-    downloads.draw(read)
     if candidates.fits(read.checkpoint):
         candidates.draw(PAGE, read.checkpoint)
 

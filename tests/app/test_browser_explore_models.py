@@ -17,9 +17,10 @@ EXCHANGED = {"first": "dog playing cat", "second": "cat playing dog"}
 TWO_SIDED = {"model": "test-two-sided", "first": "the dog is playing outside", "second": "a dog is not playing"}
 
 
-def saved(page, name):
+def saved(page, figure):
+    page.get_by_label("Save a figure").select_option(label=figure)
     with page.expect_download() as waiting:
-        page.get_by_role("button", name=name).filter(visible=True).first.click()
+        page.get_by_role("button", name="Save the figure as SVG").click()
     return waiting.value.suggested_filename, waiting.value.path().read_text()
 
 
@@ -38,7 +39,7 @@ def test_on_a_projector_no_heading_of_the_matrix_is_cut(open_page):
 
 
 def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
-    page = open_page(link(**TWO_SIDED, select="x2"))
+    page = open_page(link(**TWO_SIDED, select="x2", open="details"))
     expect(page.get_by_label("Premise", exact=True)).to_be_visible()
     grid = page.locator(".matrix").filter(visible=True)
     expect(grid).to_have_count(1)
@@ -58,8 +59,8 @@ def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
     expect(none).to_be_focused()
     expect(page.locator(".bars .of-nothing").filter(visible=True)).to_contain_text("(no word)")
     expect(page.locator(PRESSED)).to_have_text(["dog"])
-    assert ">(no word)<" in saved(page, "Save the matrix as SVG")[1]
-    page.get_by_role("button", name="Where the premise looks").click()
+    assert ">(no word)<" in saved(page, "Matrix")[1]
+    page.get_by_role("button", name="Show where the premise looks").filter(visible=True).click()
     page.wait_for_url(re.compile("direction=premise"))
     page.reload()
     page.wait_for_selector(".pairlens footer")
@@ -78,10 +79,8 @@ def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
 def effects_by_every_gesture(page):
     """Effects of words and links on a page with two directions, seen from the premise."""
     panel = page.locator("section.effects")
-    expect(panel.locator("li .number").filter(has_text=re.compile(r"\d"))).to_have_count(6)
+    expect(panel.locator("li .number").filter(has_text=re.compile(r"\d"))).to_have_count(10)
     expect(page.locator(".text .chip .effect:not([hidden])").first).to_be_visible()
-    panel.get_by_role("button", name="Show all words").click()
-    expect(panel.locator("li:not(.effect-axis)")).to_have_count(10)
     panel.locator('.side[data-role="hypothesis"] .word', has_text="not").click()
     expect(page.locator(PRESSED)).to_have_text(["not"])
     panel.get_by_label("Method").select_option("integrated-gradients")
@@ -89,35 +88,31 @@ def effects_by_every_gesture(page):
     expect(panel).to_contain_text("Completeness: the bars add up to")
     panel.get_by_role("button", name="More about this figure").click()
     expect(panel.locator("p.more")).to_contain_text("What it cannot tell")
-    page.get_by_role("button", name="What each link does", exact=True).click()
     links = page.locator("section.links")
-    expect(links.locator("h2").filter(visible=True)).to_contain_text(
+    links.get_by_role("button", name="what each link does").click()
+    expect(links.locator("section h2").filter(visible=True)).to_contain_text(
         "What each link of the premise into the hypothesis"
     )
     links.get_by_role("button", name="is divided by its sum").click()
     expect(links.get_by_text("Kendall’s τ-b").filter(visible=True)).to_be_visible()
     page.wait_for_url(re.compile("links=renormalised"))
+    expect(page.locator("section.attention_map .matrix").filter(visible=True)).to_have_count(2)
+    assert "What each link of the premise" in saved(page, "Effects of links")[1]
+    links.get_by_role("button", name="what each link does").click()
     expect(page.locator("section.attention_map .matrix").filter(visible=True)).to_have_count(1)
-    assert "What each link of the premise" in saved(page, "Save the effects of links as SVG")[1]
-    page.get_by_role("button", name="Where the premise looks").click()
-    page.get_by_role("button", name="What each link does", exact=True).click()
-    expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
 
 
 def test_cells_whose_weight_and_effect_disagree_are_marked_in_both_matrices(open_page):
     page = open_page(link(model="test-two-sided", direction="premise", links="kept"))
-    marked = page.locator(".matrix").filter(visible=True).locator(".disagreeing")
-    switch = page.get_by_role("button", name="What each link does", exact=True)
     for title in ("What each link of the premise into the hypothesis", "Where each word of the premise looks"):
-        expect(page.locator(".attention h2").filter(visible=True)).to_contain_text(title)
-        expect(marked.locator("circle")).to_have_count(3)
-        expect(marked.locator("path")).to_have_count(1)
-        expect(page.get_by_text("ring: much weight, little effect").filter(visible=True)).to_be_visible()
-        switch.click()
+        panel = page.locator(".attention").filter(visible=True).filter(has_text=title)
+        expect(panel.locator(".disagreeing circle")).to_have_count(3)
+        expect(panel.locator(".disagreeing path")).to_have_count(1)
+        expect(panel.get_by_text("ring: much weight, little effect")).to_be_visible()
 
 
 def test_matches_of_phrases_are_changed_by_keyboard_and_slider(open_page):
-    page = open_page(link(model="test-te"))
+    page = open_page(link(model="test-te", open="what-if"))
     panel = page.get_by_label("What if", exact=True)
     panel.get_by_label("Match of (the hypothesis)").select_option(label="1 A")
     panel.get_by_label("Match with (the premise)").select_option(label="2 animal")
@@ -138,7 +133,7 @@ def test_matches_of_phrases_are_changed_by_keyboard_and_slider(open_page):
 
 
 def test_training_rows_like_the_pair_open_on_explore(open_page):
-    page = open_page(link(model="test-other"))
+    page = open_page(link(model="test-other", open="how-sure"))
     panel = page.get_by_label("Like these", exact=True)
     expect(panel.locator(".how")).to_contain_text("The nearest of 3 of 9 training rows by the vector")
     expect(panel.locator("h3")).to_have_text(["entailment", "neutral"])
@@ -154,19 +149,16 @@ def test_training_rows_like_the_pair_open_on_explore(open_page):
 
 
 def test_ribbons_that_cross_a_word_are_outlined_and_named_next_to_the_verdict_without_them(open_page):
-    page = open_page(link(**TWO_SIDED | EXCHANGED, select="x1"), **PHONE)
+    page = open_page(link(**TWO_SIDED | EXCHANGED, select="x1", open="what-if"), **PHONE)
     expect(ribbons(page, "of-mine")).to_have_count(1)
     assert ribbons(page, "outline").count() == 3, "all three words' ribbons, and no one else's"
-    line = page.locator("span.crossed")
-    expect(line).to_have_text(re.compile(r"^“cat” is crossed by “dog” and “playing” \(q = 0\.\d\d\)$"))
-    expect(chip(page, "hypothesis", "cat")).to_have_attribute(
-        "aria-label", re.compile("crossed by “dog” and “playing”")
-    )
+    word = chip(page, "hypothesis", "cat")
+    expect(word).to_have_attribute("aria-label", re.compile(r"crossed by “dog” and “playing” \(q = 0\.\d\d\)$"))
     own = page.locator('[data-part="verdict"]').inner_text()
     page.get_by_role("button", name="Crossing words not counted").click()
     expect(page.locator(".verdict .what-if")).to_contain_text("What if: crossing words not counted (q = 0)")
     expect(page.locator(".verdict .as-trained")).to_contain_text(own.split(",")[0].lower())
-    expect(line).to_contain_text("q = 0.00")
+    expect(word).to_have_attribute("aria-label", re.compile("q = 0.00"))
     page.wait_for_url(re.compile("edits=uncrossed"))
     page.reload()
     expect(page.locator(".as-trained")).to_have_count(1)
@@ -175,24 +167,26 @@ def test_ribbons_that_cross_a_word_are_outlined_and_named_next_to_the_verdict_wi
 
 
 def test_a_softmax_at_another_temperature_is_marked_as_what_if(open_page):
-    page = open_page(link(model="nli-attconv-light", select="x2"))
+    page = open_page(link(model="nli-attconv-light", select="x2", open="what-if how-sure details"))
     own = page.locator('[data-part="verdict"]').inner_text()
-    expect(page.get_by_text("against people’s word alignments")).to_be_visible()
+    measured = page.locator(".attention .more", has_text="against people’s word alignments")
+    expect(measured).to_have_count(1)
     sharp = page.locator('[data-cell="1,1"]').get_attribute("aria-label")
     page.get_by_label("Temperature of the attention").select_option("50")
     expect(page.locator(".verdict .what-if")).to_contain_text("What if: attention at temperature 50")
     expect(page.locator(".verdict .trained")).to_contain_text(own.split(",")[0].lower())
     assert page.locator('[data-cell="1,1"]').get_attribute("aria-label") != sharp
     page.wait_for_url(re.compile(r"edits=temperature\+50"))
-    file, svg = saved(page, "Save the matrix as SVG")
+    file, svg = saved(page, "Matrix")
     assert re.search("-attention-[0-9a-f]{6}.svg$", file)
     assert "what if: attention at temperature 50" in " ".join(re.sub("<[^>]*>", " ", svg).split())
     come_to_rest(page)
     # Its numbers are another file than the model's own, and what was measured on these is not said of it.
+    page.get_by_test_id("stSidebar").get_by_text("Save and open").click()
     with page.expect_download() as numbers:
         page.get_by_role("button", name="Attention (CSV)").click()
     assert numbers.value.suggested_filename.endswith(file[-18:].replace(".svg", ".csv"))
-    expect(page.get_by_text("against people’s word alignments")).to_have_count(0)
+    expect(measured).to_have_count(0)
     # Faithfulness is computed on request, and each number has a tooltip.
     panel = page.locator(".panel.belief")
     panel.get_by_role("button", name="Compute the faithfulness").click()
@@ -200,7 +194,7 @@ def test_a_softmax_at_another_temperature_is_marked_as_what_if(open_page):
     page.wait_for_url(re.compile("believed=on"))
     panel.get_by_role("button", name="More about: Permuted attention").click()
     expect(panel.get_by_text("Jain & Wallace 2019, section 4.2.1")).to_be_visible()
-    file, svg = saved(page, "Save the measures as SVG")
+    file, svg = saved(page, "Measures")
     assert file.startswith("pairlens-believed-") and "Random orders" in re.sub("<[^>]*>", " ", svg)
 
 
@@ -243,18 +237,18 @@ def test_back_goes_back_with_one_press_from_every_page_and_two_with_two(open_pag
 
 
 def test_a_saved_figure_names_model_pair_verdict_and_list(open_page):
-    page = open_page(link(select="x2"))
+    page = open_page(link(select="x2", open="details"))
     verdict = page.locator('[data-part="verdict"]').inner_text().split(", ")[0].lower()
-    figures = [saved(page, f"Save the {what} as SVG") for what in ("matrix", "ribbons", "bars", "filters")]
+    figures = [saved(page, what) for what in ("Matrix", "Ribbons", "Context", "Filters")]
     for _, text in figures:
         assert f"Test light: {verdict} " in re.sub("<[^>]*>", " ", text)
         assert all(sentence in text for sentence in (f"Premise: {PAIR['first']}", f"Hypothesis: {PAIR['second']}"))
         assert "<image" not in text
     assert "won by “dog”" in figures[3][1]
     page.locator(".filters .choice", has_text="neutral").click()
-    figures.append(saved(page, "Save the filters as SVG"))
+    figures.append(saved(page, "Filters"))
     assert "strongest towards neutral (8 of 12)" in figures[4][1]
     page.get_by_role("button", name="Swap sides").click()
     expect(chip(page, "premise", "dog")).to_be_visible()
-    figures.append(saved(page, "Save the filters as SVG"))
+    figures.append(saved(page, "Filters"))
     assert len({name for name, _ in figures}) == 6

@@ -216,12 +216,13 @@ def test_explore_leads_to_both_filters_of_the_pair(open_page):
 
 
 def test_explore_lists_the_words_of_each_window(open_page):
-    page = open_page("/?" + urlencode({"model": "test-qa-bare", **QUESTION}))
+    page = open_page("/?" + urlencode({"model": "test-qa-bare", **QUESTION, "open": "details"}))
     panel = page.get_by_label("How the windows match")
     expect(panel.locator("tbody tr")).to_have_count(3)
     expect(panel.locator("tbody .ngram").nth(1)).to_have_text(re.compile("^(is a dog outside|none is alike)$"))
+    page.get_by_label("Save a figure").select_option(label="Windows")
     with page.expect_download() as saved:
-        panel.get_by_role("button", name="Save the windows as SVG").click()
+        page.get_by_role("button", name="Save the figure as SVG").click()
     figure = saved.value.path().read_text()
     assert "How the windows match: 3 of 3" in figure and QUESTION["first"] in figure
     expect(page.locator(".filters thead")).not_to_contain_text("answer")
@@ -229,7 +230,7 @@ def test_explore_lists_the_words_of_each_window(open_page):
 
 
 def test_explore_shows_the_filters_of_either_text(open_page):
-    page = open_page("/?" + urlencode({"model": "test-qa", **QUESTION}))
+    page = open_page("/?" + urlencode({"model": "test-qa", **QUESTION, "open": "details"}))
     panel = page.locator(".filters")
     strongest = panel.get_by_role("button", name=re.compile("^Strongest")).first  # the selected word's follow
     expect(page.locator("section.effects li").first).to_be_visible()

@@ -30,11 +30,11 @@ def shown(page, head):
 
 
 def test_a_head_is_chosen_and_goes_along(open_page, tmp_path):
-    page = open_page("/?" + urlencode({"model": "small-bert", **PAIR}), wait=".attention_heads")
+    page = open_page("/?" + urlencode({"model": "small-bert", **PAIR, "open": "details"}), wait=".attention_heads")
     shown(page, "mean of all layers and heads")
     mean = first_row(page)
     expect(page.locator(CHOSEN)).to_have_count(0)
-    expect(page.locator(".attention_map:visible .stays")).to_contain_text("to special tokens")
+    expect(page.locator(".attention_map:visible .more").first).to_contain_text("to special tokens")
 
     page.locator('[data-head="2.3"]').click()
     shown(page, "layer 2, head 3")
@@ -56,10 +56,10 @@ def test_a_head_is_chosen_and_goes_along(open_page, tmp_path):
     assert first_row(page) not in (mean, clicked)
     expect(page.locator('[data-head="3.4"]')).to_be_focused()
 
-    page.get_by_role("button", name="Where the premise looks").click()
+    page.get_by_role("button", name="Show where the premise looks").filter(visible=True).click()
     expect(page.locator('[data-head="1.1"]')).to_have_attribute("aria-label", re.compile("a word of the premise gives"))
     page.wait_for_url(re.compile("direction=premise"))
-    page.get_by_role("button", name="Where the hypothesis looks").click()
+    page.get_by_role("button", name="Show where the hypothesis looks").filter(visible=True).click()
     page.wait_for_url(lambda url: "direction=" not in url)
     again = open_page(page.url, wait=".attention_heads")
     shown(again, "layer 3, head 4")

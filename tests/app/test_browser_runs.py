@@ -48,7 +48,7 @@ class Wire:
 
 
 def test_after_enter_in_a_box_the_page_runs_once_as_a_fragment_and_the_menu_stays(open_page):
-    page = open_page("/?" + urlencode({"model": "test-light"} | PAIR))
+    page = open_page("/?" + urlencode({"model": "test-light", "open": "details"} | PAIR))
     wire = Wire(page)
     expect(page.locator(".effects .number").first).to_have_text(re.compile(r"\d"))  # nothing is computed any more
     come_to_rest(page)

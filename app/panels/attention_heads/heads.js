@@ -196,7 +196,7 @@ export function headsOf(record, { head: { title, stacks, own } }) {
 }
 
 PANELS.attention_heads = {
-  place: "beside",
+  place: "details",
   read: (records, _, page) => records.map((record) => headsOf(record, page)),
   make: (view, data) => new HeadsPanel(view, data),
 };

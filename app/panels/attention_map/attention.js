@@ -47,6 +47,7 @@ class AttentionMatrix extends MatrixPanel {
       "Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.",
     ];
     const { agreement, verdict } = this.view.data;
+    more.push(agreement?.rows === rows && `${agreement.text}. `, stays);
     const changed = verdict?.what_if; // what is unlike the model as it was trained
     const title = this.title();
     return {
@@ -55,10 +56,8 @@ class AttentionMatrix extends MatrixPanel {
       how: how[show],
       more: more.filter(Boolean).join(""),
       scale: this.scale,
-      // How well it agrees with people, where that was measured, and what a transformer's words give to others.
-      remarks: [agreement?.rows === rows && html("span", agreement.text), stays && html("span.stays", stays)],
       what: "matrix",
-      buttons: this.view.linkSwitch?.(),
+      buttons: this.view.turns?.(rows),
       file: `attention-of-${rows}${show === "weight" ? "" : `-${show}`}`,
     };
   }

@@ -8,10 +8,10 @@ import { Matrix } from "./matrix.js";
 export class MatrixPanel extends Matrix {
   constructor(view, attention) {
     super(view, attention);
-    const { title, headed = title, how, more, scale, remarks = [], what, file, buttons = [] } = this.labels;
+    const { title, headed = title, how, more, scale, what, file, buttons = [] } = this.labels;
     this.frame.setAttribute("aria-label", title);
     this.disagree = html("span", { hidden: true }, "ring: much weight, little effect; diamond: the other way round");
-    const key = fill(legend(...scale), {}, [this.scrolls, remarks, this.disagree]);
+    const key = fill(legend(...scale), {}, [this.scrolls, this.disagree]);
     const saves = saveButtons(view, what, () => ({ file, title, elements: [this.frame, key] }));
     this.element = html(
       "section.attention",
@@ -24,7 +24,7 @@ export class MatrixPanel extends Matrix {
   }
 
   // What it is, how to read it (one line, and more on demand), what its colours mean with both ends of their scale, and
-  // what is saved under which name. `headed`: the title as it stands above the matrix; `remarks`: beside the scale.
+  // what is saved under which name. `headed`: the title as it stands above the matrix.
   /** @returns {any} */
   get labels() {
     return {};

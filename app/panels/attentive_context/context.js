@@ -60,11 +60,10 @@ class ContextPanel {
         this.map?.apart
           ? `One mix of words for each line of ${the(columns)}: over each line the weights add up to 100\u00a0%.`
           : `The mix of ${columns} words that the model reads together with it.`,
-        `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the model reads it beside the word, a convolution also beside the word’s neighbours.`,
       ),
       this.bars(weights[row], 1, column, this.none?.weights[row]),
       this.nearest(row),
-      this.won(row),
+      this.won(rows, row),
     ];
   }
 
@@ -75,25 +74,25 @@ class ContextPanel {
         "Who looks at ",
         columns,
         column,
-        `The share of its weight that each ${rows} word puts here.`,
-        "These shares need not add up to 1: each belongs to another row of the matrix.",
+        `The share of its weight that each ${rows} word puts here; they need not add up to 1.`,
       ),
       this.bars(
         weights.map((row) => row[column]),
         0,
         null,
       ),
+      this.won(columns, column),
     ];
   }
 
-  heading(title, role, index, how, more) {
+  heading(title, role, index, how) {
     const word = this.view.sideOf(role).tokens[index];
-    const saves = saveButtons(this.view, "bars", () => ({
+    const saves = saveButtons(this.view, "context", () => ({
       file: `context-${role}-${index + 1}`,
       title: title + word,
       elements: [this.element.querySelector(".bars")],
     }));
-    return heading([title, html("bdi.selected", { "data-part": "context-word" }, word)], how, more, saves);
+    return heading([title, html("bdi.selected", { "data-part": "context-word" }, word)], how, "", saves);
   }
 
   ranked(weights, edge) {
@@ -181,13 +180,23 @@ class ContextPanel {
     return first === undefined ? "" : tokens[first];
   }
 
-  won(row) {
+  // The filters that a word has won, and the one of them that says most about the verdict's classes.
+  won(role, index) {
     const { sides = [] } = this.view.dataOf("filter_provenance") ?? {};
-    const filters = sides.find((side) => side.role === this.record.rows)?.filters;
+    const filters = sides.find((side) => side.role === role)?.filters;
     if (!filters) return null;
-    const count = filters.filter(({ position }) => position === row).length;
-    const text = `This word is at the centre of the winning n-gram in ${count} of ${plural(filters.length, "filter", "filters")}.`;
-    return html("p.nearest.soft", text);
+    const won = filters.filter(({ position }) => position === index);
+    const text = `This word is at the centre of the winning n-gram in ${won.length} of ${plural(filters.length, "filter", "filters")}`;
+    return html("p.nearest.soft", text, won.length > 0 && won[0].shares.length > 0 && this.strongest(won), ".");
+  }
+
+  strongest(won) {
+    const towards = won.flatMap(({ index, shares }) => {
+      const mean = shares.reduce((a, b) => a + b, 0) / shares.length;
+      return shares.map((share, i) => ({ index, label: this.view.data.verdict.classes[i].label, push: share - mean }));
+    });
+    const { index, label } = towards.reduce((one, other) => (other.push > one.push ? other : one));
+    return `; the strongest, filter ${index}, pushes towards ${label}`;
   }
 }
 

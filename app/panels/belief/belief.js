@@ -142,6 +142,7 @@ class BeliefPanel {
 }
 
 PANELS.belief = {
+  place: "how-sure",
   asks: (_, { why }) => [why],
   make: (view, frame) => new BeliefPanel(view, frame),
 };

@@ -24,28 +24,20 @@ const UNSIGNED = {
     "A longer bar: the verdict would begin to change faster with this word’s vector. A length has no sign.",
   attention: "A longer bar: the word receives more attention. It has no sign, and is not an effect.",
 };
-const FIRST = 3; // words of a sentence that have a bar before more are asked for
 
 class EffectsPanel {
   constructor(view, frame) {
     this.view = view;
     this.frame = frame;
-    this.open = false;
     const methods = frame.methods.map(({ name, cost }) => {
       const { title } = METHODS[name];
       return [name, cost ? `${title} (${cost})` : title];
     });
     this.method = chooser(methods, "", (method) => this.choose(method));
-    this.whole = linkButton("", "Show all words, or the longest bars only", () => {
-      this.open = !this.open;
-      this.draw();
-      this.whole.focus();
-    });
     this.after = html("div.soft");
     this.head = html("div");
     this.body = html("div.words-and-bars.halves");
     this.answer = view.answer("why", "Computing …", "word effects");
-    this.answer.element.classList.add("way");
     this.element = html("section", { "aria-label": this.title }, this.head, this.body, this.after);
   }
 
@@ -82,6 +74,13 @@ class EffectsPanel {
     }));
   }
 
+  // The words are marked while the bars are behind their door.
+  prepare() {
+    const { cost } = this.asked;
+    this.answer.say(cost ? `Computing word effects, ${cost} …` : "Computing word effects …");
+    this.view.question("why", this.wanted(this.view.asked));
+  }
+
   draw() {
     const { view, asked } = this;
     this.method.value = asked.name;
@@ -89,9 +88,6 @@ class EffectsPanel {
       this.headed = asked.name;
       refill(this.head, this.heading(asked));
     }
-    this.whole.textContent = this.open ? "Longest bars only" : "All words";
-    this.answer.say(asked.cost ? `Computing, ${asked.cost} …` : "Computing …");
-    view.question("why", this.wanted(view.asked));
     const sides = this.words();
     this.range = rangeOf(
       sides.flatMap(({ words }) => words),
@@ -136,7 +132,7 @@ class EffectsPanel {
     }));
     const chosen = html("label.way.screen.soft", "Method ", this.method);
     const printed = html("span.way.soft.on-paper", this.asked.title);
-    return heading([this.title, " ", chosen, printed, this.answer.element], reading, more, [this.whole, saves]);
+    return heading([this.title, " ", chosen, printed], reading, more, saves);
   }
 
   completeness([sum, whole]) {
@@ -149,10 +145,7 @@ class EffectsPanel {
     const ranked = this.range.known
       ? [...words].sort((a, b) => Math.abs(b.effect ?? 0) - Math.abs(a.effect ?? 0) || a.index - b.index)
       : words;
-    const shown = this.open ? ranked : ranked.slice(0, FIRST);
-    const lines = shown.map((word) => this.line(side, word));
-    // The axis takes a line, which the first screen has no room for.
-    return this.open ? barList(side.role, [...lines, axisLine(this.range)]) : barList(side.role, lines, this.range);
+    return barList(side.role, [...ranked.map((word) => this.line(side, word)), axisLine(this.range)]);
   }
 
   line(side, word) {
@@ -176,7 +169,7 @@ class EffectsPanel {
 }
 
 PANELS.effects = {
-  place: "first",
+  place: "details",
   asks: (_, { why }) => [why],
   make: (view, frame) => new EffectsPanel(view, frame),
 };

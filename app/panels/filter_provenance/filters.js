@@ -436,6 +436,7 @@ export function filtersOf(records, { logits }) {
 }
 
 PANELS.filter_provenance = {
+  place: "details",
   kinds: ["filter_provenance", "filter_products"],
   read: (records, explanation) =>
     records.some(({ kind }) => kind === "filter_provenance") ? [filtersOf(records, explanation)] : [],

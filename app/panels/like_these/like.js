@@ -61,4 +61,8 @@ function line({ row: { first, second, data }, cosine }, model) {
   return html("li", html("span.number", cosine.toFixed(3)), pair);
 }
 
-PANELS.like_these = { asks: () => [{}], make: (view) => new LikeThesePanel(view) };
+PANELS.like_these = {
+  place: "how-sure",
+  asks: (_, { why }) => (why.like ? [{}] : []),
+  make: (view) => new LikeThesePanel(view),
+};

@@ -4,6 +4,7 @@ import {
   choice,
   chooser,
   exactPercent,
+  fill,
   html,
   linkButton,
   plural,
@@ -162,22 +163,18 @@ class LinksPanel {
     this.knockouts = knockouts; // of a transformer, whose links are cut before the softmax
     this.matrices = [];
     view.cutLinks = null; // those of this drawing, which mark the weights' own matrix too
-    this.back = view.lone
-      ? html(
-          "div.screen",
-          linkButton("Back to where it looks", "Show where each word looks", () => view.ask({ links: "" })),
-        )
-      : null;
+    this.switch = linkButton("", "Compute or hide what each link does", () =>
+      view.ask({ links: view.asked.links ? "" : "kept" }),
+    );
+    this.computed = html("div");
     this.rule = html("div.choices.wraps", { role: "group", "aria-label": "The rest of the row" });
     this.answer = view.answer("links", "Ablating attention weights …", "link effects");
     this.maps = html("div");
     this.element = html(
       "section",
       { "aria-label": "What each link does" },
-      this.back,
-      this.rule,
-      this.answer.element,
-      this.maps,
+      html("div.headline", html("h2", "What each link does"), this.switch),
+      fill(this.computed, {}, [this.rule, this.answer.element, this.maps]),
     );
   }
 
@@ -191,7 +188,8 @@ class LinksPanel {
   draw() {
     const { view } = this;
     const { links: asked, layer } = view.asked;
-    this.element.hidden = !asked;
+    this.computed.hidden = !asked;
+    this.switch.textContent = asked ? "Hide" : "Compute";
     view.question("links", asked && { links: asked, ...(layer && { layer: Number(layer) }) });
     if (!asked) return;
     const maps = this.answer.value;
@@ -267,7 +265,7 @@ const cuttable = ({ kind, scores, own }) =>
   kind === "attention_map" ? scores.length + (own ?? []).length > 0 : ATTENDING.includes(kind);
 
 PANELS.links = {
-  place: "main",
+  place: "details",
   asks: ({ evidence }, { why }) => (evidence.some(cuttable) ? [why] : []),
   make: (view, frame) => new LinksPanel(view, frame),
 };

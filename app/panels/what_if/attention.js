@@ -73,7 +73,6 @@ export class AttentionEditor {
     this.element = html("div.weights-by-hand.mid");
     this.whole = html("div.whole.controls.mid.screen", { role: "group", "aria-label": "Change all of the attention" });
     this.timer = 0;
-    this.gestures = null;
   }
 
   // The map whose words are looked at, where there are several.
@@ -93,10 +92,13 @@ export class AttentionEditor {
     return this.view.restOfRow ?? RULES[0][0];
   }
 
+  listen() {
+    for (const map of this.maps) this.listenTo(map);
+  }
+
   draw() {
     if (!this.maps.length) return;
     const { map } = this;
-    this.gestures ??= this.maps.map((one) => this.listenTo(one)).filter(Boolean);
     const matrix = this.matrixOf(map);
     const [row, selected] = matrix?.selected ?? [null, null];
     const column = selected ?? (matrix?.onNone ? matrix.count - 1 : null);
@@ -118,8 +120,8 @@ export class AttentionEditor {
 
   listenTo(map) {
     const matrix = this.matrixOf(map);
-    if (!matrix?.frame) return null;
-    return new CellGestures(matrix, {
+    if (!matrix?.frame) return;
+    new CellGestures(matrix, {
       moved: (at, weight) => this.show(at, weight),
       released: (at, weight, byKey) => {
         this.setCell(map, at, weight, byKey ? { cell: at, map } : null, matrix.part(at));
@@ -131,7 +133,7 @@ export class AttentionEditor {
   make(regain, text, stays = this.view.selection) {
     clearTimeout(this.timer);
     if (this.view.editing) this.timer = setTimeout(() => this.make(regain, text, stays), PAUSE);
-    else this.panel.make(regain, text, stays, this.panel.open);
+    else this.panel.make(regain, text, stays);
   }
 
   // `regain`: where the keyboard is then.

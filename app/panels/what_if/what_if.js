@@ -27,9 +27,6 @@ class WhatIfPanel {
   constructor(view, data) {
     this.view = view;
     this.data = data;
-    this.open = false;
-    this.reopens = view.opens;
-    view.opens = false;
     const more = [
       "Each change works on the words as they are after the one before. Going back undoes the changes behind a step, and they stay in the list until you make another one; typing a sentence anew ends the list. ",
       `Δp is by how much one change moved the probability of “${data.followed}”, the verdict on the pair as typed. `,
@@ -51,14 +48,12 @@ class WhatIfPanel {
     this.attention = new AttentionEditor(this);
     this.editor = html(
       "div.editor.mid",
-      { role: "group", "aria-label": "Change the selected word", onkeydown: (event) => this.escape(event) },
+      { role: "group", "aria-label": "Change the selected word" },
       this.word,
       this.typed,
       this.offers,
       data.maps.length ? this.attention.element : null,
     );
-    this.opener = this.button("Change …", "Change the selected word", () => this.unfold(true), { name: "open" });
-    this.opener.classList.add("opener");
     this.whole = html("div.whole.controls.mid.screen", this.ofTheSentences());
     this.smallest = html("div.smallest.mid", { "aria-live": "polite" });
     const trying = data.cost ? `Trying changes, at most ${data.cost} …` : "Trying changes …";
@@ -68,9 +63,9 @@ class WhatIfPanel {
     this.element = html(
       "section",
       { "aria-label": "What if" },
-      heading("What if", `Click ${what} above, change it here, and compare the verdicts.`, more, saves),
+      heading(null, `Click ${what} above, change it here, and compare the verdicts.`, more, saves),
       this.list && beforeAndAfter(data),
-      html("div.screen", this.opener, this.editor),
+      html("div.screen", this.editor),
       this.whole,
       data.scores.length ? this.attention.element : null,
       data.maps.length + data.scores.length ? this.attention.whole : null,
@@ -108,11 +103,9 @@ class WhatIfPanel {
     (same ?? other)?.focus({ preventScroll: true });
   }
 
-  // Ask for edits in their text form. `stays`: the words that are selected then, none unless they are told; `open`:
-  // whether the sheet of a phone is open then.
-  make(name, edits, stays = {}, open = false) {
+  // Ask for edits in their text form. `stays`: the words that are selected then, none unless they are told.
+  make(name, edits, stays = {}) {
     this.view.regain = name;
-    this.view.opens = open;
     this.view.edit({ make: [edits].flat() }, stays);
   }
 
@@ -292,9 +285,7 @@ class WhatIfPanel {
             { name: "swap" },
           ),
         ),
-      this.button("Close", "Close", () => this.unfold(false)),
     );
-    this.word.lastChild.classList.add("close");
   }
 
   // Words that may stand in its place, by what they are to it.
@@ -375,16 +366,13 @@ class WhatIfPanel {
 
   draw() {
     const { now } = this;
-    this.editor.hidden = this.opener.hidden = !now;
+    this.editor.hidden = !now;
     const key = now && [now.side.role, now.side.axis, now.index, this.chosen.length].join();
     if (key !== this.drawn) {
       this.drawn = key;
       this.input.value = "";
       this.allow();
-      if (now) {
-        this.drawWord(now);
-        refill(this.opener, `Change “${now.side.tokens[now.index]}” …`);
-      }
+      if (now) this.drawWord(now);
     }
     this.view.question("offers", now && {});
     const offers = `${key} ${Boolean(this.offered.value)}`;
@@ -392,25 +380,13 @@ class WhatIfPanel {
       this.offers_drawn = offers;
       this.drawOffers(now);
     }
-    if (!now) this.unfold(false);
-    else if (this.reopens) this.unfold(true);
-    this.reopens = false;
     this.attention.draw();
     this.drawSmallest();
   }
 
-  // On a phone the editor is a sheet at the lower edge.
-  unfold(open) {
-    this.open = open;
-    this.editor.classList.toggle("open", open);
-    this.opener.setAttribute("aria-expanded", String(open));
-  }
-
-  escape(event) {
-    if (event.key !== "Escape") return;
-    event.preventDefault(); // the word stays selected
-    this.unfold(false);
-    this.opener.focus();
+  // Cells are dragged in the matrix while the door is closed, too.
+  ready() {
+    this.attention.listen();
   }
 
   // Keys of the whole page.
@@ -457,7 +433,7 @@ export function whatIfOf(explanation, { verdict, why: { what_if: given, costs } 
 }
 
 PANELS.what_if = {
-  place: "changes",
+  place: "what-if",
   asks: (explanation, page) => [whatIfOf(explanation, page)],
   make: (view, data) => new WhatIfPanel(view, data),
 };
