@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from math import inf
@@ -15,6 +16,9 @@ from core.evidence import AttentionMap, Record
 from core.external import card as guests
 from core.external.folder import is_external as is_external_folder
 from core.models import REGISTRY
+
+SECOND_OPINIONS = "guest-minilm", "guest-minibert"
+"""External models, the best one first."""
 
 
 class Listed(NamedTuple):
@@ -100,6 +104,17 @@ def titles(models: Mapping[str, Listed]) -> dict[str, str]:
 
 def _title(card: Card) -> str:
     return f"{card['title']} (small, for the lessons)" if for_lessons(card) else str(card["title"])
+
+
+def second_opinion(card: Card) -> Listed | None:
+    """The model that also judges the pairs of a model of three classes: the one that PAIRLENS_SECOND names ("off":
+    none), else the first of :data:`SECOND_OPINIONS` that is installed and another one."""
+    named = os.environ.get("PAIRLENS_SECOND")
+    if len(card["labels"]) != 3:
+        return None
+    models = offered(lambda other: other["task"] == card["task"] and {*other["labels"]} == {*card["labels"]})
+    names = [named] if named else SECOND_OPINIONS
+    return next((models[name] for name in names if name in models and models[name].card != card), None)
 
 
 def is_external(card: Card) -> bool:

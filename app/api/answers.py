@@ -28,7 +28,7 @@ from core.effects.question import Question
 from core.effects.reason import quick_reason, reason_for
 from core.effects.words import SAMPLING, TAKEN_AWAY
 from core.errors import UserError
-from core.evidence import BOTH, Explanation, Sentence
+from core.evidence import BOTH, AttentionMap, Explanation, Sentence
 from core.evidence.codec import to_dict
 from core.evidence.edges import link_edges
 from core.evidence.effects import Effects, LinkEffects
@@ -229,6 +229,13 @@ def explain(asked: ExplainRequest, progress: Progress) -> Explanation:
     if asked.word.side >= len(sides) or asked.word.index >= len(sides[asked.word.side].tokens):
         raise UserError("there is no such word in this pair: word.side and word.index count from 0")
     return with_nearest(checkpoint, explanation, asked.word.index, sides[asked.word.side].role)
+
+
+@answers("preview", PairRequest, kept=False)
+def preview(asked: PairRequest, progress: Progress) -> Explanation:
+    """The verdict after the edits with its attention alone: quick enough to follow a slider."""
+    checkpoint, first, second = asked.pair
+    return explain_under(checkpoint, first, second, acting(asked.parsed_edits), records=(AttentionMap,))
 
 
 def _sides(explanation: Explanation) -> tuple[Sentence, ...]:

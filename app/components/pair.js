@@ -3,9 +3,10 @@
 
 import { drawn, factsOf, wordOf } from "../panels/effects/bars.js";
 import { barsOf, strongestWord } from "../panels/effects/records.js";
-import { Answer } from "./ask.js";
+import { Answer, ask } from "./ask.js";
 import { html, linkButton, the } from "./elements.js";
-import { panelsOf, sidesOf } from "./evidence.js";
+import { isWordMap, panelsOf, sidesOf, withChances } from "./evidence.js";
+import { Reason } from "./reason.js";
 import { TextPanel } from "./text.js";
 import { Tools } from "./tools.js";
 import { drawVerdict } from "./verdict.js";
@@ -102,12 +103,50 @@ class PairView extends View {
   arrived(kind) {
     this.choose();
     this.draw();
-    if (!["explain", "offers"].includes(kind)) this.refit();
+    if (!["explain", "offers", "preview"].includes(kind)) this.refit();
   }
 
   // What each word does to the verdict, where that is known.
   get effects() {
     return this.answers.get("why")?.value ?? null;
+  }
+
+  /**
+   * Show the verdict and the ribbons under edits that are not made yet, while a slider moves: of several the newest.
+   * @param {string[]} edits in their text form; none to show the pair as it is
+   */
+  async preview(edits) {
+    const waiting = Boolean(this.trying);
+    this.trying = edits;
+    if (waiting) return;
+    this.root.classList.add("trying");
+    const { drawing, why, explanation } = this.data;
+    const { model, first, second, edits: made } = why.shown;
+    let asked = null;
+    while (asked !== this.trying && this.data.drawing === drawing) {
+      asked = this.trying;
+      const body = { model, first, second, edits: [...made, ...asked] };
+      try {
+        const shown = asked.length ? await ask("preview", body, this.leave.signal) : explanation;
+        if (this.data.drawing === drawing) this.show(shown, asked.length > 0);
+      } catch {
+        break; // it is told when the change is made
+      }
+    }
+    this.trying = null;
+    if (!asked.length) this.root.classList.remove("trying");
+  }
+
+  // Draw this explanation's verdict and weights in the place of those of the page.
+  show({ probabilities, evidence }, changed) {
+    const { verdict, notices } = this.data;
+    const what_if = verdict.what_if || (changed && "attention changed by hand");
+    const trained = verdict.trained ?? (changed ? verdict.classes : null);
+    const classes = withChances(verdict.classes, probabilities);
+    this.verdict.replaceWith(
+      (this.verdict = drawVerdict({ ...verdict, classes, what_if, trained }, notices, this.reason?.elements)),
+    );
+    for (const record of evidence.filter(isWordMap)) for (const panel of this.panels) panel.follows?.(record);
   }
 
   // By role, the bar of each word by the method that is asked for; nothing while they are computed.
@@ -172,6 +211,7 @@ class PairView extends View {
   build() {
     const { data } = this;
     const before = this.panels ?? [];
+    this.root.classList.remove("trying");
     this.directions = data.panels.flatMap(({ kind, data: { show, rows } }) =>
       kind === "attention_map" && show ? [rows] : [],
     );
@@ -186,11 +226,14 @@ class PairView extends View {
     const [main, beside] = ["main", "beside"].map((place) => this.elementsAt(place));
     const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
+    this.reason = data.why ? new Reason(this) : null;
+    this.verdict = drawVerdict(data.verdict, data.notices, this.reason?.elements);
     this.doors = data.why ? Object.keys(DOORS).map((place) => this.door(place)) : [];
     if (text) this.panels.unshift(text); // the others take the room that it leaves
+    if (this.reason) this.panels.unshift(this.reason);
     for (const panel of this.panels) panel.ready?.();
     return [
-      drawVerdict(data.verdict, data.notices),
+      this.verdict,
       text?.element,
       beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
       this.doors,

@@ -55,6 +55,12 @@ export class TextPanel {
     );
   }
 
+  // Weights that are tried out.
+  follows({ rows, columns, weights }) {
+    for (const map of this.maps) if (map.rows === rows && map.columns === columns) map.weights = weights;
+    this.drawRibbons();
+  }
+
   // Of the map in whose direction the page looks.
   get ribbons() {
     return this.maps.find(({ rows }) => rows === this.view.direction) || this.maps[0];

@@ -12,18 +12,20 @@ export const goldLabel = (gold) =>
   gold && said("gold", `Gold label${gold.source && ` (${gold.source})`}: `, gold.label);
 
 /**
+ * What a screen reader says again as a whole when the sentence under the verdict has come.
  * @param {import("./payloads").Verdict} verdict
  * @param {string[]} [notices]
+ * @param {any} [below] lines under the verdict
  */
-export function drawVerdict({ classes, model, what_if, meaning, gold, trained, alone, pinned }, notices) {
+export function drawVerdict({ classes, model, what_if, meaning, gold, trained, alone, pinned }, notices, below) {
   const { headline, bar, key } = sharesOf(classes);
   return html(
     "section.verdict.halves",
-    { "aria-label": "Verdict" },
+    { "aria-label": "Verdict", "aria-live": "polite", "aria-atomic": "true" },
     html(
       "div",
       html("div.said", { "data-part": "verdict" }, headline),
-      // A what-if takes the place of the model's name, and below of the sentence alone, so that nothing below moves.
+      // A what-if takes the place of the model's name, so that nothing below moves.
       what_if
         ? html("div.model.what-if.soft", { title: model }, html("b", `What if: ${what_if}`))
         : html("div.model.soft", html("bdi", model)),
@@ -36,10 +38,14 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
         "div.under.soft.wraps",
         key,
         goldLabel(gold),
-        !what_if && alone && said("alone", `On ${the(alone.judged)} alone: `, share(alone), alone.model),
         trained &&
           html("span.as-trained", said("trained", "As trained: ", share(named(trained))), sharesOf(trained).bar),
       ),
+    ),
+    html(
+      "div.below",
+      below,
+      alone && html("p.soft", said("alone", `On ${the(alone.judged)} alone: `, share(alone), alone.model)),
     ),
     pinned &&
       html(

@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app import panels
+from app.api.answers import KINDS
 from app.explore import heads, what_if
 from app.explore.reading import Read
 from app.explore.what_if import WhatIf
+from app.model_choice import second_opinion
+from app.models.card import first_result
 from app.page_state.explore import SHOWN
 from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint
@@ -44,6 +47,15 @@ class Knockouts:
 
 
 @dataclass(frozen=True)
+class Second:
+    """A second model for the pair, and where it was ``measured`` (SNLI dev 85 %)."""
+
+    model: str
+    title: str
+    measured: str
+
+
+@dataclass(frozen=True)
 class Why:
     """The panels' questions.
 
@@ -54,6 +66,8 @@ class Why:
     - ``timed``: whether answers state their number of passes;
     - ``negatable``: by role, the words before which “not” can stand;
     - ``like``: whether the model has an index of training rows;
+    - ``reasons``: whether the server says why in a sentence;
+    - ``second``: the model of the second opinion, None where there is none;
     - ``shows``: what the matrix can show, by name, and ``lead``: a sentence about its scores.
     """
 
@@ -67,6 +81,8 @@ class Why:
     costs: Mapping[str, str]
     negatable: Mapping[str, Sequence[int]]
     like: bool
+    reasons: bool
+    second: Second | None
     shows: Mapping[str, str]
     lead: str
     what_if: WhatIf
@@ -94,10 +110,21 @@ def why(read: Read) -> Why:
         },
         negatable={side.role: negatable([token.text for token in side.tokens]) for side in sides},
         like=has_index(checkpoint),
+        reasons="reason" in KINDS,
+        second=_second(checkpoint),
         shows=_shows(read.shown),
         lead=_lead(read.shown),
         what_if=what_if.panel(page, checkpoint, read.steps),
     )
+
+
+def _second(checkpoint: Checkpoint) -> Second | None:
+    found = second_opinion(checkpoint.card)
+    if found is None or found.card is None:
+        return None
+    first = first_result(found.card)
+    measured = f"{first.data} {first.text}" if first else ""
+    return Second(found.folder.name, str(found.card["title"]), measured)
 
 
 def _shows(explanation: Explanation) -> Mapping[str, str]:

@@ -10,10 +10,17 @@ from typing import Any, NamedTuple
 
 from core.card import Details, Score, Suite, TrainedOn, details
 from core.evaluation import alignment_table
+from core.evidence import BOTH
+from core.evidence.record import the
 from core.json_types import JsonMapping, is_number
 from core.models import REGISTRY
 from core.models.base import EXTERNAL
-from core.wording import counted, score_percent
+from core.wording import capital, class_names, counted, score_percent
+
+IN_THE_PAPER = ", in the paper"
+"""Ends the name of a result that is not this model's own."""
+MOST_NAMES, MOST_RESULTS = 4, 3
+"""Classes and results that the first lines of a card name."""
 
 
 def description(card: JsonMapping) -> str:
@@ -33,6 +40,24 @@ def one_line(card: JsonMapping) -> str:
     return f"{spec.paper}, section {spec.section}: {re.sub(SECTION, '', about)}" if spec else about
 
 
+def summary(card: JsonMapping) -> list[tuple[str, str]]:
+    """What the model is, how good it is and what it is for, a line each."""
+    roles = card["roles"]
+    texts = " and ".join(the(role) for role in (roles["first"], roles["second"]) if role)
+    names = class_names(card["labels"], roles["second"] if roles["judged"] == BOTH else roles["judged"])
+    *others, last = (f"“{name}”" for name in names)
+    does = f"says {', '.join(others)} or {last}" if others else "gives them a score"
+    if len(names) > MOST_NAMES:
+        does = f"chooses one of {len(names)} classes"
+    own = [f"{name} {number}" for name, number, _ in results(card) if not name.endswith(IN_THE_PAPER)]
+    measured = "; ".join(own[:MOST_RESULTS])
+    return [
+        ("What it is", one_line(card)),
+        ("How good", f"{measured}." if measured else "Not measured here."),
+        ("What for", f"{capital(str(card['task']))}: it reads {texts}, and {does}."),
+    ]
+
+
 SECTION = r" \(sections? [^)]*\)"
 """The section reference in a docstring; lines that begin with the paper already show it."""
 
@@ -49,7 +74,7 @@ def results(card: JsonMapping) -> list[tuple[str, str, str]]:
     lines = [line for line in lines if line[1]] + simple_pairs(card)
     for name, value in told.paper.items():
         shown = written(value, name.endswith(("MAP", "MRR"))) if is_number(value) else str(value)
-        lines.append((f"{name}, in the paper", shown, "other training data"))
+        lines.append((f"{name}{IN_THE_PAPER}", shown, "other training data"))
     return lines
 
 

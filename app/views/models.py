@@ -167,7 +167,7 @@ def _card(name: str, card: Card, folder: Path) -> None:
         command, missing = _command(lines.command(card)), lines.missing_runs(card, available())
     about = _with_paper(lines.description(card), card)
     with left:
-        shown = {"about": about, "facts": facts, "command": command, "missing": missing}
+        shown = {"summary": lines.summary(card), "about": about, "facts": facts, "command": command, "missing": missing}
         st.html(render("card/facts.html", title=card["title"], **shown))
     with right:
         results = lines.results(card)

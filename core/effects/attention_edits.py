@@ -13,7 +13,7 @@ normalised.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -22,7 +22,7 @@ from torch import Tensor
 from core.checkpoint import Checkpoint, records_of
 from core.effects.edits import EditError
 from core.effects.links import Taken
-from core.evidence import Explanation
+from core.evidence import Explanation, Record
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import check_words, explain, explained, kept
 from core.external.checkpoint import ExternalCheckpoint
@@ -219,17 +219,24 @@ _OF_SCORES = {**_CHANGED, UNIFORM: _mean, TEMPERATURE: _power}
 
 
 def explain_under(
-    checkpoint: Checkpoint, first: str, second: str, edits: Iterable[AttentionEdit], *, head: str = ""
+    checkpoint: Checkpoint,
+    first: str,
+    second: str,
+    edits: Iterable[AttentionEdit],
+    *,
+    head: str = "",
+    records: Collection[type[Record]] | None = None,
 ) -> Explanation:
     """What the model says of a pair under these edits of its attention, kept for all threads as
-    :func:`core.explain.explained` keeps what it says without them; ``head`` as in :func:`core.explain.explain`.
+    :func:`core.explain.explained` keeps what it says without them; ``head`` and ``records`` as in
+    :func:`core.explain.explain`.
 
     Raises PairError as :func:`core.explain.explain` does, and EditError as :func:`edited_attention` does, for a model
     without attention and for crossing words of a model that does not count them."""
     edits = tuple(edits)
-    if not edits:
+    if not edits and records is None:
         return explained(checkpoint, first, second, head)
-    if isinstance(checkpoint, ExternalCheckpoint):
+    if edits and isinstance(checkpoint, ExternalCheckpoint):
         transformer = AttentionHeads in records_of(checkpoint.card)
         only = "a transformer’s weights cannot be set, only cut: see the effect of each link instead"
         raise EditError(only if transformer else f"the attention of {checkpoint.name} cannot be changed: undo it")
@@ -241,9 +248,9 @@ def explain_under(
     def compute() -> Explanation:
         maps = maps_under(checkpoint, first, second, changes) if changes else ()
         override = as_override([links.values for links in maps]) if changes else None
-        return explain(checkpoint, first, second, override=override, crossings=crossings)
+        return explain(checkpoint, first, second, override=override, crossings=crossings, records=records)
 
-    return kept(checkpoint, (first, second, edits), compute)
+    return kept(checkpoint, (first, second, edits, records), compute)
 
 
 @torch.inference_mode()

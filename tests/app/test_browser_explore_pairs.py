@@ -143,8 +143,11 @@ def test_dragging_a_cell_does_not_move_its_neighbours(open_page):
     page.mouse.down()
     page.mouse.move(x, y - 300, steps=4)
     expect(cell).to_have_attribute("aria-label", re.compile("weight 100"))
+    expect(page.locator(".verdict .trained")).to_be_visible()  # the verdict follows
     assert root.evaluate(PARTS) == before
+    assert "edits=" not in page.url
     page.mouse.up()
+    page.wait_for_url(re.compile("edits=cell"))
     expect(page.locator(".verdict .trained")).to_be_visible()
     come_to_rest(page)
     assert root.evaluate(PARTS) == before
@@ -185,8 +188,8 @@ def change_attention(page, changes):
     page.get_by_role("button", name="Attention uniform").click()
     expect(changes.nth(6)).to_contain_text("attention uniform")
     come_to_rest(page)
-    page.get_by_role("combobox", name="Temperature of the attention").select_option("5")
-    expect(changes.nth(7)).to_contain_text("attention at temperature 5")
+    page.get_by_role("slider", name="Temperature of the attention").fill("2")
+    expect(changes.nth(7)).to_contain_text("attention at temperature 4")
     page.keyboard.press("Control+z")
     expect(changes.nth(7)).to_contain_text("undone")
     expect(changes.nth(6)).to_have_attribute("aria-current", "step")

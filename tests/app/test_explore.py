@@ -8,7 +8,7 @@ from core.checkpoint import load
 from core.evidence import AttentiveContext
 from core.explain import explain, with_nearest
 from tests.app.made_up_models import make_checkpoint
-from tests.app.pages import box, chooser, open_view, query
+from tests.app.pages import answered, box, chooser, open_view, query
 
 
 def explore(file="explore", **parameters):
@@ -264,3 +264,22 @@ def test_each_evidence_sentence_has_its_block_of_the_matrix_and_its_share_of_the
 def test_a_model_with_only_a_verdict_is_left_to_compare():
     shown = chooser(explore(), "Model").options
     assert "ESIM" in shown and not {"Bi-CNN", "Chained LSTM"} & set(shown)
+
+
+def test_a_second_model_is_asked_unless_it_is_off_or_the_one_that_is_open(drawn, monkeypatch):
+    def second(name, model="test-light"):
+        monkeypatch.setenv("PAIRLENS_SECOND", name)
+        return drawn(explore(model=model, first="A dog", second="An animal"))["why"]["second"]
+
+    assert second("test-two-sided")["model"] == "test-two-sided"
+    assert second("off") is None and second("test-light") is None and second("test-as") is None
+    assert second("test-two-sided", "test-as") is None
+
+
+def test_a_preview_has_the_verdict_under_edits_and_attention_alone():
+    asked = {"model": "test-light", "first": "A dog is outside", "second": "An animal", "edits": ["temperature 50"]}
+    preview, whole = answered("preview", **asked), answered("explain", **asked)
+    assert preview["probabilities"] == whole["probabilities"]
+    assert preview["probabilities"] != answered("preview", **asked | {"edits": []})["probabilities"]
+    assert [record["kind"] for record in preview["evidence"]] == ["attention_map"]
+    assert preview["evidence"][0]["weights"] == whole["evidence"][0]["weights"]

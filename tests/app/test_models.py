@@ -50,6 +50,15 @@ def test_every_card_is_shown_as_text_and_broken_ones_get_one_sentence_each():
     assert "**Other** &lt;b&gt;:smile:&lt;/b&gt;" in models(model="test-other")[1]
 
 
+def test_a_card_begins_with_what_the_model_is_how_good_and_what_for():
+    page = models(model="nli-two-sided")[1]
+    parts = ["What it is:", "How good:", "What for:", "“neutral” or “contradiction”", "Licence of the weights"]
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+    good = re.search(r"How good:</b> (.*?)</p>", page)[1]
+    assert "SNLI dev 8" in good and "in the paper" not in good
+
+
 def test_all_models_are_timed_and_one_that_cannot_be_used_has_no_time():
     app, _ = models()
     shown = rows(app)

@@ -86,6 +86,13 @@ class AttentionMatrix extends MatrixPanel {
     return [`${show === "column" ? "share of the column" : "weight"}, this pair’s scale`, "0\u00a0%", percent(high)];
   }
 
+  // Weights that are tried out.
+  follows({ rows, columns, weights }) {
+    const { show, ...own } = this.attention;
+    if (show !== "weight" || own.rows !== rows || own.columns !== columns) return;
+    weights.forEach((row, i) => row.forEach((weight, j) => this.rect(i, j)?.setAttribute("fill", this.colour(weight))));
+  }
+
   // What the text draws as ribbons.
   get ribbons() {
     return { ...this.attention, axes: this.axes, final: this.final };

@@ -5,7 +5,7 @@ import { CellGestures } from "./gestures.js";
 
 const PAUSE = 500; // milliseconds after which a slider that was moved is let go
 const SEEDS = 10_000;
-const TEMPERATURES = [0.25, 0.5, 2, 3, 5, 10, 20, 50];
+const [COLDEST, HOTTEST] = [-2, 5.65]; // of the slider: powers of two
 const RULES = [
   ["renormalised", "is renormalised"],
   ["kept", "is unchanged"],
@@ -122,7 +122,11 @@ export class AttentionEditor {
     const matrix = this.matrixOf(map);
     if (!matrix?.frame) return;
     new CellGestures(matrix, {
-      moved: (at, weight) => this.show(at, weight),
+      moved: (at, weight) => {
+        this.show(at, weight);
+        const kept = weight === matrix.number("weights", ...at);
+        this.view.preview(kept ? [] : [this.edit(map, at, weight)]);
+      },
       released: (at, weight, byKey) => {
         this.setCell(map, at, weight, byKey ? { cell: at, map } : null, matrix.part(at));
       },
@@ -136,9 +140,13 @@ export class AttentionEditor {
     else this.panel.make(regain, text, stays);
   }
 
+  edit(map, [i, j], weight) {
+    return `cell ${map.number} ${i} ${j} ${Number(weight.toFixed(4))} ${this.rest}`;
+  }
+
   // `regain`: where the keyboard is then.
-  setCell(map, [i, j], weight, regain, stays = this.view.selection) {
-    this.make(regain, `cell ${map.number} ${i} ${j} ${Number(weight.toFixed(4))} ${this.rest}`, stays);
+  setCell(map, at, weight, regain, stays = this.view.selection) {
+    this.make(regain, this.edit(map, at, weight), stays);
   }
 
   // Where the gestures in the matrix are by now.
@@ -169,7 +177,9 @@ export class AttentionEditor {
       "data-name": "weight",
       oninput: () => {
         clearTimeout(this.timer);
-        this.input.value = typedAs(Number(this.slider.value) / 100);
+        const share = Number(this.slider.value) / 100;
+        this.input.value = typedAs(share);
+        this.view.preview([this.edit(map, at, share)]);
       },
       onchange: () => {
         clearTimeout(this.timer);
@@ -228,9 +238,6 @@ export class AttentionEditor {
     const edit = (name, text, label, values = () => "") =>
       this.panel.button(text, label, () => this.make(name, `${name}${values()}`), { name });
     const scored = this.scores.length > 0;
-    const choices = [["", "temperature …"], ...TEMPERATURES.map((value) => [value, `temperature ${value}`])];
-    const temper = (value) => this.make("temperature", `temperature ${value}`);
-    const label = { "aria-label": "Temperature of the attention", "data-name": "temperature" };
     const crossed = this.view.dataOf("attention_map", (data) => data.crossed);
     return [
       html("span.soft", this.maps.length > 1 ? `Where ${the(map.rows)} looks:` : scored ? "Matches:" : "Attention:"),
@@ -245,8 +252,33 @@ export class AttentionEditor {
       edit("permuted", "Permuted", "Attention permuted: the weights of each row in another order", () => {
         return ` ${map.number} ${Math.floor(Math.random() * SEEDS)}`;
       }),
-      chooser(choices, "", temper, label),
+      this.temperature(),
       crossed ? edit("uncrossed", "Without crossings", "Crossing words not counted: q is 0 for every word") : null,
     ];
+  }
+
+  // A slider on a scale of powers of two; in its middle the attention stays as it is.
+  temperature() {
+    const value = () => Number((2 ** Number(slider.value)).toPrecision(2));
+    const said = html("output", "1");
+    const slider = html("input", {
+      type: "range",
+      min: COLDEST,
+      max: HOTTEST,
+      step: "any",
+      value: 0,
+      "aria-label": "Temperature of the attention",
+      "data-name": "temperature",
+      oninput: () => {
+        said.textContent = slider.title = String(value());
+        slider.setAttribute("aria-valuetext", said.textContent);
+        this.view.preview([`temperature ${value()}`]);
+      },
+      onchange: () => {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.make("temperature", `temperature ${value()}`), PAUSE);
+      },
+    });
+    return html("label.controls", "temperature ", slider, said);
   }
 }

@@ -1,0 +1,66 @@
+// Under the verdict: the sentence that says why, each clause of it a change that a click makes, and what a second model says.
+
+import { html, linkButton, percent, refill } from "./elements.js";
+
+export class Reason {
+  constructor(view) {
+    this.view = view;
+    const { second } = view.data.why;
+    this.answer = view.answer("reason", "Looking for what decides …", "the reason");
+    this.other = second && view.answer("preview", "Asking a second model …", "the second opinion");
+    this.sentence = html("p.reason.mid", { hidden: !view.data.why.reasons });
+    this.line = second && html("p.second.soft");
+    this.elements = [this.sentence, this.line];
+    this.element = this.sentence;
+  }
+
+  // The reason is about the model's own attention: while that is changed the sentence keeps its room alone.
+  draw() {
+    const { view, answer, other } = this;
+    const { verdict, why } = view.data;
+    if (why.reasons && !verdict.what_if) view.question("reason", view.all === view.about ? { all: true } : {});
+    this.sentence.classList.toggle("unlike", Boolean(verdict.what_if));
+    if (this.drawn !== (answer.value ?? answer.state)) {
+      this.drawn = answer.value ?? answer.state;
+      refill(this.sentence, answer.value ? this.clauses(answer.value) : answer.element);
+    }
+    if (!other) return;
+    view.question("preview", { model: why.second.model });
+    refill(this.line, other.value ? this.opinion(other.value) : other.element);
+  }
+
+  // The sentence in parts: its clauses are buttons, and words between quotation marks stand out.
+  clauses({ kind, sentence, clauses }) {
+    const parts = [];
+    let rest = sentence;
+    for (const { text, edits } of clauses) {
+      const [before, after] = rest.split(text);
+      const make = () => this.view.edit({ make: edits });
+      parts.push(quoted(before), linkButton(text, `Try it: ${text}`, make));
+      rest = after ?? "";
+    }
+    const compute = () => {
+      this.view.all = this.view.about;
+      this.view.draw();
+    };
+    return [parts, quoted(rest), kind === "slow" && [" ", linkButton("Compute", "Compute the reason", compute)]];
+  }
+
+  // A second model's verdict, and the way to compare both where they differ.
+  opinion({ labels, probabilities }) {
+    const { verdict, explanation, why } = this.view.data;
+    const { model, title, measured } = why.second;
+    const best = probabilities.indexOf(Math.max(...probabilities));
+    const { label } = verdict.classes[explanation.labels.indexOf(labels[best])];
+    const { first, second, model: own } = why.question;
+    const link = `compare?${new URLSearchParams({ model: own, with: model, first, second })}`;
+    return [
+      `${title}${measured && ` (${measured})`}: `,
+      html("b", `${label} ${percent(probabilities[best])}`),
+      label !== verdict.label && [" ", html("a.link", { href: link, target: "_self" }, "Compare")],
+    ];
+  }
+}
+
+const quoted = (text) =>
+  text.split(/(“[^”]*”)/).map((part) => (part.startsWith("“") ? html("b", html("bdi", part.slice(1, -1))) : part));
