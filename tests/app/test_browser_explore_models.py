@@ -102,15 +102,6 @@ def effects_by_every_gesture(page):
     expect(page.locator("section.attention_map .matrix").filter(visible=True)).to_have_count(1)
 
 
-def test_cells_whose_weight_and_effect_disagree_are_marked_in_both_matrices(open_page):
-    page = open_page(link(model="test-two-sided", direction="premise", links="kept"))
-    for title in ("What each link of the premise into the hypothesis", "Where each word of the premise looks"):
-        panel = page.locator(".attention").filter(visible=True).filter(has_text=title)
-        expect(panel.locator(".disagreeing circle")).to_have_count(3)
-        expect(panel.locator(".disagreeing path")).to_have_count(1)
-        expect(panel.get_by_text("ring: much weight, little effect")).to_be_visible()
-
-
 def test_matches_of_phrases_are_changed_by_keyboard_and_slider(open_page):
     page = open_page(link(model="test-te", open="what-if"))
     panel = page.get_by_label("What if", exact=True)

@@ -74,11 +74,6 @@ class AttentionMatrix extends MatrixPanel {
       : `An unchanged row adds up to 1${each}`;
   }
 
-  get cut() {
-    const { rows, columns } = this.attention;
-    return this.view.cutLinks?.find((links) => links.rows === rows && links.columns === columns);
-  }
-
   get scale() {
     const { show, low, high } = this.attention;
     if (show === "score") return ["score", signed(low, 2), signed(high, 2)];
@@ -131,7 +126,6 @@ class AttentionMatrix extends MatrixPanel {
     if (this.alike) return [html("span", `cosine ${this.number("weights", i, j).toFixed(4)}`)];
     const lines = super.facts(i, j);
     if (this.attention.scores.length) lines.push(html("span", this.score(i, j, 4)));
-    lines.push(...this.disagreement(i, j));
     if (this.attention.show === "column")
       lines.push(html("span", `${exactPercent(this.number("values", i, j))} of its column (not used)`));
     const back = this.view.back(this.attention);

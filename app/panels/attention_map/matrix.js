@@ -43,12 +43,6 @@ export class Matrix extends WordGrid {
     this.frame.addEventListener("keydown", (event) => this.key(event));
   }
 
-  // What stands in the corners of cells.
-  /** @returns {any} */
-  signs() {
-    return null;
-  }
-
   placeOf(event) {
     const at = event.target.dataset?.cell;
     return at ? at.split(",").map(Number) : null;
@@ -116,7 +110,6 @@ export class Matrix extends WordGrid {
       row !== null ? [1, row * cell, this.across - 1, cell] : [this.x(column), 1, cell, this.rows.length * cell - 1];
     refill(
       this.marks,
-      this.signs(),
       row !== null || column !== null ? ["halo", "mark"].map((kind) => outline(kind, ...line)) : null,
       both && outline("cell-mark", this.x(column) + 1, row * cell + 1, cell - 2, cell - 2),
     );

@@ -1,25 +1,15 @@
 // Can it be believed: computed when a person asks for it, beside the page.
 
-import { legend } from "../../components/colours.js";
-import { heading, html, linkButton, moreOnDemand, percent, refill, signed, the } from "../../components/elements.js";
+import { heading, html, linkButton, moreOnDemand, refill, signed } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
-import { Matrix, aloneIn } from "../attention_map/matrix.js";
-import { factsOf, mapsOf, methodsOf, sentenceOf } from "./facts.js";
+import { factsOf, methodsOf, sentenceOf } from "./facts.js";
 
 const TITLE = "How faithful are these explanations?";
 const HOW =
   "Dot: how much the verdict drops without a method’s first words; far to the right is good. Ring: how much it drops with these words alone; far to the left is good. Lines: the same of random orders (dashed: alone).";
 const MORE =
   "Each method ranks the words of both texts together. The first 1, 2 and 3 words, then 20 and 50 %, are dropped (comprehensiveness), or all others are (sufficiency), and p of the verdict before minus after is averaged: the area over the perturbation curve of DeYoung and others (2020, ERASER, section 4). We let each text keep at least its first-ranked word, because a model of pairs has no answer to half a pair. The lines are the means of 20 random orders: a method whose dot lies left of its line is worse than chance. What it cannot tell: the model was not trained with texts that lack most of their words, and a method that drops words to rank them is favoured by a measure that drops words.";
-
-// One of two maps side by side: small cells.
-class SmallMatrix extends Matrix {
-  get sizes() {
-    const side = 15 * this.view.type;
-    return { most: side, least: side };
-  }
-}
 
 class BeliefPanel {
   constructor(view, { verdict, costs }) {
@@ -41,17 +31,11 @@ class BeliefPanel {
     if (known !== this.known) {
       this.known = known;
       refill(this.head, this.heading(known));
-      this.matrices = [];
       refill(this.body, known && this.all(known));
-      this.fit(this.element.clientWidth);
     }
     if (asked === this.asked) return;
     this.asked = asked;
     refill(this.state, asked ? this.answer.element : this.offer());
-  }
-
-  fit(width) {
-    for (const matrix of this.matrices) matrix.build(width, Infinity);
   }
 
   offer() {
@@ -68,15 +52,14 @@ class BeliefPanel {
     const saves = saveButtons(this.view, "measures", () => ({
       file: "believed",
       title: `${title} ${sentenceOf(known)}`,
-      elements: [this.figure, this.list, ...(this.pairs ?? [])],
+      elements: [this.figure, this.list],
     }));
     return heading(title, HOW, MORE, saves);
   }
 
   all(record) {
-    const { explanation, verdict } = this.view.data;
+    const { verdict } = this.view.data;
     this.figure = this.erasing(methodsOf(record));
-    this.pairs = mapsOf(record, explanation).map((maps) => this.pair(maps));
     const names = verdict.classes.map(({ label }) => label);
     this.list = html(
       "dl.mid",
@@ -85,7 +68,7 @@ class BeliefPanel {
         return [html("dt", name), html("dd", says, " ", mark, extra)];
       }),
     );
-    return [html("p.sentence", sentenceOf(record)), this.figure, this.list, this.pairs.length ? this.pairs : null];
+    return [html("p.sentence", sentenceOf(record)), this.figure, this.list];
   }
 
   // One line per method: a dot and a ring on one scale, and both numbers.
@@ -118,25 +101,6 @@ class BeliefPanel {
       ),
       methods.map((method) => line(method, true)),
       line(random, false),
-    );
-  }
-
-  // The model's own map and the adversary's, side by side.
-  pair({ rows, columns, words, own, other, high }) {
-    const where = rows === columns ? the(rows) : `${the(rows)} into ${the(columns)}`;
-    const figure = (name, weights) => {
-      const chosen = () => matrix.draw();
-      const map = { rows: "row", columns: "column", weights, values: weights, low: 0, high };
-      const matrix = new SmallMatrix(aloneIn(this.view, words, map.rows, chosen), map);
-      matrix.frame.setAttribute("aria-label", `${name}, ${where}`);
-      this.matrices.push(matrix);
-      return html("figure.attention_map", html("figcaption.small", name), matrix.frame, matrix.tip.element); // its style
-    };
-    return html(
-      "div.pair",
-      html("div.soft.of-maps", `Where attention goes, ${where}`),
-      html("div.wraps.maps", figure("The model’s own", own), figure("The adversary’s, with the same answer", other)),
-      legend("weight, this pair’s scale", "0\u00a0%", percent(high)),
     );
   }
 }

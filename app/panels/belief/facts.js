@@ -1,8 +1,6 @@
 // A record of faithfulness in numbers and sentences: what each number is, where it comes from and what it cannot tell.
 
 import { percent, signed, the } from "../../components/elements.js";
-import { edgeWords } from "../../components/evidence.js";
-import { scaleEnd } from "../../components/colours.js";
 
 const METHODS = {
   "taken-away": "Combined removal",
@@ -70,15 +68,6 @@ export function sentenceOf(record) {
   return tau_b.length
     ? "Its attention is scores that a choice follows, so moving it does not apply."
     : "This model has no attention that could be moved.";
-}
-
-// An adversary's maps beside the model's own, each pair on one scale, with the words along both edges.
-export function mapsOf({ maps, adversary }, explanation) {
-  return (adversary?.maps ?? []).map((other, i) => {
-    const { rows, columns, weights } = maps[i];
-    const high = scaleEnd([...weights.flat(), ...other.flat()], 1);
-    return { rows, columns, words: edgeWords(explanation, maps[i], weights), own: weights, other, high };
-  });
 }
 
 /**

@@ -16,7 +16,6 @@ import {
 import { PANELS } from "../../components/view.js";
 import { aloneIn } from "../attention_map/matrix.js";
 import { MatrixPanel } from "../attention_map/panel.js";
-import { linkMap } from "./records.js";
 
 const WRITTEN = 26; // pixels of a cell that has room for a number
 const WORTH = 0.05; // of the largest effect, from which a cell says its sign
@@ -32,6 +31,14 @@ const RULES = [
 const tint = (share) =>
   `color-mix(in srgb, var(--${share < 0 ? "opposes" : "supports"}) ${Math.round(100 * Math.abs(share))}%, var(--paper))`;
 const SCALE = Array.from({ length: 11 }, (_, i) => tint((i - 5) / 5));
+
+// A map of link effects with its `values`, on a scale to `high` either way.
+const linkMap = (links) => ({
+  layer: 0,
+  ...links,
+  values: links.effects,
+  high: Math.max(0, ...links.effects.flat().map((effect) => Math.abs(effect ?? 0))),
+});
 
 class LinkMatrix extends MatrixPanel {
   constructor(view, map, verdict, knockedOut) {
@@ -55,10 +62,6 @@ class LinkMatrix extends MatrixPanel {
     this.element.classList.add("attention_map"); // whose style it has
   }
 
-  get cut() {
-    return this.attention;
-  }
-
   get labels() {
     const { high } = this.attention;
     const scale = ["effect", signed(-high, 2), signed(high, 2), SCALE];
@@ -66,7 +69,7 @@ class LinkMatrix extends MatrixPanel {
   }
 
   get labelsOfLinks() {
-    const { rows, columns, verdict, least, renormalised, tau_b, layer, heavy, telling, knockedOut } = this.attention;
+    const { rows, columns, verdict, least, renormalised, tau_b, layer, knockedOut } = this.attention;
     const apart = rows === columns ? "" : ` into ${the(columns)}`;
     const agreement =
       tau_b === null
@@ -81,7 +84,7 @@ class LinkMatrix extends MatrixPanel {
     return {
       title: `What each link of ${the(rows)}${apart} does to “${verdict}”${layer ? `, cut from layer ${layer + 1} on` : ""}`,
       how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.`,
-      more: `${rule}An effect is log p of the verdict (of a model with one output, its score) before minus after this one cell is cut; all others stay. A ring (${heavy.length}): in the top tenth by weight, in the lower half by effect; a diamond (${telling.length}): in the top tenth by effect, in the lower half by weight. τ-b is 1 where the order is the same, 0 where there is no order, below 0 where it is turned round. What it cannot tell: two links that carry the same hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
+      more: `${rule}An effect is log p of the verdict (of a model with one output, its score) before minus after this one cell is cut; all others stay. τ-b is 1 where the order is the same, 0 where there is no order, below 0 where it is turned round. What it cannot tell: two links that carry the same hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
       what: "effects of links",
       file: `effects-of-links-of-${rows}${renormalised && !knockedOut ? "-renormalised" : ""}${layer ? `-from-layer-${layer + 1}` : ""}`,
     };
@@ -130,11 +133,7 @@ class LinkMatrix extends MatrixPanel {
 
   facts(i, j) {
     const effect = this.number("values", i, j);
-    return [
-      html("span", effect === null ? "not cut" : `effect ${signed(effect, 3)}`),
-      html("span", this.was(i, j)),
-      ...this.disagreement(i, j),
-    ];
+    return [html("span", effect === null ? "not cut" : `effect ${signed(effect, 3)}`), html("span", this.was(i, j))];
   }
 
   // Signs and numbers of the cells that do something.
@@ -162,7 +161,6 @@ class LinksPanel {
     this.verdict = verdict;
     this.knockouts = knockouts; // of a transformer, whose links are cut before the softmax
     this.matrices = [];
-    view.cutLinks = null; // those of this drawing, which mark the weights' own matrix too
     this.switch = linkButton("", "Compute or hide what each link does", () =>
       view.ask({ links: view.asked.links ? "" : "kept" }),
     );
@@ -196,10 +194,9 @@ class LinksPanel {
     const other = maps !== this.known;
     if (other) {
       this.known = maps;
-      this.view.cutLinks = maps?.map(linkMap) ?? null;
-      this.matrices = (this.view.cutLinks ?? []).map(
-        (map) => new LinkMatrix(view, map, this.verdict, Boolean(this.knockouts)),
-      );
+      this.matrices = (maps ?? [])
+        .map(linkMap)
+        .map((map) => new LinkMatrix(view, map, this.verdict, Boolean(this.knockouts)));
       this.maps.replaceChildren(...this.matrices.map(({ element }) => element));
     }
     this.drawRule(asked);

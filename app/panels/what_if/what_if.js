@@ -1,17 +1,6 @@
 // What if: the selected word, or attention to it, is changed, and each change is listed with its verdict.
 
-import {
-  capital,
-  chooser,
-  heading,
-  html,
-  linkButton,
-  numbered,
-  percent,
-  refill,
-  signed,
-  the,
-} from "../../components/elements.js";
+import { capital, heading, html, linkButton, percent, refill, signed, the } from "../../components/elements.js";
 import { withChances } from "../../components/evidence.js";
 import { saveButtons } from "../../components/save.js";
 import { named } from "../../components/shares.js";
@@ -250,10 +239,6 @@ class WhatIfPanel {
     const { side, index, number } = now;
     const word = side.tokens[index];
     const others = this.chosen.filter(({ side: other }) => other !== side);
-    const neighbour = index + 1 < side.tokens.length ? index + 1 : index - 1;
-    const places = numbered(side.tokens).filter(([i]) => i !== index);
-    const label = `The word with which “${word}” changes places`;
-    const select = chooser(places, neighbour, () => {}, { "aria-label": label });
     refill(
       this.word,
       html("bdi.selected", `“${word}”`),
@@ -273,17 +258,6 @@ class WhatIfPanel {
           `Insert “not” before “${word}”`,
           () => this.make("not", `insert ${number} ${index} not`),
           { name: "not" },
-        ),
-      side.tokens.length > 1 &&
-        html(
-          "span.controls",
-          html("label.soft", "Swap with ", select),
-          this.button(
-            "Swap",
-            `Swap “${word}” with the chosen word`,
-            () => this.make("swap", `swap ${number} ${index} ${select.value}`, { [side.axis]: Number(select.value) }),
-            { name: "swap" },
-          ),
         ),
     );
   }
