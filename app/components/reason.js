@@ -8,7 +8,7 @@ export class Reason {
     const { second } = view.data.why;
     this.answer = view.answer("reason", "Looking for what decides …", "the reason");
     this.other = second && view.answer("preview", "Asking a second model …", "the second opinion");
-    this.sentence = html("p.reason.mid", { hidden: !view.data.why.reasons });
+    this.sentence = html("p.reason.mid");
     this.line = second && html("p.second.soft");
     this.elements = [this.sentence, this.line];
     this.element = this.sentence;
@@ -18,7 +18,7 @@ export class Reason {
   draw() {
     const { view, answer, other } = this;
     const { verdict, why } = view.data;
-    if (why.reasons && !verdict.what_if) view.question("reason", view.all === view.about ? { all: true } : {});
+    if (!verdict.what_if) view.question("reason", view.all === view.about ? { all: true } : {});
     this.sentence.classList.toggle("unlike", Boolean(verdict.what_if));
     if (this.drawn !== (answer.value ?? answer.state)) {
       this.drawn = answer.value ?? answer.state;

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app import panels
-from app.api.answers import KINDS
 from app.explore import heads, what_if
 from app.explore.reading import Read
 from app.explore.what_if import WhatIf
@@ -66,7 +65,6 @@ class Why:
     - ``timed``: whether answers state their number of passes;
     - ``negatable``: by role, the words before which “not” can stand;
     - ``like``: whether the model has an index of training rows;
-    - ``reasons``: whether the server says why in a sentence;
     - ``second``: the model of the second opinion, None where there is none;
     - ``shows``: what the matrix can show, by name, and ``lead``: a sentence about its scores.
     """
@@ -81,7 +79,6 @@ class Why:
     costs: Mapping[str, str]
     negatable: Mapping[str, Sequence[int]]
     like: bool
-    reasons: bool
     second: Second | None
     shows: Mapping[str, str]
     lead: str
@@ -110,7 +107,6 @@ def why(read: Read) -> Why:
         },
         negatable={side.role: negatable([token.text for token in side.tokens]) for side in sides},
         like=has_index(checkpoint),
-        reasons="reason" in KINDS,
         second=_second(checkpoint),
         shows=_shows(read.shown),
         lead=_lead(read.shown),

@@ -232,3 +232,14 @@ def test_question_1_is_named_without_an_article(open_page):
         panel = page.get_by_role("region", name=name)
         expect(panel).to_contain_text("question 1")
         assert not re.search(r"\bthe question \d", panel.inner_text())
+
+
+def test_the_sentence_under_the_verdict_makes_its_change_by_keyboard(open_page):
+    page = open_page(link(model="test-two-sided"))
+    verdict = page.locator(".verdict[aria-live=polite]")
+    clause = verdict.locator(".reason button").first
+    expect(clause).to_have_attribute("aria-label", re.compile("^Try it: "))
+    clause.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("edits="))
+    expect(page.locator(".changes tbody tr").nth(1)).to_be_visible()
