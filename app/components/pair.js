@@ -142,9 +142,10 @@ class PairView extends View {
     const { verdict, notices } = this.data;
     const what_if = verdict.what_if || (changed && "attention changed by hand");
     const trained = verdict.trained ?? (changed ? verdict.classes : null);
+    this.reason.sentence.classList.toggle("unlike", Boolean(what_if));
     const classes = withChances(verdict.classes, probabilities);
     this.verdict.replaceWith(
-      (this.verdict = drawVerdict({ ...verdict, classes, what_if, trained }, notices, this.reason?.elements)),
+      (this.verdict = drawVerdict({ ...verdict, classes, what_if, trained }, notices, this.reason)),
     );
     for (const record of evidence.filter(isWordMap)) for (const panel of this.panels) panel.follows?.(record);
   }
@@ -227,7 +228,7 @@ class PairView extends View {
     const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     this.reason = data.why ? new Reason(this) : null;
-    this.verdict = drawVerdict(data.verdict, data.notices, this.reason?.elements);
+    this.verdict = drawVerdict(data.verdict, data.notices, this.reason);
     this.doors = data.why ? Object.keys(DOORS).map((place) => this.door(place)) : [];
     if (text) this.panels.unshift(text); // the others take the room that it leaves
     if (this.reason) this.panels.unshift(this.reason);

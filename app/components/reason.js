@@ -9,8 +9,7 @@ export class Reason {
     this.answer = view.answer("reason", "Looking for what decides …", "the reason");
     this.other = second && view.answer("preview", "Asking a second model …", "the second opinion");
     this.sentence = html("p.reason.mid");
-    this.line = second && html("p.second.soft");
-    this.elements = [this.sentence, this.line];
+    this.second = second && html("p.second.soft");
     this.element = this.sentence;
   }
 
@@ -26,7 +25,7 @@ export class Reason {
     }
     if (!other) return;
     view.question("preview", { model: why.second.model });
-    refill(this.line, other.value ? this.opinion(other.value) : other.element);
+    refill(this.second, other.value ? this.opinion(other.value) : other.element);
   }
 
   // The sentence in parts: its clauses are buttons, and words between quotation marks stand out.

@@ -15,9 +15,10 @@ export const goldLabel = (gold) =>
  * What a screen reader says again as a whole when the sentence under the verdict has come.
  * @param {import("./payloads").Verdict} verdict
  * @param {string[]} [notices]
- * @param {any} [below] lines under the verdict
+ * @param {{ sentence?: any, second?: any }} [below] the sentence under the verdict, and a second opinion
  */
 export function drawVerdict({ classes, model, what_if, meaning, gold, trained, alone, pinned }, notices, below) {
+  const { sentence, second } = below ?? {};
   const { headline, bar, key } = sharesOf(classes);
   return html(
     "section.verdict.halves",
@@ -34,17 +35,18 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
     html(
       "div.shares",
       bar,
-      html(
-        "div.under.soft.wraps",
-        key,
-        goldLabel(gold),
-        trained &&
-          html("span.as-trained", said("trained", "As trained: ", share(named(trained))), sharesOf(trained).bar),
-      ),
+      html("div.under.soft.wraps", key, goldLabel(gold)),
+      trained && html("div.trained-bar", sharesOf(trained).bar),
     ),
     html(
       "div.below",
-      below,
+      // While the attention is changed, what the model says as trained stands in the place of the sentence.
+      html(
+        "div.stacked",
+        sentence,
+        trained && html("p.as-trained.soft", said("trained", "As trained: ", share(named(trained)))),
+      ),
+      second,
       alone && html("p.soft", said("alone", `On ${the(alone.judged)} alone: `, share(alone), alone.model)),
     ),
     pinned &&
