@@ -106,15 +106,15 @@ def _title(card: Card) -> str:
     return f"{card['title']} (small, for the lessons)" if for_lessons(card) else str(card["title"])
 
 
-def second_opinion(card: Card) -> Listed | None:
-    """The model that also judges the pairs of a model of three classes: the one that PAIRLENS_SECOND names ("off":
+def second_opinion(name: str, card: Card) -> Listed | None:
+    """The model that also judges the pairs of this model of three classes: the one that PAIRLENS_SECOND names ("off":
     none), else the first of :data:`SECOND_OPINIONS` that is installed and another one."""
     named = os.environ.get("PAIRLENS_SECOND")
     if len(card["labels"]) != 3:
         return None
     models = offered(lambda other: other["task"] == card["task"] and {*other["labels"]} == {*card["labels"]})
-    names = [named] if named else SECOND_OPINIONS
-    return next((models[name] for name in names if name in models and models[name].card != card), None)
+    others = [other for other in ([named] if named else SECOND_OPINIONS) if other in models and other != name]
+    return models[others[0]] if others else None
 
 
 def is_external(card: Card) -> bool:

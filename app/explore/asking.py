@@ -115,7 +115,7 @@ def why(read: Read) -> Why:
 
 
 def _second(checkpoint: Checkpoint) -> Second | None:
-    found = second_opinion(checkpoint.card)
+    found = second_opinion(checkpoint.name, checkpoint.card)
     if found is None or found.card is None:
         return None
     first = first_result(found.card)
