@@ -99,11 +99,11 @@ class PairView extends View {
     this.selection = { row: null, column: null, [axis]: word.index };
   }
 
-  // An answer has come. What is looked up for a word has its place already.
+  // An answer has come. Only the sentence under the verdict takes room from what is below it.
   arrived(kind) {
     this.choose();
     this.draw();
-    if (!["explain", "offers", "preview"].includes(kind)) this.refit();
+    if (kind === "reason") this.refit();
   }
 
   // What each word does to the verdict, where that is known.
@@ -257,7 +257,7 @@ class PairView extends View {
     const [title, hint] = DOORS[place];
     const element = html(
       "details.door",
-      { "data-place": place, ontoggle: () => this.toggled() },
+      { "data-place": place, open: this.isOpen(place), ontoggle: () => this.toggled() },
       html("summary", html("h2", title), html("span.soft", hint)),
       this.elementsAt(place),
     );
@@ -266,6 +266,10 @@ class PairView extends View {
     });
     if (place === "details") this.panels.push(new Tools(this, element));
     return element;
+  }
+
+  isOpen(place) {
+    return (this.asked.open ?? "").split(" ").includes(place);
   }
 
   toggled() {
@@ -353,8 +357,7 @@ class PairView extends View {
   }
 
   draw() {
-    const open = (this.asked.open ?? "").split(" ");
-    for (const door of this.doors) door.open = open.includes(door.dataset.place);
+    for (const door of this.doors) door.open = this.isOpen(door.dataset.place);
     for (const panel of this.panels) if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
     for (const panel of this.panels) panel.prepare?.();
     for (const panel of this.drawnPanels) panel.draw();

@@ -37,7 +37,7 @@ class LikeThesePanel {
           html("h3.mid", name),
           html(
             "ol.mid",
-            rows.map((row) => line(row, view.data.why.question.model)),
+            rows.map((row) => line(row, { model: view.data.why.question.model, open: view.asked.open })),
           ),
         ),
       ),
@@ -51,9 +51,9 @@ function how({ searched, of }) {
   return `The nearest of ${some} by the vector that the classifier reads, for each label of the data; the number is the cosine.`;
 }
 
-function line({ row: { first, second, data }, cosine }, model) {
+function line({ row: { first, second, data }, cosine }, page) {
   const texts = [html("span", { dir: "auto" }, first), html("b", { dir: "auto" }, second)];
-  const link = `?${new URLSearchParams({ model, first, second })}`;
+  const link = `?${new URLSearchParams({ ...page, first, second })}`;
   const pair =
     link.length <= LONGEST_LINK
       ? html("a.texts", { href: link, target: "_self", title: `${data}: open on Explore` }, texts)
