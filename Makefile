@@ -51,7 +51,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 pytest: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
-	$(BIN)/python -m pytest -n 4 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 pytest-core: $(VENV)/.dev wordnet postgresql
 	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not variant" tests/core tests/test_conformance.py

@@ -14,7 +14,7 @@ from trainers import recipe
 def test_every_recipe_goes_into_a_card_and_back(name: str) -> None:
     loaded = recipe.load(name)
     assert loaded.name == name
-    assert recipe.from_dict(loaded.to_dict()) == loaded
+    assert recipe.from_dict(loaded.to_dict()) == loaded and loaded.model_config()
     assert all(source.licence for source in (*loaded.train, loaded.dev, *loaded.report))
     if any("SICK" in source.name for source in loaded.train):
         assert "non-commercial" in loaded.licence or "NC" in loaded.licence

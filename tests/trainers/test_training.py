@@ -47,8 +47,19 @@ def weights_hash(folder: Path) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-@pytest.mark.parametrize("name", recipes.names())
-def test_every_recipe_trains_two_steps(name: str, data: Path, tmp_path: Path) -> None:
+def kinds() -> list[str]:
+    """A recipe of each architecture, task, folders of data and set of model settings. All of them are read in
+    tests/trainers/test_recipe.py."""
+    found = dict[str, str]()
+    for name in recipes.names():
+        recipe = recipes.load(name)
+        folders = {source.path.split("/")[0] for source in (*recipe.train, recipe.dev, *recipe.report)}
+        found.setdefault(repr((recipe.architecture, recipe.task, sorted(recipe.model), sorted(folders))), name)
+    return [*found.values()]
+
+
+@pytest.mark.parametrize("name", kinds())
+def test_every_kind_of_recipe_trains_two_steps(name: str, data: Path, tmp_path: Path) -> None:
     # About 120 pairs in batches of 60: two steps, or four.
     more = ["--set", "epochs=1", "--set", "batch_size=60", "--set", "init=''"]
     assert main(arguments(data, tmp_path / "run", *more, name=name)) == 0
