@@ -84,8 +84,9 @@ RULES = {
     MATCH: Rule(
         4,
         "of an entailment, the strongest link of each word that only the own text has, to one that only the other has: "
-        "cut, it costs the verdict at least this probability",
-        "where nothing flips an entailment, its words have matches; a link that costs less is not used",
+        "cut, or where that costs less than this probability, the words exchanged",
+        "where nothing flips an entailment, its words have matches; before the shared words where one stretch differs, "
+        "which people name; a link that costs less is hardly used",
         0.01,
     ),
 }
@@ -124,7 +125,7 @@ class Candidate:
 
 
 def _content(tokens: Sequence[Token]) -> list[int]:
-    return [i for i, token in enumerate(tokens) if token.is_word and token.norm not in DETERMINERS]
+    return [i for i, token in enumerate(tokens) if token.is_word and word_class(token.norm) != FUNCTION]
 
 
 @functools.cache
@@ -149,13 +150,16 @@ MEANINGFUL = frozenset((
 def only_in(tokens: Sequence[Token], other: Sequence[Token]) -> list[int]:
     """The words of a text that the other one lacks, but for function words."""
     known = {token.norm for token in other}
-    return [i for i in _content(tokens) if tokens[i].norm not in known and word_class(tokens[i].norm) != FUNCTION]
+    return [i for i in _content(tokens) if tokens[i].norm not in known]
 
 
 def ordered(texts: Texts, own: int) -> Iterator[Candidate]:
     """The own text in the other's order, where both have the same words but for determiners."""
     other, tokens = texts[1 - own], texts[own]
-    before, after = _content(other), _content(tokens)
+    before, after = (
+        [i for i, token in enumerate(text) if token.is_word and token.norm not in DETERMINERS]
+        for text in (other, tokens)
+    )
     wanted, words = [other[i].norm for i in before], [tokens[i].norm for i in after]
     if wanted == words or sorted(wanted) != sorted(words):
         return
@@ -233,7 +237,7 @@ def omissions(texts: Texts, own: int, *, shared: bool) -> Iterator[Candidate]:
     for side in (own, 1 - own) if len(texts) > 1 else (own,):
         tokens, other = texts[side], texts[1 - side] if len(texts) > 1 else ()
         alone = only_in(tokens, other)
-        both = [i for i in _content(tokens) if i not in alone and word_class(tokens[i].norm) != FUNCTION]
+        both = [i for i in _content(tokens) if i not in alone]
         for index in both if shared else alone:
             yield Candidate(SHARED if shared else ALONE, (Edit(DROP, side, index),), ((side, index),))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from core.alone import explained_alone
+from core.alone import explained_alone, unread
 from core.card import ranked_by
 from core.checkpoint import Checkpoint
 from core.effects import differences
@@ -42,7 +42,7 @@ from core.evidence.explanation import LABELS
 from core.evidence.reason import SCORE, SLOW, Clause, Reason
 from core.evidence.record import the
 from core.input_warnings import is_unlike
-from core.wording import capital, counted, percent, shown
+from core.wording import percent, shown
 
 if TYPE_CHECKING:
     from core.effects.question import Question
@@ -97,11 +97,13 @@ class _Search:
         self.texts = tuple(split(side.text)[: len(side.tokens)] for side in sides)
         self.roles = [side.role for side in sides]
         self.own = int(len(sides) > 1 and self.roles[0] not in ("claim", self.explanation.judged))
+        self.unread = unread(self.checkpoint.card)
         self.names = self.explanation.class_names
         ranks = ranked_by(self.checkpoint.card) is not None and self.checkpoint.card["task"] == "answer selection"
         self.scored = len(self.names) == 1 or self.explanation.answer == LABELS or ranks
         self.target = question.target
         self.passes = 1
+        self.matches: Reason | None = None
 
     def reason(self, progress: Progress) -> Reason:
         first = [*self._doubts()]
@@ -112,7 +114,7 @@ class _Search:
         elif outcomes and any(map(self._flips, outcomes)):
             reason = self._of_flip(next(filter(None, ([*filter(self._flips, group)] for group in groups))))
         else:
-            reason = self._of_matches() or self._of_none(outcomes)
+            reason = self.matches or self._of_matches(outcomes) or self._of_none(outcomes)
         return replace(reason, sentence=" ".join([*first, reason.sentence]), passes=self.passes)
 
     # What is asked.
@@ -130,7 +132,7 @@ class _Search:
             least = max(RULES[ONE_TEXT].least, self.explanation.probabilities[self.target])
             if alone.verdict == self.explanation.verdict and sure >= least:
                 said = f"{self.names[self.target]} ({percent(sure)})"
-                yield f"{capital(the(alone.judged))} alone is enough: a model that reads nothing else says {said}."
+                yield f"A model that reads only {the(alone.judged)} is as sure: {said}."
 
     def _groups(self, progress: Progress) -> list[list[Outcome]]:
         """The outcomes of each kind, in the order of the kinds, up to the first that flips the verdict."""
@@ -159,7 +161,9 @@ class _Search:
             SHARED: differences.omissions(texts, own, shared=True),
         }
         for number, (kind, candidates) in enumerate(later.items(), start=2):
-            if (kind == TOGETHER and self.scored) or (kind == SHARED and len(texts) == 1):
+            if kind == SHARED and any(one.kind == STRETCH for one in ranked):
+                self.matches = self._of_matches(tried)
+            if (kind == TOGETHER and self.scored) or (kind == SHARED and (len(texts) == 1 or self.matches)):
                 continue
             groups.append(self._tried([*islice(candidates, RULES[kind].passes)]))
             progress(number, 3)
@@ -171,6 +175,8 @@ class _Search:
         """The model's answers after each change that can be made, in one batch."""
         texts, made = (self.question.first, self.question.second), []
         for candidate in candidates:
+            if self.unread in [self.roles[edit.side] for edit in candidate.edits]:
+                continue
             try:
                 made.append((candidate, edited(texts, candidate.edits, self.checkpoint.reader.tokens)))
             except EditError:  # it would leave a text without a word
@@ -237,41 +243,56 @@ class _Search:
         if not outcomes:
             return Reason("", "No word of it can be changed.")
         best = min(outcomes, key=self._left)
-        tried = f"None of {counted(len(outcomes), 'small change')} flips it"
-        if self._entails() and not differences.only_in(self.texts[self.own], self.texts[1 - self.own]):
-            own, other = the(self.roles[self.own]), the(self.roles[1 - self.own])
-            tried = f"Every word of {own} is in {other}, and n{tried[1:]}"
         clause = self._clause(best, spelt_out=True)
-        return replace(self._reason(best, f"{tried}; the strongest, {clause.text}.", clause), kind="")
+        tried = f"None of {len(outcomes)} small changes flips it; the strongest"
+        if len(outcomes) == 1:
+            tried = "The one small change that was tried"
+        if self._entails() and not self._new_words()[0]:
+            own, other = the(self.roles[self.own]), the(self.roles[1 - self.own])
+            tried = f"Every content word of {own} is in {other}. {tried}"
+        return replace(self._reason(best, f"{tried}, {clause.text}.", clause), kind="")
 
-    def _of_matches(self) -> Reason | None:
-        """The links of the own text's words to different ones of the other text, each confirmed by cutting it."""
-        found, (own, other) = self._map() if len(self.texts) > 1 else None, (self.own, 1 - self.own)
-        if found is None or not self._entails() or self.checkpoint.model.knockouts is not None:
+    def _of_matches(self, outcomes: Sequence[Outcome]) -> Reason | None:
+        """The links of the own text's words to different ones of the other text, each confirmed by cutting it, or by
+        exchanging the words; None where one is not confirmed."""
+        if not self._entails():
             return None
-        number, record = found
-        new, others = (differences.only_in(self.texts[i], self.texts[j]) for i, j in ((own, other), (other, own)))
-        if not new or not others or len(new) > RULES[MATCH].passes:
+        found, (new, others) = self._map(), self._new_words()
+        if found is None or not new or not others or len(new) > RULES[MATCH].passes:
             return None
-        clauses, named, name = list[Clause](), list[Word](), self.names[self.target]
+        clauses, named = list[Clause](), list[Word]()
         for index in new:
-            column = max(others, key=lambda word: record.weights[index][word])
-            edit = AttentionEdit(CELL, number, index, column, 0.0)
-            after = explain_under(self.checkpoint, self.question.first, self.question.second, [edit])
-            self.passes += 1
-            left = after.probabilities[self.target]
-            costs = self.explanation.probabilities[self.target] - left
-            if after.verdict == self.explanation.verdict and costs >= RULES[MATCH].least:
-                words = f"“{self.texts[own][index].text}” ↔ “{self.texts[other][column].text}”"
-                number_after = f"{percent(left)}" if clauses else f"without this link {name} {percent(left)}"
-                clauses.append(Clause(f"{words} ({number_after})", (str(edit),), after.verdict, left))
-                named += [(own, index), (other, column)]
-        if len(clauses) < len(new):
-            return None
+            column = max(others, key=lambda word: found[1].weights[index][word])
+            exchange = ((self.own, index), (1 - self.own, column))
+            exchanged = next((one for one in outcomes if one.candidate.words == exchange), None)
+            clause, how = self._cut(found[0], index, column), "link cut"
+            if clause is None and exchanged is not None:
+                clause, how = self._clause(exchanged), "exchanged"
+            if clause is None:
+                return None
+            words = f"“{self.texts[self.own][index].text}” ↔ “{self.texts[1 - self.own][column].text}”"
+            after = self.names[self.checkpoint.labels.index(clause.verdict)]
+            clauses.append(replace(clause, text=f"{words} ({how}: {after} {percent(clause.probability)})"))
+            named += exchange
         links = ", ".join(clause.text for clause in clauses)
-        return Reason(
-            MATCH, f"Every word of {the(self.roles[own])} has a match: {links}.", tuple(clauses), tuple(named)
-        )
+        sentence = f"Every content word of {the(self.roles[self.own])} has a match: {links}."
+        return Reason(MATCH, sentence, tuple(clauses), tuple(named))
+
+    def _cut(self, number: int, row: int, column: int) -> Clause | None:
+        """The verdict without a link, where it costs the verdict enough; None of a transformer, where each is slow."""
+        if self.checkpoint.model.knockouts is not None:
+            return None
+        edit = AttentionEdit(CELL, number, row, column, 0.0)
+        after = explain_under(self.checkpoint, self.question.first, self.question.second, [edit])
+        self.passes += 1
+        costs = self.explanation.probabilities[self.target] - after.probabilities[self.target]
+        enough = costs >= RULES[MATCH].least
+        return Clause("", (str(edit),), after.verdict, max(after.probabilities)) if enough else None
+
+    def _new_words(self) -> tuple[list[int], list[int]]:
+        """The words that only the own text has, and those that only the other one has."""
+        own, other = self.texts[self.own], self.texts[1 - self.own]
+        return differences.only_in(own, other), differences.only_in(other, own)
 
     def _entails(self) -> bool:
         return len(self.texts) > 1 and self.names[self.target] in ENTAILED
