@@ -121,6 +121,7 @@ def test_summaries_in_tables():
     found = [*agreements(asked, row(explanations=json.dumps(SAID)), ("taken-away", "dropped"))]
     stored = {"dev": {"rows": 3, "judged_right": 1, "sides": summary(found), "command": ""}}
     rows = people_table.table(stored)
-    assert [line["side"] for line in rows] == ["premise, 1 pair"] * 4 + ["hypothesis, 1 pair"] * 4
+    assert [line["set"] for line in rows] == ["dev, premise (1)"] * 4 + ["dev, hypothesis (1)"] * 4
+    assert {line["contradiction"] for line in rows if line["way"] == "chance"} == {"0.333", "0.250"}
     (line,) = people_table.by_checkpoint({"x": stored})
     assert line["checkpoint"] == "`x`" and line["hypothesis: best single way"].startswith("dropped")

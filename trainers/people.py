@@ -29,6 +29,7 @@ from core.data.labels import Scale
 from core.effects.question import METHODS, Question
 from core.errors import RunError
 from core.evaluation import people_table
+from core.evaluation.faithfulness_table import interval
 from core.evaluation.people import Agreement, agreements, half_of, summary
 from core.evaluation.predict import check_texts
 from core.json_types import JsonMapping, JsonObject
@@ -100,4 +101,4 @@ def lines(result: JsonMapping) -> Iterator[str]:
         items = ", ".join(f"{label} {own['items']:,}" for label, own in labels.items())
         yield f"\nThe {name} ({items}):"
         figures = cast(CardPeople, {**result, "sides": {name: labels}})
-        yield text([{**row} for row in people_table.table({result["file"]: figures})])
+        yield text([{**row} for row in people_table.table({result["file"]: figures}, interval)])

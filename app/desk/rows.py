@@ -241,7 +241,8 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
     row_effects.draw(opened, place)
     said = zip((roles.first, roles.second), words_of(row), strict=True)
     named = [(f"People name in the {role}", [word for word, told in words.items() if told]) for role, words in said]
-    page_style.terms((about, ", ".join(words)) for about, words in named if words)
+    if present := [(about, ", ".join(words)) for about, words in named if words]:
+        st.html(render("desk/row.html", texts=present, models=()))
     row_tags.draw(opened, key)
     others = {name: text for name, text in row.columns.items() if text}
     if others:

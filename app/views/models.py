@@ -224,7 +224,7 @@ def _faithfulness(stored: faithfulness_table.Stored) -> None:
 
 def _people(stored: people_table.Stored) -> None:
     """How often each way to ask why names the words that people give as reasons."""
-    _study(people_table.CAPTION, [one["command"] for one in stored.values()], people_table.table(stored), strong=3)
+    _study(people_table.CAPTION, [one["command"] for one in stored.values()], people_table.table(stored))
 
 
 def _study(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from core.card import CardPeople
+from core.card import CardPeople, Interval
 from core.evaluation.faithfulness_table import interval
 from core.wording import counted
 
 CAPTION = (
     "People’s words are the content words whose stem at least two of three explanations use (e-SNLI, Camburu et al. "
     "2018). P@1: how often the content word that a way ranks first is one of them; average precision: how far up they "
-    "all stand. Means over the sides, of pairs judged right, that have such words and others, with 95 % intervals. "
-    "Chance ranks all words alike; new words are those that the other text lacks."
+    "all stand. Means over the sides, of pairs judged right, that have such words and others (in brackets), with 95 % intervals. "
+    "Chance ranks all words alike; new words are those that the other text lacks. Last columns: P@1 by label."
 )
 """How to read :func:`table`."""
 ALL = "all labels"
@@ -23,16 +23,20 @@ Stored = Mapping[str, CardPeople]
 """A card's ``people`` results, by data set."""
 
 
-def table(stored: Stored) -> list[dict[str, str]]:
-    """Rows of what a card's ``people`` holds: for each set and side a row a way, the best P@1 first."""
+def _mean(figure: Interval) -> str:
+    return f"{figure['mean']:.3f}"
+
+
+def table(stored: Stored, spelled: Callable[[Interval], str] = _mean) -> list[dict[str, str]]:
+    """Rows of what a card's ``people`` holds: for each set and side a row a way, the best P@1 first. ``spelled``: how
+    P@1 by label is written."""
     return [
         {
-            "set": name,
-            "side": f"{side}, {counted(labels[ALL]['items'], 'pair')}",
+            "set": f"{name}, {side} ({labels[ALL]['items']:,})",
             "way": way.replace("-", " "),
             "P@1": interval(at_1),
             "average precision": interval(labels[ALL]["precision"][way]),
-            **{f"P@1, {label}": interval(own["at_1"].get(way)) for label, own in labels.items() if label != ALL},
+            **{label: spelled(own["at_1"][way]) for label, own in labels.items() if label != ALL},
         }
         for name, figures in stored.items()
         for side, labels in figures["sides"].items()
@@ -50,6 +54,6 @@ def by_checkpoint(measured: Mapping[str, Stored]) -> Iterator[dict[str, str]]:
                 single = [way for way in at_1 if way not in (DEFAULT, *BASELINES)]
                 best = max(single, key=lambda way: at_1[way]["mean"])
                 row[f"{side}: taken away"] = interval(at_1[DEFAULT])
-                row[f"{side}: best single way"] = f"{best.replace('-', ' ')} {at_1[best]['mean']:.3f}"
-                row |= {f"{side}: {way.replace('-', ' ')}": f"{at_1[way]['mean']:.3f}" for way in BASELINES}
+                row[f"{side}: best single way"] = f"{best.replace('-', ' ')} {_mean(at_1[best])}"
+                row |= {f"{side}: {way.replace('-', ' ')}": _mean(at_1[way]) for way in BASELINES}
             yield row

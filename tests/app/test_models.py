@@ -171,9 +171,9 @@ def test_a_card_with_faithfulness_results_shows_them(checkpoints, tmp_path, monk
     app, page = models(model="test-other")
     labels = ["Faithfulness of the explanations", "Effects against people’s own reasons"]
     assert [one.label for one in app.expander] == labels
-    first = ["e-SNLI dev", "premise, 40 pairs", "dropped", "0.500 (0.250 to 0.750)", "0.125 (0.000 to 0.250)"]
+    first = ["e-SNLI dev, premise (40)", "dropped", "0.500 (0.250 to 0.750)", "0.125 (0.000 to 0.250)"]
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", page.rpartition("<tbody>")[2])
-    assert cells[:5] == first and "ask people" in page
+    assert cells[:4] == first and "ask people" in page
     table = page.partition('pl-sweep">')[2].partition("</table>")[0]
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", table.partition("<tbody>")[2])
     assert cells[:4] == ["SNLI dev", "taken away", "0.500 (0.250 to 0.750)", "0.125 (0.000 to 0.250)"]
