@@ -253,7 +253,7 @@ class WordScores:
     wrong: int
     without: int
     agreed: float = 0.0
-    """The share of rows whose strongest word people name, too, of those of :func:`agreement_with_people`."""
+    """The share of the rows of :func:`agreement_with_people` whose strongest word people name, too."""
     chance: float = 0.0
     """The share of named words among the content words of these rows' texts."""
     told: int = 0
