@@ -14,7 +14,8 @@ from core.effects.attention_edits import explain_under
 from core.effects.differences import MATCH, MOST_PASSES, ORDER, ordered, stretches
 from core.effects.edits import edited
 from core.effects.history import acting, parse_edit, words_after
-from core.effects.reason import quick_reason
+from core.effects.reason import quick_reason, with_reason
+from core.evidence import Explanation
 from core.evidence.reason import SCORE, SLOW
 from core.explain import explain
 from core.reading.tokens import tokenize
@@ -68,7 +69,8 @@ def test_the_sentence_names_the_difference_of_pairs_that_are_judged_right():
     ],
 )
 def test_the_change_in_the_sentence_has_its_probability(premise, hypothesis, sentence, capsys):
-    """The model alone, asked about the changed texts, says the same; `core why` begins with the sentence."""
+    """The model alone, asked about the changed texts, says the same; `core why` begins with the sentence, and
+    `core explain` and the HTML of notebooks and reports have it below the verdict."""
     checkpoint = load_named("nli-two-sided")
     reason = Question(checkpoint, premise, hypothesis).reason()
     assert reason.sentence.startswith(sentence)
@@ -76,8 +78,14 @@ def test_the_change_in_the_sentence_has_its_probability(premise, hypothesis, sen
     after = explain(checkpoint, *edited((premise, hypothesis), map(parse_edit, clause.edits)))
     assert after.verdict == clause.verdict != explain(checkpoint, premise, hypothesis).verdict
     assert max(after.probabilities) == pytest.approx(clause.probability, abs=1e-6)
-    assert main(["why", "nli-two-sided", "--first", premise, "--second", hypothesis]) == 0
+    texts = ["--first", premise, "--second", hypothesis]
+    assert main(["why", "nli-two-sided", *texts]) == 0
     assert capsys.readouterr().out.splitlines()[0] == reason.sentence
+    assert main(["explain", "--model", "nli-two-sided", *texts]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == reason.sentence
+    explanation = with_reason(checkpoint, explain(checkpoint, premise, hypothesis))
+    assert f"<p>{reason.sentence}</p>" in explanation._repr_html_()
+    assert Explanation.from_dict(explanation.to_dict()) == explanation
 
 
 def slowly(checkpoint, pair, clause):

@@ -62,7 +62,7 @@ RULES = {
     EXCHANGE: Rule(
         8,
         "a word that only the own text has: the other text's word of its class instead that it attends to most, with "
-        "at least this weight",
+        "at least this weight (without attention: cosine)",
         "two words that are compared say more than one, a two against a three; with less weight they are not compared",
         0.25,
     ),

@@ -198,13 +198,14 @@ class _Search:
         """Which of some words of the other text a word of the own one attends to most, if to any; without attention
         between words, the nearest by cosine."""
         found = self._map()
-        if found is not None:
-            row = found[1].weights[index]
-            best = max(others, key=lambda other: row[other])
-            return best if row[best] >= RULES[EXCHANGE].least else None
-        norms = [self.texts[self.own][index].norm, *(self.texts[1 - self.own][other].norm for other in others)]
-        vectors = self.checkpoint.words.vectors(norms)
-        return others[int(torch.cosine_similarity(vectors[1:], vectors[:1]).argmax())]
+        if found is None:
+            norms = [self.texts[self.own][index].norm, *(self.texts[1 - self.own][other].norm for other in others)]
+            vectors = self.checkpoint.words.vectors(norms)
+            near = dict(zip(others, torch.cosine_similarity(vectors[1:], vectors[:1]).tolist(), strict=True))
+        else:
+            near = {other: found[1].weights[index][other] for other in others}
+        best = max(near, key=near.__getitem__)
+        return best if near[best] >= RULES[EXCHANGE].least else None
 
     def _map(self) -> tuple[int, AttentionMap] | None:
         """The weights of the own text's words over the other's, and which of the model's maps they are."""

@@ -91,6 +91,7 @@ def test_links_and_changes_are_those_of_the_command_line(client, capsys, guest_m
     assert answer(client, "change") == printed(capsys, "turn", "test-light")
     reason = answer(client, "reason", edits=["replace 1 1 dog"])
     assert reason["clauses"][0]["text"] in reason["sentence"] and reason["passes"] <= 40
+    assert answer(client, "reason", model="small-bert", all=True)["clauses"]
 
 
 def test_edits_come_before_the_question(client):
