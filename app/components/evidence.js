@@ -45,33 +45,6 @@ export function crossingRows({ crossed_by: crossed }, row) {
   return rows.sort((a, b) => across[b] - across[a]);
 }
 
-// The units along one edge of a map, in words.
-function unitsOf(explanation, role, units) {
-  const tokens = tokensOf(sentenceOf(explanation, role));
-  if (units === "final state") return [units];
-  const filters = units === "windows" && recordOf(explanation, "filter_provenance");
-  if (!filters) return tokens;
-  const { width } = filters;
-  return Array.from({ length: Math.max(1, tokens.length - width + 1) }, (_, i) => tokens.slice(i, i + width).join(" "));
-}
-
-/**
- * The words along the rows and along the columns of a map of `cells`. Units without names are numbered, such as the hops
- * of self-attention.
- * @param {Explanation} explanation
- * @param {{ rows: string, columns: string, units: string, null: boolean }} map
- * @param {number[][]} cells
- */
-export function edgeWords(explanation, { rows, columns, units, null: none }, cells) {
-  const named = (words, count) =>
-    words.length === count ? words : Array.from({ length: count }, (_, i) => String(i + 1));
-  const along = unitsOf(explanation, columns, units === "final state" ? "words" : units);
-  return [
-    named(unitsOf(explanation, rows, units), cells.length),
-    named(none ? [...along, NO_WORD] : along, cells[0].length),
-  ];
-}
-
 // Classes with their looks, and other probabilities than those they came with.
 export const withChances = (classes, probabilities) =>
   classes.map((one, i) => ({

@@ -28,12 +28,6 @@ class Read:
     steps: Sequence[what_if.Tried]
 
     @property
-    def attention_changed(self) -> bool:
-        """Whether an edit by hand of its attention is in effect."""
-        made = len(self.page.attention)
-        return made > 0 and not all(one.problem for one in self.steps[: len(self.page.made) + 1][-made:])
-
-    @property
     def unlike(self) -> str:
         """The changes to the model's attention in words; empty if there are none."""
         if self.shown is self.trained:

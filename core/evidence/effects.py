@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from core.evidence.explanation import Explanation
 from core.evidence.record import LATER, Record, the
 from core.spreadsheet import csv_text
@@ -46,16 +44,6 @@ def complete(completeness: tuple[float, float]) -> bool:
     whichever is larger."""
     added_up, difference = completeness
     return abs(added_up - difference) <= max(0.05 * abs(difference), 0.05)
-
-
-Cell = tuple[int, int]
-
-
-def _high_and_low(one: np.ndarray, other: np.ndarray) -> tuple[Cell, ...]:
-    """Cells in the top tenth of one and in the lower half of the other. What many share is neither."""
-    high = (one >= np.quantile(one, 0.9)) & (one > np.median(one))
-    low = other <= np.median(other)
-    return tuple((int(i), int(j)) for i, j in np.argwhere(high & low))
 
 
 @dataclass(frozen=True)
@@ -99,16 +87,6 @@ class LinkEffects:
             return "Heads that are cut out whole, a line a layer"
         since = f", cut from layer {self.layer + 1} on" if self.layer else ""
         return f"Links of {the(self.rows)} into {the(self.columns)}{since}"
-
-    @property
-    def disagreeing(self) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
-        """The cells, row and column, in the top tenth by weight and in the lower half by size of the effect; and those
-        in the top tenth by size of the effect and in the lower half by weight."""
-        sizes = np.abs(np.array(self.effects, dtype=float))
-        if np.isnan(sizes).any():  # those that were cut have the largest weights
-            return (), ()
-        weights = np.array(self.before)
-        return _high_and_low(weights, sizes), _high_and_low(sizes, weights)
 
 
 def links_csv(links: Sequence[LinkEffects], words: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:

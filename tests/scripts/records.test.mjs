@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { crossingRows, edgeWords, lineStarts, sidesOf, withChances } from "../../app/components/evidence.js";
+import { crossingRows, lineStarts, sidesOf, withChances } from "../../app/components/evidence.js";
 import { mapsOf, staysOf, windowLines, wordMap } from "../../app/panels/attention_map/records.js";
 import { factsOf, methodsOf, sentenceOf } from "../../app/panels/belief/facts.js";
 import { barsOf, complete, strongestWord } from "../../app/panels/effects/records.js";
@@ -55,22 +55,6 @@ test("each line begins with its first word, and a text that looks at itself stan
       ["hypothesis", "row"],
     ],
   );
-});
-
-test("edges are named by words, windows or numbers", () => {
-  const told = explanation({ kind: "filter_provenance", width: 2 });
-  const edges = (changes, cells) => edgeWords(told, { ...map(changes), null: Boolean(changes.null) }, cells);
-  const two = [
-    [0, 0],
-    [0, 0],
-  ];
-  assert.deepEqual(edges({}, two), [
-    ["the", "cat"],
-    ["a", "dog"],
-  ]);
-  assert.deepEqual(edges({ null: [0, 0] }, [[0, 0, 0]]), [["1"], ["a", "dog", "(no word)"]]);
-  assert.deepEqual(edges({ units: "windows" }, [[0]]), [["the cat"], ["a dog"]]);
-  assert.deepEqual(edges({ units: "final state" }, [[0, 0]]), [["final state"], ["a", "dog"]]);
 });
 
 test("words that look across each other are named where they look far enough", () => {
