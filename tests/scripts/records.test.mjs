@@ -6,7 +6,6 @@ import { crossingRows, lineStarts, sidesOf, withChances } from "../../app/compon
 import { mapsOf, staysOf, windowLines, wordMap } from "../../app/panels/attention_map/records.js";
 import { factsOf, methodsOf, sentenceOf } from "../../app/panels/belief/facts.js";
 import { barsOf, complete, strongestWord } from "../../app/panels/effects/records.js";
-import { linkMap, quantile } from "../../app/panels/links/records.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
 const sentence = (role, text) => {
@@ -137,24 +136,6 @@ test("bars are the effects of a method, or of one of its parts alone", () => {
     [0, 0.06],
   ];
   assert.deepEqual(sums.map(complete), [true, false, true, false]);
-});
-
-test("links whose weight and effect disagree are marked where all of them were cut", () => {
-  assert.deepEqual([quantile([4, 1, 3, 2], 0.5), quantile([1, 2], 0.9), quantile([7], 0.9)], [2.5, 1.9, 7]);
-  const before = [
-    [0.9, 0.1],
-    [0.05, 0.2],
-  ];
-  const effects = [
-    [0.01, 0.2],
-    [-3, 0.1],
-  ];
-  const drawn = linkMap({ before, effects });
-  assert.deepEqual([drawn.heavy, drawn.telling, drawn.high, drawn.values], [[[0, 0]], [[1, 0]], 3, effects]);
-  const some = linkMap({ before, effects: [[null, 0.2], effects[1]] });
-  assert.deepEqual([some.heavy, some.telling, some.high], [[], [], 3]);
-  const even = [[0.5, 0.5]];
-  assert.deepEqual(linkMap({ before: even, effects: [[0, 1]] }).heavy, [], "what many share is neither");
 });
 
 test("faithfulness is said in one sentence, with what permutations of this pair cannot show", () => {
