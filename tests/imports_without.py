@@ -16,6 +16,7 @@ from pathlib import Path
 
 import app
 import core
+from core.checkpoint import available, read_card, records_of
 
 COMMANDS = ("trainers.predict", "trainers.evaluate", "trainers.compare")
 
@@ -51,6 +52,8 @@ def main():
         imports = [part for part in ast.parse(page.read_text()).body if isinstance(part, ast.Import | ast.ImportFrom)]
         exec(compile(ast.Module(imports, []), page, "exec"), {})
         print(page)
+    listed = {name: records_of(read_card(folder)) for name, folder in available().items()}
+    assert "guest-minibert" in listed and not {"transformers", "accelerate"} & set(sys.modules)
     assert importlib.import_module("trainers.paper.__main__").main(["words"]) == 2
 
 

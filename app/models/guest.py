@@ -14,7 +14,7 @@ from core.checkpoint.memory import memory_limit
 from core.errors import CheckpointError, UserError
 from core.external import card as guests
 from core.external.card import BI_ENCODER
-from core.external.folder import config_of, shapes_of, weights_of
+from core.external.folder import config_of, files_of, shapes_of, weights_of
 from core.external.heads import title_of
 from core.external.settings import TASKS
 from core.external.suggestion import LABELS, Suggestion, suggestion, usual_labels
@@ -73,7 +73,8 @@ def _prompts(card: Card, folder: Path) -> str:
     if card["architecture"] != BI_ENCODER:
         return ""
     try:
-        prompt, names = prompt_of(folder), ", ".join(prompts_of(folder))
+        files = files_of(folder)
+        prompt, names = prompt_of(files), ", ".join(prompts_of(files))
     except CheckpointError:
         return ""
     return f"“{prompt}”" if prompt else f"nothing: its prompts ({names}) are optional" if names else ""

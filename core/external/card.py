@@ -19,6 +19,7 @@ from core.external.folder import (
     SETTINGS,
     config_of,
     contents,
+    files_of,
     has,
     home_of,
     parts_of,
@@ -118,7 +119,7 @@ def _card(folder: Path, *changed: object) -> Card | str:
 
 def _read(folder: Path) -> Card:
     check_kind(folder)
-    pair = has(folder, MODULES)
+    pair = has(files_of(folder), MODULES)
     config, settings = config_of(home_of(folder)), settings_of(folder)
     weights_of(folder)  # raises where there are none that can be used
     trained = pair and has(folder, HEAD)
@@ -173,7 +174,7 @@ def _of_cross(folder: Path, config: JsonMapping, settings: ExternalSettings) -> 
 
 def _of_pair(folder: Path, settings: ExternalSettings) -> JsonObject:
     trained = has(folder, HEAD)
-    unit = SIMILARITIES[similarity_of(folder)][0]
+    unit = SIMILARITIES[similarity_of(files_of(folder))][0]
     fitted = {"threshold": settings.threshold, "scale": settings.scale, "trained": trained}
     return {**fitted, "activation": SOFTMAX if trained or settings.fitted else IDENTITY, "similarity": unit}
 

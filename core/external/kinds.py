@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.errors import CheckpointError
-from core.external.folder import ADAPTER, CONFIG, MODULES, config_of, has, home_of, object_of, weights_of
+from core.external.folder import ADAPTER, CONFIG, MODULES, config_of, files_of, has, home_of, object_of, weights_of
 from core.external.names import called
 from core.json_types import JsonMapping
 from core.models.answers import IDENTITY, SIGMOID, SOFTMAX
@@ -37,7 +37,7 @@ def check_kind(folder: Path) -> None:
     for key, what in _REFUSED.items():
         if config.get(key):
             raise CheckpointError(f"{called(folder)} {what}")
-    if not has(folder, MODULES):
+    if not has(files_of(folder), MODULES):
         _check_classifier(folder, config)
 
 

@@ -18,7 +18,7 @@ from safetensors import safe_open
 from core.errors import CheckpointError
 from core.external.folder import check_files, check_plausible, config_of, object_of, shapes_of, weights_of
 from core.external.kinds import no_classifier
-from core.external.names import INSTALL, called
+from core.external.names import called
 from core.reading.tokens import MAX_TOKENS
 
 if TYPE_CHECKING:
@@ -33,10 +33,8 @@ _ODD = "꙯ 🐶 ꧁ \U00010348 zebra 42 日本"
 @contextlib.contextmanager
 def transformers_library(folder: Path, what: str) -> Iterator[ModuleType]:
     """Hugging Face's library; errors raised while it reads ``what`` become one sentence."""
-    try:
-        import transformers
-    except ImportError:
-        raise CheckpointError(f"{called(folder)} needs transformers and tokenizers: {INSTALL}") from None
+    import transformers  # takes seconds
+
     transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:

@@ -11,7 +11,6 @@ from core.errors import CheckpointError
 VARIABLE = "PAIRLENS_GUESTS"
 HUB = "hub:"
 """The prefix with which earlier versions named models of Hugging Face's hub."""
-INSTALL = "install them with `make guests`, or `pip install -r requirements-guests.txt`"
 
 
 def functions() -> tuple[str, ...]:

@@ -5,7 +5,8 @@
 
 ``labels`` in the order of the logits; ``second_first``: the model reads the second text before the first; ``head``:
 whose attention is shown first (:mod:`core.external.heads`). Of a bi-encoder ``threshold`` is the similarity from
-which two texts count as paraphrases, and ``scale`` the slope of its probability there. It also holds measured values.
+which two texts count as paraphrases, and ``scale`` the slope of its probability there. ``package``: the installed
+package that has the model's files instead of this folder. It also holds measured values.
 """
 
 from __future__ import annotations
@@ -42,6 +43,14 @@ CLASSES: Mapping[str, Sequence[tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True)
+class Package:
+    """The Python package that holds the model's files, and the SHA-256 of some of them."""
+
+    name: str
+    sha256: dict[str, str]
+
+
+@dataclass(frozen=True)
 class MeasuredFigures:
     """Measured figures, in the form of a card."""
 
@@ -67,6 +76,7 @@ class ExternalSettings(MeasuredFigures):
     head: str = MEAN
     threshold: float | None = None
     scale: float = setting(10.0, above=0)
+    package: Package | None = None
     licence: str = ""
     notes: str = ""
     """Remarks of the model's owner, for its card."""

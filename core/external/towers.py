@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from core.errors import CheckpointError
-from core.external.folder import WEIGHTS, has, modules_of, object_of, shapes_of, without_safetensors
+from core.external.folder import WEIGHTS, files_of, has, modules_of, object_of, shapes_of, without_safetensors
 from core.external.loading import LEAST_PIECES, body_of, longest_of, tokenizer_of
 from core.external.names import called
 from core.external.pieces import Pieces
@@ -132,6 +132,7 @@ class _Step:
 
 def tower_of(folder: Path) -> Tower:
     """The model of a folder. Raises CheckpointError with what is wrong in one sentence."""
+    folder = files_of(folder)
     steps = [_Step(str(one["type"]).rpartition(".")[2], folder / one["path"]) for one in modules_of(folder)]
     kinds = [step.kind for step in steps]
     if kinds[:2] != ["Transformer", "Pooling"] or {*kinds[2:]} - {"Dense", "Normalize"}:

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 
 import pytest
 
@@ -218,14 +217,6 @@ def test_error_desk_predicts_and_opens_a_row(tmp_path, monkeypatch):
     html = "".join(element.proto.body for element in app.get("html"))
     assert "small-bert" in html
     assert [one["question"]["model"] for one in row_effects(app)] == ["small-bert"]
-
-
-def test_without_the_libraries_the_page_says_how_to_install_them(guests, tmp_path, monkeypatch):
-    shutil.copytree(guests / "small-bert", tmp_path / "other")
-    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    app = explore(model="other")
-    assert any("make guests" in sentence for sentence in sentences(app))
 
 
 FUNCTION = """

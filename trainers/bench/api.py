@@ -64,11 +64,9 @@ def _seconds_computing(pid: int) -> float:
 
 def _make_model(folder: Path) -> list[str]:
     """Write a BERT of the usual size with random weights into a folder, and return the words that it knows."""
-    try:
-        import transformers
-        from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    except ImportError as error:
-        raise Unmeasured(f"{error.name} is not installed: make guests") from None
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
     words = sorted({word.lower() for text, _ in pairs() for word in text.split()})
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     fitted = Tokenizer(models.WordLevel({word: n for n, word in enumerate([*special, *words])}, unk_token="[UNK]"))

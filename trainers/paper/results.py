@@ -26,6 +26,7 @@ from core.errors import RunError
 from core.evaluation import alignment_table, faithfulness_table, people_table, sweeps
 from core.evaluation.probe import CARD_KEYS
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
+from core.external.settings import settings_of
 from core.json_types import JsonMapping
 from core.wording import counted
 from trainers import bench, point
@@ -96,10 +97,9 @@ def filled(page: str, pretrained: Path, docs: Path) -> str:
     missing or broken, and for a part that has no place on the page."""
     folders = [path.parent for path in sorted(pretrained.glob("*/card.json")) if path.parent.name != "words"]
     cards = {folder: _complete(folder) for folder in folders}
-    external = [read_card(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))]
     found = {folder: [(path.stem, sweeps.read(path)) for path in sorted(folder.glob("*.csv"))] for folder in folders}
     parts: dict[str, list[Row] | Iterator[str]] = {
-        "external models": [*guests(external)],
+        "external models": [*guests(pretrained)],
         "alignment": [*alignments(cards)],
         "faithfulness": faithfulness(cards),
         "pointing": [*pointing(cards)],
@@ -150,17 +150,19 @@ def suite_score(card: JsonMapping, key: str) -> str:
     return f"{card[key]['right']} of {card[key]['total']}" if key in card else "–"
 
 
-def guests(cards: Sequence[JsonMapping]) -> Iterator[Row]:
-    """The models in Hugging Face's format that are shipped."""
-    for card in cards:
+def guests(pretrained: Path) -> Iterator[Row]:
+    """The models in Hugging Face's format that are shipped, or whose package is named: it need not be installed."""
+    for path in sorted(pretrained.glob("*/pairlens.json")):
+        settings = settings_of(path.parent)
+        measured, alignment = settings.measured, settings.alignment or {"results": {}}
         yield {
-            "checkpoint": f"`{card['name']}`",
-            "model": f"{card['title']}: {card['config']['layers']} layers of {card['config']['heads']} heads",
-            **{f"{name} ({result['items']:,})": scores(result) for name, result in card["results"].items()},
-            **{f"{suite} pairs": suite_score(card, key) for suite, key in CARD_KEYS.items() if key in card},
-            "head nearest to people": card["config"].get("measured", "–"),
-            **{f"{name} F1": f"{result['f1']:.2f}" for name, result in card["alignment"]["results"].items()},
-            "licence of the weights": card["licence"],
+            "checkpoint": f"`{path.parent.name}`",
+            "model": settings.title,
+            **{f"{name} ({result['items']:,})": scores(result) for name, result in (settings.results or {}).items()},
+            **{f"{suite} pairs": suite_score(measured, key) for suite, key in CARD_KEYS.items() if key in measured},
+            "head nearest to people": alignment.get("heads", {}).get("head", "–"),
+            **{f"{name} F1": f"{result['f1']:.2f}" for name, result in alignment["results"].items()},
+            "licence of the weights": settings.licence,
         }
 
 
