@@ -109,6 +109,8 @@ class CardAlignment(TypedDict):
     fixed_on: str
     """The set, a key of ``results``, that the thresholds were fixed on."""
     results: dict[str, AlignmentScores]
+    shares: NotRequired[bool]
+    """Whether links are shares of a similarity, not attention."""
     heads: NotRequired[MeasuredHeads | None]
 
 
@@ -221,7 +223,7 @@ class Card(Fields):
 
 @dataclass(frozen=True)
 class Score:
-    """Measures on a set of ``items`` rows or questions, each a share from 0 to 1."""
+    """Measures on a set of ``items`` rows or questions, each a share from 0 to 1; of grades, correlations."""
 
     items: int | None = None
     accuracy: float | None = None
@@ -230,6 +232,8 @@ class Score:
     evidence_cut: float | None = None
     map: float | None = None
     mrr: float | None = None
+    pearson: float | None = None
+    spearman: float | None = None
 
 
 @dataclass(frozen=True)

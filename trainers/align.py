@@ -39,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "checkpoint")
     parser.add_argument("file", type=Path, help="a file of alignments")
     parser.add_argument("--fix-threshold", action="store_true", help="take the threshold with the best F1 on this file")
+    parser.add_argument("--shares", action="store_true", help="with --fix-threshold, of a bi-encoder: link by the "
+                        "shares of its similarity, not by cosines")  # fmt: skip
     parser.add_argument("--heads", action="store_true", help="of a transformer, take the head with the best F1 too")
     parser.add_argument("--also", nargs=2, default=(), metavar=("FILE", "NAME"), help="with --heads, another file, on "
                         "which the head and the threshold are measured as they are")  # fmt: skip
@@ -54,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
         raise RunError("--also measures the head that --heads chooses: add --heads, or give one file after the other")
     if not args.fix_threshold:
         stored_thresholds(checkpoint)  # fails early if the card has none
-    attended = list(alignment.attend(checkpoint, data.pairs))
+        args.shares = checkpoint.card["alignment"].get("shares", False)
+    attended = list(alignment.attend(checkpoint, data.pairs, shares=args.shares))
     thresholds = alignment.fix_thresholds(attended) if args.fix_threshold else stored_thresholds(checkpoint)
     scores = alignment.word_scores(attended, thresholds)
     if args.card:
@@ -139,9 +142,11 @@ def write(
     checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: CardWordScores
 ) -> None:
     """Put the figures into the card; a new threshold drops the figures of the previous one."""
-    typed = {"fix_threshold": args.fix_threshold, "card": args.card}
+    typed = {"fix_threshold": args.fix_threshold, "shares": args.shares and args.fix_threshold, "card": args.card}
     command = as_typed("trainers align", checkpoint.name, args.file.name, **typed)
     stored = _fixed(thresholds, args.card, {}) if args.fix_threshold else checkpoint.card["alignment"]
+    if args.shares:
+        stored["shares"] = True
     results = {**stored["results"], args.card: {**scores, "command": command}}
     add_to_card(checkpoint.folder, alignment={**stored, "results": results})
 

@@ -35,6 +35,7 @@ from core.errors import RunError
 from core.evaluation.parts import Part, parts, predicted
 from core.evaluation.predict import check_texts
 from core.evaluation.scores import paired_bootstrap
+from core.external.bi_encoder import BiEncoder
 from core.json_types import JsonMapping, JsonObject
 from core.memory import hand_back_large_blocks
 from core.progress import bar
@@ -105,7 +106,8 @@ def tally_of(checkpoint: Checkpoint, scale: Scale, dataset: Dataset, args: argpa
             f"{dataset.name} is a ranking set, and no class of {checkpoint.name} "
             f"({', '.join(labels)}) is named {args.positive or '1'}; choose one with --positive CLASS"
         )
-    return Graded(_graded_by(checkpoint, answer, dataset.name))
+    similar = isinstance(checkpoint.model, BiEncoder) and checkpoint.model.config.threshold is not None
+    return Graded(_graded_by(checkpoint, answer, dataset.name), log_odds=similar)
 
 
 def _graded_by(checkpoint: Checkpoint, answer: str | None, file: str) -> int:

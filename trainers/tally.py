@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.special import logit  # type: ignore[import-untyped]
 
 from core.data import Dataset
 from core.data.labels import Scale, is_number, key
@@ -110,9 +111,10 @@ class Rankings:
 @dataclass
 class Graded:
     """Rows with graded labels: each label's number and the model's score. ``column``: whose probability, or the one
-    output, is the score."""
+    output, is the score; ``log_odds``: its log-odds instead, which are linear in the similarity of a bi-encoder."""
 
     column: int
+    log_odds: bool = False
 
     def __post_init__(self) -> None:
         self._gold, self._scores = array("d"), array("d")
@@ -120,7 +122,8 @@ class Graded:
     def add(self, dataset: Dataset, probabilities: np.ndarray) -> None:
         """Rows whose labels are numbers, with the probabilities ``[N, C]`` or scores ``[N, 1]``."""
         self._gold.extend(float(row.label or "nan") for row in dataset.rows)
-        self._scores.extend(probabilities[:, self.column].tolist())
+        scores = probabilities[:, self.column].astype(float)
+        self._scores.extend(logit(scores) if self.log_odds else scores)
 
     def scores(self) -> JsonObject:
         """:func:`core.evaluation.scores.correlations` of all rows."""

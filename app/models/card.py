@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from core.card import Details, Score, Suite, TrainedOn, details
 from core.evaluation import alignment_table
+from core.evaluation.scores import fisher
 from core.evidence import BOTH
 from core.evidence.record import the
 from core.json_types import JsonMapping, is_number
@@ -79,6 +80,10 @@ def results(card: JsonMapping) -> list[tuple[str, str, str]]:
 
 
 def _notes(result: Score, unit: str) -> Iterator[str]:
+    for name, value, ranks in (("Pearson’s r", result.pearson, False), ("Spearman’s ρ", result.spearman, True)):
+        if value is not None:
+            low, high = fisher(value, result.items or 0, ranks)
+            yield f"{name} {value:.3f} [{low:.3f}, {high:.3f}]"
     if result.mrr is not None:
         yield f"MRR {result.mrr:.4f}"
     if result.items is not None:
@@ -114,9 +119,11 @@ def _probed(suite: Suite) -> tuple[str, str]:
 
 
 def score(result: Score) -> str:
-    """The first number of a measured set: accuracy in per cent, or a ranker's MAP; empty when there is neither."""
+    """The first number of a measured set: accuracy in per cent, a ranker's MAP or Pearson's r of grades; else empty."""
     if result.accuracy is not None:
         return written(result.accuracy)
+    if result.pearson is not None:
+        return f"r {result.pearson:.3f}"
     return "" if result.map is None else f"MAP {written(result.map, True)}"
 
 

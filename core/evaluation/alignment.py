@@ -22,6 +22,8 @@ from core.data import DataError
 from core.data.alignments import AlignedPair, Link
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
+from core.evidence.record import Record, matrix
+from core.evidence.similarity_shares import SimilarityShares
 from core.linguistics.content_words import stop_words
 from core.models.base import Intervention
 from core.reading.reader import ReadText
@@ -166,23 +168,38 @@ class Attended:
         return [whitespace_places(side.text, side.tokens) for side in sides]
 
 
-@torch.inference_mode()
-def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair], head: str = "") -> Iterator[Attended]:
-    """The attention maps between the words of each pair. ``head``: a transformer's head, empty for the card's default.
+def _maps(record: Record) -> Iterator[AttentionMap]:
+    """The record as a map of links between words; of shares one a direction: each word's positive shares, divided by
+    their sum."""
+    if isinstance(record, SimilarityShares):
+        shares = np.array(record.shares)[:-1, :-1].clip(0, None)
+        for rows, columns, values in ((record.rows, record.columns, shares), (record.columns, record.rows, shares.T)):
+            weights = matrix(values / values.sum(1, keepdims=True).clip(1e-12))
+            yield AttentionMap(record.name, rows, columns, (), weights, units=SIMILARITY)
+    elif isinstance(record, AttentionMap) and record.units in ("words", SIMILARITY):
+        yield record
 
-    Raises DataError for a model that has no attention from its second sentence to its first.
+
+@torch.inference_mode()
+def attend(
+    checkpoint: Checkpoint, pairs: Iterable[AlignedPair], head: str = "", *, shares: bool = False
+) -> Iterator[Attended]:
+    """The attention maps between the words of each pair. ``head``: a transformer's head, empty for the card's default;
+    ``shares``: of a bi-encoder the shares of its similarity instead of cosines.
+
+    Raises DataError for a model that has no attention from its second sentence to its first, or no shares.
     """
     source, target = checkpoint.roles["first"], checkpoint.roles["second"]
     for pair in pairs:
         reading = checkpoint.read(pair.source, pair.target)
         output = checkpoint.model.under(checkpoint.reader.batch(reading), Intervention(head=head))
-        records = checkpoint.model.evidence(reading, output, (AttentionMap,))
-        maps = {
-            (r.rows, r.columns): r for r in records if isinstance(r, AttentionMap) and r.units in ("words", SIMILARITY)
-        }
+        records = checkpoint.model.evidence(reading, output, (SimilarityShares if shares else AttentionMap,))
+        maps = {(one.rows, one.columns): one for record in records for one in _maps(record)}
         if (target, source) not in maps:
             raise DataError(
-                f"{checkpoint.name} has no attention from the second sentence to the first: "
+                f"{checkpoint.name} has no similarity that adds up from words: leave --shares out"
+                if shares
+                else f"{checkpoint.name} has no attention from the second sentence to the first: "
                 "choose a model with an attention matrix, such as nli-attconv-light"
             )
         yield Attended(pair, reading.first, reading.second, maps[target, source], maps.get((source, target)))

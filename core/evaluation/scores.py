@@ -120,11 +120,12 @@ def correlations(gold: np.ndarray, scores: np.ndarray) -> JsonObject:
     for name, measure in (("pearson", pearsonr), ("spearman", spearmanr)):
         value = float(measure(gold, scores).statistic) if varies else None
         out[name] = value
-        out[f"{name}_interval_95"] = None if value is None else _fisher(value, len(gold), ranks=name == "spearman")
+        out[f"{name}_interval_95"] = None if value is None else fisher(value, len(gold), ranks=name == "spearman")
     return out
 
 
-def _fisher(value: float, items: int, ranks: bool) -> list[float]:
+def fisher(value: float, items: int, ranks: bool) -> list[float]:
+    """The 95 % interval of a correlation of ``items`` rows, or of their ``ranks``: see :func:`correlations`."""
     if items < 4 or abs(value) >= 1:
         return [-1.0, 1.0] if items < 4 else [value, value]
     half = 1.959963984540054 * np.sqrt((1 + value**2 / 2 if ranks else 1) / (items - 3))

@@ -25,8 +25,9 @@ from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
 from core.evaluation import alignment_table, faithfulness_table, people_table, sweeps
 from core.evaluation.probe import CARD_KEYS
+from core.evaluation.scores import fisher
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
-from core.external.settings import settings_of
+from core.external.settings import ExternalSettings, settings_of
 from core.json_types import JsonMapping
 from core.wording import counted
 from trainers import bench, point
@@ -97,13 +98,15 @@ def filled(page: str, pretrained: Path, docs: Path) -> str:
     missing or broken, and for a part that has no place on the page."""
     folders = [path.parent for path in sorted(pretrained.glob("*/card.json")) if path.parent.name != "words"]
     cards = {folder: _complete(folder) for folder in folders}
+    # A package that one of them names need not be installed.
+    external = {path.parent.name: settings_of(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))}
     found = {folder: [(path.stem, sweeps.read(path)) for path in sorted(folder.glob("*.csv"))] for folder in folders}
     parts: dict[str, list[Row] | Iterator[str]] = {
-        "external models": [*guests(pretrained)],
+        "external models": [*guests(external)],
         "alignment": [*alignments(cards)],
         "faithfulness": faithfulness(cards),
         "pointing": [*pointing(cards)],
-        "people": [*people([*cards.values(), *external])],
+        "people": [*people([*cards.values(), *({"name": name, **of.measured} for name, of in external.items())])],
         "systems": systems(docs / "tables"),
         "claims": [row | {"checkpoint": f"`{folder.name}`"} for folder in found for row in compared(found[folder])],
         "tables": [row for folder in found for row in swept(folder.name, found[folder])],
@@ -150,13 +153,12 @@ def suite_score(card: JsonMapping, key: str) -> str:
     return f"{card[key]['right']} of {card[key]['total']}" if key in card else "–"
 
 
-def guests(pretrained: Path) -> Iterator[Row]:
-    """The models in Hugging Face's format that are shipped, or whose package is named: it need not be installed."""
-    for path in sorted(pretrained.glob("*/pairlens.json")):
-        settings = settings_of(path.parent)
+def guests(external: Mapping[str, ExternalSettings]) -> Iterator[Row]:
+    """The models in Hugging Face's format that are shipped, or whose package is named."""
+    for name, settings in external.items():
         measured, alignment = settings.measured, settings.alignment or {"results": {}}
         yield {
-            "checkpoint": f"`{path.parent.name}`",
+            "checkpoint": f"`{name}`",
             "model": settings.title,
             **{f"{name} ({result['items']:,})": scores(result) for name, result in (settings.results or {}).items()},
             **{f"{suite} pairs": suite_score(measured, key) for suite, key in CARD_KEYS.items() if key in measured},
@@ -173,12 +175,15 @@ def minutes(card: Card) -> str:
 
 
 def scores(result: Mapping[str, float]) -> str:
-    """Accuracy, or MAP and MRR; a dash where the set was not scored."""
+    """Accuracy, MAP and MRR, or correlations with grades; a dash where the set was not scored."""
     if "map" in result:
         return f"MAP {_text(result['map'], 'map')}, MRR {_text(result['mrr'], 'mrr')}"
     if "accuracy_with_evidence" in result:
         own, cut = (_text(result[key], "accuracy") for key in ("accuracy_with_evidence", "evidence_cut"))
         return f"{_text(result['accuracy'], 'accuracy')}, with evidence of their own {own}, evidence cut {cut}"
+    if "pearson" in result:
+        low, high = fisher(result["pearson"], int(result["items"]), ranks=False)
+        return f"r {result['pearson']:.3f} [{low:.3f}, {high:.3f}], ρ {result['spearman']:.3f}"
     return _text(result["accuracy"], "accuracy") if result else "–"
 
 
