@@ -48,6 +48,8 @@ def parser() -> argparse.ArgumentParser:
     asking.add_argument("--from-layer", type=int, default=1, metavar="N", help="the first layer in which a "
                         "transformer's links are cut (default: 1)")  # fmt: skip
     asking.add_argument("--heads", action="store_true", help="the effect of ablating each head of a transformer")
+    asking.add_argument("--shares", action="store_true", help="instead, the share of each pair of words in a "
+                        "bi-encoder's similarity, by integrated Jacobians")  # fmt: skip
     turning = commands.add_parser("turn", help="the smallest change of the words that turns the verdict")
     named = "a name listed by `models`, or a checkpoint folder"
     explainer.add_argument("--model", required=True, help=named)
@@ -92,6 +94,8 @@ def _models(options: argparse.Namespace) -> None:
 def _score(values: Mapping[str, float]) -> str:
     if "map" in values:
         return f"MAP {values['map']:.4f}"
+    if "pearson" in values:
+        return f"r {values['pearson']:.3f}, ρ {values['spearman']:.3f}"
     return f"{values['accuracy']:.1%}" if "accuracy" in values else "not scored"
 
 
@@ -128,6 +132,12 @@ def _why(options: argparse.Namespace) -> None:
     checkpoint = open_checkpoint(options.model, options.class_names)
     every = options.all
     question = Question(checkpoint, options.first, options.second, SAMPLING if every else None)
+    if options.shares:
+        with _watched(checkpoint, lambda: cost.of_shares(question)) as progress:
+            shares = question.shares(progress=progress)
+        as_json = json.dumps(shares.to_dict(), ensure_ascii=False, indent=1)
+        print(as_json if options.json else "\n".join(shares.to_text(question.explanation)))
+        return
     with _watched(checkpoint, lambda: cost.of_words(question, options.method)) as progress:
         effects = question.words(options.method, progress=progress)
     if options.links:

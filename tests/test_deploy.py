@@ -18,7 +18,7 @@ DOCKERFILE = (ROOT / "deploy/Dockerfile").read_text()
 NGINX = (ROOT / "deploy/nginx.conf").read_text()
 COMPOSE = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())
 
-LARGEST = 1.6e9
+LARGEST = 1.8e9
 CPU_TORCH = 0.63e9
 """Bytes that the image has of torch 2.13 for processors, counted where another one is installed here."""
 LEFT_OUT = re.compile(r"/tests/|^torch/test/|^torch/include/|share/jupyter/|^pydeck/nbextension/static/")

@@ -34,6 +34,7 @@ from core.evidence.edges import link_edges
 from core.evidence.effects import Effects, LinkEffects
 from core.evidence.faithfulness import Faithfulness
 from core.evidence.reason import Reason
+from core.evidence.similarity_shares import SimilarityShares
 from core.explain import explained, with_nearest
 from core.filter_map.map import FilterMap, FilterMapError, available_map, codes_of, filter_sides
 from core.json_types import JsonObject, checked, setting
@@ -259,6 +260,12 @@ def links(asked: LinksRequest, progress: Progress) -> tuple[LinkEffects, ...]:
         effects = Question(*asked.pair).links(rule, every=every, layer=asked.layer - 1, progress=progress)
     explanation = explained(*asked.pair)
     return tuple(replace(cut, words=link_edges(cut, explanation)) for cut in effects)
+
+
+@answers("shares", PairRequest)
+def shares(asked: PairRequest, progress: Progress) -> SimilarityShares:
+    """The share of each pair of words in a bi-encoder's similarity, by integrated Jacobians."""
+    return Question(*asked.pair).shares(progress=progress)
 
 
 @answers("change", PairRequest)

@@ -15,6 +15,7 @@ from app.page_state.explore import SHOWN
 from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint
 from core.effects import METHODS, Question, cost, gradients
+from core.effects.jacobians import has_jacobians
 from core.effects.question import target_class
 from core.effects.words import ATTENTION, DROPPED, REPLACED, SAMPLING, TAKEN_AWAY
 from core.evidence import AttentionMap, Explanation
@@ -104,6 +105,7 @@ def why(read: Read) -> Why:
         costs={
             "change": _price(cost.of_smallest_change, question),
             "faithfulness": _price(cost.of_faithfulness, question),
+            **({"shares": _price(cost.of_shares, question)} if has_jacobians(checkpoint) else {}),
         },
         negatable={side.role: negatable([token.text for token in side.tokens]) for side in sides},
         like=has_index(checkpoint),

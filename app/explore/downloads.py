@@ -10,6 +10,7 @@ from app import page_style
 from app.explore import asking, drawing, heads, what_if
 from app.explore.reading import Read
 from app.page_state.explore import EVERY, HEADS
+from core.effects.jacobians import has_jacobians
 from core.effects.links import Taken
 from core.effects.question import Question
 from core.effects.words import SAMPLING
@@ -33,6 +34,10 @@ def draw(read: Read) -> None:
     if page.believed:
         measured = f"pairlens-faithfulness-{stem}.csv"
         page_style.download("Faithfulness (CSV)", lambda: _faithfulness(read).to_csv(), measured)
+    if page.jacobians and has_jacobians(read.checkpoint):
+        page_style.download(
+            "Integrated Jacobians (CSV)", lambda: _shares_csv(read), f"pairlens-integrated-jacobians-{stem}.csv"
+        )
     for record in (record for record in explanation.evidence if record.tabular):
         make = functools.partial(record.to_csv, explanation)
         file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + f"-{stem}.csv"
@@ -72,3 +77,7 @@ def _links_csv(read: Read) -> str:
 
 def _faithfulness(read: Read) -> Faithfulness:
     return Question(read.checkpoint, *read.page.pair.now).faithfulness()
+
+
+def _shares_csv(read: Read) -> str:
+    return Question(read.checkpoint, *read.page.pair.now).shares().to_csv(read.trained)

@@ -69,7 +69,7 @@ EVERY, HEADS = "all", "heads"
 """In the place of a rule of cutting links, of a transformer: each link, not the strongest alone; whole heads."""
 
 
-DOORS = {"what-if": ("edits", "turns"), "how-sure": ("believed",), "details": ("links",)}
+DOORS = {"what-if": ("edits", "turns"), "how-sure": ("believed",), "details": ("links", "jacobians")}
 """The parts of the page that open, each with the parameters of what is in it."""
 
 MOST_EDITS = 40
@@ -121,6 +121,7 @@ class ExploreState(TextState):
     - ``links``: how links are cut whose effects are asked for, empty where none are; ``layer``: the first one of a
       transformer, from 1, in which they are;
     - ``believed``: whether faithfulness is asked for;
+    - ``jacobians``: whether integrated Jacobians are asked for, of a bi-encoder;
     - ``candidates``: other answers of the question, one a line;
     - ``open``: the parts of the page that are open (:data:`DOORS`).
 
@@ -139,6 +140,7 @@ class ExploreState(TextState):
     links: str = parameter("", one_of((*Taken, EVERY, HEADS)), asked=True)
     layer: int = parameter(1, whole_number(1, 999), belongs_to=("model",), asked=True)
     believed: bool = switch(False, belongs_to=_OF_PAIR, asked=True)
+    jacobians: bool = switch(False, belongs_to=_OF_PAIR, asked=True)
     candidates: str = parameter("", long=True)
     edits: tuple[AnyEdit, ...] = parameter((), _edits, lambda edits: "\n".join(map(str, edits)), belongs_to=("texts",))
     step: int | None = parameter(None, whole_number(), belongs_to=("texts", "edits"))

@@ -7,11 +7,12 @@ the number of words; texts in one batch take less time than one at a time.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.effects import gradients
 from core.effects.differences import MOST_PASSES
 from core.effects.faithfulness import ORDERS, WAYS
+from core.effects.jacobians import STEPS as STEPS_OF_PATH
 from core.effects.links import STRONGEST
 from core.effects.nudges import can_nudge
 from core.effects.question import Question
@@ -78,6 +79,13 @@ def of_heads(question: Question) -> Cost:
 def of_smallest_change(question: Question) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.smallest_change`, less if a single edit turns the verdict."""
     return _cost(question, 1 + _words(question) * (1 + OFFERED) + 2 * WIDTH * FURTHER)
+
+
+def of_shares(question: Question) -> Cost:
+    """The cost of :meth:`~core.effects.question.Question.shares`, of words that are one piece each. A row has one of
+    both texts, forwards with its derivative, which was measured to take half a pass over the pair."""
+    cost = _cost(question, 4 + STEPS_OF_PATH * _words(question))
+    return replace(cost, seconds=cost.seconds / 2)
 
 
 def of_faithfulness(question: Question) -> Cost:

@@ -23,6 +23,7 @@ from core.checkpoint import Checkpoint
 from core.effects import gradients, reason, turning
 from core.effects.adversary import with_adversary
 from core.effects.faithfulness import faithfulness
+from core.effects.jacobians import integrated_jacobians
 from core.effects.links import Taken, head_effects, link_effects
 from core.effects.nudges import can_nudge, nudged
 from core.effects.words import (
@@ -57,6 +58,7 @@ from core.evidence import AttentionMap, Explanation
 from core.evidence.effects import Effects, LinkEffects, PairEffect, WordEffect
 from core.evidence.faithfulness import Faithfulness
 from core.evidence.reason import Reason
+from core.evidence.similarity_shares import SimilarityShares
 from core.explain import explain
 from core.models.answers import SIGMOID
 from core.reading.reader import Reading
@@ -142,6 +144,11 @@ class Question:
     def reason(self, *, progress: Progress = unheard) -> Reason:
         """Why this verdict, in a sentence that forward passes confirm (:func:`core.effects.reason.reason_for`)."""
         return reason.reason_for(self, progress)
+
+    def shares(self, *, progress: Progress = unheard) -> SimilarityShares:
+        """The share of each pair of input words in the similarity of a bi-encoder, by integrated Jacobians
+        (:mod:`core.effects.jacobians`). Raises UserError for any other model."""
+        return integrated_jacobians(self.checkpoint, self.reading, progress)
 
     def faithfulness(self, *, seed: int = 0, progress: Progress = unheard) -> Faithfulness:
         """How faithful the explanations of this verdict are, and what an adversary found."""

@@ -15,6 +15,7 @@ from core.errors import CheckpointError
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
 from core.evidence.record import matrix
+from core.evidence.similarity_shares import SimilarityShares
 from core.external.base import ExternalModel, ExternalReader
 from core.external.folder import HEAD, contents
 from core.external.names import called
@@ -24,6 +25,7 @@ from core.models.answers import SOFTMAX
 from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, Wanted, register
 from core.reading.reader import Reading, ReadText
 
+SHARES = "shares of the similarity"
 LARGEST_HEAD = 1 << 30
 """The most bytes of a trained classifier."""
 
@@ -82,10 +84,11 @@ class BiEncoder(ExternalModel[Apart]):
     judges the pair.
 
     The similarity of two words is the cosine of their states. No word of one text sees the other text, so this is not
-    attention, and no part of it can be knocked out.
+    attention, and no part of it can be knocked out. If pooling is a weighted sum, as the mean is, the similarity is a
+    sum over pairs of pieces, special ones among them: cos(u, v) = Σ_ij x_i·y_j / (n m |u| |v|).
     """
 
-    records = (AttentionMap,)
+    records = (AttentionMap, SimilarityShares)
     differentiable = False
     refusal = "a bi-encoder has no attention between both texts that could be set or cut"
 
@@ -110,16 +113,15 @@ class BiEncoder(ExternalModel[Apart]):
         return Output(self.head(features), features, trace)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
-        if AttentionMap not in wanted:
-            return
-        pieces = output.trace.pieces.first, output.trace.pieces.second
-        first, second = (
-            nn.functional.normalize(by_word(states.double(), of, of.words[0][0]), dim=-1)
-            for states, of in zip(output.trace.states, pieces, strict=True)
-        )
-        similar = (second @ first.mT).clamp(0, 1)
         roles = reading.second.role, reading.first.role
-        yield AttentionMap("similarity of words", *roles, (), matrix(similar), units=SIMILARITY)
+        texts = list(zip(output.trace.states, (output.trace.pieces.first, output.trace.pieces.second), strict=True))
+        if AttentionMap in wanted:
+            first, second = (nn.functional.normalize(by_word(states.double(), of), dim=-1) for states, of in texts)
+            similar = (second @ first.mT).clamp(0, 1)
+            yield AttentionMap("similarity of words", *roles, (), matrix(similar), units=SIMILARITY)
+        if SimilarityShares in wanted and self.head is None and self.tower.adds_up:
+            first, second = (of.of_words.double() @ self.tower.weighted(states, of) for states, of in texts)
+            yield SimilarityShares(SHARES, *roles, matrix(second @ first.mT), float(output.features[0, 0]))
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:

@@ -139,7 +139,9 @@ def _of_cross(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint
 def _check_package(folder: Path) -> None:
     """Raises CheckpointError unless the files of the package that ``pairlens.json`` names are the published ones."""
     package = settings_of(folder).package
-    for name, expected in package.sha256.items() if package else ():
+    if package is None:
+        return
+    for name, expected in package.sha256.items():
         try:
             found = file_sha256(files_of(folder) / name)
         except OSError:

@@ -67,6 +67,12 @@ class Pieces:
         inputs = {name: values[rows, real] for name, values in self.inputs.items()}
         return Pieces(inputs, self.owners[rows, real], self.real[rows, real], self.words[rows])
 
+    @property
+    def of_words(self) -> Tensor:
+        """Of a batch of 1, the pieces of each word ``[words + 1, P]``, in the last row all others."""
+        words = self.words[0][0] + self.words[0][1]
+        return torch.nn.functional.one_hot(self.owners[0] % (words + 1), words + 1).T
+
     def repeated(self, rows: int) -> Pieces:
         """A batch of 1, repeated to ``rows`` equal rows."""
         inputs = {name: values.expand(rows, -1) for name, values in self.inputs.items()}

@@ -20,7 +20,7 @@ from core.errors import CheckpointError
 from core.external.folder import WEIGHTS, files_of, has, modules_of, object_of, shapes_of, without_safetensors
 from core.external.loading import LEAST_PIECES, body_of, longest_of, tokenizer_of
 from core.external.names import called
-from core.external.pieces import Pieces
+from core.external.pieces import NO_WORD, Pieces
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -67,17 +67,22 @@ class Pooling(nn.Module):
 
 
 def _pooled(way: str, states: Tensor, real: Tensor) -> Tensor:
-    if way == "cls":
-        return states[:, 0]
     if way == "max":
         return states.masked_fill(~real[..., None], float("-inf")).amax(1)
-    if way == "lasttoken":
-        return states[torch.arange(len(states)), real.long().sum(1) - 1]
-    mask = real[..., None].to(states)
+    return (piece_weights(way, real).to(states)[:, None] @ states)[:, 0]
+
+
+def piece_weights(way: str, real: Tensor) -> Tensor:
+    """The weight of each piece in the pooled vector, ``[B, P]``, of any pooling but max. ``real [B, P]``: false on
+    pads, which stand at the end."""
+    places = torch.arange(1, real.shape[1] + 1, device=real.device)
+    counts = real.sum(1, keepdim=True)
+    if way in ("cls", "lasttoken"):
+        return (places == (1 if way == "cls" else counts)).expand(real.shape).double()
+    mask = real.double()
     if way == "weightedmean":  # by the number of the place, from 1 (Muennighoff 2022)
-        mask = mask * torch.arange(1, states.shape[1] + 1, device=states.device)[None, :, None]
-    counts = mask.sum(1).clamp_min(1)
-    return (states * mask).sum(1) / (counts.sqrt() if way == "mean_sqrt_len" else counts)
+        mask = mask * places
+    return mask / (counts.sqrt() if way == "mean_sqrt_len" else mask.sum(1, keepdim=True))
 
 
 class _Unit(nn.Module):
@@ -118,6 +123,48 @@ class Tower(nn.Module):
         body: Any = self.body
         states = body(**pieces.inputs, attention_mask=pieces.real.long()).last_hidden_state
         return states, self.layers(self.pooling(states, pieces.real))
+
+    @property
+    def bilinear(self) -> bool:
+        """Whether the similarity is linear in each of both vectors, of length 1 where it is a cosine."""
+        return self.similarity in ("cosine", "dot")
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the similarity is a sum over pairs of pieces, divided by the vectors' lengths if at all."""
+        layers = self.layers.children()
+        return (
+            self.bilinear
+            and len(self.pooling.ways) == 1
+            and self.pooling.ways != ("max",)
+            and all(isinstance(layer, _Unit) for layer in layers)
+        )
+
+    def weighted(self, states: Tensor, pieces: Pieces) -> Tensor:
+        """The summands ``[P, D]`` of one text's vector, in double precision. ``states``: ``[1, P, D]``. Only of a model
+        that :attr:`adds_up`."""
+        parts = piece_weights(self.pooling.ways[0], pieces.real)[0][:, None] * states[0].double()
+        unit = self.similarity == "cosine" or any(True for _ in self.layers.children())
+        return parts / parts.sum(0).norm() if unit else parts
+
+    def by_vectors(self, pieces: Pieces) -> tuple[Tensor, Tensor, Callable[[Tensor], Tensor]]:
+        """The vectors of one text's pieces ``[1, P, D]``; the reference's, in which padding replaces the words;
+        and a function from vectors ``[B, P, D]`` to the text's vector ``[B, E]``, of length 1 if the similarity is a
+        cosine."""
+        body: Any = self.body
+        inputs = dict(pieces.inputs)
+        ids = inputs.pop("input_ids")
+        reference = torch.where(pieces.owners == NO_WORD, ids, self.tokenizer.pad_token_id or 0)
+
+        def encode(given: Tensor) -> Tensor:
+            rows = {name: values.expand(len(given), -1) for name, values in inputs.items()}
+            real = pieces.real.expand(len(given), -1)
+            states = body(inputs_embeds=given, attention_mask=real.long(), **rows).last_hidden_state
+            vectors: Tensor = self.layers(self.pooling(states, real))
+            return nn.functional.normalize(vectors, dim=-1) if self.similarity == "cosine" else vectors
+
+        table = body.get_input_embeddings()
+        return table(ids), table(reference), encode
 
     def similarity_of(self, u: Tensor, v: Tensor) -> Tensor:
         """The similarity of vectors ``[B, E]``, ``[B]``."""
@@ -264,7 +311,7 @@ def _dense(folder: Path, step: Path) -> nn.Module:
     return nn.Sequential(layer, activation())
 
 
-def by_word(states: Tensor, pieces: Pieces, words: int) -> Tensor:
+def by_word(states: Tensor, pieces: Pieces) -> Tensor:
     """The mean state of each word's pieces in one text, ``[words, D]``; zeros for a word without a piece."""
-    of_word = (pieces.owners[0] == torch.arange(words)[:, None]).to(states)
+    of_word = pieces.of_words.to(states)[:-1]
     return of_word @ states[0] / of_word.sum(1, keepdim=True).clamp_min(1)

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from core.checkpoint import available
 from tests.app.pages import come_to_rest
 from tests.core.made_up_runs import taxi
 
@@ -86,3 +87,19 @@ def test_a_head_is_chosen_and_goes_along(open_page, tmp_path):
     page.get_by_role("button", name="Predict").click()
     expect(page.get_by_role("heading", name="Confusion of small-bert")).to_be_visible()
     page.wait_for_url(re.compile("file=[0-9a-f]{16}&models=[0-9a-f]{16}"))
+
+
+@pytest.mark.skipif("encoder-minilm" not in available(), reason="its package is not installed")
+def test_a_similarity_adds_up_from_pairs_of_words(open_page):
+    pair = {"first": "A dog", "second": "A cat"}
+    page = open_page("/?" + urlencode({"model": "encoder-minilm", **pair}), wait=".similarity_shares")
+    shares = page.locator(".panel.similarity_shares")
+    expect(shares.locator(".how")).to_contain_text(re.compile(r"add up to (0\.\d{3}); the similarity is \1\."))
+    shares.locator('[data-cell="1,1"]').click()
+    expect(shares.get_by_text("“cat” and “dog”:")).to_contain_text("without it, at the same lengths and token counts")
+    page.keyboard.press("ArrowDown")
+    expect(shares.locator('[data-cell="2,1"]')).to_be_focused()
+    expect(shares.locator('[data-cell="2,1"]')).to_have_attribute("aria-label", re.compile("^special tokens and dog: "))
+    page.get_by_role("button", name="Compute integrated Jacobians").click()
+    expect(page.locator(".panel.jacobians .how")).to_contain_text(re.compile(r"residual .?0\.000\d"))
+    page.wait_for_url(re.compile("jacobians=on"))

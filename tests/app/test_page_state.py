@@ -52,6 +52,7 @@ VALUES = {
     "show": st.sampled_from([*SHOWN]),
     "direction": TYPED.filter(bool),
     "believed": st.booleans(),
+    "jacobians": st.booleans(),
     "links": st.sampled_from(["", "all", *Taken]),
     "method": st.sampled_from([*METHODS]),
     "layer": st.integers(1, 30),

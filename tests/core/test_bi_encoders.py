@@ -17,7 +17,7 @@ from core.effects.links import LinksError, Taken
 from core.effects.question import Question
 from core.errors import UserError
 from core.evaluation.predict import predict
-from core.evidence import Explanation
+from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_map import SIMILARITY
 from core.explain import explain
 from core.external.pieces import words_of_pieces
@@ -57,7 +57,7 @@ def test_verdict_and_similarity_are_those_by_hand(tmp_path, pooling, dense):
     log_odds = explanation.logits[1] - explanation.logits[0]
     assert log_odds == pytest.approx(4 * (float(u @ v) - 0.25), abs=1e-5)
     assert explanation.labels == ("0", "1") and explanation.first.role == "question 1"
-    (record,) = explanation.evidence
+    record = explanation.find(AttentionMap)
     assert record.units == SIMILARITY and (record.rows, record.columns) == ("question 2", "question 1")
     words = [_words(folder, text) for text in PAIR]
     for i, one in enumerate(words[1]):

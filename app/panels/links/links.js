@@ -10,15 +10,12 @@ import {
   plural,
   refill,
   signed,
-  svg,
   the,
 } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
 import { aloneIn } from "../attention_map/matrix.js";
-import { MatrixPanel } from "../attention_map/panel.js";
+import { SCALE, SignedMatrix } from "../attention_map/signed.js";
 
-const WRITTEN = 26; // pixels of a cell that has room for a number
-const WORTH = 0.05; // of the largest effect, from which a cell says its sign
 const EVERY = "all";
 const HEADS = "heads"; // whole ones; the units of such a map, too
 const ATTENDING = ["pooled_attention", "phrase_selection"];
@@ -26,11 +23,6 @@ const RULES = [
   ["kept", "stays as it is"],
   ["renormalised", "is divided by its sum"],
 ];
-
-// A colour between the page's ground and that of support or opposition; `share` from -1 to 1.
-const tint = (share) =>
-  `color-mix(in srgb, var(--${share < 0 ? "opposes" : "supports"}) ${Math.round(100 * Math.abs(share))}%, var(--paper))`;
-const SCALE = Array.from({ length: 11 }, (_, i) => tint((i - 5) / 5));
 
 // A map of link effects with its `values`, on a scale to `high` either way.
 const linkMap = (links) => ({
@@ -40,7 +32,7 @@ const linkMap = (links) => ({
   high: Math.max(0, ...links.effects.flat().map((effect) => Math.abs(effect ?? 0))),
 });
 
-class LinkMatrix extends MatrixPanel {
+class LinkMatrix extends SignedMatrix {
   constructor(view, map, verdict, knockedOut) {
     const { words, null: none, values, before, high } = map;
     const columns = none ? words[1].slice(0, -1) : words[1];
@@ -59,7 +51,6 @@ class LinkMatrix extends MatrixPanel {
       low: -high,
       high: high || 1,
     });
-    this.element.classList.add("attention_map"); // whose style it has
   }
 
   get labels() {
@@ -114,10 +105,6 @@ class LinkMatrix extends MatrixPanel {
       : `all ${plural(all, "cell", "cells")}`;
   }
 
-  colour(value) {
-    return tint(Math.max(-1, Math.min(1, value / this.attention.high)));
-  }
-
   was(i, j) {
     const before = this.number("weights", i, j);
     if (this.attention.units === HEADS) return `looks across with ${exactPercent(before)}`;
@@ -134,24 +121,6 @@ class LinkMatrix extends MatrixPanel {
   facts(i, j) {
     const effect = this.number("values", i, j);
     return [html("span", effect === null ? "not cut" : `effect ${signed(effect, 3)}`), html("span", this.was(i, j))];
-  }
-
-  // Signs and numbers of the cells that do something.
-  numbers() {
-    const { cell } = this;
-    const written = this.rows.flatMap((_, i) =>
-      this.places.map((j) => {
-        const value = this.number("values", i, j);
-        const [x, y] = [this.x(j) + cell / 2, (i + 0.5) * cell];
-        if (value === null) return svg("text.uncut", { x, y }, "·");
-        if (Math.abs(value) < WORTH * this.attention.high || this.attention.high < 1e-6) return null;
-        const text = cell >= WRITTEN ? signed(value, this.attention.high < 1 ? 2 : 1) : value < 0 ? "\u2212" : "+";
-        const ink = Math.abs(value) > 0.55 * this.attention.high ? "var(--paper)" : "var(--ink)";
-        return svg("text", { x, y, style: `fill:${ink}` }, text);
-      }),
-    );
-    const size = Math.min(13, Math.max(9, cell * 0.36)) * (this.view.type > 1 ? 1.3 : 1);
-    return svg("g.numbers", { "font-size": size, "aria-hidden": "true" }, written);
   }
 }
 

@@ -1,0 +1,152 @@
+// How the similarity of two texts adds up from pairs of words: of the output layer's states, and on request of the input
+// words.
+
+import { html, linkButton, refill, signed, the } from "../../components/elements.js";
+import { SPECIAL } from "../../components/evidence.js";
+import { PANELS } from "../../components/view.js";
+import { SCALE, SignedMatrix } from "../attention_map/signed.js";
+
+const TITLE = "Shares of the similarity";
+const INPUT = "Shares of the input words";
+const sum = (values) => values.reduce((all, value) => all + value, 0);
+const digits = (value) => value.toFixed(3).replace("-", "\u2212");
+
+// The page's view with a row and a column of special tokens, which select no word.
+function withSpecial(view) {
+  const sideOf = (role) => {
+    const side = view.sideOf(role);
+    return { ...side, tokens: [...side.tokens, SPECIAL] };
+  };
+  const pick = (part) => view.pick(part);
+  const select = (part, more) => view.select(part, more);
+  return Object.create(
+    view,
+    Object.fromEntries(Object.entries({ sideOf, pick, select }).map(([k, value]) => [k, { value }])),
+  );
+}
+
+class ShareMatrix extends SignedMatrix {
+  constructor(view, record) {
+    const high = Math.max(1e-9, ...record.shares.flat().map(Math.abs));
+    super(withSpecial(view), { ...record, weights: record.shares, values: record.shares, low: -high, high });
+    this.selection = html("p.how.soft", { "aria-live": "polite" });
+    this.element.append(this.selection);
+  }
+
+  get labels() {
+    const { rows, columns, score, high, exact } = this.attention;
+    const total = sum(this.attention.shares.flat());
+    return {
+      title: exact ? TITLE : INPUT,
+      how: exact
+        ? `The cells, in hundredths, add up to ${digits(total)}; the similarity is ${digits(score)}.`
+        : this.completeness(total),
+      more: exact
+        ? `The similarity is the cosine of two means over all of a text’s tokens, the special ones included, so it is a sum over pairs of tokens: x·y / (n m |u| |v|), with n and m the numbers of tokens and u and v the means. A cell is the sum over the tokens of two words; a row of cells adds up to what a word of ${the(rows)} contributes, a column to what a word of ${the(columns)} does. This is the output layer’s view: its words have read their context, and special tokens can hold what words say. `
+        : "The change of each text’s vector from a reference, in which padding replaces the words, is split among the words by the Jacobian, integrated along the way (Möller and others 2023, 2024). The shares add up to the similarity less the reference terms: s(a, b) \u2212 s(r, b) \u2212 s(a, r) + s(r, r). The residual is the error of the integration.",
+      scale: ["share", signed(-high, 3), signed(high, 3), SCALE],
+      what: "shares",
+      file: exact ? "shares-of-similarity" : "integrated-jacobians",
+    };
+  }
+
+  completeness(total) {
+    const { score, reference, passes } = this.attention;
+    const residual = score - reference - total;
+    return `The cells, in hundredths, add up to ${digits(total)}, the similarity ${digits(score)} less the reference terms ${digits(reference)}; residual ${signed(residual, 4)}, ${passes.toLocaleString("en")} passes.`;
+  }
+
+  written(value) {
+    return signed(100 * value, 1);
+  }
+
+  part(at) {
+    const ends = [this.rows.length - 1, this.columns.length - 1];
+    const own = super.part(at);
+    for (const k of [0, 1]) if (at[k] === ends[k]) own[this.axes[k]] = null;
+    return own;
+  }
+
+  facts(i, j) {
+    return [html("span", `share ${signed(this.attention.shares[i][j], 4)}`)];
+  }
+
+  describe(i, j) {
+    return `${this.rows[i]} and ${this.columns[j]}: share ${signed(this.attention.shares[i][j], 4)}`;
+  }
+
+  draw() {
+    super.draw();
+    refill(this.selection, this.said);
+  }
+
+  // What is selected: a word's share, or a cell's and the similarity without it.
+  get said() {
+    const { shares, score, exact } = this.attention;
+    const [row, column] = this.selected;
+    if (row !== null && column !== null) {
+      const without = `; without it, at the same lengths and token counts, ${digits(score - shares[row][column])}`;
+      return `“${this.rows[row]}” and “${this.columns[column]}”: ${signed(shares[row][column])}${exact ? without : ""}`;
+    }
+    if (row !== null) return `“${this.rows[row]}” in all: ${signed(sum(shares[row]))}`;
+    return column === null
+      ? ""
+      : `“${this.columns[column]}” in all: ${signed(sum(shares.map((line) => line[column])))}`;
+  }
+
+  // Below the first screen it is as tall as it needs.
+  fit(width) {
+    this.build(width, Infinity);
+  }
+}
+
+class JacobiansPanel {
+  constructor(view, cost) {
+    this.view = view;
+    this.cost = cost;
+    this.answer = view.answer("shares", "Integrating the Jacobians …", "integrated Jacobians");
+    this.state = html("div.soft", { "aria-live": "polite" });
+    this.head = html("header", html("div.headline", html("h2", INPUT)));
+    this.body = html("div");
+    this.element = html("section", { "aria-label": INPUT }, this.head, this.state, this.body);
+  }
+
+  draw() {
+    const asked = this.view.asked.jacobians;
+    this.view.question("shares", asked && {});
+    const { value } = this.answer;
+    if (value !== this.known) {
+      this.known = value;
+      this.matrix = value && new ShareMatrix(this.view, value);
+      this.head.hidden = Boolean(value);
+      refill(this.body, this.matrix?.element);
+      this.fit(this.element.clientWidth);
+    }
+    this.matrix?.draw();
+    if (asked === this.asked) return;
+    this.asked = asked;
+    refill(this.state, asked ? this.answer.element : this.offer());
+  }
+
+  offer() {
+    return [
+      `Attribute the similarity to the input words by integrated Jacobians${this.cost ? ` (${this.cost})` : ""}. `,
+      linkButton("Compute", "Compute integrated Jacobians", () => this.view.ask({ jacobians: "on" })),
+    ];
+  }
+
+  fit(width) {
+    if (width) this.matrix?.fit(width);
+  }
+}
+
+PANELS.similarity_shares = {
+  read: (records) => records.map((record) => ({ ...record, exact: true })),
+  make: (view, record) => new ShareMatrix(view, record),
+};
+
+PANELS.jacobians = {
+  place: "details",
+  asks: (_, { why }) => ("shares" in why.costs ? [why.costs.shares] : []),
+  make: (view, cost) => new JacobiansPanel(view, cost),
+};

@@ -1,0 +1,102 @@
+"""Integrated Jacobians: the share of each pair of input words in the similarity of a bi-encoder (Möller, Nikolaev and
+Padó 2023, "An Attribution Method for Siamese Encoders", equation 5; 2024 for encoders that are used as they are).
+
+With e the encoder, r_a the reference of the vectors a of a text's pieces, and J_a the Jacobian of e on the line
+from r_a to a, pieces i of a and j of b share (∫ J_a,i dα (a_i - r_a,i)) · (∫ J_b,j dβ (b_j - r_b,j)). The shares add
+up to s(a, b) - s(r_a, b) - s(a, r_b) + s(r_a, r_b). In the reference, padding replaces each word's pieces.
+
+Differences: a cosine's division by the lengths is part of e, so that this holds for the cosine itself; and each piece's
+directional derivative is computed forwards, at one row a piece instead of one backward pass for each of e's outputs.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from core.checkpoint import Checkpoint
+from core.errors import UserError
+from core.evidence.record import matrix
+from core.evidence.similarity_shares import SimilarityShares
+from core.external.base import blaming
+from core.external.bi_encoder import Apart, BiEncoder
+from core.external.pieces import Pieces
+from core.external.towers import Tower
+from core.progress import Progress
+from core.reading.reader import Reading
+
+NAME = "integrated Jacobians"
+STEPS, MORE_STEPS = 32, 128
+"""Points of the path (Gauss-Legendre), and of a second try where the shares do not add up."""
+_FORWARD = threading.Lock()
+"""PyTorch's forward differentiation is of one thread at a time."""
+COMPLETE = 0.005
+"""The largest residual of shares that add up."""
+
+
+class _Attributed(NamedTuple):
+    """One text: its vector and its reference's ``[E]``, the share of each word in their difference ``[words + 1, E]``
+    (the last row, of pieces of no word, is 0), and the rows that the model read."""
+
+    vector: Tensor
+    reference: Tensor
+    words: Tensor
+    passes: int
+
+
+def has_jacobians(checkpoint: Checkpoint) -> bool:
+    """Whether the verdict is a similarity that is linear in the vectors of both texts, or a cosine."""
+    model = checkpoint.model
+    return isinstance(model, BiEncoder) and model.head is None and model.tower.bilinear
+
+
+def integrated_jacobians(checkpoint: Checkpoint, reading: Reading, progress: Progress) -> SimilarityShares:
+    """The shares of all pairs of words. Raises UserError for a model other than a bi-encoder with a cosine or dot
+    product, and PairError where its transformer does not accept vectors of pieces."""
+    model = checkpoint.model
+    if not isinstance(model, BiEncoder) or not has_jacobians(checkpoint):
+        raise UserError(f"{checkpoint.name} has no integrated Jacobians: choose a bi-encoder with a cosine similarity")
+    batch: Apart = checkpoint.reader.batch(reading)  # type: ignore[assignment]
+    passes = 0
+    for steps in (STEPS, MORE_STEPS):
+        with blaming(checkpoint.name), torch.no_grad():
+            first = _attributed(model.tower, batch.first, steps, progress, 0)
+            second = _attributed(model.tower, batch.second, steps, progress, steps)
+        passes += first.passes + second.passes
+        reference = second.vector @ first.reference + second.reference @ (first.vector - first.reference)
+        found = SimilarityShares(
+            NAME,
+            reading.second.role,
+            reading.first.role,
+            matrix(second.words @ first.words.T),
+            float(first.vector @ second.vector),
+            float(reference),
+            passes,
+        )
+        if abs(found.residual) <= COMPLETE:
+            break
+    return found
+
+
+def _attributed(tower: Tower, pieces: Pieces, steps: int, progress: Progress, before: int) -> _Attributed:
+    """The share of each word in the difference of a text's vector from its reference's: ∫ J(x(α)) (a_i - r_i) dα."""
+    end, start, encode = tower.by_vectors(pieces)
+    moves = (end - start)[0]
+    of_word = pieces.of_words.to(moves)
+    moved = of_word[:-1].sum(0).nonzero()[:, 0]  # special pieces stay
+    tangents = torch.zeros(len(moved), *moves.shape)
+    tangents[torch.arange(len(moved)), moved] = moves[moved]
+    by_piece = torch.zeros(len(moves), len(encode(end)[0]))
+    places, shares = np.polynomial.legendre.leggauss(steps)
+    for done, (place, share) in enumerate(zip((places + 1) / 2, shares / 2, strict=True)):
+        progress(before + done, 2 * steps)
+        point = (start + place * (end - start)).repeat(len(moved), 1, 1)
+        with _FORWARD:
+            slopes = torch.func.jvp(encode, (point,), (tangents,))[1]
+        by_piece[moved] += share * slopes
+    vector, reference = (encode(given)[0].double() for given in (end, start))
+    return _Attributed(vector, reference, of_word.double() @ by_piece.double(), steps * len(moved) + 2)
