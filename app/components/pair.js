@@ -17,7 +17,7 @@ const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialo
 // What is behind a door, by the place that panels name.
 const DOORS = {
   "what-if": ["What if", "change words or the attention, find the smallest change"],
-  "how-sure": ["How sure", "how faithful the explanations are, similar training rows"],
+  "how-sure": ["How sure", "how far the explanations can be trusted"],
   details: ["Details", "effects as bars, all parts of the model, saved figures"],
 };
 

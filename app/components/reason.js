@@ -17,15 +17,16 @@ export class Reason {
   draw() {
     const { view, answer, other } = this;
     const { verdict, why } = view.data;
-    if (!verdict.what_if) view.question("reason", view.all === view.about ? { all: true } : {});
+    const all = view.all === view.about; // of a slow model, which takes as long as it says
+    if (!verdict.what_if) view.question("reason", all ? { all } : {});
     this.sentence.classList.toggle("unlike", Boolean(verdict.what_if));
     if (this.drawn !== (answer.value ?? answer.state)) {
       this.drawn = answer.value ?? answer.state;
-      refill(this.sentence, answer.value ? this.clauses(answer.value) : answer.element);
+      refill(this.sentence, answer.value ? this.clauses(answer.value) : all || answer.problem ? answer.element : null);
     }
     if (!other) return;
     view.question("preview", { model: why.second.model });
-    refill(this.second, other.value ? this.opinion(other.value) : other.element);
+    refill(this.second, other.value ? this.opinion(other.value) : other.problem);
   }
 
   // The sentence in parts: its clauses are buttons, and words between quotation marks stand out.

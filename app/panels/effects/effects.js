@@ -77,7 +77,7 @@ class EffectsPanel {
   // The words are marked while the bars are behind their door.
   prepare() {
     const { cost } = this.asked;
-    this.answer.say(cost ? `Computing word effects, ${cost} …` : "Computing word effects …");
+    this.answer.say(cost ? `Effects, ${cost} …` : "Effects …");
     this.view.question("why", this.wanted(this.view.asked));
   }
 
