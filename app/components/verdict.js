@@ -17,7 +17,7 @@ export const goldLabel = (gold) =>
  * @param {string[]} [notices]
  * @param {{ sentence?: any, second?: any }} [below] the sentence under the verdict, and a second opinion
  */
-export function drawVerdict({ classes, model, what_if, meaning, gold, trained, alone, pinned }, notices, below) {
+export function drawVerdict({ classes, model, what_if, meaning, gold, trained, alone }, notices, below) {
   const { sentence, second } = below ?? {};
   const { headline, bar, key } = sharesOf(classes);
   return html(
@@ -49,13 +49,6 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
       second,
       alone && html("p.soft", said("alone", `On ${the(alone.judged)} alone: `, share(alone), alone.model)),
     ),
-    pinned &&
-      html(
-        "div.pinned.soft.wraps",
-        said("label", "Pinned: ", share(pinned)),
-        html("bdi", pinned.model),
-        html("bdi", pinned.texts.join(" / ")),
-      ),
     drawNotices(notices),
   );
 }

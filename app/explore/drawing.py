@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app import components
 from app.components import About, PairFrame
-from app.explore import asking, candidates, heads, pairs_tried, what_if
+from app.explore import asking, candidates, heads, what_if
 from app.explore.reading import Read
 from app.page_state.codec import short
 from app.page_state.explore import HEADS, Selection
@@ -27,7 +27,6 @@ def drawing(read: Read) -> Drawing:
         what_if=read.unlike,
         meaning=candidates.meaning(checkpoint, shown) if candidates.fits(checkpoint) else "",
         gold=page.gold(verdict.class_names(shown)),
-        pinned=pairs_tried.pinned(),
     )
     head = {"own": checkpoint.card["config"].get("head")}
     return Drawing.of(

@@ -1,8 +1,8 @@
-"""The pairs tried in this session, each with its verdict, and the pinned pair."""
+"""The pairs tried in this session, each with its verdict."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -20,7 +20,7 @@ MOST = 12
 """Pairs that are listed; the oldest is dropped."""
 QUOTED = 60
 """Characters of a sentence in the list."""
-_TRIED, _PINNED = "pairs tried", "pinned pair"
+_TRIED = "pairs tried"
 
 
 @dataclass(frozen=True)
@@ -54,43 +54,24 @@ def remember(explanation: Explanation, change: str = "") -> None:
     st.session_state[_TRIED] = [tried, *others][:MOST]
 
 
-def pinned() -> Tried | None:
-    """The pair shown next to the current one."""
-    one: Tried | None = st.session_state.get(_PINNED)
-    return one
-
-
 def draw(page: PageSession[ExploreState]) -> None:
-    """Draw the list: a pair can be reopened, or pinned next to the current one."""
+    """Draw the list, whose pairs can be reopened."""
 
     def reopen(tried: Tried) -> None:
         model = tried.name if tried.name in page.models else page.state.model
         page.set(page.state.updated(model=model, texts=(Pair(*tried.texts),)))
 
-    def pin(tried: Tried | None) -> None:
-        st.session_state[_PINNED] = tried
-        page.touch()
-
     listed = _listed()
-    if len(listed) < 2 and pinned() is None:
+    if len(listed) < 2:
         return
     with folded(f"Pairs tried ({len(listed)})", "pairs tried list") as is_open:
         for place, tried in enumerate(listed if is_open else ()):
             first, second = (short(text, QUOTED) for text in tried.texts)
             change = f"{tried.change}: " if tried.change else ""
             label = f"{change}{tried.label} {tried.said or percent(tried.p)} · {first} / {second} · {tried.model}"
-            held = pinned() is not None and replace(tried, change="") == replace(pinned() or tried, change="")
             with st.container(key=f"tried {place}"):
                 st.button(
                     page_style.plain(label), key=f"reopen {place}", on_click=reopen, args=(tried,), type="tertiary"
-                )
-                st.button(
-                    "Unpin" if held else "Pin",
-                    key=f"pin {place}",
-                    on_click=pin,
-                    args=(None if held else tried,),
-                    type="tertiary",
-                    icon=":material/keep_off:" if held else ":material/keep:",
                 )
 
 

@@ -99,8 +99,7 @@ def beside(explanation: Explanation | None) -> Beside | None:
 class Verdict:
     """What the verdict's row draws. ``alone``: what a model says that read the judged sentence only; ``what_if``: what
     was changed to see what if, where ``trained`` has the classes as the model itself gives them; ``meaning``: of a
-    score that is no verdict by itself; ``gold``: what a data set says; ``pinned``: another pair that stands beside this
-    one."""
+    score that is no verdict by itself; ``gold``: what a data set says."""
 
     label: str
     classes: tuple[Share, ...]
@@ -110,7 +109,6 @@ class Verdict:
     what_if: str = ""
     meaning: str = ""
     gold: Gold | None = None
-    pinned: object = None
 
     @classmethod
     def of(cls, explanation: Explanation) -> Verdict:

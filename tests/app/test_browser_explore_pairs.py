@@ -75,9 +75,6 @@ def test_tried_pairs_can_be_reopened_and_compared(open_page):
     expect(tried.nth(1)).to_contain_text("“not” before “jumping”")
     expect(tried.nth(2)).to_contain_text(first.lower().replace(",", ""))
     come_to_rest(page)
-    page.locator(".st-key-pin-2 button").click()
-    expect(page.locator(".verdict .pinned")).to_contain_text("A dog is jumping")
-    come_to_rest(page)
     tried.nth(2).get_by_role("button").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is jumping")
 
@@ -175,15 +172,11 @@ def change_attention(page, changes):
     expect(changes.nth(4)).to_contain_text("with 90\u00a0%")
     expect(cell).to_be_focused()
     come_to_rest(page)
-    typed = page.get_by_role("textbox", name="Weight with which")
-    typed.fill("much")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("Enter a number from 0 to 100.")).to_be_visible()
-    typed.fill("12,5 %")
     page.get_by_role("combobox", name="The rest of a row").select_option("kept")
-    page.get_by_role("button", name="Set this weight").click()
+    slider = page.get_by_role("slider", name="Weight with which")
+    slider.fill("13")
     expect(changes.nth(5)).to_contain_text("the rest kept")
-    page.wait_for_url(re.compile(r"cell\+0\+1\+0\+0.125\+kept"))
+    page.wait_for_url(re.compile(r"cell\+0\+1\+0\+0.13\+kept"))
     come_to_rest(page)
     page.get_by_role("button", name="Attention uniform").click()
     expect(changes.nth(6)).to_contain_text("attention uniform")
@@ -193,7 +186,7 @@ def change_attention(page, changes):
     page.keyboard.press("Control+z")
     expect(changes.nth(7)).to_contain_text("undone")
     expect(changes.nth(6)).to_have_attribute("aria-current", "step")
-    expect(typed).to_be_visible()  # the same cell is selected
+    expect(slider).to_be_visible()  # the same cell is selected
 
 
 def test_each_evidence_sentence_has_a_numbered_block_and_another_one_typed_has_too(open_page):

@@ -11,15 +11,7 @@ const RULES = [
   ["kept", "is unchanged"],
 ];
 
-// A share from what a person typed as a percentage; nothing where that is none.
-const shareOf = (text) => {
-  const typed = text.replace("%", "").replace(",", ".").trim();
-  const value = typed === "" ? NaN : Number(typed);
-  return value >= 0 && value <= 100 ? value / 100 : null;
-};
-
-// A weight as a person would type it.
-const typedAs = (weight) => `${Number((100 * weight).toPrecision(4))}\u00a0%`;
+const asPercent = (value) => `${Number(value.toPrecision(4))}\u00a0%`;
 
 // The matches of a model that attends by scores, chosen by their words: its matrix is not drawn.
 class Scores {
@@ -153,7 +145,7 @@ export class AttentionEditor {
   show(at, weight) {
     if (!this.slider || String(this.at) !== String(at)) return;
     this.slider.value = String(100 * weight);
-    this.input.value = typedAs(weight);
+    this.said.textContent = asPercent(100 * weight);
   }
 
   ofTheCell(map, matrix, at) {
@@ -167,51 +159,38 @@ export class AttentionEditor {
     const ends = scored
       ? [this.end(map, matrix, 0), " matches ", this.end(map, matrix, 1), " with"]
       : [html("bdi.selected", `“${from}”`), " looks at ", html("bdi.selected", `“${to}”`), " with"];
-    const set = (name, share) => this.setCell(map, at, share, name);
-    this.slider = html("input", {
+    const edit = (value) => this.edit(map, at, value / 100);
+    const range = { min: 0, max: 100, step: 1, "aria-label": label, "data-name": "weight" };
+    [this.slider, this.said] = this.slide(range, 100 * weight, asPercent, edit);
+    return html(
+      "div.controls.of-a-cell",
+      html("span.controls", ends),
+      this.slider,
+      this.said,
+      scored ? null : this.rules(),
+    );
+  }
+
+  // A slider and its number: what it edits is tried out while it moves, and made once it is let go.
+  slide(range, start, write, edit) {
+    const value = () => Number(slider.value);
+    const said = html("output", write(start));
+    const slider = html("input", {
       type: "range",
-      min: 0,
-      max: 100,
-      step: 1,
-      "aria-label": label,
-      "data-name": "weight",
+      ...range,
       oninput: () => {
         clearTimeout(this.timer);
-        const share = Number(this.slider.value) / 100;
-        this.input.value = typedAs(share);
-        this.view.preview([this.edit(map, at, share)]);
+        said.textContent = write(value());
+        slider.setAttribute("aria-valuetext", said.textContent);
+        this.view.preview([edit(value())]);
       },
       onchange: () => {
         clearTimeout(this.timer);
-        this.timer = setTimeout(() => set("weight", Number(this.slider.value) / 100), PAUSE);
+        this.timer = setTimeout(() => this.make(range["data-name"], edit(value())), PAUSE);
       },
     });
-    this.slider.value = String(100 * weight);
-    this.input = html("input", {
-      type: "text",
-      inputmode: "decimal",
-      maxlength: 12,
-      "aria-label": `${label}, typed`,
-      "data-name": "typed-weight",
-      value: typedAs(weight),
-    });
-    const problem = html("span", { role: "alert" });
-    const send = (event) => {
-      event.preventDefault();
-      const share = shareOf(this.input.value);
-      refill(problem, share === null && `Enter a number from 0 to 100.`);
-      if (share !== null) set("typed-weight", share);
-    };
-    return html(
-      "form.controls.of-a-cell",
-      { onsubmit: send },
-      html("span.controls", ends),
-      this.slider,
-      this.input,
-      html("button.act", { type: "submit", "aria-label": scored ? "Set this match" : "Set this weight" }, "Set"),
-      scored ? null : this.rules(),
-      problem,
-    );
+    slider.value = String(start);
+    return [slider, said];
   }
 
   // What stands at one end of a match, to be chosen.
@@ -257,28 +236,15 @@ export class AttentionEditor {
     ];
   }
 
-  // A slider on a scale of powers of two; in its middle the attention stays as it is.
+  // On a scale of powers of two; in its middle the attention stays as it is.
   temperature() {
-    const value = () => Number((2 ** Number(slider.value)).toPrecision(2));
-    const said = html("output", "1");
-    const slider = html("input", {
-      type: "range",
-      min: COLDEST,
-      max: HOTTEST,
-      step: "any",
-      value: 0,
-      "aria-label": "Temperature of the attention",
-      "data-name": "temperature",
-      oninput: () => {
-        said.textContent = slider.title = String(value());
-        slider.setAttribute("aria-valuetext", said.textContent);
-        this.view.preview([`temperature ${value()}`]);
-      },
-      onchange: () => {
-        clearTimeout(this.timer);
-        this.timer = setTimeout(() => this.make("temperature", `temperature ${value()}`), PAUSE);
-      },
-    });
-    return html("label.controls", "temperature ", slider, said);
+    const shown = (power) => String(Number((2 ** power).toPrecision(2)));
+    const label = "Temperature of the attention";
+    const range = { min: COLDEST, max: HOTTEST, step: "any", "aria-label": label, "data-name": "temperature" };
+    return html(
+      "label.controls",
+      "temperature ",
+      ...this.slide(range, 0, shown, (power) => `temperature ${shown(power)}`),
+    );
   }
 }
