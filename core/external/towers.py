@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from core.errors import CheckpointError
-from core.external.folder import WEIGHTS, files_of, has, modules_of, object_of, shapes_of, without_safetensors
+from core.external.folder import WEIGHTS, check_files, files_of, has, modules_of, object_of, without_safetensors
 from core.external.loading import LEAST_PIECES, body_of, longest_of, tokenizer_of
 from core.external.names import called
 from core.external.pieces import NO_WORD, Pieces
@@ -295,13 +295,11 @@ def _dense(folder: Path, step: Path) -> nn.Module:
     try:
         if activation is None:
             raise ValueError("an activation that PairLens does not know")
-        sizes = [config["in_features"], config["out_features"]]
-        shapes = shapes_of([step / WEIGHTS])
-        if shapes.get("linear.weight") != sizes[::-1]:
-            raise ValueError("its weights are of another size than its config.json says")
-        weights = load_file(step / WEIGHTS)
-        layer = nn.Linear(sizes[0], sizes[1], bool(config.get("bias", True)))
-        layer.load_state_dict({name.removeprefix("linear."): value for name, value in weights.items()})
+        check_files(step)
+        weights = {name.removeprefix("linear."): value for name, value in load_file(step / WEIGHTS).items()}
+        outputs, inputs = weights["weight"].shape
+        layer = nn.Linear(inputs, outputs, bool(config.get("bias", True)))
+        layer.load_state_dict(weights)
     except CheckpointError:
         raise
     except Exception as error:
