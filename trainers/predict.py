@@ -42,7 +42,7 @@ from core.data import Dataset, Stream
 from core.data.labels import CountsAs, Scale, question
 from core.data.stream import survey
 from core.desk import run_folder
-from core.desk.prediction import Compute, header_of_stream, predict_parts
+from core.desk.prediction import PredictParts, header_of_stream, predict_parts
 from core.desk.run import MOST_MODELS, RunHeader, RunModel
 from core.errors import RunError
 from core.evaluation.parts import parts, predicted
@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _compute(
     args: argparse.Namespace, checkpoints: Sequence[Checkpoint], shown: tqdm[NoReturn], stack: ExitStack
-) -> Compute:
+) -> PredictParts:
     """How parts are predicted: in the cluster, or on the device."""
     if args.ray:
         return lambda some: predicted_by(stack.enter_context(cluster(args.ray)), some, checkpoints, shown.update)
@@ -130,7 +130,7 @@ def _write_run(
     sha256: str,
     folder: Path,
     counts_as: CountsAs,
-    compute: Compute,
+    compute: PredictParts,
     shown: tqdm[NoReturn],
 ) -> None:
     """Predict the stream, whose bytes have this checksum unless it is a pipe, into the folder of a run."""

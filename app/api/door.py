@@ -41,7 +41,7 @@ class Refused(Exception):
         self.status, self.error = status, error
 
 
-async def answer(request: Request) -> Response | Answer:
+async def answer(request: Request) -> Response | AnswerStream:
     """The answer to a request for the kind that its path names."""
     try:
         check_sender(request)
@@ -51,7 +51,7 @@ async def answer(request: Request) -> Response | Answer:
         key, compute = await asyncio.get_running_loop().run_in_executor(None, question)
     except Refused as refused:
         return JSONResponse({"error": refused.error}, refused.status, HEADERS)
-    return Answer(key, compute, client_of(request))
+    return AnswerStream(key, compute, client_of(request))
 
 
 def _question(kind: str, body: JsonObject) -> tuple[Hashable, Compute]:
@@ -102,7 +102,7 @@ async def _body(request: Request) -> JsonObject:
     return body
 
 
-class Answer:
+class AnswerStream:
     """A response of one JSON line per event, with the HTTP status of the first event. The computation is cancelled as
     soon as the client closes the connection."""
 

@@ -11,7 +11,7 @@ from core.lessons.lesson import LessonStep, PictureRow, at, place_of, rounded, s
 
 
 @dataclass(frozen=True)
-class Value:
+class LessonNumber:
     """A number, or numbers, as they are and as they are written."""
 
     number: object
@@ -19,7 +19,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Line:
+class PictureLine:
     """Rows of a picture that have the same label."""
 
     label: str
@@ -34,10 +34,10 @@ class DrawnLesson:
     title: str
     about: str
     steps: tuple[LessonStep, ...]
-    lines: tuple[Line, ...]
-    given: tuple[Line, ...]
+    lines: tuple[PictureLine, ...]
+    given: tuple[PictureLine, ...]
     words: Mapping[str, Sequence[str]]
-    values: Mapping[str, Value]
+    values: Mapping[str, LessonNumber]
     inputs: tuple[str, ...]
     texts: Mapping[str, str]
 
@@ -66,13 +66,13 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
         _lines(lesson.picture),
         _lines(lesson.given),
         {**lesson.words, **evaluated.words},
-        {name: Value(at(numbers, name), rounded(at(numbers, name), digits)) for name in sorted(names)},
+        {name: LessonNumber(at(numbers, name), rounded(at(numbers, name), digits)) for name in sorted(names)},
         tuple(sorted(lesson.inputs)),
         {**lesson.texts, **texts},
     )
 
 
-def _lines(rows: Sequence[PictureRow]) -> tuple[Line, ...]:
+def _lines(rows: Sequence[PictureRow]) -> tuple[PictureLine, ...]:
     """Rows of a picture, those with the same label on one line."""
     lines = itertools.groupby(rows, key=lambda row: row.label)
-    return tuple(Line(label, tuple(line)) for label, line in lines)
+    return tuple(PictureLine(label, tuple(line)) for label, line in lines)

@@ -19,13 +19,13 @@ from core.desk.run import RunHeader, RunModel
 from core.evaluation.parts import Part, Predicted, cut, predicted
 from core.evaluation.predict import check_texts
 
-Compute = Callable[[Iterator[Part]], Iterable[Predicted]]
+PredictParts = Callable[[Iterator[Part]], Iterable[Predicted]]
 """Predicts parts, in order."""
 
 
 def predict_parts(
     parts: Iterable[Part],
-    compute: Compute,
+    compute: PredictParts,
     add: Callable[[int, Dataset, Sequence[np.ndarray]], None],
     finished: Mapping[int, int] = MappingProxyType({}),
     skip: Callable[[int, Dataset], object] = lambda number, rows: None,

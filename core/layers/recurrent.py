@@ -12,9 +12,9 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from core.processor import native_bf16
 
-State = Tensor | tuple[Tensor, Tensor]
+EndState = Tensor | tuple[Tensor, Tensor]
 """The final state of a network, for an LSTM with its cell state."""
-Reading = TypeVar("Reading", bound=Callable[..., Any])
+Read = TypeVar("Read", bound=Callable[..., Any])
 
 
 def single(values: Tensor) -> Tensor:
@@ -22,7 +22,7 @@ def single(values: Tensor) -> Tensor:
     return values.float() if values.dtype == torch.bfloat16 else values
 
 
-def recurrent(read: Reading) -> Reading:
+def recurrent(read: Read) -> Read:
     """A function of recurrent cells, which mixed precision on a CPU leaves in float32 where bf16 is emulated.
 
     oneDNN has no LSTM in bf16 there, and torch's fallback is ten times slower than float32.
@@ -35,13 +35,13 @@ def recurrent(read: Reading) -> Reading:
         with torch.autocast("cpu", enabled=False):
             return read(*(single(value) if isinstance(value, Tensor) else value for value in arguments))
 
-    return cast(Reading, run)
+    return cast(Read, run)
 
 
 @recurrent
 def read_packed(
-    network: nn.LSTM | nn.GRU, words: Tensor, mask: Tensor, start: State | None = None
-) -> tuple[Tensor, State]:
+    network: nn.LSTM | nn.GRU, words: Tensor, mask: Tensor, start: EndState | None = None
+) -> tuple[Tensor, EndState]:
     """States of texts' words ``[B, T, D], [B, T] -> [B, T, d]``, zero on pads, and the last real ones as torch's
     networks give them and take them back (``start``)."""
     # Packed, or the last state would be that after the pads.

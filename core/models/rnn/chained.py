@@ -19,8 +19,7 @@ from core.evidence.record import matrix
 from core.layers.attention import put_in_place, refuse
 from core.layers.pooling import masked_max, states_at
 from core.layers.projection import word_projection
-from core.layers.recurrent import State as EndState
-from core.layers.recurrent import read_packed, recurrent
+from core.layers.recurrent import EndState, read_packed, recurrent
 from core.models.base import Evidence, ModelConfig, Output, PairModel, Settings, Wanted, register, setting
 from core.models.rnn.attention import SCORES, WINDOWS, Looking, LookingBack, WordByWord, one_after_the_other
 from core.reading.batch import Batch, Side
