@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from core.__main__ import main
-from core.checkpoint import PRETRAINED, available, load_named
+from core.checkpoint import PRETRAINED, load_named
 from core.effects import METHODS, Question
 from core.effects.links import LinksError, Taken
 from core.effects.nudges import STEP, can_nudge, nudged
@@ -174,7 +174,7 @@ PAIRS = (
 
 
 @pytest.mark.variant
-@pytest.mark.parametrize("name", [name for name in available() if (PRETRAINED / name).exists()])
+@pytest.mark.parametrize("name", sorted({path.parent.name for path in PRETRAINED.glob("*/*.safetensors")} - {"words"}))
 def test_integrated_gradients_of_shipped_models_add_up(name):
     checkpoint = load_named(name)
     assert checkpoint.model.differentiable

@@ -43,6 +43,7 @@ def test_every_folder_registers_the_panel_of_its_name():
         "links",
         "phrase_selection",
         "pooled_attention",
+        "similarity_shares",
         "what_if",
     }
 
