@@ -68,11 +68,11 @@ RULES = {
     ),
     ALONE: Rule(
         10,
-        "a word that only one text has: left out",
+        "a word that only one text has: left out; of more words than passes those with the largest gradients",
         "it has no counterpart, like a negation or an added adjective",
     ),
     TOGETHER: Rule(
-        6,
+        5,
         "two words that would be exchanged: both left out; two of the own text's changes that lower the verdict most",
         "one difference hides another",
     ),
@@ -83,15 +83,16 @@ RULES = {
     ),
     MATCH: Rule(
         4,
-        "of an entailment, the strongest link of each word that only the own text has, to one that only the other has: "
-        "cut, or where that costs less than this probability, the words exchanged",
+        "of an entailment, the strongest link, with the weight of an exchange, of each word that only the own text has "
+        "to one that only the other has: cut, or where that costs less than this probability, the words exchanged",
         "where nothing flips an entailment, its words have matches; before the shared words where one stretch differs, "
         "which people name; a link that costs less is hardly used",
         0.01,
     ),
 }
-"""The steps in their order, up to the first change that flips the verdict. With the pair's own pass at most 40."""
-MOST_PASSES = 1 + sum(rule.passes for rule in RULES.values())
+"""The steps in their order, up to the first change that flips the verdict. With the pair's own pass and one for
+gradients at most 40."""
+MOST_PASSES = 2 + sum(rule.passes for rule in RULES.values())
 
 DETERMINERS = frozenset(
     ("a", "an", "the", "this", "that", "these", "those", "some", "my", "your", "his", "her", "its", "our", "their")

@@ -8,6 +8,7 @@ unlike the training data. A score has no flip; there the largest change is state
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -18,7 +19,7 @@ import torch
 from core.alone import explained_alone, unread
 from core.card import ranked_by
 from core.checkpoint import Checkpoint
-from core.effects import differences
+from core.effects import differences, gradients
 from core.effects.attention_edits import CELL, AttentionEdit, explain_under
 from core.effects.differences import (
     ALONE,
@@ -47,6 +48,8 @@ from core.wording import percent, shown
 if TYPE_CHECKING:
     from core.effects.question import Question
 
+MOST_LISTED = 400
+"""Changes of a kind that are looked at: both texts have at most as many words."""
 ENTAILED = ("entailment", "supports", "paraphrase")
 """Classes that hold because words match."""
 
@@ -103,7 +106,7 @@ class _Search:
         self.scored = len(self.names) == 1 or self.explanation.answer == LABELS or ranks
         self.target = question.target
         self.passes = 1
-        self.matches: Reason | None = None
+        self.singles: list[Outcome] = []
 
     def reason(self, progress: Progress) -> Reason:
         first = [*self._doubts()]
@@ -114,7 +117,7 @@ class _Search:
         elif outcomes and any(map(self._flips, outcomes)):
             reason = self._of_flip(next(filter(None, ([*filter(self._flips, group)] for group in groups))))
         else:
-            reason = self.matches or self._of_matches(outcomes) or self._of_none(outcomes)
+            reason = self.matches or self._of_none(outcomes)
         return replace(reason, sentence=" ".join([*first, reason.sentence]), passes=self.passes)
 
     # What is asked.
@@ -147,8 +150,9 @@ class _Search:
             }
         most = {kind: RULES[kind].passes for kind in kinds}
         if len(texts) == 1:  # has no other differences
-            most[ALONE] = MOST_PASSES - 1 - RULES[TOGETHER].passes
-        tried = self._tried([one for kind, some in kinds.items() for one in islice(some, most[kind])])
+            most[ALONE] = MOST_PASSES - 2 - RULES[TOGETHER].passes
+        tried = self._tried([one for kind, some in kinds.items() for one in self._foremost(some, most[kind])])
+        self.singles = tried
         progress(1, 3)
         groups = [[outcome for outcome in tried if outcome.candidate.kind == kind] for kind in kinds]
         if any(map(self._flips, tried)) and not self.scored:
@@ -161,15 +165,29 @@ class _Search:
             SHARED: differences.omissions(texts, own, shared=True),
         }
         for number, (kind, candidates) in enumerate(later.items(), start=2):
-            if kind == SHARED and any(one.kind == STRETCH for one in ranked):
-                self.matches = self._of_matches(tried)
-            if (kind == TOGETHER and self.scored) or (kind == SHARED and (len(texts) == 1 or self.matches)):
+            matched = any(one.kind == STRETCH for one in ranked) and self.matches
+            if (kind == TOGETHER and self.scored) or (kind == SHARED and (len(texts) == 1 or matched)):
                 continue
-            groups.append(self._tried([*islice(candidates, RULES[kind].passes)]))
+            groups.append(self._tried(self._foremost(candidates, RULES[kind].passes)))
             progress(number, 3)
             if any(map(self._flips, groups[-1])):
                 break
         return groups
+
+    def _foremost(self, candidates: Iterable[Candidate], most: int) -> list[Candidate]:
+        """The candidates up to the most that are tried; of more omissions those of the words with the largest
+        gradients."""
+        listed = [*islice(candidates, MOST_LISTED)]
+        if len(listed) > most and listed[0].kind in (ALONE, SHARED) and self.checkpoint.model.differentiable:
+            listed.sort(key=lambda candidate: -self.slopes[candidate.named[0]])
+        return listed[:most]
+
+    @functools.cached_property
+    def slopes(self) -> dict[Word, float]:
+        """The length of the gradient of log p(verdict) in each word's vector."""
+        self.passes += 1
+        found = gradients.word_effects(self.checkpoint, self.question.reading, self.target, gradients.NORM)
+        return {(self.roles.index(word.role), word.index): word.effect or 0.0 for word in found.words}
 
     def _tried(self, candidates: Sequence[Candidate]) -> list[Outcome]:
         """The model's answers after each change that can be made, in one batch."""
@@ -253,7 +271,8 @@ class _Search:
             tried = f"Every content word of {own} is in {other}. {tried}"
         return replace(self._reason(best, f"{tried}, {clause.text}.", clause), kind="")
 
-    def _of_matches(self, outcomes: Sequence[Outcome]) -> Reason | None:
+    @functools.cached_property
+    def matches(self) -> Reason | None:
         """The links of the own text's words to different ones of the other text, each confirmed by cutting it, or by
         exchanging the words; None where one is not confirmed."""
         if not self._entails():
@@ -262,10 +281,12 @@ class _Search:
         if found is None or not new or not others or len(new) > RULES[MATCH].passes:
             return None
         clauses, named = list[Clause](), list[Word]()
-        for index in new:
+        for index in {self.texts[self.own][index].norm: index for index in reversed(new)}.values():
             column = max(others, key=lambda word: found[1].weights[index][word])
+            if found[1].weights[index][column] < RULES[EXCHANGE].least:
+                return None
             exchange = ((self.own, index), (1 - self.own, column))
-            exchanged = next((one for one in outcomes if one.candidate.words == exchange), None)
+            exchanged = next((one for one in self.singles if one.candidate.words == exchange), None)
             clause, how = self._cut(found[0], index, column), "link cut"
             if clause is None and exchanged is not None:
                 clause, how = self._clause(exchanged), "exchanged"
