@@ -58,7 +58,11 @@ def _compact_json(values: Mapping[str, Any]) -> str:
 def _json(value: object) -> str:
     if isinstance(value, Explanation):
         return _explanation_json(_Same(value))
-    return json.dumps(value, default=vars, separators=(",", ":"))
+    return json.dumps(value, default=_fields, separators=(",", ":"))
+
+
+def _fields(value: object) -> Any:
+    return _drawn(value) if isinstance(value, Explanation) else vars(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +80,12 @@ class _Same:
 
 @functools.lru_cache(maxsize=32)
 def _explanation_json(key: _Same) -> str:
+    return json.dumps(_drawn(key.explanation), separators=(",", ":"))
+
+
+def _drawn(explanation: Explanation) -> Any:
     """What is drawn of an explanation, with as many digits as a figure can show."""
-    return json.dumps(_short(drawable(key.explanation).to_dict()), separators=(",", ":"))
+    return _short(drawable(explanation).to_dict())
 
 
 def _short(value: Any) -> Any:

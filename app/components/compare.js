@@ -1,52 +1,36 @@
-// Compare: verdicts and attention side by side on one scale, where they differ, and how much words disagree.
+// Compare: models, or versions of a pair, each as the pair's view draws it, with one scale for all; where they differ.
 
-import { PROJECTED } from "../panels/attention_map/grid.js";
+import { AttentionMatrix } from "../panels/attention_map/attention.js";
+import { withValues } from "../panels/attention_map/cells.js";
 import { aloneIn } from "../panels/attention_map/matrix.js";
-import { MatrixPanel } from "../panels/attention_map/panel.js";
+import { wordMap } from "../panels/attention_map/records.js";
+import { barOf, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
 import { barsOf } from "../panels/effects/records.js";
-import { Answer } from "./ask.js";
-import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
-import { differenceLook, legend, scaleEnd, weightLook } from "./colours.js";
-import {
-  capital,
-  directionOf,
-  heading,
-  html,
-  linkButton,
-  percent,
-  refill,
-  signed,
-  svg,
-  table,
-  the,
-} from "./elements.js";
+import { differenceLook, weightLook } from "./colours.js";
+import { difference, incomparable, mostDifferent, moveOf, verdictsOf } from "./differences.js";
+import { capital, heading, html, percent, refill, signed, svg, table, the } from "./elements.js";
+import { isWordMap } from "./evidence.js";
+import { PairView } from "./pair.js";
 import { saveButtons } from "./save.js";
-import { sharesOf } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
 const NUMBERED = { most: 36, least: 22 }; // cells that hold a number
-const FIRST_WORDS = 4; // of each sentence have a bar before more are asked for
 const STEPS = 100; // of a scale, so that cells alike are drawn together
 const DIFFERENCES = Array.from({ length: 21 }, (_, i) => differenceLook(i / 10 - 1).ground);
 const MANY = 2500; // cells; more are drawn without numbers, as one shape a colour
 
-// A matrix beside others: numbers in its cells, the scale of all, a selection of its own.
-class ComparedMatrix extends MatrixPanel {
-  // `title`: of a saved figure; `how`: how to read it; `what` and `file`: the saved figure and its file; `low` and
-  // `high`: the ends of its scale; `absent`: what is no word in a matrix beside it, where one has such a column.
-  constructor(view, { words, none, none_word: word, ...matrix }, { about, ...labels }) {
-    const chosen = () => {
-      this.draw();
-      this.reveal();
-    };
-    super(aloneIn(view, words, matrix.rows, chosen, { about }), {
-      ...matrix,
-      ...labels,
-      values: matrix.weights,
-      show: "weight",
-      none: none && { word, weights: none, values: none },
-    });
-    this.element.classList.add("attention_map"); // whose style it has
+const largestEffect = (words) => Math.max(1e-9, ...words.map(({ effect }) => Math.abs(effect ?? 0)));
+
+// The caption of a figure of several: sentences that they share appear once, then all verdicts.
+function aboutOf(columns) {
+  const each = columns.map(({ data }) => data.about);
+  return { file: `${each[0].file}-compared`, lines: [...new Set(each.flatMap(({ lines }) => lines))] };
+}
+
+// A matrix next to others: numbers in its cells, one scale for all.
+class ComparedMatrix extends AttentionMatrix {
+  constructor(view, attention) {
+    super(view, { ...attention, absent: view.compare.absent });
     if (!this.dense) return;
     for (const name of ["aria-rowcount", "aria-colcount"]) this.frame.removeAttribute(name);
     this.frame.setAttribute("role", "img");
@@ -61,58 +45,45 @@ class ComparedMatrix extends MatrixPanel {
     return this.view.type > 1 || this.dense ? super.sizes : NUMBERED;
   }
 
-  get signed() {
-    return this.attention.low < 0;
+  get high() {
+    return this.view.compare.high;
+  }
+
+  get unit() {
+    return "percentages";
   }
 
   get labels() {
-    const { rows, columns, low, high } = this.attention;
-    const more = `Rows are ${the(rows)}, columns ${the(columns)}; the numbers are percentages. ${this.dense ? "Point at a cell for its value." : "Point at a cell for its exact value; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End."}`;
-    const scale = this.signed
-      ? ["difference", `\u2212${percent(high)}`, `+${percent(high)}`, DIFFERENCES]
-      : ["weight, one scale for all", percent(low), percent(high)];
-    return { ...this.attention, headed: "", more, scale };
+    const { rows, columns, of } = this.attention;
+    const reach = this.dense ? "." : "; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.";
+    const more = `Rows are ${the(rows)}, columns ${the(columns)}; the numbers are ${this.unit}. Point at a cell for its exact value${reach}`;
+    const how = `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight.`; // one line in all of them
+    return { ...super.labels, how, more, what: `matrix of ${this.view.title}` };
   }
 
-  describe(i, j) {
-    if (!this.signed) return super.describe(i, j);
-    return `${this.rows[i]} to ${this.word(j)}: difference ${signed(100 * this.number("weights", i, j), 1)}\u00a0%`;
-  }
-
-  facts(i, j) {
-    if (!this.signed) return super.facts(i, j);
-    return [html("span", `difference ${signed(100 * this.number("weights", i, j), 2)}\u00a0%`)];
+  /** @returns {any} */
+  get scale() {
+    return ["weight, one scale for all", "0\u00a0%", percent(this.high)];
   }
 
   look(value) {
-    const share = Math.round((STEPS * value) / this.attention.high) / STEPS;
-    return this.signed ? differenceLook(share) : weightLook(share);
+    return weightLook(Math.round((STEPS * value) / this.high) / STEPS);
   }
 
   colour(value) {
     return this.look(value).ground;
   }
 
-  // What `draw(i, j)` gives for every cell, by what `kind` says of its value.
-  grouped(kind, draw) {
-    const cells = this.rows.flatMap((_, i) => this.places.map((j) => ({ i, j, value: this.number("values", i, j) })));
-    return Array.from(
-      Map.groupBy(cells, ({ value }) => kind(value)),
-      ([name, all]) => [name, all.map(draw)],
-    );
-  }
-
   // All cells of a colour are one shape where there are many.
   cellRows() {
     if (!this.dense) return super.cellRows();
     const side = this.cell - 1;
-    const squares = this.grouped(
-      (value) => this.colour(value),
-      ({ i, j }) => `M${this.x(j)} ${i * this.cell}h${side}v${side}h${-side}z`,
-    );
+    const cells = this.rows.flatMap((_, i) => this.places.map((j) => [i, j]));
+    const alike = Map.groupBy(cells, ([i, j]) => this.colour(this.number("values", i, j)));
+    const shape = ([i, j]) => `M${this.x(j)} ${i * this.cell}h${side}v${side}h${-side}z`;
     return svg(
       "g",
-      squares.map(([fill, shapes]) => svg("path", { fill, d: shapes.join("") })),
+      Array.from(alike, ([fill, same]) => svg("path", { fill, d: same.map(shape).join("") })),
     );
   }
 
@@ -134,25 +105,162 @@ class ComparedMatrix extends MatrixPanel {
 
   numbers() {
     if (this.dense) return null;
-    const texts = this.grouped(
-      (value) => this.look(value).ink,
-      ({ i, j, value }) => svg("text", { x: this.x(j) + this.cell / 2, y: (i + 0.5) * this.cell }, this.written(value)),
-    );
+    const text = (i, j) => {
+      const value = this.number("values", i, j);
+      const place = { x: this.x(j) + this.cell / 2, y: (i + 0.5) * this.cell };
+      return svg("text", { ...place, style: `fill:${this.look(value).ink}` }, this.written(value));
+    };
     return svg(
       "g.numbers",
       { "aria-hidden": "true", "font-size": Math.min(12, 0.5 * this.cell) * this.view.type },
-      texts.map(([ink, all]) => svg("g", { style: `fill:${ink}` }, all)),
+      this.rows.map((_, i) => this.places.map((j) => text(i, j))),
     );
   }
 
   written(value) {
-    const whole = Math.abs(100 * value).toFixed(0);
-    if (!this.signed) return whole;
-    return whole === "0" ? "" : (value < 0 ? "\u2212" : "+") + whole;
+    return (100 * value).toFixed(0);
+  }
+}
+
+// One attention matrix minus another, in percentage points.
+class DifferenceMatrix extends ComparedMatrix {
+  get high() {
+    return this.view.compare.furthest;
   }
 
-  fit() {
-    this.build(this.frame.clientWidth, Math.min(560 * this.view.type, 0.85 * window.innerHeight));
+  get unit() {
+    return "percentage points";
+  }
+
+  get labels() {
+    const { base, other } = this.view;
+    return {
+      ...super.labels,
+      title: `${base} minus ${other}`,
+      headed: "",
+      how: `Orange (+): ${base} gives more; blue (\u2212): ${other} does.`,
+      what: `difference from ${other}`,
+      file: `difference-of-${this.attention.rows}-from-${other.replace(/\W+/g, "-").toLowerCase()}`,
+    };
+  }
+
+  get scale() {
+    const end = (100 * this.high).toFixed(this.high < 0.1 ? 1 : 0);
+    return [`difference, ${this.unit}`, `\u2212${end}`, `+${end}`, DIFFERENCES];
+  }
+
+  points(i, j, digits) {
+    return `difference ${signed(100 * this.number("weights", i, j), digits)} ${this.unit}`;
+  }
+
+  describe(i, j) {
+    return `${this.rows[i]} to ${this.word(j)}: ${this.points(i, j, 1)}`;
+  }
+
+  facts(i, j) {
+    return [html("span", this.points(i, j, 2))];
+  }
+
+  look(value) {
+    return differenceLook(Math.round((STEPS * value) / this.high) / STEPS);
+  }
+
+  written(value) {
+    const whole = signed(100 * value, 0);
+    return whole === "0" ? "" : whole;
+  }
+}
+
+// One model, or version, as Explore draws it.
+class ComparedPair extends PairView {
+  Matrix = ComparedMatrix;
+  /** @type {any} its title, the class that is followed, and the words in common with the first one */
+  section = null;
+  part = 1; // its largest effect, of all effects in its unit
+  /** @type {any} of all effects in its unit */
+  range = null;
+
+  constructor(compare) {
+    super(html("section.pairlens"));
+    this.compare = compare;
+    this.why = this.answer("why", "Computing …", "word effects");
+  }
+
+  get title() {
+    return this.section.title;
+  }
+
+  // Inside a sentence.
+  get name() {
+    return this.compare.data.versions ? this.title.toLowerCase() : this.title;
+  }
+
+  get followed() {
+    return this.section.followed;
+  }
+
+  // The comparison selects a word in all of them.
+  choose() {}
+
+  send() {}
+
+  arrived() {
+    this.compare.drawAnswer();
+  }
+
+  get bars() {
+    return this.effects && barsOf(this.effects, this.effects.method);
+  }
+
+  // The effect as a share of the largest of all that are compared.
+  effectOf(role, index) {
+    const own = super.effectOf(role, index);
+    return own && { ...own, share: own.share * this.part };
+  }
+
+  // Every word with its effect, also as points of probability, or of the score; words in common have one key.
+  get words() {
+    const { bars, effects, title, section } = this;
+    return this.readSides.flatMap(({ role, axis, tokens }) => {
+      const first = new Map(section.same[role].map(([place, own]) => [own, place]));
+      return tokens.map((text, index) => {
+        const word = wordOf(text, index, bars?.[role]?.[index]);
+        const lost = word.after === null ? null : 100 * (effects.probability - word.after);
+        const moved = effects?.unit === "score" ? word.effect : lost;
+        return { ...word, role, axis, moved, key: `${role} ${first.get(index) ?? `${title} ${index}`}` };
+      });
+    });
+  }
+
+  // Its attention, if it shows any for these words, as shares of all that a word gives.
+  get attention() {
+    const map = this.dataOf("attention_map");
+    return map && { ...map, lines: map.apart ? this.sideOf(map.columns).lines.length : 1 };
+  }
+
+  // Of the words of this role in both, the places in each.
+  places(other, role) {
+    const own = new Map(this.section.same[role]);
+    return (other.section.same[role] ?? []).flatMap(([first, place]) =>
+      own.has(first) ? [[own.get(first), place]] : [],
+    );
+  }
+
+  minus(other) {
+    const { rows: row, columns: column } = this.attention;
+    const [rows, columns] = [row, column].map((role) => this.places(other, role));
+    return { base: this, other, rows, columns, ...difference(this.attention, other.attention, rows, columns) };
+  }
+
+  build() {
+    const parts = super.build();
+    for (const part of parts) if (part.ariaLabel) part.ariaLabel = `${this.title}: ${part.ariaLabel}`;
+    const attends = this.panels.some(({ ribbons, sentences }) => ribbons || sentences);
+    return [
+      html("h2", this.title),
+      ...parts,
+      attends ? null : html("p.empty", "It shows no attention for these words."),
+    ];
   }
 }
 
@@ -160,247 +268,197 @@ class ComparedMatrix extends MatrixPanel {
 class CompareView extends View {
   static crowded = true;
 
-  /** @type {Answer[]} word effects of each section, in their order */
-  answers = [];
+  /** @type {ComparedPair[]} */
+  columns = [];
+  verdicts = html("p");
+  largest = html("p");
+  answer = html("div.answer", { "aria-live": "polite" }, this.verdicts, this.largest);
+  words = html("section.effects");
+  /** @type {any} what is no word, where a matrix has a column for it */
+  absent = null;
 
-  draw() {
-    this.drawEffects();
+  start() {
+    super.start();
+    for (const column of this.columns) column.start();
+  }
+
+  end() {
+    super.end();
+    for (const column of this.columns) column.end();
   }
 
   build() {
-    this.effects = [];
-    for (const answer of this.answers.slice(this.data.sections.length)) answer.ask(null);
-    const { sections, differences = [], agreement, hint } = this.data;
-    const drawn = sections.map(({ matrix }) => matrix).filter(Boolean);
-    const [longest] = drawn.map((own) => own.none_word).sort((one, other) => other.length - one.length);
-    this.absent = longest ? { word: longest } : null;
-    this.matrices = [];
-    // Columns stand below each other rather than cut a matrix, but for the matrix of a long pair.
-    const widest = Math.max(0, ...drawn.map(({ words }) => words[1].length)) + (this.absent ? 2 : 1);
-    const column =
-      this.type > 1
-        ? Math.max(560, 160 + PROJECTED.least * widest)
-        : Math.min(440, Math.max(sections.length > 3 ? 400 : 285, 110 + NUMBERED.least * widest));
-    const grid = (kind, parts) => html("div", { class: kind, style: `--column:${column}px` }, parts);
-    return [
-      grid(
-        "compared",
-        sections.map((one, number) => this.section(one, number)),
-      ),
-      hint
-        ? html("p.empty", hint)
-        : grid("compared differences", [...differences.map((one) => this.difference(one)), this.agreement(agreement)]),
-    ];
-  }
-
-  section({ title, problem, verdict, facts, sentences, pooled, matrix, about, question }, number) {
-    this.answers[number] ??= new Answer("why", "Computing …", "word effects", () => this.drawEffects());
-    this.answers[number].ask(question, this.leave.signal);
-    if (problem) return html("section", html("h2", title), html("p", problem));
-    const { headline, bar, key } = sharesOf(verdict.classes);
-    const pooling = pooled.length ? this.pooling(title, pooled, about) : null;
-    const attention = matrix
-      ? this.matrix(matrix, {
-          title: `${title}: where each word of ${the(matrix.rows)} looks`,
-          how: `Where each word of ${the(matrix.rows)} looks, as percentages of its weight.`,
-          what: `matrix of ${title}`,
-          file: `compared-attention-of-${matrix.rows}`,
-          about,
-          low: 0,
-          high: this.data.high,
-          absent: this.absent,
-        })
-      : pooling
-        ? null
-        : html("p.empty", "It shows no attention for these words.");
-    return html(
-      "section",
-      html(
-        "div",
-        html("h2", title),
-        html("div.said", headline),
-        bar,
-        key,
-        html("p", facts.join(" · ")),
-        sentences.map(({ words, marked }) =>
-          html(
-            "p.words",
-            { dir: "auto" },
-            words.map((word, i) => [marked.includes(i) ? html("mark", word) : word, " "]),
-          ),
-        ),
-      ),
-      this.effectsOf(title, about, number),
-      html("div", attention, pooling),
-    );
-  }
-
-  // A place for what words do, with the figure's name for its files.
-  effectsOf(title, about, number) {
-    const place = html("div.effects");
-    this.effects.push({ title, about, place, number });
-    return place;
-  }
-
-  // What each word does to each verdict, on one scale: the same words everywhere, those that do most anywhere, in the
-  // order of the text.
-  drawEffects() {
     const { sections } = this.data;
-    const shown = sections.map(({ problem, read = [] }, number) => {
-      const known = this.answers[number].value;
-      const bars = known && barsOf(known, known.method);
-      const sides = problem ? [] : read;
-      return {
-        known,
-        sides: sides.map(({ role, words }) => ({
-          role,
-          words: words.map((text, index) => wordOf(text, index, bars?.[role]?.[index])),
-        })),
-      };
-    });
-    const all = shown.flatMap(({ sides }) => sides);
-    const range = rangeOf(
-      all.flatMap(({ words }) => words),
-      shown.find(({ known }) => known)?.known.unit,
+    const shown = sections.filter(({ problem }) => !problem);
+    const records = shown.flatMap(({ drawing }) => drawing.explanation.evidence.filter(isWordMap));
+    const maps = records.map((record) => wordMap(record, "weight"));
+    this.high = Math.max(0.01, ...maps.map((map) => withValues(map).high)); // of one scale for all
+    const absent = maps.flatMap(({ none }) => none ?? []);
+    [this.absent] = absent.sort((one, other) => other.word.length - one.word.length);
+    for (const column of this.columns.splice(shown.length)) column.end();
+    shown.forEach((section, number) => this.column(section, number));
+    const [base, ...others] = this.columns.filter(({ attention }) => attention);
+    this.compared = others
+      .map((other) => base.minus(other))
+      .filter(({ rows, columns }) => rows.length && columns.length);
+    refill(this.verdicts, verdictsOf(this.columns.map(({ name, data }) => ({ name, ...data.verdict }))));
+    const drawn = sections.map((one) =>
+      one.problem
+        ? html("section", html("h2", one.title), html("p", one.problem))
+        : this.columns[shown.indexOf(one)].root,
     );
-    const most = new Map();
-    const name = (role, { text, index }) => `${role} ${index} ${text}`;
-    for (const { role, words } of all)
-      for (const word of words)
-        most.set(name(role, word), Math.max(most.get(name(role, word)) ?? 0, Math.abs(word.effect ?? 0)));
-    const chosen = (role, words) => {
-      const ranked = [...words].sort((a, b) => most.get(name(role, b)) - most.get(name(role, a)) || a.index - b.index);
-      return ranked.slice(0, this.whole ? Infinity : FIRST_WORDS).sort((a, b) => a.index - b.index);
-    };
-    for (const { place, number, ...figure } of this.effects) {
-      const { known, sides } = shown[number];
-      const { followed, problem } = sections[number];
-      if (problem) continue;
-      const lists = html(
-        "div.words-and-bars",
-        sides.map(({ role, words }) => {
-          const lines = chosen(role, words).map((word) => {
-            const facts = factsOf(word, known, followed);
-            return barLine(html("span.word", { dir: "auto" }, word.text), word, range, facts);
-          });
-          return barList(role, [...lines, axisLine(range)]);
-        }),
-      );
-      const state = known ? null : html("p", this.answers[number].element);
-      refill(place, this.effectsHeading(followed, lists, figure), state, lists);
+    const differences = this.differences(others.length);
+    if (this.data.versions && this.columns.length > 1) this.mark();
+    this.drawAnswer();
+    const below = this.columns.length > 0 && html("div.columns", this.words, differences);
+    return [this.answer, html("div.columns.compared", drawn), below];
+  }
+
+  column({ drawing, frame, question, ...section }, number) {
+    this.columns[number] ??= new ComparedPair(this);
+    const column = this.columns[number];
+    column.start();
+    column.section = section;
+    const unselected = { selection: {}, direction: null, explicit: false, asked: {} };
+    column.update({ ...drawing, ...frame, ...unselected, drawing: this.data.drawing });
+    column.question("why", {}, question);
+  }
+
+  // The words that only one of the versions has.
+  mark() {
+    for (const column of this.columns) {
+      const others = this.columns.filter((one) => one !== column);
+      const keys = new Set(others.flatMap(({ words }) => words.map(({ key }) => key)));
+      for (const { axis, index, key } of column.words)
+        for (const chip of column.root.querySelectorAll(`.chip[data-axis="${axis}"][data-index="${index}"]`))
+          chip.classList.toggle("changed", !keys.has(key));
     }
   }
 
-  effectsHeading(followed, lists, { title, about }) {
-    const whole = linkButton(
-      this.whole ? "Longest bars only" : "All words",
-      "Show all words, or those that do most anywhere",
-      () => {
-        this.whole = !this.whole;
-        this.drawEffects();
-      },
-    );
-    const saves = saveButtons(this, `effects of ${title}`, () => ({
-      file: "compared-effects",
-      title: `${title}: how each word affects “${followed}”`,
-      elements: [lists],
-      about,
-    }));
-    return heading(
-      "",
-      `How each word affects “${followed}”. Right and filled: it supports it; left and hollow: it opposes it.`,
-      "One scale for all: log p of the verdict (of a model with one output, its score) before minus after the word is removed (dropped and replaced). The thin line is the spread over the replacements. Explore has the other methods and says what each cannot tell. The same words are shown for each, those with the largest effect in any of them.",
-      [whole, saves],
-    );
-  }
-
-  matrix(matrix, options) {
-    const panel = new ComparedMatrix(this, matrix, options);
-    this.matrices.push(panel);
-    return panel.element;
-  }
-
-  // Sentences whose words are shaded by how much they count in pooling.
-  pooling(title, pooled, about) {
-    const word = (text, share, high) => {
-      const { ground, ink } = weightLook(share / high);
-      return html(
-        "span.chip",
-        { dir: "auto", style: `background:${ground};color:${ink}`, title: percent(share) },
-        text,
-      );
-    };
-    const stage = html(
-      "div.stage",
-      pooled.map(({ role, words, shares }) => [
-        html("div", html("span.role.soft", capital(role))),
-        html(
-          "div.chips.wraps.mid",
-          { dir: directionOf(words) },
-          words.map((text, i) => word(text, shares[i], scaleEnd(shares, 1))),
-        ),
-      ]),
-    );
-    const ends = pooled.map(({ role, shares }) => `${percent(scaleEnd(shares, 1))} of ${the(role)}`);
-    const key = legend("share, each sentence’s scale", "0\u00a0%", ends.join(", "));
-    const saves = saveButtons(this, `pooling of ${title}`, () => ({
-      file: "compared-pooling",
-      title: `${title}: how much of each word pooling takes`,
-      elements: [stage, key],
-      about,
-    }));
-    const more =
-      "The shares of a sentence add up to 1; its scale runs to its largest share, and at least to twice the mean. Point at a word for its share.";
-    return [heading("", "How much of each word pooling takes: brighter, more.", more, saves), stage, key];
-  }
-
-  difference({ titles: [base, other], mean, matrix, about }) {
-    const title = `${base} minus ${other.replace(/^The other version$/, "the other")}`;
-    const { furthest } = this.data;
-    return html(
-      "section",
-      html(
-        "div",
-        html("h2", title),
-        html("p", `On average ${percent(mean)} of a word’s attention moved (total variation ${mean.toFixed(2)}).`),
-      ),
-      this.matrix(matrix, {
-        title,
-        how: `Orange (+): ${base} gives more; blue (\u2212): ${other} does.`,
-        what: `difference from ${other}`,
-        file: `difference-of-${matrix.rows}`,
-        about,
-        low: -furthest,
-        high: furthest,
-      }),
-    );
-  }
-
-  agreement({ heads, rows, values, about }) {
-    const title = "How far they disagree, word by word";
-    const lines = rows.map((name, i) => {
-      const cells = values[i].map((value) => html("td", value?.toFixed(2)));
-      return html("tr", html("th", { scope: "row" }, name), cells);
+  // Word effects have come, or others are wanted: once all are there, the word whose effects differ most is named, and
+  // selected where nothing else is.
+  drawAnswer() {
+    const { columns } = this;
+    const known = columns.filter(({ effects }) => effects);
+    const units = new Set(known.map(({ effects: { unit, method } }) => `${unit} ${method}`));
+    const complete = known.length > 1 && columns.every(({ why }) => why.state !== "working");
+    const most = complete && units.size === 1 ? mostDifferent(known.map(({ words }) => words)) : null;
+    refill(this.largest, complete && (most ? this.named(known, most) : incomparable(known, units.size)));
+    for (const column of columns) {
+      const words = known.flatMap((one) => (one.effects.unit === column.effects?.unit ? one.words : []));
+      column.range = rangeOf(words, column.effects?.unit);
+      column.part = largestEffect(column.words) / largestEffect(words);
+    }
+    known.forEach((column, i) => {
+      if (most && !column.explicit) column.selection = { row: null, column: null, [most[i].axis]: most[i].index };
     });
-    const figures = table([html("td"), heads.map((head) => html("th", { scope: "col" }, head))], lines);
-    const saves = saveButtons(this, "disagreement", () => ({
-      file: "disagreement",
-      title: `${title} (total variation)`,
-      elements: [figures],
-      about,
+    for (const column of columns) column.draw();
+    this.drawWords();
+  }
+
+  named(known, most) {
+    const [{ text, role }] = most;
+    const lead = `${this.data.versions ? "Of the words in both, they" : "They"} differ most on `;
+    const moves = known.map((column, i) => moveOf(column, most[i])).join(", ");
+    return [lead, html("b", html("bdi", text)), ` (${role}): without it, ${moves}.`];
+  }
+
+  // A line a word: what it does to each verdict, on one scale, and how much of its attention lies elsewhere.
+  drawWords() {
+    const { columns, compared } = this;
+    const words = new Map(columns.flatMap((column) => column.words.map((word) => [word.key, word])));
+    const effect = ({ words: own, effects, followed, range }, key) => {
+      const word = own.find((one) => one.key === key);
+      const title = word && factsOf(word, effects, followed);
+      return html("td", { title }, word && barOf(word, range));
+    };
+    const moved = ({ base, rows, variation }, key) => {
+      const word = base.words.find((one) => one.key === key && one.role === base.attention.rows);
+      return variation[rows.findIndex(([own]) => own === word?.index)]?.toFixed(2);
+    };
+    const line = ({ key, text }) => [
+      html("th", { scope: "row", dir: "auto" }, text),
+      columns.map((column) => effect(column, key)),
+      compared.map((one) => html("td.number", moved(one, key))),
+    ];
+    const lines = Array.from(
+      Map.groupBy(words.values(), ({ role }) => role),
+      ([role, own]) => [[html("th.role.soft", capital(role))], ...own.map(line)],
+    );
+    const head = [
+      html("td"),
+      columns.map(({ title, followed, why }) => html("th", { scope: "col" }, `${title}: ${followed} `, why.element)),
+      compared.map(({ other }) => html("th.number", { scope: "col" }, `attention moved in ${other.title}`)),
+    ];
+    const figure = table(
+      head,
+      lines.flat().map((cells) => html("tr", cells)),
+    );
+    const title = "Word by word";
+    const saves = saveButtons(this, "table of words", () => ({
+      file: "word-by-word",
+      title,
+      elements: [figure],
+      about: aboutOf(columns),
     }));
-    const how = "Total variation: 0 where both look alike, 1 where they look at different words.";
-    const more =
-      "Half the sum of the absolute differences of a word’s weights: the share of its weight that lies elsewhere.";
+    refill(
+      this.words,
+      heading(
+        title,
+        "Bar to the right, filled: the word supports the verdict; to the left, hollow: it opposes it. Attention moved: 0 alike, 1 on other words.",
+        "One scale for all: log p of the verdict (of a model with one output, its score) before minus after the word is removed (dropped and replaced); points in the sentence above are of the probability itself. The thin line is the spread over the replacements. Explore has the other methods and says what each cannot tell. Attention moved is the total variation, half the sum of the absolute differences of a word’s weights: the share of its weight that lies elsewhere. What a transformer’s word gives to its own sentence counts, too.",
+        saves,
+      ),
+      html("div.scroll.bar-lines.words-compared", { tabindex: "0", role: "group", "aria-label": title }, figure),
+    );
+  }
+
+  // The first attention that there is minus each of the others.
+  differences(others) {
+    this.matrices = [];
+    if (!others)
+      return html("p.empty", "Differences are drawn where at least two of them show attention for these words.");
+    if (!this.compared.length)
+      return html("p.empty", "The two have no word in common whose attention could be compared.");
+    const weights = this.compared.flatMap(({ weights, none }) => [...weights, none].flat());
+    this.furthest = Math.max(0.01, ...weights.map(Math.abs));
+    return this.compared.map((one) => this.difference(one));
+  }
+
+  difference({ base, other, rows, columns, weights, none, variation }) {
+    const [one, two] = [base.attention, other.attention];
+    const tokens = [
+      [one.rows, rows],
+      [one.columns, columns],
+    ].map(([role, places]) => places.map(([place]) => base.sideOf(role).tokens[place]));
+    const words = [...new Set([one, two].flatMap((map) => map.none?.word ?? []))].join(" / ");
+    const names = { base: base.title, other: other.title.replace(/^The other version$/, "the other") };
+    const view = aloneIn(
+      this,
+      tokens,
+      one.rows,
+      () => {
+        matrix.draw();
+        matrix.reveal();
+      },
+      { about: aboutOf([base, other]) },
+    );
+    const map = { ...one, weights, none: words ? { word: words, weights: none } : null };
+    const matrix = new DifferenceMatrix(Object.assign(view, { compare: this, ...names }), map);
+    matrix.element.classList.add("attention_map"); // whose style it has
+    this.matrices.push(matrix);
+    const mean = variation.reduce((sum, value) => sum + value, 0) / variation.length;
+    const said = `On average ${percent(mean)} of a word’s attention moved (total variation ${mean.toFixed(2)}).`;
     return html(
-      "section",
-      html("div", heading(title, how, more, saves)),
-      html("div.scroll.agree", { tabindex: "0", role: "group", "aria-label": "Total variation" }, figures),
+      "section.difference",
+      html("h2", `${names.base} minus ${names.other}`),
+      html("p", said),
+      matrix.element,
     );
   }
 
   arrange() {
-    for (const matrix of this.matrices) matrix.fit();
+    for (const matrix of this.matrices) matrix.fit(0); // as wide as its place
   }
 }
 

@@ -28,7 +28,7 @@ const DOORS = {
  * @typedef {{ sides: any[], panels: any[] }} Made of the explanation, by build
  * @extends {View<import("./payloads").Drawn["pair"] & Moving & Made>}
  */
-class PairView extends View {
+export class PairView extends View {
   static crowded = true;
 
   /** @type {Map<string, Answer>} by the kind of question */
@@ -155,6 +155,11 @@ class PairView extends View {
     return this.effects && barsOf(this.effects, this.asked.method);
   }
 
+  // The class whose effects are shown.
+  get followed() {
+    return this.data.why?.verdict;
+  }
+
   // How a word stands to the verdict, in words too, and its effect as a share of the largest, 0 where it is too small to
   // be drawn; nothing where it is not known.
   effectOf(role, index) {
@@ -164,7 +169,7 @@ class PairView extends View {
     if (effect === null) return null;
     const all = Object.values(bars).flat();
     const most = Math.max(...all.map(([one]) => Math.abs(one ?? 0)), 1e-9);
-    const said = factsOf(wordOf(this.sideOf(role).tokens[index], index, bar), effects, this.data.why.verdict);
+    const said = factsOf(wordOf(this.sideOf(role).tokens[index], index, bar), effects, this.followed);
     const share = drawn(effect, effects.unit) ? Math.abs(effect) / most : 0;
     return { kind: effect < 0 ? "opposes" : "supports", share, said };
   }

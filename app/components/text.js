@@ -102,9 +102,7 @@ export class TextPanel {
 
   how() {
     const { ribbons, view } = this;
-    const effects = view.data.why
-      ? ` Line under a word: its effect on “${view.data.why.verdict}”, hollow against it.`
-      : "";
+    const effects = view.followed ? ` Line under a word: its effect on “${view.followed}”, hollow against it.` : "";
     if (!ribbons) return `The words as the model reads them.${effects}`;
     const { rows, columns, units, final } = ribbons;
     const who = (final ?? null) === null ? `a word of ${the(rows)}` : `${the(rows)}’s final state`;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -11,22 +11,23 @@ import streamlit as st
 
 from app import components, page_style
 from app.compare import comparison, figures
-from app.compare.comparison import Looks, PredictionsError
-from app.components import About, Frame
+from app.compare.comparison import PredictionsError
+from app.components import Frame, PairFrame
 from app.desk import back_link
 from app.explore import asking
-from app.model_choice import by_task, kinds, offered, reads_pairs, titles
+from app.model_choice import SECOND_OPINIONS, by_task, kinds, offered, reads_pairs, titles
 from app.models import card as card_lines
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession, model_on
 from app.page_state.widgets import choice
-from app.pair_form import PairForm, digest, roles_of
+from app.pair_form import PairForm, roles_of
 from app.pairs import SIDES, Pair
+from app.panels import Drawing
 from app.panels.verdict import Verdict, class_names
 from core.alone import unread
 from core.checkpoint import Checkpoint, CheckpointError, load_named
-from core.evidence import Explanation
+from core.evidence import AttentionMap, Explanation, PooledAttention, Record
 from core.explain import explained
 from core.json_types import JsonObject
 from core.reading.reader import PairError
@@ -50,12 +51,6 @@ class Column(NamedTuple):
     checkpoint: Checkpoint | None
     explanation: Explanation | None
     problem: str = ""
-
-    def roles(self, sides: Sequence[str]) -> tuple[str, str]:
-        """The roles of the sentences in this order."""
-        assert self.checkpoint is not None
-        rows, columns = (self.checkpoint.roles[side] for side in sides)
-        return rows, columns
 
 
 def main() -> None:
@@ -81,7 +76,7 @@ def main() -> None:
     back_link.draw(page.pair.now)
     if columns is not None:
         page_style.notice([*PAGE.problems, *_warnings(columns)])
-        _show(page, columns, versions)
+        _show(page, columns)
     PAGE.write_link()
     _disagreements()
 
@@ -108,9 +103,11 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
 
 
 def _beside(page: CompareState, mates: Sequence[str]) -> list[str]:
-    """The models compared with the first: the chosen ones of the same task, by default the next one of the task."""
-    chosen = [name for name in page.others if name in mates and name != page.model]
-    return chosen or [name for name in mates if name != page.model][:1]
+    """The models compared with the first: the chosen ones of the same task, by default the best second opinion, a
+    transformer that shows its best head, or where it is not installed the next model."""
+    others = [name for name in mates if name != page.model]
+    chosen = [name for name in page.others if name in others]
+    return chosen or sorted(others, key=lambda name: name != SECOND_OPINIONS[0])[:1]
 
 
 def _other_version(roles: Mapping[str, str]) -> None:
@@ -158,122 +155,55 @@ def _warnings(columns: Sequence[Column]) -> list[str]:
     ]
 
 
-def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None:
-    """Verdicts with attention on one scale, the differences, and how much words disagree."""
-    sides = ("second", "first") if page.rows == "second" else ("first", "second")
-    seen = [None if c.explanation is None else comparison.looks(c.explanation, c.roles(sides)[0]) for c in columns]
-    marked = _marked(columns) if versions else [{}] * len(columns)
-    high = max((_scale_end(_all_weights(looks)) for looks in seen if looks is not None), default=1.0)
-    sections = (_section(*one, sides=sides) for one in zip(columns, seen, marked, strict=True))
+def _show(page: CompareState, columns: Sequence[Column]) -> None:
+    """Draw each column as the pair's view does, with what only a comparison has."""
+    base = next((column.explanation for column in columns if column.explanation is not None), None)
     components.draw(
         "compare",
-        figures.ComparedSections(tuple(sections), high),
-        _differences(columns, seen, sides),
+        figures.Compared(tuple(_section(page, column, base) for column in columns), page.what == "versions"),
         Frame(link=page.link_parameters(), projector=page.projector),
         key=KEY,
-        id=_id(columns),
+        id=FORM.id,
     )
 
 
-def _scale_end(weights: Iterator[float]) -> float:
-    """Where the colour scale of these weights ends, as scaleEnd of app/components/colours.js."""
-    known = tuple(weights)
-    return max(*known, min(1.0, 2 * sum(known) / len(known)))
-
-
-def _id(columns: Sequence[Column]) -> str:
-    """Identifies the drawing: all compared models and pairs."""
-    shown = [(one.title, one.explanation) for one in columns]
-    return digest([[title, *([] if e is None else [e.model, e.first.text, e.second.text])] for title, e in shown])
-
-
-def _all_weights(looks: Looks) -> Iterator[float]:
-    """All weights, including the column that is not a word."""
-    return (weight for row in (*looks.weights, looks.none or ()) for weight in row)
-
-
-def _marked(columns: Sequence[Column]) -> list[dict[str, set[int]]]:
-    """The changed words of each version, by role."""
-    first, other = (column.explanation for column in columns)
-    if first is None or other is None:
-        return [{}, {}]
-    roles = first.first.role, first.second.role
-    changed = [comparison.changed(comparison.words(first, role), comparison.words(other, role)) for role in roles]
-    return [dict(zip(roles, marks, strict=True)) for marks in zip(*changed, strict=True)]
-
-
-def _section(
-    column: Column, looks: Looks | None, marked: Mapping[str, set[int]], sides: Sequence[str]
-) -> figures.Section:
-    """The drawn section of one model, or version."""
+def _section(page: CompareState, column: Column, base: Explanation | None) -> figures.Section:
+    """One model, or version, with its attention of the words that the page asks for. ``base``: the first one."""
     explanation, checkpoint = column.explanation, column.checkpoint
-    if explanation is None or checkpoint is None:
-        return figures.Section(column.title, problem=f"{column.problem.rstrip('.')}.")
-    size, gold = card_lines.size(checkpoint.card), PAGE.state.gold(class_names(explanation))
+    if base is None or explanation is None or checkpoint is None:
+        return figures.Section(column.title, f"{column.problem.rstrip('.')}.")
+    size, role = card_lines.size(checkpoint.card), checkpoint.roles[page.rows]
     facts = [f"parameters: {size}"] if size else []
-    facts.append(f"explained in {explanation.milliseconds:.0f} ms")
-    facts += list(comparison.stays(explanation, column.roles(sides)[0]))
-    facts += [] if gold is None else [f"gold label: {gold.label}"]
-    pooled = {role: comparison.pooled(explanation, role) for role in (explanation.first.role, explanation.second.role)}
     return figures.Section(
         column.title,
-        verdict=Verdict.of(explanation),
-        facts=tuple(facts),
-        sentences=tuple(
-            figures.MarkedWords(comparison.words(explanation, role), tuple(sorted(marks)))
-            for role, marks in marked.items()
+        drawing=Drawing.of(
+            replace(explanation, evidence=tuple(one for one in explanation.evidence if _shown(one, role))),
+            verdict=replace(Verdict.of(explanation), gold=page.gold(class_names(explanation))),
+            unread=unread(checkpoint.card),
         ),
-        pooled=tuple(
-            figures.PooledWords(role, comparison.words(explanation, role), shares)
-            for role, shares in pooled.items()
-            if shares is not None
+        frame=PairFrame(
+            (*facts, f"explained in {explanation.milliseconds:.0f} ms"),
+            projector=page.projector,
+            about=components.about(explanation),
         ),
-        matrix=None if looks is None else figures.matrix(looks, column.roles(sides)),
-        read=tuple(
-            figures.SideWords(side.role, comparison.words(explanation, side.role))
-            for side in (explanation.first, *explanation.contexts)
-            if side.role != unread(checkpoint.card)
-        ),
-        followed=asking.followed(checkpoint, explanation),
         question={
             "model": checkpoint.name,
             "first": explanation.first.text,
             "second": explanation.second.text,
         },
-        about=components.about(explanation),
+        followed=asking.followed(checkpoint, explanation),
+        same={
+            theirs.role: comparison.common(own, theirs)
+            for own, theirs in [(base.first, explanation.first), (base.second, explanation.second)]
+        },
     )
 
 
-def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides: Sequence[str]) -> figures.Differences:
-    """The first attention that there is against each of the others, or why there is nothing to compare."""
-    shown = [(column, looks) for column, looks in zip(columns, seen, strict=True) if looks is not None]
-    if len(shown) < 2:
-        return figures.Differences("Differences are drawn where at least two of them show attention for these words.")
-    (base, first), *others = shown
-    compared = ((column, comparison.difference(first, looks)) for column, looks in others)
-    drawn = [(column, difference) for column, difference in compared if difference is not None]
-    if not drawn:
-        return figures.Differences("The two have no word in common whose attention could be compared.")
-    furthest = max(0.01, *(abs(weight) for _, one in drawn for weight in _all_weights(one)))
-    roles = base.roles(sides)
-    each = (
-        figures.DrawnDifference(
-            (base.title, column.title), one.mean, _about([base, column]), figures.matrix(one, roles)
-        )
-        for column, one in drawn
-    )
-    about = _about([base, *(column for column, _ in drawn)])
-    agreement = figures.agreement([(column.title, one) for column, one in drawn], about)
-    return figures.Differences("", tuple(each), furthest, agreement)
-
-
-def _about(columns: Sequence[Column]) -> About:
-    """The caption of a saved figure of several models: sentences that they share appear once, then all verdicts."""
-    each = [components.about(column.explanation) for column in columns if column.explanation is not None]
-    names = [column.checkpoint.name for column in columns[1:] if column.checkpoint is not None]
-    files = [one.file for one in each]
-    name = "-".join([files[0], "and", *names, digest(files)[:6]])
-    return About(name, tuple(dict.fromkeys(line for one in each for line in one.lines)))
+def _shown(record: Record, role: str) -> bool:
+    """Whether a column shows the record: attention of the words of this role, and shares in pooling."""
+    if isinstance(record, AttentionMap):
+        return record.rows == role and record.units == "words"
+    return isinstance(record, PooledAttention)
 
 
 def _disagreements() -> None:

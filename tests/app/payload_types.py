@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from app.compare.figures import ComparedSections, Differences
+from app.compare.figures import Compared
 from app.components import Frame, PairFrame
 from app.desk.row_effects import RowEffects
 from app.explore.pairs_tried import Tried
@@ -27,7 +27,7 @@ FILE = Path(__file__).parents[2] / "app/components/payloads.d.ts"
 VIEWS = {
     "pair": (Drawing, PairFrame),
     "phrases": (Phrases, ComparedModels, PairFrame),
-    "compare": (ComparedSections, Differences, Frame),
+    "compare": (Compared, Frame),
     "lesson": (DrawnLesson, Frame),
     "filterMap": (MapText, OwnTexts, Frame),
     "models": (Table, Frame),

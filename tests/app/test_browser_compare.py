@@ -15,12 +15,15 @@ HEAD = "id,first,second,label,predicted,p_entailment,p_neutral\n"
 
 
 def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
-    page = open_page("/compare?" + urlencode({"model": "test-light", **PAIR}), wait=".differences")
-    sections = page.locator(".compared:not(.differences) > section")
+    page = open_page("/compare?" + urlencode({"model": "test-light", **PAIR}), wait=".difference")
+    sections = page.locator(".compared > section")
     expect(sections).to_have_count(2)
     tops = sections.evaluate_all("all => all.map((one) => one.getBoundingClientRect().y)")
     assert tops[0] == tops[1], "they stand side by side"
     expect(page.locator(".compared .numbers text").first).to_have_text(re.compile(r"^\d+$"))
+    said = re.compile("^(Both say|They disagree).+differ most on .+: without it, Test light")
+    expect(page.locator(".answer")).to_have_text(said)
+    expect(page.locator(".difference .legend")).to_contain_text("difference, percentage points")
     page.get_by_role("combobox", name=re.compile("Compare with")).click()
     page.keyboard.type("two-sided")
     page.get_by_role("option", name="Test two-sided").click()
@@ -34,10 +37,10 @@ def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
     box = page.get_by_label("The other version’s hypothesis")
     box.fill("A cat in the cold")
     box.press("Enter")
-    expect(page.locator(".compared mark")).to_have_text(["dog", "cat"])
+    expect(page.locator(".compared .text .changed")).to_have_text(["dog", "cat"])
     page.wait_for_url(re.compile("second2="))
-    again = open_page(page.url, wait=".compared mark")
-    expect(again.locator(".compared mark")).to_have_text(["dog", "cat"])
+    again = open_page(page.url, wait=".compared .changed")
+    expect(again.locator(".compared .text .changed")).to_have_text(["dog", "cat"])
 
     files = []
     for name, verdict in (("a.csv", "entailment"), ("b.csv", "neutral")):
@@ -52,14 +55,19 @@ def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
 
 def test_figures_are_saved_light_with_their_numbers_and_what_they_show(open_page):
     address = "/compare?" + urlencode({"model": "test-light", "with": "test-two-sided", **PAIR})
-    page = open_page(address, wait=".differences", color_scheme="dark")
+    page = open_page(address, wait=".difference", color_scheme="dark")
     files = {}
-    for what in ("matrix of Test light", "matrix of Test two-sided", "difference from Test two-sided", "disagreement"):
+    for what in (
+        "matrix of Test light",
+        "matrix of Test two-sided",
+        "difference from Test two-sided",
+        "table of words",
+    ):
         with page.expect_download() as waiting:
             page.get_by_role("button", name=re.compile(f"^Save the {what}.* as SVG$")).click()
         files[waiting.value.suggested_filename] = waiting.value.path().read_text()
     assert len(files) == 4
-    light, two_sided, difference, disagreement = files.values()
+    light, two_sided, difference, words = files.values()
     for text in files.values():
         assert "<image" not in text and "light-dark" not in text and 'fill="#ffffff"' in text
         assert all(sentence in text for sentence in PAIR.values())
@@ -67,7 +75,7 @@ def test_figures_are_saved_light_with_their_numbers_and_what_they_show(open_page
     assert all(f">{number}</text>" in light for number in shown)
     assert ">(no word)<" in two_sided and ">(no word)<" not in light
     assert "Test light: " in light and "Test two-sided: " not in light
-    assert all(f"Test {model}: " in text for model in ("light", "two-sided") for text in (difference, disagreement))
+    assert all(f"Test {model}: " in text for model in ("light", "two-sided") for text in (difference, words))
     # The null word's column of the one leaves its room in the other.
     first, second = (frame.bounding_box() for frame in page.locator('.compared [data-cell="0,0"]').all()[:2])
     assert (first["y"], first["width"]) == (second["y"], second["width"])
@@ -75,9 +83,7 @@ def test_figures_are_saved_light_with_their_numbers_and_what_they_show(open_page
 
 def test_a_long_pair_is_drawn_with_few_shapes_and_tells_each_weight(open_page):
     long = {side: (text + " ") * 40 for side, text in PAIR.items()}
-    page = open_page(
-        "/compare?" + urlencode({"model": "test-light", "with": "test-other", **long}), wait=".differences"
-    )
+    page = open_page("/compare?" + urlencode({"model": "test-light", "with": "test-other", **long}), wait=".difference")
     frame = page.locator(".compared .matrix").first
     assert frame.locator(".cells *").count() < 200
     expect(page.get_by_text("200 × 160 words: scroll inside the frame").first).to_be_visible()
@@ -89,5 +95,5 @@ def test_a_long_pair_is_drawn_with_few_shapes_and_tells_each_weight(open_page):
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(open_page):
     address = "/compare?" + urlencode({"model": "test-light", "with": "test-other,test-two-sided", **PAIR})
-    page = open_page(address, wait=".differences", viewport={"width": 390, "height": 844})
+    page = open_page(address, wait=".difference", viewport={"width": 390, "height": 844})
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390

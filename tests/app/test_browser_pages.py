@@ -21,7 +21,7 @@ PAGES = {
     "/?" + urlencode({"model": "test-as", "candidates": "a cat\na toy"} | PAIR): ".pl-list",
     "/phrases?" + urlencode({"model": "test-te", "select": "a3"} | PAIR): ".pairlens footer",
     "/filter-map?" + urlencode({"model": "test-qa"} | PAIR): ".pl-list",
-    "/compare?" + urlencode({"model": "test-light", "with": "test-two-sided,test-alone"} | PAIR): ".differences",
+    "/compare?" + urlencode({"model": "test-light", "with": "test-two-sided,test-alone"} | PAIR): ".difference",
     "/lessons?lesson=light&step=3": ".step h3",
     "/error-desk?row=1c&DESK": ".pl-row",
     "/error-desk?view=scores&DESK": "[data-testid=stVegaLiteChart] svg",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from html import escape
 
-import numpy as np
 import pytest
 
 from app.compare import comparison
-from app.compare.comparison import Looks, PredictionsError
+from app.compare.comparison import PredictionsError
+from app.model_choice import SECOND_OPINIONS
 from core.checkpoint import load
+from core.evidence import AttentionMap
 from core.explain import explain
 from core.shared_memory import SharedMemory
 from tests.app.pages import box, chooser, components, open_view, query, sentences
@@ -28,6 +30,12 @@ def drawn(app):
     return next(data for data in components(app) if data.get("view") == "compare")
 
 
+def attention(section):
+    """The attention that a column shows, None where it shows none."""
+    records = section["drawing"]["explanation"]["evidence"]
+    return next((record for record in records if record["kind"] == "attention_map"), None)
+
+
 def titles(app):
     return [section["title"].replace(" (test-light)", "") for section in drawn(app)["sections"]]
 
@@ -38,18 +46,19 @@ def test_models_are_shown_side_by_side_with_verdict_parameters_time_and_attentio
     assert titles(app) == ["Test light", "**Other** <b>:smile:</b>", "Test two-sided"]
     for name, section in zip(("test-light", "test-other", "test-two-sided"), drawn(app)["sections"], strict=True):
         said = explain(load(checkpoints / name), *PAIR.values())
-        verdict, (parameters, time) = section["verdict"], section["facts"]
+        verdict, (parameters, time) = section["drawing"]["verdict"], section["frame"]["footer"]
         assert [(c["label"], c["p"]) for c in verdict["classes"]] == list(
             zip(said.labels, said.probabilities, strict=True)
         )
         assert "parameters" in parameters and re.fullmatch(r"explained in \d+ ms", time)
-    assert len(drawn(app)["differences"]) == 2 and len(drawn(app)["agreement"]["heads"]) == 2
+    assert [attention(section)["rows"] for section in drawn(app)["sections"]] == 3 * ["hypothesis"]
     assert query(app)["with"] == "test-other,test-two-sided"
 
 
 def test_an_examples_gold_label_is_shown_with_each_model():
     app = open_view("compare", model="test-light", example="negation")
-    assert [section["facts"][-1] for section in drawn(app)["sections"]] == 2 * ["gold label: contradiction"]
+    labels = [section["drawing"]["verdict"]["gold"]["label"] for section in drawn(app)["sections"]]
+    assert labels == 2 * ["contradiction"]
 
 
 def test_a_pair_is_explained_once(monkeypatch):
@@ -81,69 +90,47 @@ def test_a_single_models_warning_names_the_model():
     assert re.search(r"Test light( \(test-light\))?: the premise has 80 words", notices)
 
 
-def test_a_model_with_the_null_word_has_a_column_for_it(checkpoints):
-    light, two_sided = (one["matrix"] for one in drawn(page(**{"with": "test-two-sided"}))["sections"])
-    assert light["none"] is None and light["words"] == two_sided["words"] == [
-        PAIR["second"].split(),
-        PAIR["first"].split(),
-    ]
-    looks = comparison.looks(explain(load(checkpoints / "test-two-sided"), *PAIR.values()), "hypothesis")
-    assert np.array(two_sided["weights"]) == pytest.approx(np.array(looks.weights), rel=1e-3)
-    assert two_sided["none"] == pytest.approx(looks.none, rel=1e-3)
+def test_columns_show_attention_of_the_words_that_the_page_asks_for(checkpoints):
+    for rows, role in (("second", "hypothesis"), ("first", "premise")):
+        light, two_sided = map(attention, drawn(page(rows=rows, **{"with": "test-two-sided"}))["sections"])
+        said = explain(load(checkpoints / "test-two-sided"), *PAIR.values())
+        known = next(one for one in said.evidence if isinstance(one, AttentionMap) and one.rows == role)
+        assert two_sided["rows"] == role and two_sided["weights"] == [
+            pytest.approx(row, rel=1e-4) for row in known.weights
+        ]
+        assert two_sided["null"] == pytest.approx(known.null, rel=1e-4)
+        assert light is None if role == "premise" else light["null"] == []
 
 
 def test_a_saved_figures_caption_names_model_pair_and_verdict():
     shown = drawn(page(**{"with": "test-two-sided"}))
-    figures = [*shown["sections"], *shown["differences"], shown["agreement"]]
-    for figure, models in zip(figures, (("light",), ("two-sided",), *[("light", "two-sided")] * 2), strict=True):
-        lines = figure["about"]["lines"]
-        assert lines[:2] == ["Premise: A man in snow", "Hypothesis: A dog in the cold"]
-        verdicts = lines[2:]
-        assert len(verdicts) == len(models)
-        for verdict, model in zip(verdicts, models, strict=True):
-            assert re.match(rf"Test {model}: \w+ \d", verdict)
-        assert all(f"test-{model}" in figure["about"]["file"] for model in models)
-    # A figure's name says its kind, too: only the difference and how far they disagree are of the same models.
-    assert len({figure["about"]["file"] for figure in figures}) == 3
+    for section, model in zip(shown["sections"], ("light", "two-sided"), strict=True):
+        *texts, verdict = section["frame"]["about"]["lines"]
+        assert texts == ["Premise: A man in snow", "Hypothesis: A dog in the cold"]
+        assert re.match(rf"Test {model}: \w+ \d", verdict) and f"test-{model}" in section["frame"]["about"]["file"]
 
 
-def test_differences_are_those_of_the_weights(checkpoints):
-    one, other = (explain(load(checkpoints / name), *PAIR.values()) for name in ("test-light", "test-two-sided"))
-    first, second = (comparison.looks(said, "hypothesis") for said in (one, other))
-    differs = comparison.difference(first, second)
-    assert differs.none is not None and second.none is not None and first.none is None
-    for i, row in enumerate(differs.weights):
-        theirs = [*second.weights[i], second.none[i]]
-        expected = [a - b for a, b in zip([*first.weights[i], 0.0], theirs, strict=True)]
-        assert [*row, differs.none[i]] == pytest.approx(expected)
-        assert differs.variation[i] == pytest.approx(sum(map(abs, expected)) / 2)
-        assert 0 <= differs.variation[i] <= 1
-    assert comparison.difference(first, first).mean == 0
+def changed(app):
+    """The words that only one of the versions has."""
+    sections = drawn(app)["sections"]
+    sides = [section["drawing"]["explanation"] for section in sections]
+    return [
+        token["text"]
+        for own, side in enumerate(sides)
+        for sentence in (side["first"], *side["contexts"])
+        for place, token in enumerate(sentence["tokens"])
+        if place not in {places[own] for places in sections[1]["same"][sentence["role"]]}
+    ]
 
 
-def test_weight_on_words_of_only_one_version_counts_as_moved():
-    before = Looks(("dog",), ("red", "cat"), ((0.75, 0.25),))
-    after = Looks(("dog", "runs"), ("red", "toy"), ((0.5, 0.5), (1.0, 0.0)))
-    differs = comparison.difference(before, after)
-    assert (differs.rows, differs.columns, differs.weights) == (("dog",), ("red",), ((0.25,),))
-    assert differs.variation == (0.5,)
-    assert comparison.difference(before, Looks(("cat",), ("red",), ((1.0,),))) is None
-
-
-def marked(app):
-    """The marked words of all versions."""
-    lines = [line for section in drawn(app)["sections"] for line in section["sentences"]]
-    return [line["words"][i] for line in lines for i in line["marked"]]
-
-
-def test_two_versions_mark_the_changed_words():
+def test_two_versions_say_which_words_they_have_in_common():
     app = page(compare="versions", first2="A man in snow", second2="A cat in the cold")
     assert not app.exception
     assert titles(app)[:2] == ["This version", "The other version"]
-    assert marked(app) == ["dog", "cat"]
+    assert changed(app) == ["dog", "cat"]
     version = next(w for w in app.text_input if w.label == "The other version’s hypothesis")
     version.set_value("A dog in the cold snow").run()
-    assert marked(app) == ["snow"]
+    assert changed(app) == ["snow"]
     assert query(app)["second2"] == "A dog in the cold snow"
     box(app, "second").set_value("A dog in the snow").run()
     assert query(app)["second2"] == "A dog in the cold snow", "typing one version keeps the other"
@@ -154,8 +141,18 @@ def test_the_page_opens_with_two_models_and_takes_up_to_three_more():
     assert len(titles(app)) == 2
     others = app.multiselect[0]
     others.set_value(["test-other", "test-alone"]).run()
-    assert drawn(app)["sections"][2]["matrix"] is None
+    assert attention(drawn(app)["sections"][2]) is None
     assert query(app)["with"] == "test-other,test-alone"
+
+
+def test_the_transformer_stands_next_to_the_first_model_where_it_is_installed(checkpoints, tmp_path, monkeypatch):
+    for name in ("test-light", "test-other", "test-two-sided"):
+        shutil.copytree(checkpoints / name, tmp_path / (SECOND_OPINIONS[0] if name == "test-two-sided" else name))
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    app = page()
+    assert titles(app) == ["Test light", "Test two-sided"] and "with" not in query(app)
+    app.multiselect[0].set_value(["test-other"]).run()
+    assert len(titles(app)) == 2 and titles(app)[1] != "Test two-sided"
 
 
 def test_another_task_has_other_models():
@@ -173,7 +170,8 @@ def test_unusable_link_parameters_are_reported():
 def test_a_broken_model_is_shown_with_the_others_and_its_error():
     app = page(**{"with": "test-truncated"})
     assert not app.exception
-    assert "is truncated" in drawn(app)["sections"][1]["problem"] and "at least two of them" in drawn(app)["hint"]
+    first, broken = drawn(app)["sections"]
+    assert first["drawing"] and "is truncated" in broken["problem"] and broken["drawing"] is None
 
 
 ROWS = [("a b", "c", "x", 0.9), ("d", "e", "x", 0.6), ("f", "g", "x", 0.8)]

@@ -191,10 +191,10 @@ def test_an_external_model_is_compared_with_one_of_ours():
     app = open_view("compare", model="small-bert", others="nli-two-sided", first=PAIR[0], second=PAIR[1])
     assert not app.exception
     data = next(data for data in components(app) if data.get("view") == "compare")
-    assert [section["problem"] for section in data["sections"]] == ["", ""] and data["differences"]
+    assert [section["problem"] for section in data["sections"]] == ["", ""]
     assert [section["title"] for section in data["sections"]] == ["small-bert", "Two-sided AttConv"]
-    assert [section["matrix"]["none_word"] for section in data["sections"]] == ["special tokens", "(no word)"]
-    assert data["differences"][0]["matrix"]["none_word"] == "special tokens / (no word)"
+    (transformer,), (ours,) = (section["drawing"]["explanation"]["evidence"] for section in data["sections"])
+    assert transformer["null"] and transformer["own"] and ours["null"] and not ours["own"]
 
 
 @pytest.mark.parametrize("page", ["phrases", "filter_map", "lessons"])

@@ -7,7 +7,7 @@ import { MatrixPanel } from "./panel.js";
 import { mapsOf } from "./records.js";
 import { WindowPanel } from "./windows.js";
 
-class AttentionMatrix extends MatrixPanel {
+export class AttentionMatrix extends MatrixPanel {
   /**
    * @param {any} view
    * @param {ReturnType<typeof import("./records.js").wordMap>} attention
@@ -141,5 +141,5 @@ class AttentionMatrix extends MatrixPanel {
 PANELS.attention_map = {
   place: "main",
   read: mapsOf,
-  make: (view, data) => new (data.units === "windows" ? WindowPanel : AttentionMatrix)(view, data),
+  make: (view, data) => new (data.units === "windows" ? WindowPanel : (view.Matrix ?? AttentionMatrix))(view, data),
 };

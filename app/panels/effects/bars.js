@@ -75,16 +75,14 @@ export function factsOf({ text, effect, spread, after }, known, verdict) {
   return facts.filter(Boolean).join("; ");
 }
 
+// A word's bar and its number.
+export const barOf = ({ effect, spread }, range) => [
+  html("span.track", range.known && effect !== null && drawn(effect, range.unit) && bar(effect, spread, range)),
+  html("span.number", range.known ? (effect === null ? "–" : signed(effect, 2)) : ""),
+];
+
 // A line of a list: the word (an element), its bar and its number.
-export function barLine(word, { effect, spread }, range, title) {
-  return html(
-    "li",
-    { title },
-    word,
-    html("span.track", range.known && effect !== null && drawn(effect, range.unit) && bar(effect, spread, range)),
-    html("span.number", range.known ? (effect === null ? "–" : signed(effect, 2)) : ""),
-  );
-}
+export const barLine = (word, effect, range, title) => html("li", { title }, word, barOf(effect, range));
 
 const unitOf = ({ unit, bars }) => (bars ? (UNITS[unit] ?? unit) : "");
 

@@ -1,0 +1,87 @@
+// Pure functions of Compare: where explanations of one pair, or of two versions of it, differ: in attention, and in how words affect the verdict.
+
+import { capital } from "./elements.js";
+import { named, numberOf } from "./shares.js";
+
+const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+
+// A word's weights as shares of all it gives (a row adds up to 1 on each of `lines` read apart): over these places, on no
+// word, over the words at other places, and within its own sentence.
+function rowOf({ weights, none, lines = 1 }, row, places) {
+  const all = weights[row].map((weight) => weight / lines);
+  const nothing = (none?.weights[row] ?? 0) / lines;
+  const common = places.map((place) => all[place]);
+  return { common, nothing, others: sum(all) - sum(common), own: 1 - sum(all) - nothing };
+}
+
+/**
+ * The weights of one map minus those of another over the words that both have (`none`: of what is no word, 0 where neither
+ * has such a column), and the total variation of each row: half the sum of the absolute differences, 0 to 1. Weight on
+ * words that only one of them has counts as moved.
+ * @param {any} base with its `weights`, and `none` and `lines` where it has them
+ * @param {any} other
+ * @param {number[][]} rows the places of each word in both
+ * @param {number[][]} columns
+ */
+export function difference(base, other, rows, columns) {
+  const [own, theirs] = [0, 1].map((side) => columns.map((places) => places[side]));
+  const pairs = rows.map(([i, k]) => [rowOf(base, i, own), rowOf(other, k, theirs)]);
+  const weights = pairs.map(([one, two]) => one.common.map((weight, j) => weight - two.common[j]));
+  const none = pairs.map(([one, two]) => one.nothing - two.nothing);
+  const variation = pairs.map(([one, two], i) => {
+    const elsewhere = [none[i], one.own - two.own, one.others, two.others];
+    return sum([...weights[i], ...elsewhere].map(Math.abs)) / 2;
+  });
+  return { weights, none, variation };
+}
+
+/**
+ * The word whose effects differ most, as each has it, among the words that all have; null where there is none.
+ * @param {any[][]} all words; those that are alike have one `key`, and `moved` is what their loss moves
+ */
+export function mostDifferent([first, ...others]) {
+  const found = first.map((word) => [word, ...others.map((words) => words.find(({ key }) => key === word.key))]);
+  const known = found.filter((same) => same.every((word) => (word?.moved ?? null) !== null));
+  const spread = (same) => Math.max(...same.map(({ moved }) => moved)) - Math.min(...same.map(({ moved }) => moved));
+  return known.sort((a, b) => spread(b) - spread(a))[0] ?? null;
+}
+
+// What becomes of a verdict without a word: of one output its score changes, else its probability, in points.
+export function moveOf({ name, followed, effects }, { moved }) {
+  const score = effects.unit === "score";
+  const size = Math.abs(moved).toFixed(score ? 2 : Math.abs(moved) < 9.95 ? 1 : 0);
+  const change = Number(size)
+    ? `${moved < 0 ? "rises" : "falls"} by ${size}${score ? "" : " points"}`
+    : "does not change";
+  return `${name}’s “${followed}” ${change}`;
+}
+
+// Why no word can be named, with the largest effect of each where their outputs differ.
+export function incomparable(columns, units) {
+  if (units < 2) return "They have no word in common whose effects could be compared.";
+  const each = columns.map((column) => {
+    const known = column.words.filter(({ moved }) => moved !== null);
+    const [most] = known.sort((a, b) => Math.abs(b.moved) - Math.abs(a.moved));
+    return most ? `without “${most.text}”, ${moveOf(column, most)}` : `no word of ${column.name} can be left out`;
+  });
+  return `Their outputs have different units, so that word effects cannot be compared. The largest of each: ${each.join("; ")}.`;
+}
+
+/**
+ * The verdicts in a sentence, and whether they are the same.
+ * @param {{ name: string, classes: import("./payloads").Share[] }[]} all
+ */
+export function verdictsOf(all) {
+  const best = all.map(({ name, classes }) => ({
+    name,
+    own: named(classes),
+    apart: classes.some(({ apart }) => apart),
+  }));
+  const numbers = best.map(({ name, own }) => `${name} ${numberOf(own)}`);
+  if (best.length < 2) return "";
+  if (best.some(({ own, apart }) => apart || own.said || own.score))
+    return `${capital(best[0].own.label)}: ${numbers.join(", ")}.`;
+  if (new Set(best.map(({ own }) => own.label)).size === 1)
+    return `${best.length === 2 ? "Both" : "All"} say ${best[0].own.label} (${numbers.join(", ")}).`;
+  return `They disagree: ${best.map(({ name, own }) => `${name} says ${own.label} (${numberOf(own)})`).join(", ")}.`;
+}

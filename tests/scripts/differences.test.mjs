@@ -1,0 +1,98 @@
+// Where two explanations differ: attention, word effects, and the sentences that say so.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { difference, incomparable, mostDifferent, moveOf, verdictsOf } from "../../app/components/differences.js";
+
+const near = (values, expected) =>
+  values.forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-9, `${values}`));
+const places = (count) => Array.from({ length: count }, (_, i) => [i, i]);
+
+test("a difference is that of the weights, and its total variation half the sum of its parts", () => {
+  const light = { weights: [[0.7, 0.3], [0.5, 0.5]] }; // prettier-ignore
+  const twoSided = { weights: [[0.2, 0.2], [0.5, 0.3]], none: { weights: [0.6, 0.2] } }; // prettier-ignore
+  const { weights, none, variation } = difference(light, twoSided, places(2), places(2));
+  near(weights.flat(), [0.5, 0.1, 0, 0.2]);
+  near(none, [-0.6, -0.2]);
+  near(variation, [0.6, 0.2]);
+  near(difference(twoSided, twoSided, places(2), places(2)).variation, [0, 0]);
+});
+
+test("weight on words that only one version has counts as moved", () => {
+  const before = { weights: [[0.75, 0.25]] };
+  const after = { weights: [[0.5, 0.5], [1, 0]] }; // prettier-ignore
+  const { weights, variation } = difference(before, after, [[0, 0]], [[0, 0]]);
+  near(weights[0], [0.25]);
+  near(variation, [0.5]);
+  assert.deepEqual(difference(before, after, [], []).variation, []);
+});
+
+test("what a transformer's word gives to its own sentence counts as moved", () => {
+  const transformer = { weights: [[0.1, 0.1]], none: { weights: [0.3] } }; // and 0.5 to its own sentence
+  near(difference({ weights: [[0.5, 0.5]] }, transformer, places(1), places(2)).variation, [0.8]);
+});
+
+test("over several lines, each read apart, a row's weights are shares of the whole", () => {
+  const apart = { weights: [[1, 0, 0.5, 0.5]], lines: 2 };
+  near(difference(apart, { weights: [[0.5, 0, 0.25, 0.25]] }, places(1), places(4)).variation, [0]);
+});
+
+const word = (key, moved) => ({ key, text: key, moved });
+
+test("the word whose effects differ most is one that all have", () => {
+  const first = [word("not", 31), word("dog", 12), word("only here", 90), word("unknown", null)];
+  const second = [word("dog", 14), word("not", 2), word("unknown", 40)];
+  assert.deepEqual(mostDifferent([first, second]), [first[0], second[1]]);
+  assert.equal(mostDifferent([first, [word("other", 3)]]), null);
+});
+
+const column = (name, followed, unit, words = []) => ({ name, followed, effects: { unit }, words });
+
+test("a move is in points of the verdict's probability, or in the score", () => {
+  assert.equal(
+    moveOf(column("A", "contradiction", "log p"), word("not", 31.4)),
+    "A’s “contradiction” falls by 31 points",
+  );
+  assert.equal(moveOf(column("A", "neutral", "log p"), word("not", -2.06)), "A’s “neutral” rises by 2.1 points");
+  assert.equal(moveOf(column("A", "neutral", "log p"), word("not", 0.02)), "A’s “neutral” does not change");
+  assert.equal(moveOf(column("B", "similarity", "score"), word("not", 0.42)), "B’s “similarity” falls by 0.42");
+});
+
+test("models whose outputs have different units are not compared by a word", () => {
+  const two = [
+    column("A", "paraphrase", "log p", [word("not", 31)]),
+    column("B", "similarity", "score", [word("dog", -0.42)]),
+  ];
+  const said = incomparable(two, 2);
+  assert.match(said, /different units/);
+  assert.match(
+    said,
+    /without “not”, A’s “paraphrase” falls by 31 points; without “dog”, B’s “similarity” rises by 0\.42\./,
+  );
+  assert.match(incomparable(two, 1), /no word in common/);
+});
+
+const says = (name, label, p, more = {}) => ({
+  name,
+  classes: [
+    { label, p, ...more },
+    { label: "other", p: 1 - p },
+  ],
+});
+
+test("verdicts are said first, and whether they are the same", () => {
+  assert.equal(
+    verdictsOf([says("A", "neutral", 0.9), says("B", "neutral", 0.6)]),
+    "Both say neutral (A 90\u00a0%, B 60\u00a0%).",
+  );
+  assert.equal(
+    verdictsOf([says("A", "neutral", 0.9), says("B", "contradiction", 0.6)]),
+    "They disagree: A says neutral (90\u00a0%), B says contradiction (60\u00a0%).",
+  );
+  assert.equal(
+    verdictsOf([says("A", "answer", 0.2, { score: true }), says("B", "answer", 0.1, { score: true })]),
+    "Answer: A 20\u00a0%, B 10\u00a0%.",
+  );
+  assert.equal(verdictsOf([says("A", "neutral", 0.9)]), "");
+});
