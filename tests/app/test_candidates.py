@@ -25,6 +25,9 @@ def ranked(app):
 
 def typed(model):
     app = open_view("explore", model=model, first=QUESTION, second=ANSWERS[0])
+    assert not app.text_area
+    app.session_state["rank candidates"] = True
+    app.run()
     box = next(one for one in app.text_area if one.label.startswith("Other candidate answers"))
     box.input("\n".join([*ANSWERS[1:], "", "<b>dog</b>"])).run()
     assert not app.exception

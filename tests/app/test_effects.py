@@ -79,6 +79,8 @@ def test_links_as_a_table_have_one_line_for_each_cell():
 
 def test_files_contain_the_pages_numbers(checkpoints):
     app = explore(links="kept", believed="on")
+    app.session_state["save and open"] = True
+    app.run()
     labels = {button.label for button in app.get("download_button")}
     expected = {"All numbers (JSON)", "Effects of words (CSV)", "Effects of links (CSV)", "Faithfulness (CSV)"}
     assert expected <= labels

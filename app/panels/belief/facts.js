@@ -97,7 +97,7 @@ const NOT_MOVED = {
 const ofNamed = ([hits, of]) => ({
   name: "Words named",
   says: `${hits} of the ${of} words with the largest effect are among the ${of} most attended.`,
-  more: `An effect is how much the verdict drops without the word (the first bars of this page); a word is attended by the weight that it receives, summed over all rows. After Jain & Wallace (2019, section 4.1), who compare whole orders. What it cannot tell: with ${of} words, one hit more or less may be chance; and the least attended word can be the decisive one, because nothing in the other text answers it.`,
+  more: `An effect is how much the verdict drops without the word (the line under it); a word is attended by the weight that it receives, summed over all rows. After Jain & Wallace (2019, section 4.1), who compare whole orders. What it cannot tell: with ${of} words, one hit more or less may be chance; and the least attended word can be the decisive one, because nothing in the other text answers it.`,
 });
 
 const ofPermutations = ({ changed, permutations, total_variation: variation }) => ({
