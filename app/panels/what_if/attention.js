@@ -55,6 +55,9 @@ class Scores {
 }
 
 export class AttentionEditor {
+  /** @type {any} the number beside the slider */
+  said = null;
+
   /** @param {any} panel of what if, which makes changes and has `maps` in its data */
   constructor(panel) {
     this.panel = panel;
