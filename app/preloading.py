@@ -59,7 +59,7 @@ def load() -> None:
     from app.model_choice import offered, reads_pairs
     from core.checkpoint import CheckpointError, load_named
     from core.explain import explain
-    from core.linguistics import LinguisticsError
+    from core.linguistics import LinguisticsError, import_nltk
 
     for module in MODULES:
         importlib.import_module(module)
@@ -68,7 +68,8 @@ def load() -> None:
         if name is not None:
             explain(load_named(name), "A sentence.", "A sentence.")
     with contextlib.suppress(LinguisticsError):
-        from core.linguistics.wordnet import lexicon  # last: it takes longest
+        import_nltk()  # last: it takes longest
+        from core.linguistics.wordnet import lexicon
 
         lexicon()
     # When Python looks through all objects for garbage, every thread waits, those that send pages among them. What is

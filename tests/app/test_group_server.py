@@ -299,7 +299,7 @@ def test_twenty_visitors_and_two_browsers_survive_a_killed_server(group, browser
     )
     for number, place in enumerate(places):
         if place:
-            assert run(visitors[number].type("second", "a dog is outside")).probabilities
+            assert run(visitors[number].open(**link(number) | {"second": "a dog is outside"})).probabilities
         else:
             again = visitor(group, number)
             run(again.__aenter__())

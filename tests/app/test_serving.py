@@ -39,6 +39,14 @@ def test_objects_loaded_at_startup_are_frozen_for_the_garbage_collector(monkeypa
     assert [len(read) for read in frozen] == [1]
 
 
+def test_nltk_is_imported_by_one_thread_at_a_time(monkeypatch):
+    imported = []
+    monkeypatch.setattr("core.linguistics.import_nltk", lambda: imported.append(True))
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    preloading.load()
+    assert imported
+
+
 def test_freed_memory_is_returned_again_and_again(monkeypatch):
     returned = Mock()
     monkeypatch.setattr(preloading, "return_freed_memory", returned)
