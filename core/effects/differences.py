@@ -50,8 +50,9 @@ RULES = {
     ),
     ORDER: Rule(
         2,
-        "texts with the same words but for determiners: the own one in the order of the other; with its determiners",
-        "they differ in nothing else, and every single word of them would be a wrong answer",
+        "all words of the own text, but for determiners, are in the other in another order: in that order; with its "
+        "determiners, where it has no other words",
+        "nothing else of the own text is different, and every single word of it would be a wrong answer",
     ),
     STRETCH: Rule(
         3,
@@ -155,13 +156,16 @@ def only_in(tokens: Sequence[Token], other: Sequence[Token]) -> list[int]:
 
 
 def ordered(texts: Texts, own: int) -> Iterator[Candidate]:
-    """The own text in the other's order, where both have the same words but for determiners."""
+    """The own text in the other's order, where that has all its words but for determiners."""
     other, tokens = texts[1 - own], texts[own]
     before, after = (
         [i for i, token in enumerate(text) if token.is_word and token.norm not in DETERMINERS]
         for text in (other, tokens)
     )
-    wanted, words = [other[i].norm for i in before], [tokens[i].norm for i in after]
+    words, wanted = [tokens[i].norm for i in after], list[str]()
+    for norm in (other[i].norm for i in before):
+        if wanted.count(norm) < words.count(norm):
+            wanted.append(norm)
     if wanted == words or sorted(wanted) != sorted(words):
         return
     edits, moved = [], []
@@ -174,7 +178,7 @@ def ordered(texts: Texts, own: int) -> Iterator[Candidate]:
     named = tuple(dict.fromkeys(moved))
     yield Candidate(ORDER, tuple(edits), named)
     theirs, ours = ([i for i, token in enumerate(text) if token.is_word] for text in (other, tokens))
-    if len(theirs) == len(ours):
+    if len(theirs) == len(ours) and len(before) == len(after):
         exact = (Edit(REPLACE, own, i, inner(other, n)) for i, n in zip(ours, theirs, strict=True))
         changed = (edit for edit in exact if edit.word.lower() != tokens[edit.index].norm)
         yield Candidate(ORDER, tuple(changed), named, instead="determiners")
