@@ -102,21 +102,23 @@ def test_the_model_of_the_page_is_everywhere_without_another_line(project):
     assert "passed" in told or "[100%]" in told
 
 
-def test_the_record_of_the_page_tells_itself(project):
-    """In the same copy: it is written, made, and read back from JSON."""
-    for path, text in section("Add a record"):
-        (project / path).parent.mkdir(exist_ok=True)
-        if path == "app/api/answers.py":  # which has other answers
-            text = (
-                f"{(project / path).read_text('utf-8')}\n\nfrom core.evidence.shared_words import SharedWords\n{text}"
-            )
-        (project / path).write_text(text, "utf-8")
-    run(
-        project,
-        """
-from core.evidence import RECORDS, Explanation, Sentence, TokenRecord
+FOLLOWED_FURTHER = """
+import contextlib
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from app.api.answers import KINDS
 from app.components import bundled
+from app.pages import address, pages
 from app.panels import Drawing
+from core.data import LAYOUTS, read
+from core.evidence import RECORDS, Explanation, Sentence, TokenRecord
+from tests.app.made_up_models import make_checkpoint
+from tests.app.pages import query
+from trainers.__main__ import main
+
+# The record is written, made, and read back from JSON.
 word = (TokenRecord("dog", 0, 3, False),)
 sides = [Sentence(role, "dog", word) for role in ("premise", "hypothesis")]
 record = RECORDS["shared_words"]("premise", "hypothesis", ((0, 0),))
@@ -125,24 +127,9 @@ assert Explanation.from_dict(told.to_dict()) == told
 assert "Words of both: dog" in told.to_text() and "Words of both: dog" in told._repr_html_()
 assert Drawing.of(told).explanation.evidence == (record,)
 assert "PANELS.shared_words =" in bundled()
-from app.api.answers import KINDS
 assert "shared_words" in KINDS
-""",
-    )
 
-
-def test_the_page_of_the_page_is_in_the_menu_and_draws(project):
-    """In the same copy, with its model: the page is found by its file, and its field is in links."""
-    for path, text in section("Add a page"):
-        (project / path).write_text(text, "utf-8")
-    run(
-        project,
-        """
-from pathlib import Path
-from streamlit.testing.v1 import AppTest
-from app.pages import address, pages
-from tests.app.made_up_models import make_checkpoint
-from tests.app.pages import query
+# The page is found by its file, and its field is in links.
 make_checkpoint(Path("runs"), "made-up", "Made up", 1)
 assert list(pages().items())[-1] == ("both_ways", "Both ways") and address("both_ways") == "both-ways"
 app = AppTest.from_file("streamlit_app.py", default_timeout=600)
@@ -156,42 +143,32 @@ app.slider[0].set_value(4).run()
 assert query(app)["digits"] == "4" and app.text_input[0].value == "a <b>dog"
 app.button[0].click().run()
 assert app.text_input[0].value == "a cat"
-""",
-    )
 
-
-def test_the_reader_of_the_page_reads(project):
-    """In the same copy: its layout is recognised, and a broken line is named."""
-    for path, text in section("Add a reader of data files"):
-        (project / path).write_text(text, "utf-8")
-    run(
-        project,
-        """
-from pathlib import Path
-from core.data import LAYOUTS, read
+# The layout is recognised, and a broken line is named.
 Path("pairs.txt").write_text("a dog | an animal | yes\\na dog | a cat\\na cat | an animal | yes\\n")
 dataset = read("pairs.txt")
 assert dataset.layout == "lines with pipes" and dataset.layout in LAYOUTS
 assert [row.second for row in dataset.rows] == ["an animal"] * 2
 assert list(map(str, dataset.problems)) == ["line 2: 2 parts instead of 3"]
-""",
-    )
 
-
-def test_the_command_of_the_page_is_found_by_its_file(project):
-    """In the same copy: it is listed, runs, and a file that is not there is one sentence."""
-    for path, text in section("Add a command"):
-        (project / path).write_text(text, "utf-8")
-    told = run(
-        project,
-        """
-import contextlib
-from trainers.__main__ import main
+# The command is listed, runs, and a file that is not there is one sentence.
 with contextlib.suppress(SystemExit):
     main(["--help"])
 assert main(["lengths", "data/sick/SICK_trial.txt"]) == 0
 assert main(["lengths", "data/none.txt"]) == 2
-""",
-    )
+"""
+"""What the other sections of the page add, in one process, too."""
+
+
+def test_record_page_reader_and_command_of_the_page_work_in_the_same_copy(project):
+    added = ("Add a record", "Add a page", "Add a reader of data files", "Add a command")
+    for path, text in (file for title in added for file in section(title)):
+        (project / path).parent.mkdir(exist_ok=True)
+        if path == "app/api/answers.py":  # which has other answers
+            text = (
+                f"{(project / path).read_text('utf-8')}\n\nfrom core.evidence.shared_words import SharedWords\n{text}"
+            )
+        (project / path).write_text(text, "utf-8")
+    told = run(project, FOLLOWED_FURTHER)
     assert re.search(r"lengths +count the words of a data file\n", told)
     assert "first: 4.0 words, 4 at most\nsecond: 4.0 words, 4 at most\n" in told

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from urllib.parse import parse_qsl
 
+import axe_playwright_python
 import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
@@ -76,3 +77,56 @@ def open_file(app, text):
 def come_to_rest(page):
     """Wait until the browser has drawn the page: Streamlit's widgets lose clicks during a redraw."""
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+
+
+def settled(page):
+    """Wait until the browser has drawn the page and nothing moves or fades any more."""
+    come_to_rest(page)
+    page.wait_for_function(STILL, polling=100)
+
+
+FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""Two frames: what an event makes the browser do has been drawn by then."""
+ROLLED = """() => new Promise((done) => {
+  const main = document.querySelector("[data-testid=stMain]");
+  let [last, same] = [null, 0];
+  const look = () => {
+    [last, same] = [main.scrollTop, main.scrollTop === last ? same + 1 : 0];
+    same < 10 ? requestAnimationFrame(look) : done();
+  };
+  look();
+})"""
+"""Until the page does not roll any more."""
+IMAGE_FAILED = "() => new Promise((done) => Object.assign(new Image(), { onerror: done, onload: done, src: 'x' }))"
+"""Until an image that is not there has failed: the script of one that the page holds would have run before."""
+STILL = """() => {
+  const ended = ({ playState, effect }) => playState !== "running" || effect.getComputedTiming().endTime === Infinity;
+  const still = (root) => root.getAnimations().every(ended) &&
+    [...root.querySelectorAll("*")].every(({ shadowRoot }) => !shadowRoot || still(shadowRoot));
+  return still(document);
+}"""
+
+
+def wait_until(page, seen, wanted):
+    """Wait until what ``seen(page)`` gives is as wanted: the map draws many movements at once."""
+    for _ in range(6000):
+        if wanted(found := seen(page)):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"it stays {found}")
+
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+VIOLATIONS = """async ([within, options]) => {
+  const { violations } = await axe.run(within, { resultTypes: ["violations"], preload: false, ...options });
+  const bad = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
+  return bad.flatMap(({ id, nodes }) => nodes.map(({ target, html }) => [id, String(target), html.slice(0, 100)]));
+}"""
+
+
+def violations(page, within="[data-testid=stMain]", **options):
+    """What axe finds wrong in a part of the page, by default without the menu, once nothing fades any more."""
+    settled(page)
+    if not page.evaluate("Boolean(window.axe)"):
+        page.evaluate(AXE.read_text())
+    return page.evaluate(VIOLATIONS, [within, options])

@@ -10,6 +10,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from tests.app.pages import wait_until
+
 pytestmark = pytest.mark.browser
 
 MAP = ".js-plotly-plot"
@@ -55,15 +57,6 @@ def width_of_points(page):
 
 def shown_points(page):
     return page.locator(f"{MAP} .scatterlayer .points path").count()
-
-
-def wait_until(page, seen, wanted):
-    """Wait until what ``seen(page)`` gives is as wanted: the map draws many movements at once."""
-    for _ in range(100):
-        if wanted(seen(page)):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"it stays {seen(page)}")
 
 
 def type_into(page, label, text):
