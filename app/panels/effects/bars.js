@@ -86,9 +86,9 @@ export const barLine = (word, effect, range, title) => html("li", { title }, wor
 
 const unitOf = ({ unit, bars }) => (bars ? (UNITS[unit] ?? unit) : "");
 
-// The lines of a sentence, next to its role and, without an axis, the unit of the bars of a `range`.
-export function barList(role, lines, range = null) {
-  const name = html("div.role.soft", capital(role), range && html("div.unit.tiny", unitOf(range)));
+// The lines of a sentence, next to its role.
+export function barList(role, lines) {
+  const name = html("div.role.soft", capital(role));
   return html("div.side.labelled", { "data-role": role }, name, html("ol.bar-lines.mid", lines));
 }
 
