@@ -34,10 +34,13 @@ export class Reason {
     const parts = [];
     let rest = sentence;
     for (const { text, edits } of clauses) {
-      const [before, after] = rest.split(text);
-      const make = () => this.view.edit({ make: edits });
-      parts.push(quoted(before), linkButton(text, `Try it: ${text}`, make));
-      rest = after ?? "";
+      const at = rest.indexOf(text);
+      const make = () => {
+        this.view.regain = "undo"; // where the keyboard is then
+        this.view.edit({ make: edits });
+      };
+      parts.push(quoted(rest.slice(0, at)), linkButton(text, `Try it: ${text}`, make));
+      rest = rest.slice(at + text.length);
     }
     const compute = () => {
       this.view.all = this.view.about;

@@ -236,3 +236,4 @@ def test_the_sentence_under_the_verdict_makes_its_change_by_keyboard(open_page):
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("edits="))
     expect(page.locator(".changes tbody tr").nth(1)).to_be_visible()
+    expect(page.get_by_role("button", name="Undo the last change")).to_be_focused()
