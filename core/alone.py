@@ -23,8 +23,7 @@ def unread(card: Card) -> str:
 
 def judging_alone(card: Card) -> str | None:
     """The first available model that judges what the model of this ``card`` judges (same task, labels and texts), but
-    reads the judged text alone, or one of them where both are judged; None where there is none, and for such a model
-    itself."""
+    reads the judged text alone, or one of them where both are judged; None without one, and for such a model itself."""
     if unread(card):
         return None
     roles = card["roles"], {**card["roles"], "judged": card["roles"]["second"]}
@@ -39,8 +38,8 @@ def judging_alone(card: Card) -> str | None:
 
 
 def explained_alone(card: Card, first: str, second: str) -> Explanation | None:
-    """What the model of :func:`judging_alone` says of a pair, without evidence, kept for all threads; None where there
-    is no such model, or it cannot read the pair."""
+    """What the model of :func:`judging_alone` says of a pair, without evidence, kept for all threads; None without
+    such a model, and where it cannot read the pair."""
     name = judging_alone(card)
     if name is not None:
         with contextlib.suppress(CheckpointError, PairError):

@@ -1,7 +1,7 @@
-"""Changes of a pair that take back a difference between its texts: what people name when they say why.
+"""Changes that undo a difference between the two texts of a pair: people name a difference when they say why.
 
-The text of which something is claimed is the own one (the hypothesis), and the one that it is compared with the other
-one (the premise); of a single text there is no other one.
+The hypothesis, or another text that is judged, is the *own* text here, and the premise the *other* one. A single text
+has no other one.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ RULES = {
     UNLIKE: Rule(
         0,
         "a text gets a warning that its verdict is a guess",
-        "a reason for a guess is none; said before the reason, in whose place it never stands",
+        "the reason for a guess means little; this is said before it",
     ),
     ONE_TEXT: Rule(
         1,
         "a model that reads one text alone gives the same verdict, with at least the same probability, and this one",
-        "then the comparison may not matter; where both are unsure they agree by chance",
+        "then the comparison may not matter; two models that are unsure agree by chance",
         0.75,
     ),
     ORDER: Rule(
@@ -80,7 +80,7 @@ RULES = {
     SHARED: Rule(
         5,
         "a word of both texts: left out of one",
-        "it is no difference, so it is named only where no difference decides",
+        "both texts have it, so it is named only where no difference decides",
     ),
     MATCH: Rule(
         4,

@@ -1,9 +1,9 @@
 """Why this verdict, in one to three sentences that forward passes have confirmed.
 
 The largest effect is not what people name: they name the difference between the two texts. So changes are tried in a
-fixed order (:data:`core.effects.differences.RULES`), and the first that flips the verdict is stated. What the verdict
-may owe to something else than the pair comes before: a model that reads one text alone is as sure, or the pair is
-unlike the training data. A score has no flip; there the largest change is stated.
+fixed order (:data:`core.effects.differences.RULES`), and the first that flips the verdict is stated. Two warnings come
+before it: a model that reads only one text is as sure, or the input is unlike the training data. A score cannot flip;
+there the largest change is stated.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class _Search:
     # What is asked.
 
     def _doubts(self) -> Iterable[str]:
-        """What the verdict may owe to something else than the pair."""
+        """Warnings that come before the reason."""
         if any(is_unlike(self.checkpoint, side) for side in self.question.sides):
             yield "The input is unlike the training data, so treat the verdict as a guess."
         alone = None
