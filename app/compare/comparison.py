@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+import pandas as pd
 
 from core.errors import UserError
 from core.evidence import Sentence
@@ -24,48 +22,27 @@ def common(first: Sentence, second: Sentence) -> list[tuple[int, int]]:
     return [(block.a + k, block.b + k) for block in matcher.get_matching_blocks() for k in range(block.size)]
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """One row of a file of predictions."""
-
-    first: str
-    second: str
-    label: str
-    predicted: str
-    p: float
-
-
-def predictions(text: str, name: str) -> list[Prediction]:
-    """The rows of what `python -m trainers predict` wrote, CSV or JSON lines. Raises PredictionsError for another."""
-    what = f"{name[:60]} holds no predictions: give a file that `python -m trainers predict` wrote"
+def predictions(text: str, name: str) -> pd.DataFrame:
+    """The rows of what `python -m trainers predict` wrote, CSV or JSON lines: ``first``, ``second``, ``label``,
+    ``predicted`` and its probability ``p``. Raises PredictionsError for another file."""
     try:
-        rows = list(_records(text))
-        if not rows:
-            raise PredictionsError(what)
-        return [
-            Prediction(
-                str(row["first"]),
-                str(row.get("second") or ""),
-                str(row.get("label") or ""),
-                str(row["predicted"]),
-                float(row[f"p_{row['predicted']}"]),
-            )
-            for row in rows
-        ]
-    except (KeyError, TypeError, ValueError, csv.Error, RecursionError) as error:
+        if text.lstrip().startswith("{"):
+            table = pd.read_json(io.StringIO(text), lines=True, dtype=False, convert_dates=False)
+        else:
+            table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+        if table.empty:
+            raise ValueError("no rows")
+        p = [float(row[f"p_{row['predicted']}"]) for row in table.to_dict("records")]
+        return table[["first", "predicted"]].join(table.reindex(columns=["second", "label"])).fillna("").assign(p=p)
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"{name[:60]} holds no predictions: give a file that `python -m trainers predict` wrote"
         raise PredictionsError(what) from error
 
 
-def _records(text: str) -> Iterator[dict[str, str]]:
-    if text.lstrip().startswith("{"):
-        yield from (json.loads(line) for line in text.splitlines() if line.strip())
-    else:
-        yield from csv.DictReader(io.StringIO(text))
-
-
-def disagreements(first: Sequence[Prediction], second: Sequence[Prediction]) -> list[tuple[Prediction, Prediction]]:
-    """Both files' predictions for the pairs they disagree on, the most confident disagreements first."""
-    theirs = {(row.first, row.second): row for row in second}
-    both = [(row, theirs[row.first, row.second]) for row in first if (row.first, row.second) in theirs]
-    differing = [(own, other) for own, other in both if own.predicted != other.predicted]
-    return sorted(differing, key=lambda pair: -pair[0].p * pair[1].p)
+def disagreements(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """The pairs that both files have and disagree on, the second one's columns with the suffix _other; the most
+    confident disagreements first."""
+    texts = ["first", "second"]
+    both = first.merge(second.drop_duplicates(texts), on=texts, suffixes=("", "_other"))
+    differing = both[both["predicted"] != both["predicted_other"]]
+    return differing.iloc[(-differing["p"] * differing["p_other"]).argsort(kind="stable")]

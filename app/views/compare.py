@@ -225,14 +225,14 @@ def _disagreements() -> None:
             page_style.notice([f"{error}."])
             return
         pairs = comparison.disagreements(*read)
-        if not pairs:
+        if pairs.empty:
             page_style.hint("They agree on every pair that both files have.")
             return
         count = f"{len(pairs):,} pairs" if len(pairs) > 1 else "1 pair"
         page_style.note(f"{count}; those that both models are most sure of come first.")
-        for place, (one, other) in enumerate(pairs[:LISTED]):
+        for place, one in enumerate(pairs.head(LISTED).itertuples()):
             gold = f" (gold: {one.label})" if one.label else ""
-            label = f"{one.first} / {one.second}: {one.predicted} or {other.predicted}{gold}"
+            label = f"{one.first} / {one.second}: {one.predicted} or {one.predicted_other}{gold}"
             st.button(
                 page_style.plain(label),
                 key=f"tried-disagreement-{place}",

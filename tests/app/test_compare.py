@@ -189,7 +189,16 @@ def test_files_of_predictions_give_the_pairs_that_two_models_judge_differently()
     pairs = comparison.disagreements(
         comparison.predictions(lines(ROWS), "a.jsonl"), comparison.predictions(table, "b.csv")
     )
-    assert [(one.first, one.predicted, other.predicted) for one, other in pairs] == [("a b", "x", "y"), ("d", "x", "y")]
-    for text in ("", "a,b\n1,2\n", '{"first": 1}', "[1]", '{"first": "a", "predicted": "x", "p_x": "many"}'):
+    assert pairs[["first", "predicted", "predicted_other"]].values.tolist() == [["a b", "x", "y"], ["d", "x", "y"]]
+    assert set(pairs["label"]) == {""}
+    for text in (
+        "",
+        "a,b\n1,2\n",
+        "predicted,p_x\nx,.5\n",
+        "first,predicted\n",
+        '{"first": 1}',
+        "[1]",
+        '{"first": "a", "predicted": "x", "p_x": "many"}',
+    ):
         with pytest.raises(PredictionsError, match="trainers predict"):
             comparison.predictions(text, "x.csv")
