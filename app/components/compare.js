@@ -366,24 +366,28 @@ class CompareView extends View {
   // A line a word: what it does to each verdict, on one scale, and how much of its attention lies elsewhere.
   drawWords() {
     const { columns, compared } = this;
-    const words = new Map(columns.flatMap((column) => column.words.map((word) => [word.key, word])));
-    const effect = ({ words: own, effects, followed, range }, key) => {
-      const word = own.find((one) => one.key === key);
-      const title = word && factsOf(word, effects, followed);
-      return html("td", { title }, word && barOf(word, range));
+    const wordsOf = new Map(columns.map((column) => [column, column.words]));
+    const words = new Map([...wordsOf.values()].flat().map((word) => [word.key, word]));
+    const effect = (column, key) => {
+      const word = wordsOf.get(column).find((one) => one.key === key);
+      const title = word && factsOf(word, column.effects, column.followed);
+      return html("td", { title }, word && barOf(word, column.range));
     };
-    const moved = ({ base, rows, variation }, key) => {
-      const word = base.words.find((one) => one.key === key && one.role === base.attention.rows);
+    const moved = ({ base, rows, variation }, { key, role }) => {
+      const word = role === base.attention.rows && wordsOf.get(base).find((one) => one.key === key);
       return variation[rows.findIndex(([own]) => own === word?.index)]?.toFixed(2);
     };
-    const line = ({ key, text }) => [
-      html("th", { scope: "row", dir: "auto" }, text),
-      columns.map((column) => effect(column, key)),
-      compared.map((one) => html("td.number", moved(one, key))),
+    const line = (word) => [
+      html("th", { scope: "row", dir: "auto" }, word.text),
+      columns.map((column) => effect(column, word.key)),
+      compared.map((one) => html("td.number", moved(one, word))),
     ];
     const lines = Array.from(
       Map.groupBy(words.values(), ({ role }) => role),
-      ([role, own]) => [[html("th.role.soft", capital(role))], ...own.map(line)],
+      ([role, own]) => [
+        html("td.role.soft", { colspan: 1 + columns.length + compared.length }, capital(role)),
+        ...own.map(line),
+      ],
     );
     const head = [
       html("td"),

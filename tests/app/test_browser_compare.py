@@ -86,6 +86,7 @@ def test_a_long_pair_is_drawn_with_few_shapes_and_tells_each_weight(open_page):
     page = open_page("/compare?" + urlencode({"model": "test-light", "with": "test-other", **long}), wait=".difference")
     frame = page.locator(".compared .matrix").first
     assert frame.locator(".cells *").count() < 200
+    frame.scroll_into_view_if_needed()
     expect(page.get_by_text("200 × 160 words: scroll inside the frame").first).to_be_visible()
     box = frame.locator(".cells path").first.bounding_box()
     side = frame.locator(".side text").first.bounding_box()
