@@ -148,6 +148,9 @@ def test_where_nothing_flips_an_entailment_its_words_have_matches():
     texts = "A man is doing tricks on a skateboard.", "A human is doing tricks."
     reason = Question(load_named("nli-two-sided"), *texts).reason()
     assert reason.kind == MATCH and reason.clauses[0].text.startswith("“human” ↔ “man” (")
+    texts = "A woman is wearing a red dress.", "A woman is wearing a dress."
+    reason = Question(load_named("nli-two-sided"), *texts).reason()
+    assert reason.kind == MATCH and "and “red” is not needed: without it, entailment (" in reason.sentence
 
 
 def test_changes_leave_the_rest_of_the_hypothesis_as_it_is():

@@ -85,7 +85,8 @@ RULES = {
     MATCH: Rule(
         4,
         "of an entailment, the strongest link, with the weight of an exchange, of each word that only the own text has "
-        "to one that only the other has: cut, or where that costs less than this probability, the words exchanged",
+        "to one that only the other has: cut, or where that costs less than this probability, the words exchanged; or "
+        "one stretch that only the other text has: left out",
         "where nothing flips an entailment, its words have matches; before the shared words where one stretch differs, "
         "which people name; a link that costs less is hardly used",
         0.01,

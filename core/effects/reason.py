@@ -278,7 +278,9 @@ class _Search:
         if not self._entails():
             return None
         found, (new, others) = self._map(), self._new_words()
-        if found is None or not new or not others or len(new) > RULES[MATCH].passes:
+        if not new:
+            return self._of_extra_words(others)
+        if found is None or not others or len(new) > RULES[MATCH].passes:
             return None
         clauses, named = list[Clause](), list[Word]()
         for index in {self.texts[self.own][index].norm: index for index in reversed(new)}.values():
@@ -299,6 +301,18 @@ class _Search:
         links = ", ".join(clause.text for clause in clauses)
         sentence = f"Every content word of {the(self.roles[self.own])} has a match: {links}."
         return Reason(MATCH, sentence, tuple(clauses), tuple(named))
+
+    def _of_extra_words(self, others: Sequence[int]) -> Reason | None:
+        """The one stretch that the other text has more, left out of it."""
+        extra = {(1 - self.own, index) for index in others}
+        for outcome in self.singles:
+            candidate = outcome.candidate
+            if candidate.kind == STRETCH and not candidate.added and extra & {*candidate.named}:
+                own, other, clause = the(self.roles[self.own]), the(self.roles[1 - self.own]), self._clause(outcome)
+                needless = f"{self._quoted(candidate)} is not needed: {clause.text}"
+                sentence = f"Every content word of {own} is in {other}, and {needless}."
+                return replace(self._reason(outcome, sentence, clause), kind=MATCH)
+        return None
 
     def _cut(self, number: int, row: int, column: int) -> Clause | None:
         """The verdict without a link, where it costs the verdict enough; None of a transformer, where each is slow."""
