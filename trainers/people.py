@@ -80,7 +80,8 @@ def run(args: argparse.Namespace) -> int:
     figures: JsonObject = {"rows": len(dataset.rows), "judged_right": right, "sides": summary(found)}
     own = {"rows": args.rows if args.rows != ROWS else None, "half": args.half, "methods": args.methods}
     typed = {name: str(value) if isinstance(value, int) else value for name, value in own.items()}
-    figures["command"] = as_typed("trainers people", checkpoint.name, args.file.name, **typed, card=args.card)
+    typed |= {"label": args.counts_as, "columns": args.columns, "card": args.card}
+    figures["command"] = as_typed("trainers people", checkpoint.name, args.file.name, **typed)
     if args.card:
         known = read_card(checkpoint.folder).get("people", {})
         add_to_card(checkpoint.folder, people={**known, args.card: figures})
