@@ -119,7 +119,7 @@ export class WordGrid {
     const scroller = frame.getRootNode().host?.closest('[data-testid="stMain"]');
     const offset = frame.getBoundingClientRect().top + (scroller ? scroller.scrollTop : window.scrollY);
     const height =
-      width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(236, window.innerHeight - offset - 52); // the legend stands below
+      width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(200, window.innerHeight - offset - 52); // the legend stands below
     this.build(frame.clientWidth || width, height);
   }
 
