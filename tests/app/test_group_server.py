@@ -313,12 +313,11 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
     expect(ann.get_by_text("History (4)")).to_be_visible()
     expect(ann.locator(".pl-terms").first).to_have_text("Signed in asann")
     assert marks() == {"misled by noise": {"ann", "bob"}, "other": {"ann", "bob"}}
+    assert connections(group, 1) >= VISITORS, "everybody is on the server that is left"
     for one in visitors:
         run(one.__aexit__(None, None, None))
     for page in (ann, bob):
         page.context.close()
-    told = [json.loads(text) for text in (group.folder / "app2.log").read_text().splitlines() if text.startswith("{")]
-    assert max(line["sessions"] for line in told) >= VISITORS and sum(line["explanations"] for line in told) >= VISITORS
 
 
 def test_a_backup_restores_tags_and_predictions(group, monkeypatch):
