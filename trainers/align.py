@@ -2,7 +2,7 @@ r"""Measure how well a checkpoint's attention agrees with people's word alignmen
 
     python -m trainers align nli-attconv-light rte2_dev.json --fix-threshold --card "RTE-2 dev"
     python -m trainers align nli-attconv-light edinburgh_train_sure.json --card "Edinburgh++ train"
-    python -m trainers align guest-minibert rte2_dev.json --heads --card "RTE-2 dev" \
+    python -m trainers align guest-minilm rte2_dev.json --heads --card "RTE-2 dev" \
         --also edinburgh_train_sure.json "Edinburgh++ train"
 
 A word of the target (hypothesis) links to the word of the source (premise) with its largest weight, if that is above

@@ -114,7 +114,7 @@ def test_in_a_transformer_every_word_looks_at_all():
 
 def test_a_step_opens_a_model_that_is_listed():
     opened = {step.opens for lesson in LESSONS.values() for step in lesson.steps} - {""}
-    assert opened == {"guest-minibert"} and opened <= available().keys()
+    assert opened == {"guest-minilm"} and opened <= available().keys()
 
 
 def test_a_softmax_depends_only_on_differences_and_spreads_with_temperature():
