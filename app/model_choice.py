@@ -17,8 +17,8 @@ from core.external import card as guests
 from core.external.folder import is_external as is_external_folder
 from core.models import REGISTRY
 
-SECOND_OPINIONS = "guest-minilm", "guest-minibert"
-"""External models, the best one first."""
+SECOND_OPINION = "guest-minilm"
+"""The external model that Explore asks, too, and that Compare opens next to AttConv."""
 
 
 class Listed(NamedTuple):
@@ -108,13 +108,12 @@ def _title(card: Card) -> str:
 
 def second_opinion(name: str, card: Card) -> Listed | None:
     """The model that also judges the pairs of this model of three classes: the one that PAIRLENS_SECOND names ("off":
-    none), else the first of :data:`SECOND_OPINIONS` that is installed and another one."""
-    named = os.environ.get("PAIRLENS_SECOND")
+    none), else :data:`SECOND_OPINION`; None where it is not installed or is this model."""
+    other = os.environ.get("PAIRLENS_SECOND") or SECOND_OPINION
     if len(card["labels"]) != 3:
         return None
-    models = offered(lambda other: other["task"] == card["task"] and {*other["labels"]} == {*card["labels"]})
-    others = [other for other in ([named] if named else SECOND_OPINIONS) if other in models and other != name]
-    return models[others[0]] if others else None
+    models = offered(lambda theirs: theirs["task"] == card["task"] and {*theirs["labels"]} == {*card["labels"]})
+    return models.get(other) if other != name else None
 
 
 def is_external(card: Card) -> bool:

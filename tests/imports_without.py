@@ -53,7 +53,7 @@ def main():
         exec(compile(ast.Module(imports, []), page, "exec"), {})
         print(page)
     listed = {name: records_of(read_card(folder)) for name, folder in available().items()}
-    assert "guest-minibert" in listed and not {"transformers", "accelerate"} & set(sys.modules)
+    assert "guest-minilm" in listed and not {"transformers", "accelerate"} & set(sys.modules)
     assert importlib.import_module("trainers.paper.__main__").main(["words"]) == 2
 
 

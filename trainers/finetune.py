@@ -44,6 +44,13 @@ if TYPE_CHECKING:
 
     from trainers.recipe import Recipe
 
+LEARNT_BEFORE = {
+    "all-MiniLM-L6-v2": (
+        "all-MiniLM-L6-v2 had learnt from about 1.17 billion pairs before, among them the training pairs of SNLI and "
+        "MNLI and captions of Flickr30k; the premises of SNLI, dev and test included, are Flickr30k captions."
+    )
+}
+"""What a pretrained model's own training data have to do with ours, for the cards of models that start from it."""
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -281,17 +288,17 @@ def describe(
 ) -> None:  # fmt: skip
     """Write README.md, for people, and ``pairlens.json``, for the pages."""
     data, command = ", ".join(source.name for source in recipe.train), typed(args)
-    title = args.title or Path(args.model).name
+    title, before = args.title or Path(args.model).name, LEARNT_BEFORE.get(Path(args.model).name, "")
     lines = [
         f"# {title}\n",
         f"{Path(args.model).name}, fine-tuned as a cross-encoder for {recipe.task} by\n\n    {command}\n",
-        f"Trained on {data}; licence of the weights: {recipe.licence}.\n",
+        f"Trained on {data}; licence of the weights: {recipe.licence}. {before}\n",
         *(f"- {name}: {figures['accuracy']:.2%} of {figures['items']:,}" for name, figures in scores),
         f"\n| step | loss | {recipe.dev.name} |\n|---|---|---|",
         *(f"| {point['step']:,} | {point['loss']:.4f} | {point['dev']:.2%} |" for point in curve),
     ]
     (folder / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    notes = f"{Path(args.model).name} fine-tuned by `{command}` on {data}."
+    notes = f"{Path(args.model).name} fine-tuned by `{command}` on {data}. {before}".rstrip()
     settings = {"title": title, "task": recipe.task, "roles": list(recipe.roles), "licence": recipe.licence}
     add_settings(folder, **settings, notes=notes, results=dict(scores))
 

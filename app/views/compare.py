@@ -15,7 +15,7 @@ from app.compare.comparison import PredictionsError
 from app.components import Frame, PairFrame
 from app.desk import back_link
 from app.explore import asking
-from app.model_choice import SECOND_OPINIONS, by_task, kinds, offered, reads_pairs, titles
+from app.model_choice import SECOND_OPINION, by_task, kinds, offered, reads_pairs, titles
 from app.models import card as card_lines
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
 from app.page_state.explore import ExploreState
@@ -107,7 +107,7 @@ def _beside(page: CompareState, mates: Sequence[str]) -> list[str]:
     transformer that shows its best head, or where it is not installed the next model."""
     others = [name for name in mates if name != page.model]
     chosen = [name for name in page.others if name in others]
-    return chosen or sorted(others, key=lambda name: name != SECOND_OPINIONS[0])[:1]
+    return chosen or sorted(others, key=lambda name: name != SECOND_OPINION)[:1]
 
 
 def _other_version(roles: Mapping[str, str]) -> None:

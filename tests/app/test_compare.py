@@ -11,7 +11,7 @@ import pytest
 
 from app.compare import comparison
 from app.compare.comparison import PredictionsError
-from app.model_choice import SECOND_OPINIONS
+from app.model_choice import SECOND_OPINION
 from core.checkpoint import load
 from core.evidence import AttentionMap
 from core.explain import explain
@@ -147,7 +147,7 @@ def test_the_page_opens_with_two_models_and_takes_up_to_three_more():
 
 def test_the_transformer_stands_next_to_the_first_model_where_it_is_installed(checkpoints, tmp_path, monkeypatch):
     for name in ("test-light", "test-other", "test-two-sided"):
-        shutil.copytree(checkpoints / name, tmp_path / (SECOND_OPINIONS[0] if name == "test-two-sided" else name))
+        shutil.copytree(checkpoints / name, tmp_path / (SECOND_OPINION if name == "test-two-sided" else name))
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     app = page()
     assert titles(app) == ["Test light", "Test two-sided"] and "with" not in query(app)
