@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import wait_until
+from tests.app.pages import ROLLED, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -96,9 +96,17 @@ def test_a_typed_text_becomes_a_star_an_edit_leaves_a_trail_and_a_reload_gives_t
     expect(page.get_by_label("Text 1", exact=True)).to_have_value("a man in the snow")
 
 
-def test_a_text_typed_without_enter_is_kept_when_another_is_added(open_page):
+def test_a_box_grows_with_its_text_which_is_kept_when_another_is_added(open_page):
     page = open_page(link(first="a dog"), wait=SEEN)
-    page.get_by_label("Text 1", exact=True).fill("a cat")
+    box = page.get_by_label("Text 1", exact=True)
+    low = box.bounding_box()["height"]
+    assert low < 50
+    type_into(page, "Text 1", "a dog is playing with a toy in the snow and " * 8)
+    wait_for_star(page, "in the snow and a dog")
+    assert box.bounding_box()["height"] > 1.8 * low
+    assert "\n" not in box.input_value()
+    # Typed without Enter.
+    box.fill("a cat")
     page.get_by_role("button", name="Add a text").click()
     expect(page.get_by_label("Text 2", exact=True)).to_be_visible()
     wait_for_star(page, "a cat")
@@ -126,16 +134,11 @@ def test_the_view_around_a_text_follows_it(open_page):
     wait_until(page, width_of_points, lambda width: width == pytest.approx(whole, abs=1))
 
 
-def test_hovering_shows_titles_as_text(open_page):
+def test_hovering_shows_titles_as_text_and_the_zoom_and_hidden_classes_stay_when_a_text_changes(open_page):
     page = open_page(link(first="a dog with a toy"), wait=SEEN)
     wait_for_star(page, "a dog with a toy")
     page.mouse.move(*point(page))
     expect(page.locator(f"{MAP} .hovertext").first).to_contain_text(re.compile(r"\*\*Row\*\* <b>\d+</b>"))
-
-
-def test_the_zoom_and_hidden_classes_stay_when_a_text_changes(open_page):
-    page = open_page(link(first="a dog with a toy"), wait=SEEN)
-    wait_for_star(page, "a dog with a toy")
     whole, points = width_of_points(page), shown_points(page)
     page.locator(MAP).evaluate("map => { map.stays = true; }")
     page.get_by_role("button", name="Zoom out").click()
@@ -157,8 +160,12 @@ def test_the_zoom_and_hidden_classes_stay_when_a_text_changes(open_page):
     wait_until(page, width_of_points, lambda width: width == pytest.approx(whole, rel=0.08))
 
 
-def test_the_keyboard_chooses_the_text_that_is_looked_into(open_page):
+def test_the_first_screen_holds_texts_map_and_nearest_filters_and_the_keyboard_chooses_the_text(open_page):
     page = open_page(link(first="a dog with a toy", first2="cold weather outside"), wait=SEEN)
+    for name in ("[aria-label='Text 1']", MAP, ".pl-list >> nth=0"):
+        box = page.locator(name).bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 800
     page.get_by_role("radio", name="1", exact=True).focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("One of the 7 filters made from text 2")).to_be_visible()
@@ -183,31 +190,6 @@ def test_the_map_is_saved_light_with_a_caption_and_without_a_raster(open_page):
             assert b"17, 22, 28" not in drawing and b"232, 237, 242" not in drawing, "light in either theme"
 
 
-def test_on_a_phone_the_parts_stack_in_order(open_page):
-    page = open_page(link(model="test-qa", **QUESTION), wait=SEEN, viewport={"width": 390, "height": 844})
-    names = ("[aria-label='Question 1']", "[aria-label='Answer 1']", MAP, ".pl-list >> nth=0", ".stVegaLiteChart")
-    tops = [page.locator(name).bounding_box()["y"] for name in names]
-    assert tops == sorted(tops)
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_first_screen_holds_texts_map_and_nearest_filters(open_page, scheme):
-    page = open_page(link(first="a dog with a toy", first2="cold weather"), wait=SEEN, color_scheme=scheme)
-    for name in ("[aria-label='Text 1']", MAP, ".pl-list >> nth=0"):
-        box = page.locator(name).bounding_box()
-        assert box["y"] >= 0
-        assert box["y"] + box["height"] <= 800
-
-
-def test_explore_leads_to_both_filters_of_the_pair(open_page):
-    page = open_page("/?" + urlencode({"model": "test-qa", **QUESTION}))
-    page.get_by_role("link", name="Show this pair’s filters on the map").click()
-    wait_for_star(page, "the dog is playing")
-    assert [number for number, _ in stars(page)] == ["1 answer", "1 question"]
-    assert "/filter-map?model=test-qa" in page.url
-
-
 def test_explore_lists_the_words_of_each_window(open_page):
     page = open_page("/?" + urlencode({"model": "test-qa-bare", **QUESTION, "open": "details"}))
     panel = page.get_by_label("How the windows match")
@@ -222,7 +204,7 @@ def test_explore_lists_the_words_of_each_window(open_page):
     expect(page.locator(".filters .choices")).to_contain_text("Strongest")
 
 
-def test_explore_shows_the_filters_of_either_text(open_page):
+def test_explore_shows_the_filters_of_either_text_and_leads_to_both_on_the_map(open_page):
     page = open_page("/?" + urlencode({"model": "test-qa", **QUESTION, "open": "details"}))
     panel = page.locator(".filters")
     strongest = panel.get_by_role("button", name=re.compile("^Strongest")).first  # the selected word's follow
@@ -246,22 +228,21 @@ def test_explore_shows_the_filters_of_either_text(open_page):
     page.locator('.side[data-role="question"] .chip', has_text="dog").click()
     expect(panel.get_by_role("button", name="question", exact=True)).to_have_attribute("aria-pressed", "true")
     expect(panel.locator(".choices [aria-pressed=true]")).to_contain_text("Won by dog (7)")
+    page.get_by_role("link", name="Show this pair’s filters on the map").click()
+    wait_for_star(page, "the dog is playing")
+    assert [number for number, _ in stars(page)] == ["1 answer", "1 question"]
+    assert "/filter-map?model=test-qa" in page.url
 
 
-def test_a_box_grows_with_its_sentence_and_enter_sends_it(open_page):
-    page = open_page(link(first="a dog"), wait=SEEN)
-    box = page.get_by_label("Text 1", exact=True)
-    low = box.bounding_box()["height"]
-    assert low < 50
-    type_into(page, "Text 1", "a dog is playing with a toy in the snow and " * 8)
-    wait_for_star(page, "in the snow and a dog")
-    assert box.bounding_box()["height"] > 1.8 * low
-    assert "\n" not in box.input_value()
-
-
-def test_a_swipe_over_the_map_scrolls_the_page_and_a_tap_names_a_point(open_page):
-    page = open_page(link(first="a dog"), wait=SEEN, viewport={"width": 390, "height": 844}, has_touch=True)
-    wait_for_star(page, "a dog")
+def test_on_a_phone_the_parts_stack_in_order_a_swipe_scrolls_the_page_and_a_tap_names_a_point(open_page):
+    page = open_page(
+        link(model="test-qa", **QUESTION), wait=SEEN, viewport={"width": 390, "height": 844}, has_touch=True
+    )
+    names = ("[aria-label='Question 1']", "[aria-label='Answer 1']", MAP, ".pl-list >> nth=0", ".stVegaLiteChart")
+    tops = [page.locator(name).bounding_box()["y"] for name in names]
+    assert tops == sorted(tops)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    wait_for_star(page, "the dog is playing")
     page.locator(MAP).evaluate("map => map.scrollIntoView({block: 'center'})")
     box = page.locator(MAP).bounding_box()
     session = page.context.new_cdp_session(page)
@@ -272,11 +253,11 @@ def test_a_swipe_over_the_map_scrolls_the_page_and_a_tap_names_a_point(open_page
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y - 20 * step}]})
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     page.wait_for_function("y => document.querySelector('[data-testid=stMain]').scrollTop > y + 100", arg=before)
-    page.wait_for_timeout(1500)  # the swipe rolls on
+    page.evaluate(ROLLED)
     page.locator(MAP).evaluate("map => map.scrollIntoView({block: 'center'})")
-    page.wait_for_timeout(500)
+    page.evaluate(ROLLED)
     page.touchscreen.tap(*point(page))
-    expect(page.locator(f"{MAP} .hovertext").first).to_contain_text("Row")
+    expect(page.locator(f"{MAP} .hovertext").first).to_be_visible()
 
 
 def test_names_of_classes_do_not_overlap(open_page):

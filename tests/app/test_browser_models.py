@@ -42,6 +42,8 @@ def test_the_table_sorts_at_once_by_keyboard_too_and_keeps_its_order_in_the_addr
 
 def test_a_name_opens_only_its_card_with_folded_studies(open_page):
     page = open_page("/models", wait=TABLE)
+    assert page.locator(f"{TABLE} tbody tr").nth(15).bounding_box()["y"] < 800, "no row of a screen is cut"
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1024
     page.get_by_role("button", name="GRU k-min-max, SICK").click()
     expect(page.locator(".pl-card h2")).to_have_text("GRU k-min-max, SICK")
     page.wait_for_url(re.compile("model=sick-phrases-kmin"))
@@ -54,12 +56,6 @@ def test_a_name_opens_only_its_card_with_folded_studies(open_page):
     page.get_by_role("button", name="All models").click()
     expect(page.locator(TABLE)).to_be_visible()
     page.wait_for_url(lambda url: "model=" not in url)
-
-
-def test_on_one_screen_no_row_is_cut(open_page):
-    page = open_page("/models", wait=TABLE)
-    assert page.locator(f"{TABLE} tbody tr").nth(15).bounding_box()["y"] < 800
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1024
 
 
 def test_on_a_phone_the_models_take_four_thousand_pixels_and_a_touch_sorts(open_page):

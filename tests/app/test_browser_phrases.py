@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.conftest import with_markup
+from tests.app.conftest import MARKUP
+from tests.app.pages import IMAGE_FAILED
 
 pytestmark = pytest.mark.browser
 
@@ -44,7 +45,12 @@ def parts(label):
 
 
 def test_moving_k_changes_the_marked_words_at_once_and_then_the_address(open_page):
-    page = open_page(link(**PAIR))
+    page = open_page("/?" + urlencode({"model": "test-te", **PAIR}))
+    expect(page.locator('.column[data-pooling="kmin"] .rebuilt[data-role="premise"] .phrase')).to_have_count(5)
+    page.get_by_role("link", name="Show this pair’s phrases").click()
+    expect(page.locator(".slider output")).to_have_text("k = 5")
+    expect(page.get_by_label("Premise (the context)")).to_have_value(PAIR["first"])
+    assert "/phrases?model=test-te" in page.url
     expect(page.locator(REBUILT.format("kmax", 1))).to_have_count(5)
     slide(page, "Home")
     for pooling in ("kmin", "kmax"):
@@ -83,10 +89,7 @@ def test_a_bar_shows_its_partner_in_both_sentences_and_a_click_keeps_it(open_pag
     page.locator(REBUILT.format("kmax", 1)).first.click()
     page.wait_for_url(re.compile("select=b"))
     expect(bar(page, "a12")).to_have_attribute("aria-selected", "false")
-
-
-def test_the_keyboard_walks_the_bars_and_keeps_a_phrase(open_page):
-    page = open_page(link(**PAIR, select="a2"))
+    # The keyboard walks the bars and keeps a phrase, too.
     bar(page, "a2").focus()
     page.keyboard.press("ArrowRight")
     expect(bar(page, "a3")).to_be_focused()
@@ -104,14 +107,15 @@ def test_the_keyboard_walks_the_bars_and_keeps_a_phrase(open_page):
     page.wait_for_url(lambda url: "select=" not in url)
 
 
-@with_markup
-def test_text_appears_exactly_as_typed(open_page, first, second):
+def test_text_appears_exactly_as_typed(open_page):
+    """The page's fixture reports the dialogs of scripts that run."""
+    first, second = " ".join(MARKUP), MARKUP[0]
     page = open_page(link(first=first, second=second, select="a1"))
     for side, text in ((0, first), (1, second)):
         chips = page.locator(f'.column[data-pooling="kmax"] .side[data-side="{side}"] .chip').all_inner_texts()
         assert "".join(chips) == text.replace(" ", "")
     assert page.locator(".pairlens img, .pairlens script, .stMain img, .stMain .katex").count() == 0
-    page.wait_for_timeout(300)  # a script that runs would open a dialog by now, which the page's fixture reports
+    page.evaluate(IMAGE_FAILED)
 
 
 def test_a_copied_link_opens_the_same_view(open_page):
@@ -161,22 +165,17 @@ def test_both_halves_and_the_verdicts_are_saved_and_name_pair_model_and_list(ope
     assert all("test-te-a-dog-jumping-outside" in name for name in names)
 
 
-def test_the_models_of_the_task_are_listed_under_the_pair(open_page):
-    page = open_page("/phrases?model=te-phrases-kmin&first=A+red+dog&second=A+blue+cat", wait=".poolings")
+def test_the_first_screen_of_a_shipped_model_and_the_models_of_its_task(open_page):
+    page = open_page("/phrases?model=te-phrases-kmin&example=entailed")
+    for name in (".said", ".slider", ".columns", ".poolings", ".reading"):
+        box = page.locator(name).bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 800
     others = page.locator(".others .row")
     expect(others).to_have_count(6)
     expect(others.locator(".bar")).to_have_count(5)
     expect(others.filter(has_not=page.locator(".bar"))).to_contain_text("cannot be used")
     expect(page.get_by_label("Verdicts of all phrase models")).not_to_contain_text("answer")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_first_screen_of_a_shipped_model_holds_sentences_slider_and_verdicts(open_page, scheme):
-    page = open_page("/phrases?model=te-phrases-kmin&example=entailed", color_scheme=scheme)
-    for name in (".said", ".slider", ".columns", ".poolings", ".reading"):
-        box = page.locator(name).bounding_box()
-        assert box["y"] >= 0
-        assert box["y"] + box["height"] <= 800
 
 
 def test_on_a_phone_the_parts_stack_and_the_bars_scroll_in_their_frame(open_page):
@@ -204,12 +203,3 @@ def test_a_long_sentence_is_cut_between_lines_and_marked_as_cut(open_page):
     rows = page.locator(".others .row")
     assert rows.evaluate_all("all => all.every((row) => row.scrollWidth <= row.clientWidth + 1)")
     expect(page.locator('.bars-of[data-role="premise"] small')).to_contain_text("scroll inside the frame")
-
-
-def test_explore_leads_to_the_same_pair(open_page):
-    page = open_page("/?" + urlencode({"model": "test-te", **PAIR}))
-    expect(page.locator('.column[data-pooling="kmin"] .rebuilt[data-role="premise"] .phrase')).to_have_count(5)
-    page.get_by_role("link", name="Show this pair’s phrases").click()
-    expect(page.locator(".slider output")).to_have_text("k = 5")
-    expect(page.get_by_label("Premise (the context)")).to_have_value(PAIR["first"])
-    assert "/phrases?model=test-te" in page.url

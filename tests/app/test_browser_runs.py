@@ -70,7 +70,7 @@ def test_scripts_are_silent_between_a_click_in_the_menu_and_the_new_page(open_pa
     """A script that still spoke would make the server stay, or draw the new page upon the old one."""
     page = open_page("/models", wait="table.models tbody tr")
     wire = Wire(page)
-    for time in range(4):
+    for time in range(2):
         asked = {"model": "test-light", "second": f"{PAIR['second']} {time}", "first": PAIR["first"], "believed": "on"}
         asked |= {"with": "test-two-sided"} if name else {"links": "kept"}
         page.goto(re.sub("/models.*", f"/{name}?", page.url) + urlencode(asked))
