@@ -15,7 +15,7 @@ HEAD = "id,first,second,label,predicted,p_entailment,p_neutral\n"
 
 
 def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
-    page = open_page("/compare?" + urlencode({"model": "test-light", **PAIR}), wait=".difference")
+    page = open_page("/compare?" + urlencode({"model": "test-light", "with": "test-other", **PAIR}), wait=".difference")
     sections = page.locator(".compared > section")
     expect(sections).to_have_count(2)
     tops = sections.evaluate_all("all => all.map((one) => one.getBoundingClientRect().y)")
