@@ -278,9 +278,9 @@ export class PairView extends View {
   }
 
   toggled() {
+    if (this.doors.every((door) => door.open === this.isOpen(door.dataset.place))) return;
     const open = this.doors.filter((door) => door.open).map(({ dataset }) => dataset.place);
-    if (open.join(" ") === this.asked.open) return;
-    this.ask({ open: open.join(" ") });
+    this.ask({ open: open.join(" ") || "none" });
     this.refit();
   }
 

@@ -83,7 +83,7 @@ def after(state: ExploreState, said: JsonMapping) -> ExploreState:
     texts = words_after(state.pair.now, made, split_by(state.model, state.pair.now))
     if any(isinstance(edit, AttentionEdit) for edit in made):
         explain_under(load_named(state.model or ""), *texts, acting(edits))
-    return state.updated(edits=edits, open=opened(state.open, "what-if"))
+    return state.updated(edits=edits, open=opened(state.doors, "what-if"))
 
 
 @dataclass(frozen=True)

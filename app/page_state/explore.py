@@ -70,7 +70,7 @@ EVERY, HEADS = "all", "heads"
 
 
 DOORS = {"what-if": ("edits", "turns"), "how-sure": ("believed",), "details": ("links", "jacobians")}
-"""The parts of the page that open, each with the parameters of what is in it."""
+"""The parts of the page that open, each with the settings that open it where a link does not say what is open."""
 
 MOST_EDITS = 40
 """Edits of a pair that are listed."""
@@ -89,7 +89,7 @@ def _head(text: str) -> str | None:
 
 
 def _doors(text: str) -> str | None:
-    return text if {*text.split()} <= DOORS.keys() else None
+    return text if text == NOTHING or {*text.split()} <= DOORS.keys() else None
 
 
 def opened(doors: str, *more: str) -> str:
@@ -123,7 +123,7 @@ class ExploreState(TextState):
     - ``believed``: whether faithfulness is asked for;
     - ``jacobians``: whether integrated Jacobians are asked for, of a bi-encoder;
     - ``candidates``: other answers of the question, one a line;
-    - ``open``: the parts of the page that are open (:data:`DOORS`).
+    - ``open``: the parts of the page that are open (:data:`DOORS`); empty: those with a setting; or ``none``.
 
     ``texts`` are the pair as it was typed, and ``edits`` what was changed of it, or of the model's attention to it, by
     hand since; ``step``: how many of them are in effect, None for all; ``turns``: whether the smallest changes that
@@ -149,11 +149,12 @@ class ExploreState(TextState):
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str], models: Mapping[str, str]) -> tuple[Self, list[str]]:
-        """Settings of what is behind a door open it."""
-        given = old_links.converted(parameters)
-        doors = [door for door, names in DOORS.items() if given.keys() & {*names}]
-        state, problems = super().from_parameters(given, models)
-        return replace(state, open=opened(state.open, *doors)), problems
+        return super().from_parameters(old_links.converted(parameters), models)
+
+    @property
+    def doors(self) -> str:
+        """The parts of the page that are open."""
+        return self.open or opened("", *(door for door, names in DOORS.items() if any(getattr(self, n) for n in names)))
 
     def suited(self, models: Mapping[str, str]) -> Self:
         """Edits from the first one on that cannot be made are left out. Whether an edit of attention fits the model is

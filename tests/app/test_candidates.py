@@ -79,7 +79,8 @@ def test_the_headline_is_the_share_of_answer_however_small_it_is(checkpoints, dr
 
 def test_candidates_too_long_for_a_link_are_left_out_with_a_notice():
     app = open_view("explore", model="test-as", first=QUESTION, second=ANSWERS[0])
-    app.text_area[0].input("\n".join(f"the dog number {i} is outside in the snow" for i in range(80))).run()
+    app.session_state["rank candidates"] = True
+    app.run().text_area[0].input("\n".join(f"the dog number {i} is outside in the snow" for i in range(80))).run()
     assert "candidates" not in query(app)
     assert query(app)["first"] == QUESTION
     assert sum("too long for a link" in said for said in sentences(app)) == 1

@@ -61,6 +61,7 @@ VALUES = {
     "candidates": TYPED,
     "edits": st.sampled_from([EDITS[:n] for n in range(4)]),
     "turns": st.booleans(),
+    "open": st.sampled_from(["", "none", "details", "what-if how-sure"]),
     "k": st.integers(1, LARGEST_K),
     "layout": TYPED.filter(bool),
     "look": st.integers(0, MOST_TEXTS - 1),
