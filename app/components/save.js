@@ -1,7 +1,7 @@
 // Figures as SVG and PNG files: what stands on the page, drawn once more with every colour and place written into the
 // file. Always in the light theme: a saved figure goes onto paper and slides.
 
-import { SVG_NAMESPACE, fill, html, linkButton, shorten, svg } from "./elements.js";
+import { SVG_NAMESPACE, fill, html, linkButton, svg } from "./elements.js";
 
 const INLINED = [
   "fill",
@@ -164,34 +164,22 @@ export function saveButtons(view, what, figure) {
 function captioned(root, title, elements, about) {
   const figures = elements.map(drawn);
   const width = Math.max(480, ...figures.map((figure) => Math.ceil(figure.width) + MARGIN));
-  const parts = [];
-  let y = 7;
-  const write = (text, size, letter, more) => {
-    for (const line of wrapped(text, Math.floor((width - 2 * MARGIN) / letter))) {
-      y += 17;
-      parts.push(svg("text", { x: MARGIN, y, "font-size": size, fill: getComputedStyle(root).color, ...more }, line));
-    }
+  const note = (texts, weight) => {
+    const style = `position:absolute;width:${width - 2 * MARGIN}px;font:${weight} 13px ${FONT}`;
+    const lines = texts.map((text) => html("p", text));
+    const element = html("div", { style }, lines);
+    root.append(element);
+    const made = drawn(element);
+    element.remove();
+    return made;
   };
-  write(title, 14, 7.6, { "font-weight": 600 });
-  for (const figure of figures) {
-    y += MARGIN;
-    parts.push(svg("g", { transform: `translate(0,${y})` }, figure.parts));
-    y += Math.ceil(figure.height);
-  }
-  y += 6;
-  for (const line of about) write(line, 12.5, 6.3);
-  return [width, y + MARGIN, parts];
-}
-
-// A text in lines of up to so many characters.
-function wrapped(text, most) {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last && Array.from(last).length + Array.from(word).length + 1 > most) lines.push(word);
-    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
-  }
-  return lines.map((line) => shorten(line, most + 8));
+  let y = MARGIN;
+  const parts = [note([title], 600), ...figures, note(about, 400)].map((part) => {
+    const placed = svg("g", { transform: `translate(0,${y})` }, part.parts);
+    y += Math.ceil(part.height) + MARGIN;
+    return placed;
+  });
+  return [width, y, parts];
 }
 
 function deliver(name, kind, width, height, children) {
