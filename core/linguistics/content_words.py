@@ -25,9 +25,9 @@ def norms(tokens: Sequence[Token]) -> list[str]:
 @functools.cache
 def stop_words() -> frozenset[str]:
     """scikit-learn's list of English words without content."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+    from sklearn.feature_extraction import text  # the package first: else this and nltk can block each other
 
-    return frozenset(ENGLISH_STOP_WORDS)
+    return frozenset(text.ENGLISH_STOP_WORDS)
 
 
 def weight(word: str, words: WordTable) -> float:
