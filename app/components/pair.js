@@ -262,8 +262,8 @@ export class PairView extends View {
     const [title, hint] = DOORS[place];
     const element = html(
       "details.door",
-      { "data-place": place, open: this.isOpen(place), ontoggle: () => this.toggled() },
-      html("summary", html("h2", title), html("span.soft", hint)),
+      { "data-place": place, open: this.isOpen(place) },
+      html("summary", { onclick: (event) => this.toggle(event, place) }, html("h2", title), html("span.soft", hint)),
       this.elementsAt(place),
     );
     this.panels.forEach((panel, i) => {
@@ -277,9 +277,10 @@ export class PairView extends View {
     return (this.asked.open ?? "").split(" ").includes(place);
   }
 
-  toggled() {
-    if (this.doors.every((door) => door.open === this.isOpen(door.dataset.place))) return;
-    const open = this.doors.filter((door) => door.open).map(({ dataset }) => dataset.place);
+  // At once, and not after the browser has toggled it: an answer of the server may come between.
+  toggle(event, place) {
+    event.preventDefault();
+    const open = Object.keys(DOORS).filter((door) => this.isOpen(door) !== (door === place));
     this.ask({ open: open.join(" ") || "none" });
     this.refit();
   }
