@@ -135,8 +135,9 @@ def _texts(checkpoint: Checkpoint) -> None:
                     on_click=_remove,
                     args=(place, key),
                 )
-    if len(page.texts) < MOST_TEXTS:
-        st.button("Add a text", icon=":material/add:", key="add a text", type="tertiary", on_click=_add)
+    with st.container(horizontal=True):
+        if len(page.texts) < MOST_TEXTS:
+            st.button("Add a text", icon=":material/add:", key="add a text", type="tertiary", on_click=_add)
 
 
 def _typed(place: int, side: str, words: str) -> None:
