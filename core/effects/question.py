@@ -255,7 +255,7 @@ class Question:
         received = [attention_received(self.explanation, side.role) for side in self.sides]
         if any(received[place.side] for place in at):
             # A text that no map looks into is ranked last, whichever way round.
-            flat = np.array([(received[place.side] or {place.index: np.nan})[place.index] for place in at])
+            flat = np.array([next(iter(received[place.side][place.index :]), np.nan) for place in at])
             values[ATTENTION] = values[MOST_ATTENDED] = np.nan_to_num(flat, nan=-np.inf).tolist()
             values[LEAST_ATTENDED] = np.nan_to_num(-flat, nan=-np.inf).tolist()
         return {way: values[way] for way in ways if way in values}, passes

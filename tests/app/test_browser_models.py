@@ -29,7 +29,7 @@ def test_the_table_sorts_at_once_by_keyboard_too_and_keeps_its_order_in_the_addr
     expect(page.locator(f"{TABLE} tbody tr").first).to_contain_text("entailment")
     page.get_by_role("button", name="Parameters").focus()
     page.keyboard.press("Enter")
-    assert column(page, "Parameters")[0] == "1.74 M"
+    assert column(page, "Parameters")[0] == "22.71 M"
     page.wait_for_url(re.compile("sort=-size"))
     page.get_by_role("button", name="Model", exact=True).click()
     names = page.locator(f"{TABLE} .open").all_inner_texts()

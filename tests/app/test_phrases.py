@@ -9,7 +9,6 @@ import shutil
 import pytest
 
 from app.examples import PHRASE_EXAMPLES
-from app.page_style import plain
 from app.panels import phrase_selection
 from core.checkpoint import load
 from core.evidence import PhraseSelection
@@ -160,7 +159,7 @@ def test_open_vocabulary_models_of_the_task_are_compared_with_their_own_poolings
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
     app = page(model="as-phrases-kmax", example="answer")
     assert chooser(app, "Model").options == ["AS", "AS min"]
-    assert chooser(page(), "Model").options == ["TE", plain("Test entailment phrases (words of its data set)")]
+    assert chooser(page(), "Model").options == ["TE", "Test entailment phrases (words of its data set)"]
     rows = drawn(app)["models"]
     assert [(row["name"], row["how"], row["shown"]) for row in rows] == [
         ("as-phrases-kmax", "answer selection; k-max, k = 6", True),
@@ -212,6 +211,8 @@ def test_explore_shows_each_poolings_phrases_and_links_to_this_page(drawn, check
     app = page("app/views/explore.py", first="A dog", second="A cat")
     assert not app.exception
     assert list(drawn(app)["by_kind"]) == ["phrase_selection"]
+    app.session_state["save and open"] = True
+    app.run()
     assert "Phrases (CSV)" in [button.label for button in app.get("download_button")]
     link = app.get("page_link")[0].proto
     assert link.page == "phrases"
