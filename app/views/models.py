@@ -16,7 +16,7 @@ from app import charts, components, page_style
 from app.components import Frame
 from app.model_choice import Card, Listed, explains_texts, is_external, offered, reads_pairs, shows
 from app.models import card as lines
-from app.models import guest, table
+from app.models import guest, sizes, table
 from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
 from core.card import CardAlignment
@@ -139,6 +139,11 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
         id="all",
         sort=PAGE.state.sort,
     )
+    points = sizes.sizes(cards, {name: model.folder for name, model in models.items()})
+    if len(points) > 1:
+        page_style.heading("Accuracy against size")
+        page_style.note("The named models are those that no smaller one reaches; point at a mark for the others.")
+        charts.draw(sizes.chart(points), PAGE.state.projector, key="accuracy against size")
     if missing:
         with st.spinner("Timing each model’s explanation of an example on this machine …"):
             for name in missing:

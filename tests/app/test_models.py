@@ -8,9 +8,9 @@ import shutil
 
 import pytest
 
-from app.models import card
+from app.models import card, sizes
 from app.models import table as model_table
-from core.checkpoint import load, read_card
+from core.checkpoint import PRETRAINED, load, read_card
 from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
 from tests.app.made_up_models import ALIGNMENT
@@ -347,3 +347,18 @@ def test_a_card_of_single_texts_counts_texts_and_its_map(checkpoints):
     assert "its filter map 0.0 MB" in facts["Size on disk"]
     alone = explain(load(checkpoints / "test-alone"), "A dog", "A cat")
     assert not any(isinstance(r, AttentionMap) for r in alone.evidence)
+
+
+def test_accuracy_stands_against_size_and_names_what_no_smaller_model_reaches():
+    names = ("nli-two-sided", "nli-esim", "guest-minilm", "as-adaqa")
+    folders = {name: PRETRAINED / name for name in names}
+    points = sizes.sizes({name: read_card(folder) for name, folder in folders.items()}, folders)
+    assert [(point.model, point.kind) for point in points] == [
+        ("Two-sided AttConv", sizes.OURS),
+        ("ESIM", sizes.PAPERS),
+        ("MiniLM", sizes.PRETRAINED),
+    ]
+    assert points[0].parameters == 655_934 + 40_250 and 80 < points[0].accuracy < points[2].accuracy < 90
+    marks, names_drawn = sizes.chart(points).layer
+    assert marks.data["model"].tolist() == ["Two-sided AttConv", "ESIM", "MiniLM"]
+    assert names_drawn.data["model"].tolist() == ["Two-sided AttConv", "MiniLM"], "ESIM is larger and less accurate"
