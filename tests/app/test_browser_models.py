@@ -16,10 +16,6 @@ SHIPPED = sum(folder.name != "words" for folder in PRETRAINED.iterdir())
 """The table also lists the test models."""
 
 
-def height(page):
-    return page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-
-
 def column(page, name):
     return page.locator(f'{TABLE} [data-of="{name}"]').evaluate_all("cells => cells.map(c => c.firstChild.textContent)")
 
@@ -61,7 +57,7 @@ def test_a_name_opens_only_its_card_with_folded_studies(open_page):
 def test_on_a_phone_the_models_take_four_thousand_pixels_and_a_touch_sorts(open_page):
     page = open_page("/models", wait=TABLE, viewport={"width": 390, "height": 844}, has_touch=True)
     expect(page.locator(f"{TABLE} tbody tr").first).to_be_visible()
-    assert height(page) / page.locator(f"{TABLE} tbody tr").count() <= 4000 / SHIPPED
+    assert page.locator(TABLE).bounding_box()["height"] / page.locator(f"{TABLE} tbody tr").count() <= 4000 / SHIPPED
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     page.get_by_role("button", name="Measured").tap()
     page.wait_for_url(re.compile("sort=-score"))
