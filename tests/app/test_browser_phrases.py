@@ -89,7 +89,10 @@ def test_a_bar_shows_its_partner_in_both_sentences_and_a_click_keeps_it(open_pag
     page.locator(REBUILT.format("kmax", 1)).first.click()
     page.wait_for_url(re.compile("select=b"))
     expect(bar(page, "a12")).to_have_attribute("aria-selected", "false")
-    # The keyboard walks the bars and keeps a phrase, too.
+
+
+def test_the_keyboard_walks_the_bars_and_keeps_a_phrase(open_page):
+    page = open_page(link(**PAIR, select="a2"))
     bar(page, "a2").focus()
     page.keyboard.press("ArrowRight")
     expect(bar(page, "a3")).to_be_focused()
