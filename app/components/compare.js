@@ -4,9 +4,10 @@ import { AttentionMatrix } from "../panels/attention_map/attention.js";
 import { withValues } from "../panels/attention_map/cells.js";
 import { aloneIn } from "../panels/attention_map/matrix.js";
 import { wordMap } from "../panels/attention_map/records.js";
+import { SCALE } from "../panels/attention_map/signed.js";
 import { barOf, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
 import { barsOf } from "../panels/effects/records.js";
-import { differenceLook, weightLook } from "./colours.js";
+import { differenceLook } from "./colours.js";
 import { difference, incomparable, mostDifferent, moveOf, verdictsOf } from "./differences.js";
 import { capital, heading, html, percent, refill, signed, svg, table, the } from "./elements.js";
 import { isWordMap } from "./evidence.js";
@@ -16,7 +17,6 @@ import { VIEWS, View } from "./view.js";
 
 const NUMBERED = { most: 36, least: 22 }; // cells that hold a number
 const STEPS = 100; // of a scale, so that cells alike are drawn together
-const DIFFERENCES = Array.from({ length: 21 }, (_, i) => differenceLook(i / 10 - 1).ground);
 const MANY = 2500; // cells; more are drawn without numbers, as one shape a colour
 
 const largestEffect = (words) => Math.max(1e-9, ...words.map(({ effect }) => Math.abs(effect ?? 0)));
@@ -30,7 +30,7 @@ function aboutOf(columns) {
 // A matrix next to others: numbers in its cells, one scale for all.
 class ComparedMatrix extends AttentionMatrix {
   constructor(view, attention) {
-    super(view, { ...attention, absent: view.compare.absent });
+    super(view, { high: view.compare.high, ...attention, absent: view.compare.absent });
     if (!this.dense) return;
     for (const name of ["aria-rowcount", "aria-colcount"]) this.frame.removeAttribute(name);
     this.frame.setAttribute("role", "img");
@@ -43,10 +43,6 @@ class ComparedMatrix extends AttentionMatrix {
 
   get sizes() {
     return this.view.type > 1 || this.dense ? super.sizes : NUMBERED;
-  }
-
-  get high() {
-    return this.view.compare.high;
   }
 
   get unit() {
@@ -63,15 +59,7 @@ class ComparedMatrix extends AttentionMatrix {
 
   /** @returns {any} */
   get scale() {
-    return ["weight, one scale for all", "0\u00a0%", percent(this.high)];
-  }
-
-  look(value) {
-    return weightLook(Math.round((STEPS * value) / this.high) / STEPS);
-  }
-
-  colour(value) {
-    return this.look(value).ground;
+    return ["weight, one scale for all", "0\u00a0%", percent(this.attention.high)];
   }
 
   // All cells of a colour are one shape where there are many.
@@ -79,11 +67,14 @@ class ComparedMatrix extends AttentionMatrix {
     if (!this.dense) return super.cellRows();
     const side = this.cell - 1;
     const cells = this.rows.flatMap((_, i) => this.places.map((j) => [i, j]));
-    const alike = Map.groupBy(cells, ([i, j]) => this.colour(this.number("values", i, j)));
+    const step = this.attention.high / STEPS;
+    const alike = Map.groupBy(cells, ([i, j]) => Math.round(this.number("values", i, j) / step));
     const shape = ([i, j]) => `M${this.x(j)} ${i * this.cell}h${side}v${side}h${-side}z`;
     return svg(
       "g",
-      Array.from(alike, ([fill, same]) => svg("path", { fill, d: same.map(shape).join("") })),
+      Array.from(alike, ([steps, same]) =>
+        svg("path", { fill: this.colour(steps * step), d: same.map(shape).join("") }),
+      ),
     );
   }
 
@@ -103,31 +94,13 @@ class ComparedMatrix extends AttentionMatrix {
     if (!this.dense) super.key(event); // else the arrow keys scroll the frame
   }
 
-  numbers() {
-    if (this.dense) return null;
-    const text = (i, j) => {
-      const value = this.number("values", i, j);
-      const place = { x: this.x(j) + this.cell / 2, y: (i + 0.5) * this.cell };
-      return svg("text", { ...place, style: `fill:${this.look(value).ink}` }, this.written(value));
-    };
-    return svg(
-      "g.numbers",
-      { "aria-hidden": "true", "font-size": Math.min(12, 0.5 * this.cell) * this.view.type },
-      this.rows.map((_, i) => this.places.map((j) => text(i, j))),
-    );
-  }
-
   written(value) {
-    return (100 * value).toFixed(0);
+    return this.dense ? null : (100 * value).toFixed(0);
   }
 }
 
 // One attention matrix minus another, in percentage points.
 class DifferenceMatrix extends ComparedMatrix {
-  get high() {
-    return this.view.compare.furthest;
-  }
-
   get unit() {
     return "percentage points";
   }
@@ -145,8 +118,9 @@ class DifferenceMatrix extends ComparedMatrix {
   }
 
   get scale() {
-    const end = (100 * this.high).toFixed(this.high < 0.1 ? 1 : 0);
-    return [`difference, ${this.unit}`, `\u2212${end}`, `+${end}`, DIFFERENCES];
+    const { high } = this.attention;
+    const end = (100 * high).toFixed(high < 0.1 ? 1 : 0);
+    return [`difference, ${this.unit}`, `\u2212${end}`, `+${end}`, SCALE];
   }
 
   points(i, j, digits) {
@@ -162,12 +136,12 @@ class DifferenceMatrix extends ComparedMatrix {
   }
 
   look(value) {
-    return differenceLook(Math.round((STEPS * value) / this.high) / STEPS);
+    return differenceLook(value / this.attention.high);
   }
 
   written(value) {
     const whole = signed(100 * value, 0);
-    return whole === "0" ? "" : whole;
+    return this.dense || whole === "0" ? null : whole;
   }
 }
 
@@ -425,11 +399,11 @@ class CompareView extends View {
     if (!this.compared.length)
       return html("p.empty", "The two have no word in common whose attention could be compared.");
     const weights = this.compared.flatMap(({ weights, none }) => [...weights, none].flat());
-    this.furthest = Math.max(0.01, ...weights.map(Math.abs));
-    return this.compared.map((one) => this.difference(one));
+    const high = Math.max(0.01, ...weights.map(Math.abs));
+    return this.compared.map((one) => this.difference({ high, ...one }));
   }
 
-  difference({ base, other, rows, columns, weights, none, variation }) {
+  difference({ base, other, rows, columns, weights, none, variation, high }) {
     const [one, two] = [base.attention, other.attention];
     const tokens = [
       [one.rows, rows],
@@ -447,7 +421,7 @@ class CompareView extends View {
       },
       { about: aboutOf([base, other]) },
     );
-    const map = { ...one, weights, none: words ? { word: words, weights: none } : null };
+    const map = { ...one, high, weights, none: words ? { word: words, weights: none } : null };
     const matrix = new DifferenceMatrix(Object.assign(view, { compare: this, ...names }), map);
     matrix.element.classList.add("attention_map"); // whose style it has
     this.matrices.push(matrix);

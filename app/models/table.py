@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, kind_of
 from app.model_choice import Card, is_external, megabytes
@@ -23,66 +23,54 @@ TIMES: dict[tuple[str, str], float | None] = {}
 """Milliseconds of one explanation by name and checksum, as far as this server has measured them."""
 
 
-@dataclass(frozen=True)
-class TableCell:
-    """A cell of the table of models: its text, its second line and its sort key (None: last in either order)."""
+class Cell(NamedTuple):
+    """A cell of the table: its text, and what it is sorted by (None: last in either order)."""
 
     text: str
     by: str | float | None
-    note: str = ""
 
 
-@dataclass(frozen=True)
-class ModelRow:
-    """One line of the table: a cell a column."""
-
-    name: str
-    cells: dict[str, TableCell]
+UNKNOWN = Cell("–", None)
 
 
-@dataclass(frozen=True)
-class Table:
-    """All models."""
-
-    models: tuple[ModelRow, ...]
-
-
-def row(name: str, card: Card, folder: Path) -> ModelRow:
-    """A model's row. Accuracy and MAP can't be compared, so they are sorted separately."""
+def row(name: str, title: str, card: Card, folder: Path) -> dict[str, Cell]:
+    """A model's cells by column. ``title``: what it is called on the pages. Accuracy and MAP can't be compared, so they
+    are sorted separately."""
     known, time = _of(name, card) in TIMES, TIMES.get(_of(name, card))
-    title, data = str(card["title"]), ", ".join(lines.trained_on(card))
-    return ModelRow(
-        name,
-        {
-            "title": TableCell(title, title.lower(), name),
-            "task": _task(card),
-            "data": TableCell("elsewhere", "elsewhere") if is_external(card) else TableCell(data or "–", data.lower()),
-            "score": _measured(_held_out(card, folder)),
-            "paper": _measured(lines.papers_result(card)),
-            "size": _size_of_external(folder) if is_external(card) else _size(card),
-            "time": TableCell(_milliseconds(time) if known else "–" if _waits(name, card) else "…", time),
-        },
-    )
+    data = "elsewhere" if is_external(card) else ", ".join(lines.trained_on(card)) or "–"
+    return {
+        "title": _text(title),
+        "task": Cell("not said yet: open its card", "") if card.get("asked") else _text(str(card["task"])),
+        "data": _text(data),
+        "score": _measured(_held_out(card, folder)),
+        "paper": _measured(lines.papers_result(card)),
+        "size": _size_of_external(folder) if is_external(card) else _size(card),
+        "time": Cell(_milliseconds(time) if known else "–" if _waits(name, card) else "…", time),
+    }
 
 
-def _task(card: Card) -> TableCell:
-    if card.get("asked"):
-        return TableCell("not said yet", "", "what its classes mean: open its card")
-    return TableCell(str(card["task"]), str(card["task"]))
+def ordered(rows: Mapping[str, Mapping[str, Cell]], sort: str | None) -> list[str]:
+    """The names in the order of a column, with a - before it for descending; None leaves them as they are."""
+    if sort is None:
+        return [*rows]
+    by: dict[str, Any] = {name: cells[sort.removeprefix("-")].by for name, cells in rows.items()}
+    known = sorted((name for name in rows if by[name] is not None), key=by.__getitem__, reverse=sort.startswith("-"))
+    return [*known, *(name for name in rows if by[name] is None)]
 
 
-def _size_of_external(folder: Path) -> TableCell:
+def _text(text: str) -> Cell:
+    return Cell(text, text.lower())
+
+
+def _size_of_external(folder: Path) -> Cell:
     numbers, size = guest.parameters(folder), guest.weights(folder)
-    note = f"{megabytes(size)} on disk" if size else ""
-    return TableCell(lines.count(numbers) if numbers else "–", numbers or None, note)
+    disk = f" ({megabytes(size)} on disk)" if size else ""
+    return Cell((lines.count(numbers) if numbers else "–") + disk, numbers or None)
 
 
-def _size(card: Card) -> TableCell:
+def _size(card: Card) -> Cell:
     weights = details(card).parameters
-    if weights is None:
-        return TableCell("–", None)
-    note = f"+ {lines.count(weights.projection)} projection" if weights.projection else ""
-    return TableCell(lines.count(weights.model), weights.model + weights.projection, note)
+    return UNKNOWN if weights is None else Cell(lines.size(card), weights.model + weights.projection)
 
 
 def _milliseconds(time: float | None) -> str:
@@ -114,10 +102,10 @@ def _held_out(card: Card, folder: Path) -> lines.Result | None:
     return result
 
 
-def _measured(result: lines.Result | None) -> TableCell:
+def _measured(result: lines.Result | None) -> Cell:
     if result is None:
-        return TableCell("–", None)
-    return TableCell(result.text, result.value + (result.measure == "accuracy"), result.data)
+        return UNKNOWN
+    return Cell(f"{result.text} ({result.data})", result.value + (result.measure == "accuracy"))
 
 
 def unmeasured(cards: Mapping[str, Card]) -> list[str]:

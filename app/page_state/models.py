@@ -8,8 +8,18 @@ from typing import Self
 
 from app.page_state.codec import PageState, parameter
 
-COLUMNS = ("title", "task", "data", "score", "paper", "size", "time")
+COLUMNS = {
+    "title": "Model",
+    "task": "Task",
+    "score": "Measured",
+    "paper": "In the paper",
+    "size": "Parameters",
+    "time": "Explains in",
+    "data": "Trained on",
+}
 """Columns of the table of all models, by their names in a link."""
+TEXTS = ("title", "task", "data")
+"""The columns of words."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +30,11 @@ class ModelsState(PageState):
     page = "models"
     model: str | None = parameter(None)
     sort: str | None = parameter(None, lambda text: text if text.removeprefix("-") in COLUMNS else None)
+
+    def sorted_by(self, column: str) -> Self:
+        """A copy sorted by a column; a second click turns it round."""
+        first, second = (column, f"-{column}") if column in (*TEXTS, "time") else (f"-{column}", column)
+        return replace(self, sort=second if self.sort == first else first)
 
     def suited(self, models: Mapping[str, str]) -> Self:
         return self if self.model in models else replace(self, model=None)

@@ -9,16 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
-from app import charts, components, page_style
-from app.components import Frame
-from app.model_choice import Card, Listed, explains_texts, is_external, offered, reads_pairs, shows
+from app import charts, page_style
+from app.model_choice import Card, Listed, explains_texts, is_external, offered, reads_pairs, shows, titles
 from app.models import card as lines
 from app.models import guest, sizes, table
-from app.page_state.models import COLUMNS, ModelsState
+from app.page_state.models import COLUMNS, TEXTS, ModelsState
 from app.page_state.session import PageSession
+from app.page_state.widgets import choice
 from core.card import CardAlignment
 from core.checkpoint import available
 from core.evaluation import alignment_table, faithfulness_table, people_table, sweeps
@@ -59,8 +60,15 @@ _STYLE = """<style>
 </style>"""
 
 
-KEY = "table of all models"
-"""Key of the component that draws the table."""
+_WIDTHS = (180, 100, 130, 130, 120, 90, 195)
+"""Pixels of the table's columns at normal size."""
+_SORTS = {
+    sign + column: title + order
+    for column, title in COLUMNS.items()
+    for sign, order in (("", ""), ("-", ", descending"))
+}
+_ROW = 61
+"""Height of a row in pixels at normal size. Streamlit does not wrap text in rows up to 60."""
 
 PAGE = PageSession(ModelsState)
 
@@ -72,8 +80,12 @@ def main() -> None:
     broken = [f"Not shown: {model.problem}." for model in models.values() if model.card is None]
     PAGE.open(dict.fromkeys(cards, ""))
     page_style.apply(PAGE)
-    components.load()
     st.html(_STYLE)
+    with st.sidebar:
+        names = {name: title for name, title in titles(models).items() if name in cards}
+        choice(PAGE, "model", "Card of", names, opens=True)
+        if PAGE.state.model is None:
+            choice(PAGE, "sort", "Sort by", _SORTS, opens=True)
     PAGE.write_link()
     if not cards:
         page_style.notice(broken)
@@ -119,25 +131,42 @@ def _shown_on(name: str, card: Card) -> None:
 def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
     """All models by task, and then, where this server has not timed them yet, how long each takes to explain."""
     tasks = list(dict.fromkeys(str(card["task"]) for card in cards.values()))
-    rows = []
+    rows, shown = {}, titles(models)
     for name in sorted(cards, key=lambda name: tasks.index(str(cards[name]["task"]))):
         try:
-            rows.append(table.row(name, cards[name], models[name].folder))
+            rows[name] = table.row(name, shown[name], cards[name], models[name].folder)
         except Exception as error:  # a person's card may hold anything
             page_style.notice([f"Not shown: the card of {name} cannot be read to its end ({error})."])
-    about = (
-        "Measured on the data sets’ dev parts here; a paper’s number is on its own test set, with its training data."
-    )
+    names = table.ordered(rows, PAGE.state.sort)
+    key = f"models {PAGE.state.sort} {PAGE.state.projector}"  # another order is another table
+
+    def picked() -> None:
+        PAGE.touch()
+        selected = st.session_state[key].selection
+        for column in selected.columns:
+            PAGE.set(PAGE.state.sorted_by(column))
+        for place, _ in selected.cells:
+            PAGE.set(replace(PAGE.state, model=names[place]))
+
     missing = table.unmeasured(cards)
     timing = " It is being timed …" if missing else ""
-    components.draw(
-        "models",
-        table.Table(tuple(rows)),
-        Frame((about, f"“Explains in”: one example, on this machine.{timing}"), projector=PAGE.state.projector),
-        key=KEY,
-        on_selection_change=_picked,
-        id="all",
-        sort=PAGE.state.sort,
+    page_style.heading(f"All {len(names)} models")
+    page_style.note("Click a row to open its card; click a column name to sort.")
+    scale = page_style.enlarged(PAGE.state.projector)
+    st.dataframe(
+        pd.DataFrame([{column: rows[name][column].text for column in COLUMNS} for name in names]),
+        key=key,
+        height="content",
+        row_height=round(_ROW * scale),
+        hide_index=True,
+        column_config=_columns(scale),
+        on_select=picked,
+        selection_mode=["single-cell", "single-column"],
+        alt="All models",
+    )
+    page_style.note(
+        "Measured on the data sets’ dev parts here; a paper’s number is on its own test set, with its training data. "
+        f"“Explains in”: one example, on this machine.{timing}"
     )
     points = sizes.sizes(cards, {name: model.folder for name, model in models.items()})
     if len(points) > 1:
@@ -151,15 +180,18 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
         st.rerun()
 
 
-def _picked() -> None:
-    """The browser's order of the table, and the card to open."""
-    picked = components.picked(PAGE, KEY)
-    sort = picked.get("sort")
-    state = replace(PAGE.state, model=None, sort=sort if sort and sort.removeprefix("-") in COLUMNS else None)
-    if picked.get("open") in PAGE.models:
-        PAGE.set(replace(state, model=picked["open"]))
-    else:
-        PAGE.change(sort=state.sort)
+def _columns(scale: float) -> dict[str, Any]:
+    """Their names, with an arrow where the table is sorted, and widths."""
+    sort = PAGE.state.sort or ""
+    arrows = {sort.removeprefix("-"): " ↓", sort: " ↑"}
+    return {
+        name: st.column_config.TextColumn(
+            title + arrows.get(name, ""),
+            width=round(scale * width),
+            alignment="left" if name in TEXTS else "right",
+        )
+        for (name, title), width in zip(COLUMNS.items(), _WIDTHS, strict=True)
+    }
 
 
 def _card(name: str, card: Card, folder: Path) -> None:

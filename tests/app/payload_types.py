@@ -18,7 +18,6 @@ from app.desk.row_effects import RowEffects
 from app.explore.pairs_tried import Tried
 from app.filter_map.figure import MapText, OwnTexts
 from app.lessons.drawing import DrawnLesson
-from app.models.table import Table
 from app.panels import Drawing
 from app.panels.phrase_selection import ComparedModels, Phrases
 from core.evidence import Explanation
@@ -30,7 +29,6 @@ VIEWS = {
     "compare": (Compared, Frame),
     "lesson": (DrawnLesson, Frame),
     "filterMap": (MapText, OwnTexts, Frame),
-    "models": (Table, Frame),
     "rowEffects": (RowEffects, Frame),
 }
 """The ``data`` type of each view, apart from the values that its page sends without a redraw."""

@@ -27,7 +27,7 @@ PAGES = {
     "/error-desk?view=scores&DESK": "[data-testid=stVegaLiteChart] svg",
     "/error-desk?view=tags&DESK": "[data-testid=stVegaLiteChart], [data-testid=stDataFrame]",
     "/error-desk": "[data-testid=stFileUploader]",
-    "/models": "table.models tbody tr",
+    "/models": "[data-testid=stDataFrame] .dvn-scroller",
     "/models?model=sick-phrases-kmin": ".pl-card table",
 }
 """An address of each page, with a sign that it is drawn. DESK stands for the run of the server's Error desk."""
@@ -120,11 +120,12 @@ def test_on_a_phone_the_menu_goes_with_a_choice_and_back_leaves_a_card(open_page
     expect(menu).to_have_attribute("data-collapsed", "false")
     page.get_by_role("link", name="Models").tap()
     expect(menu).to_have_attribute("data-collapsed", "true")
-    page.locator("table.models .open").first.tap()
+    settled(page)
+    page.locator("[data-testid=stDataFrame] .dvn-scroller").tap(position={"x": 60, "y": 60})
     page.wait_for_url(re.compile("model="))
     expect(page.locator(".pl-card h2")).to_be_visible()
     page.go_back()
-    expect(page.locator("table.models tbody tr").first).to_be_visible()
+    expect(page.locator("[data-testid=stDataFrame] .dvn-scroller")).to_be_visible()
 
 
 LOOKS = """(target) => {
@@ -206,15 +207,16 @@ def test_all_pages_work_with_only_the_keyboard_and_show_the_focus(open_page):
     press("Escape")
     leave_for("Filter map", ".pl-list")
     reach(page.get_by_role("button", name="Save the filter map as SVG"))
-    leave_for("Models", "table.models tbody tr")
-    reach(page.locator("table.models .open").nth(1))
+    leave_for("Models", "[data-testid=stDataFrame] .dvn-scroller")
+    reach(page.get_by_label("Card of"))
+    page.keyboard.type("Test two-sided")
     page.keyboard.press("Enter")
     page.locator(".pl-card h2").wait_for()
     page.wait_for_url(re.compile(r"/models\?.*model="))
     reach(page.get_by_role("link", name="Explore").last)
     page.go_back()
     expect(page.locator(".pl-card")).to_have_count(0)
-    page.locator("table.models").wait_for()
+    page.locator("[data-testid=stDataFrame] .dvn-scroller").wait_for()
     leave_for("Explore", ".verdict .said")
     expect(words).to_have_count(7)
     assert unmarked - {None} == set()

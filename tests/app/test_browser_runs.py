@@ -68,7 +68,7 @@ def test_after_enter_in_a_box_the_page_runs_once_as_a_fragment_and_the_menu_stay
 @pytest.mark.parametrize("name", ["", "compare"])
 def test_scripts_are_silent_between_a_click_in_the_menu_and_the_new_page(open_page, name):
     """A script that still spoke would make the server stay, or draw the new page upon the old one."""
-    page = open_page("/models", wait="table.models tbody tr")
+    page = open_page("/models", wait="[data-testid=stDataFrame] .dvn-scroller")
     wire = Wire(page)
     for time in range(2):
         asked = {"model": "test-light", "second": f"{PAIR['second']} {time}", "first": PAIR["first"], "believed": "on"}
@@ -88,10 +88,10 @@ def test_scripts_are_silent_between_a_click_in_the_menu_and_the_new_page(open_pa
                  drawn.dispatchEvent(new MouseEvent("click", { bubbles: true, composed: true }));
                }"""
         )
-        expect(page.locator("table.models tbody tr").first).to_be_visible()
+        expect(page.locator("[data-testid=stDataFrame] .dvn-scroller")).to_be_visible()
         page.wait_for_url(re.compile("/models"))
         come_to_rest(page)
-        expect(page.locator("table.models")).to_be_visible()
+        expect(page.locator("[data-testid=stDataFrame] .dvn-scroller")).to_be_visible()
         expect(page.locator(".verdict, .compared, [data-testid=stException]")).to_have_count(0)
         since_the_click = wire.asked[wire.asked.index("") :]
         assert not any(since_the_click), "a script has spoken of the page that was left"

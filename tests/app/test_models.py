@@ -10,38 +10,38 @@ import pytest
 
 from app.models import card, sizes
 from app.models import table as model_table
+from app.page_state.models import ModelsState
 from core.checkpoint import PRETRAINED, load, read_card
 from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
 from tests.app.made_up_models import ALIGNMENT
-from tests.app.pages import components, open_view
+from tests.app.pages import open_view
 
 
 def models(**link):
-    """The page, and all that it shows as HTML; the table of all models as the browser is given it."""
+    """The page, and all that it shows as HTML."""
     app = open_view("models", **link)
     assert not app.exception
-    return app, "".join([*(h.proto.body for h in app.get("html")), json.dumps(components(app), ensure_ascii=False)])
+    return app, "".join(h.proto.body for h in app.get("html"))
 
 
 def rows(app):
-    """The table's rows by model: each cell's text."""
-    data = next(data for data in components(app) if "models" in data)
-    return {one["name"]: {column: cell["text"] for column, cell in one["cells"].items()} for one in data["models"]}
+    """The table's rows by the models' titles: each cell's text."""
+    return {row["title"]: row for row in app.dataframe[0].value.to_dict("records")}
 
 
 def test_every_card_is_shown_as_text_and_broken_ones_get_one_sentence_each():
     app, page = models()
-    assert rows(app)["test-light"] | {"time": ""} == {
-        "title": "Test light",
+    assert rows(app)["Test light (test-light)"] | {"time": ""} == {
+        "title": "Test light (test-light)",
         "task": "entailment",
         "data": "none",
-        "score": "50.0\u00a0%",
+        "score": "50.0\u00a0% (SNLI dev)",
         "paper": "–",
-        "size": "627",
+        "size": "627 + 204 word projection",
         "time": "",
     }
-    assert rows(app)["test-other"]["title"] == "**Other** <b>:smile:</b>"
+    assert "**Other** <b>:smile:</b>" in rows(app)
     assert page.count('class="pl-notice"') == 2
     assert "test-foreign" in page
     assert "test-no-json" in page
@@ -62,15 +62,17 @@ def test_a_card_begins_with_what_the_model_is_how_good_and_what_for():
 def test_all_models_are_timed_and_one_that_cannot_be_used_has_no_time():
     app, _ = models()
     shown = rows(app)
-    assert all(re.fullmatch(r"[\d.]+ ms", shown[name]["time"]) for name in ("test-light", "test-te", "test-topics"))
-    assert shown["test-truncated"]["time"] == "–"
-    assert shown["nli-attconv-light"]["paper"] == "86.3\u00a0%"
-    assert shown["wikiqa-phrases-kmax"]["score"].startswith("MAP ")
+    assert all(
+        re.fullmatch(r"[\d.]+ ms", shown[title]["time"]) for title in ("Test light (test-light)", "Test one way")
+    )
+    assert shown["Test light (test-truncated)"]["time"] == "–"
+    assert shown["AttConv light"]["paper"] == "86.3\u00a0% (SNLI test)"
+    assert shown["GRU k-max-max, WikiQA"]["score"].startswith("MAP ")
 
 
 def test_an_untimed_model_is_labelled_as_such(checkpoints):
     card = read_card(checkpoints / "test-light") | {"sha256": "never timed"}
-    assert model_table.row("test-light", card, checkpoints / "test-light").cells["time"].text == "…"
+    assert model_table.row("test-light", "Test light", card, checkpoints / "test-light")["time"].text == "…"
 
 
 @pytest.mark.parametrize(
@@ -90,21 +92,35 @@ def test_a_card_leads_to_the_pages_that_show_the_model(name, pages):
 
 
 def test_the_score_of_a_best_seed_or_of_data_that_was_trained_on_gives_way_to_the_mean_of_runs():
-    app, _ = models()
-    cells = {one["name"]: one["cells"]["score"] for one in next(d for d in components(app) if "models" in d)["models"]}
-    assert re.fullmatch(r"MAP 0\.\d{4} ± 0\.\d{4}", cells["as-adaqa"]["text"])
+    def score(name):
+        return model_table.row(name, name, read_card(PRETRAINED / name), PRETRAINED / name)["score"].text
+
+    assert re.match(r"MAP 0\.\d{4} ± 0\.\d{4} ", score("as-adaqa"))
     names = ("as-adaqa", "as-adaqa-att", "wikiqa-phrases-kmax", "sick-phrases-kmin")
-    notes = [re.fullmatch(r"(\w+ \w+), \d (folds|seeds)", cells[name]["note"])[1] for name in names]
-    assert notes == ["WikiQA dev"] * 3 + ["SICK trial"]
-    assert cells["nli-two-sided"]["note"] == "SNLI dev"
-    assert not any("trained on" in cell["note"] for cell in cells.values())
+    sets = [re.search(r"\((\w+ \w+), \d (folds|seeds)\)$", score(name))[1] for name in names]
+    assert sets == ["WikiQA dev"] * 3 + ["SICK trial"]
+    assert score("nli-two-sided").endswith("% (SNLI dev)")
+
+
+def test_a_click_on_a_columns_name_sorts_by_it_and_what_is_not_known_comes_last():
+    cells = {
+        name: {"size": model_table.Cell(name, size), "title": model_table.Cell(name, name)}
+        for name, size in {"b": 2, "a": 1, "none": None}.items()
+    }
+    state = ModelsState().sorted_by("size")
+    assert (state.sort, model_table.ordered(cells, state.sort)) == ("-size", ["b", "a", "none"])
+    state = state.sorted_by("size")
+    assert (state.sort, model_table.ordered(cells, state.sort)) == ("size", ["a", "b", "none"])
+    state = state.sorted_by("title")
+    assert (state.sort, model_table.ordered(cells, state.sort)) == ("title", ["a", "b", "none"])
+    assert model_table.ordered(cells, None) == ["b", "a", "none"]
 
 
 def test_a_wrong_link_to_a_card_gets_a_sentence_and_the_table():
     app, page = models(model="gone", sort="colour")
     assert "Model “gone” isn’t available on this page." in page
     assert "the page is shown without them: sort." in page
-    assert "test-light" in rows(app)
+    assert "Test light (test-light)" in rows(app)
 
 
 def test_sections_are_shown_with_their_paper_and_parameters_in_thousands():
@@ -217,9 +233,9 @@ def test_a_bad_card_only_hides_its_own_model(checkpoints, tmp_path, monkeypatch)
         shutil.copytree(checkpoints / good, tmp_path / good)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
-    _, shown = models()
+    app, shown = models()
     assert all(name in shown for name in ("bad-depth", "bad-words", "bad-architecture", "bad-results"))
-    assert all(title in shown for title in ("Test light", "Test entailment phrases", "Test topics"))
+    assert {"Test light (test-light)", "Test entailment phrases", "Test topics"} <= rows(app).keys()
     for view in ("phrases", "filter_map"):
         assert not open_view(view).exception, view
     app = open_view("explore")

@@ -72,7 +72,7 @@ VALUES = {
     "rows": st.sampled_from(ROWS),
     "file": CHECKSUMS,
     "models": st.lists(CHECKSUMS, min_size=1, max_size=4).map(tuple),
-    "sort": st.sampled_from(COLUMNS),
+    "sort": st.sampled_from([*COLUMNS]),
     "row": TYPED,
     "of": st.integers(1, 4),
     "way": st.just("taken-away"),

@@ -8,7 +8,8 @@ function shares(column) {
 }
 
 // A map with the `values` of its cells, and both ends of their scale. That of weights in an external model is made
-// for the words: special tokens often have most of the weight, and all words would be dark beside them.
+// for the words: special tokens often have most of the weight, and all words would be dark beside them. A map that is
+// compared with others comes with the `high` of all.
 export function withValues(attention) {
   const { weights, scores, none, show, of, units } = attention;
   let [values, last] = show === "score" ? [scores, none?.scores] : [weights, none?.weights];
@@ -26,6 +27,6 @@ export function withValues(attention) {
     values,
     none: none && { ...none, values: last },
     low,
-    high: signed ? Math.max(end(Math.max), low + 1e-9) : scaleEnd(known, 1),
+    high: attention.high ?? (signed ? Math.max(end(Math.max), low + 1e-9) : scaleEnd(known, 1)),
   };
 }

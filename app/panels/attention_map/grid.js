@@ -1,7 +1,7 @@
 // Squares with words along both edges: how large they are, where each stands, and how they are drawn. A long pair scrolls
 // inside its frame, whose edges stay.
 
-import { scaleColour } from "../../components/colours.js";
+import { weightLook } from "../../components/colours.js";
 import { directionOf, html, shorten, svg, the } from "../../components/elements.js";
 
 const CELL = { most: 36, least: 17 };
@@ -201,9 +201,14 @@ export class WordGrid {
     );
   }
 
-  colour(value) {
+  // The ground of a cell, and the ink of what is written on it.
+  look(value) {
     const { low, high } = this.attention;
-    return scaleColour((value - low) / (high - low));
+    return weightLook((value - low) / (high - low));
+  }
+
+  colour(value) {
+    return this.look(value).ground;
   }
 
   cellRows() {
@@ -236,9 +241,29 @@ export class WordGrid {
     );
   }
 
-  // What is written into the cells.
-  numbers() {
+  /**
+   * What is written into a cell with this value.
+   * @param {number | null} value
+   * @returns {string | null}
+   */
+  written(value) /* eslint-disable-line no-unused-vars */ {
     return null;
+  }
+
+  // How large the numbers in the cells are.
+  get digits() {
+    return Math.min(12, 0.5 * this.cell) * this.view.type;
+  }
+
+  numbers() {
+    const text = (i, j) => {
+      const value = this.number("values", i, j);
+      const written = this.written(value);
+      const place = { x: this.x(j) + this.cell / 2, y: (i + 0.5) * this.cell };
+      return written && svg("text", { ...place, style: `fill:${this.look(value ?? 0).ink}` }, written);
+    };
+    const texts = this.rows.map((_, i) => this.places.map((j) => text(i, j)));
+    return svg("g.numbers", { "aria-hidden": "true", "font-size": this.digits }, texts);
   }
 
   // Below the cells, the number of each line over the width of its words.

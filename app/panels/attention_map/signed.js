@@ -1,7 +1,7 @@
 // A matrix of signed numbers on a diverging scale around zero.
 
 import { differenceLook } from "../../components/colours.js";
-import { signed, svg } from "../../components/elements.js";
+import { signed } from "../../components/elements.js";
 import { MatrixPanel } from "./panel.js";
 
 const WRITTEN = 26; // pixels of a cell that has room for a number
@@ -19,29 +19,20 @@ export class SignedMatrix extends MatrixPanel {
     return differenceLook(Math.max(-1, Math.min(1, value / this.attention.high)));
   }
 
-  colour(value) {
-    return this.look(value).ground;
-  }
-
   // A number as it stands in a cell.
-  written(value) {
+  short(value) {
     return signed(value, this.attention.high < 1 ? 2 : 1);
   }
 
-  // Signs and numbers of the cells that do something.
-  numbers() {
-    const { cell } = this;
-    const written = this.rows.flatMap((_, i) =>
-      this.places.map((j) => {
-        const value = this.number("values", i, j);
-        const [x, y] = [this.x(j) + cell / 2, (i + 0.5) * cell];
-        if (value === null) return svg("text.uncut", { x, y }, "·");
-        if (Math.abs(value) < WORTH * this.attention.high || this.attention.high < 1e-6) return null;
-        const text = cell >= WRITTEN ? this.written(value) : value < 0 ? "\u2212" : "+";
-        return svg("text", { x, y, style: `fill:${this.look(value).ink}` }, text);
-      }),
-    );
-    const size = Math.min(13, Math.max(9, cell * 0.36)) * (this.view.type > 1 ? 1.3 : 1);
-    return svg("g.numbers", { "font-size": size, "aria-hidden": "true" }, written);
+  // The sign or the number of a cell that does something.
+  written(value) {
+    if (value === null) return "·";
+    const { high } = this.attention;
+    if (Math.abs(value) < WORTH * high || high < 1e-6) return null;
+    return this.cell >= WRITTEN ? this.short(value) : value < 0 ? "\u2212" : "+";
+  }
+
+  get digits() {
+    return Math.min(13, Math.max(9, this.cell * 0.36)) * (this.view.type > 1 ? 1.3 : 1);
   }
 }

@@ -56,7 +56,7 @@ class ShareMatrix extends SignedMatrix {
     return `The cells, in hundredths, add up to ${digits(total)}, the similarity ${digits(score)} less the reference terms ${digits(reference)}; residual ${signed(residual, 4)}, ${passes.toLocaleString("en")} passes.`;
   }
 
-  written(value) {
+  short(value) {
     return signed(100 * value, 1);
   }
 
