@@ -145,6 +145,8 @@ def _card(file: Path, *changed: int) -> Card | str:
     return cast(Card, {name: value for name, value in card.items() if value is not None})
 
 
+# Whoever needs a model first may need no gradients; others share it, and may.
+@torch.inference_mode(False)
 def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
     """Read and check a checkpoint folder: card, architecture, shapes, checksum and word table, in this order.
     ``class_names`` replace an external model's class names, in the order of the logits.

@@ -33,6 +33,12 @@ def test_save_load_same_answer(checkpoint):
     assert again.card["parameters"] == count_parameters(again.model)
 
 
+def test_a_model_that_was_loaded_during_inference_has_gradients(checkpoint):
+    with torch.inference_mode():
+        loaded = load(checkpoint.folder)
+    assert not any(parameter.is_inference() for parameter in loaded.model.parameters())
+
+
 def test_values_that_float16_represents_are_stored_in_float16(checkpoint, tmp_path):
     exact, rounded = checkpoint.model.state_dict(), copy.deepcopy(checkpoint.model)
     save(tmp_path / "exact", checkpoint.model, checkpoint.card, checkpoint.words)
