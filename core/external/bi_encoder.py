@@ -131,7 +131,7 @@ def pair_features(u: Tensor, v: Tensor) -> Tensor:
 
 
 def head_of(folder: Path, card: Card) -> nn.Linear | None:
-    """The classifier that `python -m trainers head` trained; None where there is none. Raises CheckpointError."""
+    """The classifier of both vectors that an earlier version trained, if there is one. Raises CheckpointError."""
     if not card["config"]["trained"]:
         return None
     try:
@@ -140,5 +140,5 @@ def head_of(folder: Path, card: Card) -> nn.Linear | None:
         head.load_state_dict(weights)
     except Exception as error:
         reason = str(error).split("\n")[0][:120]
-        raise CheckpointError(f"{called(folder)}/{HEAD} cannot be used ({reason}): train it again") from error
+        raise CheckpointError(f"{called(folder)}/{HEAD} cannot be used ({reason}): remove it") from error
     return head

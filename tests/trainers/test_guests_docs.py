@@ -113,7 +113,6 @@ def test_the_commands_of_the_page(there, monkeypatch, capsys):
     assert "What each word of the hypothesis does" in why and "passes" in why
     assert "Where each word of question 2 looks in question 1" in out["core explain --model cosines:Cosines"]
     assert "(cosines, no attention)" in out["core explain --model models/my-minilm"]
-    assert "trained on 30 rows" in out["trainers head models/my-minilm pairs.jsonl --dev pairs.jsonl"]
     assert "my-roberta" in out["core models"] and "my-minilm" in out["core models"]
 
 
