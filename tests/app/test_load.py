@@ -1,26 +1,19 @@
 """Visitors without a browser, as the benchmark of load has them, on a real server."""
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import psutil
 import pytest
 
 from core.checkpoint import load_named
 from core.errors import RunError
-from trainers.bench.app import Phase, TimedVerdict, Visitor, pairs, phase
-
-
-def run(coroutine):
-    """The coroutine's result, from a separate thread: other tests' browser occupies this thread's event loop."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
+from trainers.bench.visitors import Phase, TimedVerdict, Visitor, pairs, phase
 
 
 def test_simultaneous_visitors_get_the_same_answers_as_a_single_one(server):
     """Each of three opens two pairs, as fast as they are answered."""
     process = next(one.pid for one in psutil.net_connections("tcp") if one.laddr and one.laddr.port == port(server))
-    own = run(phase(server, "test-light", 3, 2, pairs(), every=0, process=psutil.Process(process)))
+    own = phase(server, "test-light", 3, 2, pairs(), every=0, process=psutil.Process(process))
     assert own.errors == [] and own.apart < 1e-6
     assert len(own.seconds) == 6 and 0 < max(own.seconds) < 60
     assert len(own.effects) == 6 and 0 < max(own.effects) < 60
@@ -40,17 +33,13 @@ def test_a_wrong_answer_is_an_error(checkpoints):
 
 
 def test_a_missing_app_is_reported():
-    own = run(phase("http://127.0.0.1:9", "test-light", 2, 1, pairs(), every=0))
+    own = phase("http://127.0.0.1:9", "test-light", 2, 1, pairs(), every=0)
     assert len(own.errors) == 2 and "check that the app runs there" in own.errors[0]
 
 
 def test_a_server_that_stops_answering_is_reported(server):
-    async def wait():
-        async with Visitor(server, patience=0.01) as visitor:
-            await visitor.open(model="test-light", first="a dog", second="a cat")
-
-    with pytest.raises(RunError, match="did not answer"):
-        run(wait())
+    with closing(Visitor(server, patience=0.01)) as visitor, pytest.raises(RunError, match="did not answer"):
+        visitor.open(model="test-light", first="a dog", second="a cat")
 
 
 def test_many_pairs_are_all_different():

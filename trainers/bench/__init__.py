@@ -34,7 +34,7 @@ import torch
 from core.errors import RunError
 from core.files import check_writable, json_text, write_whole
 from core.json_types import JsonObject
-from trainers.bench import api, app, models
+from trainers.bench import app, models, visitors
 from trainers.bench.models import Measurement, Unmeasured
 from trainers.card import device_name
 from trainers.tables import text
@@ -45,9 +45,9 @@ MEASUREMENTS: dict[str, Callable[[bool], Sequence[Measurement]]] = {
     "effects": models.effects,
     "training": models.training,
     "streaming": models.streaming,
-    "load": app.load,
+    "load": visitors.load,
     "first-page": app.first_page,
-    "api": api.shared,
+    "api": visitors.shared,
     "desk": app.desk,
 }
 """The function of each measurement; its argument True reduces the repetitions."""
