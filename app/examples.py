@@ -10,7 +10,7 @@ from core.card import Card
 
 
 @dataclass(frozen=True)
-class Example:
+class ExampleTexts:
     """A pair, or several, in the data set's order (premise, hypothesis). ``slug`` names it in a link, ``kind`` the
     models that it is for (see :func:`kind_of`): the first of a kind is what its models open with. ``model``: the
     checkpoint that its title is about, where it is about one; ``gold``: its label in the data set ``source``, where it
@@ -41,8 +41,8 @@ ENTAILMENT = "entailment"
 """The example kind for pair models whose task has no examples."""
 
 
-def _pair(slug: str, title: str, pair: Pair, *, kind: str = ENTAILMENT, **known: str) -> Example:
-    return Example(slug, title, kind, (pair,), **known)
+def _pair(slug: str, title: str, pair: Pair, *, kind: str = ENTAILMENT, **known: str) -> ExampleTexts:
+    return ExampleTexts(slug, title, kind, (pair,), **known)
 
 
 _SICK: dict[str, str] = {"source": "SICK"}
@@ -87,7 +87,7 @@ _REVIEWS = {"kind": "reviews"}
 _ANSWERS = {"kind": "answers", "model": "wikiqa-phrases-kmax"}
 _PARAPHRASE = Pair("How can I lose weight fast?", "What is the best way to lose weight quickly?")
 
-EXAMPLES: tuple[Example, ...] = (
+EXAMPLES: tuple[ExampleTexts, ...] = (
     _pair("playing-outdoors", "Said in other words", _OUTDOORS, gold="entailment", **_SICK),
     _pair("firefighters", "Firefighters: another story (AttConv, table 2)", _FIREFIGHTERS, gold="neutral"),
     _pair("figure-6", "Dog and Frisbee (AttConv, figure 6)", _FRISBEE, gold="neutral"),
@@ -113,7 +113,7 @@ EXAMPLES: tuple[Example, ...] = (
 )
 """Examples on the page Explore. Gold labels without a source are ours."""
 
-PHRASE_EXAMPLES: tuple[Example, ...] = (
+PHRASE_EXAMPLES: tuple[ExampleTexts, ...] = (
     _pair("entailed", "Entailed (Yin 2017, figure 1)", _OUTDOORS, model="te-phrases-kmin", gold="entailment", **_SICK),
     _pair(
         "not-entailed",
@@ -148,8 +148,8 @@ def _singles(*texts: str) -> tuple[Pair, ...]:
     return tuple(map(Pair, texts))
 
 
-MAP_EXAMPLES: tuple[Example, ...] = (
-    Example(
+MAP_EXAMPLES: tuple[ExampleTexts, ...] = (
+    ExampleTexts(
         "album-film-river",
         "An album, a film, a river",
         "topics",
@@ -164,7 +164,7 @@ MAP_EXAMPLES: tuple[Example, ...] = (
             Pair("Ann Lee (born 1975) is a retired footballer who played for the national team"),
         ),
     ),
-    Example(
+    ExampleTexts(
         "four-topics",
         "Four topics",
         "topics",
@@ -175,7 +175,7 @@ MAP_EXAMPLES: tuple[Example, ...] = (
             "The Last Harbour is a 1956 British drama film directed by Peter Hall",
         ),
     ),
-    Example(
+    ExampleTexts(
         "beetles",
         "Two meanings of a word",
         "topics",
@@ -184,7 +184,7 @@ MAP_EXAMPLES: tuple[Example, ...] = (
             "The beetle is a small insect that is found in the forests of Brazil",
         ),
     ),
-    Example(
+    ExampleTexts(
         "masterpiece",
         "One word changes",
         "reviews",
@@ -195,7 +195,7 @@ MAP_EXAMPLES: tuple[Example, ...] = (
             ),
         ),
     ),
-    Example(
+    ExampleTexts(
         "not-wonderful",
         f"One word of negation: {FAILS}",
         "reviews",
@@ -206,7 +206,7 @@ MAP_EXAMPLES: tuple[Example, ...] = (
             ),
         ),
     ),
-    Example(
+    ExampleTexts(
         "three-reviews",
         "Praise, blame and both",
         "reviews",
@@ -216,15 +216,15 @@ MAP_EXAMPLES: tuple[Example, ...] = (
             "The actors are wonderful but the plot is dull",
         ),
     ),
-    Example(
+    ExampleTexts(
         "where-when",
         "Where becomes when",
         "answers",
         (replace(_BUILT, earlier=(("where was the Eiffel Tower built", _BUILT.second),)),),
     ),
-    Example("one-question", "One question, two candidates", "answers", (_ANSWER, _NO_ANSWER)),
-    Example("same-question", "Two questions that ask the same", "paraphrases", (_PARAPHRASE,)),
-    Example(
+    ExampleTexts("one-question", "One question, two candidates", "answers", (_ANSWER, _NO_ANSWER)),
+    ExampleTexts("same-question", "Two questions that ask the same", "paraphrases", (_PARAPHRASE,)),
+    ExampleTexts(
         "weight",
         f"The same question, and another: {FAILS}",
         "paraphrases",
@@ -248,18 +248,18 @@ def kind_of(card: Card) -> str:
     return "reviews" if labels & {"pos", "positive", "very positive"} or labels == _SST5 else "topics"
 
 
-def suiting(kind: str | None, examples: Sequence[Example]) -> list[Example]:
+def suiting(kind: str | None, examples: Sequence[ExampleTexts]) -> list[ExampleTexts]:
     """The examples for one kind of model; none for None."""
     return [example for example in examples if example.kind == kind]
 
 
-def shown_with(example: Example, models: Mapping[str, str], present: str | None = None) -> str | None:
+def shown_with(example: ExampleTexts, models: Mapping[str, str], present: str | None = None) -> str | None:
     """The model for an example: the one the example names, else ``present`` if it has the example's kind, else the
     first model of that kind, else None. ``models``: the example kind of each available model."""
     suited = [name for name, kind in models.items() if kind == example.kind]
     return next((name for name in (example.model, present, *suited[:1]) if name in suited), None)
 
 
-def example_of(texts: Sequence[Pair], examples: Sequence[Example]) -> Example | None:
+def example_of(texts: Sequence[Pair], examples: Sequence[ExampleTexts]) -> ExampleTexts | None:
     """The example that holds exactly these texts, or None."""
     return next((example for example in examples if example.texts == tuple(texts)), None)

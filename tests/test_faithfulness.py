@@ -14,7 +14,7 @@ from core.effects.faithfulness import erase, erased, faithfulness, moved, own_ma
 from core.effects.pointing import (
     Game,
     Item,
-    Score,
+    PointingScore,
     natural_items,
     only_difference,
     play,
@@ -167,7 +167,7 @@ def test_a_game_by_hand():
 def test_taken_away_is_compared_with_each_way_item_by_item():
     points = {"taken-away": [1, 1, 1, 0], "dropped": [1, 0, 1, 0], "least-attended": [1, 1], "rule": [1, 1, 1, 0]}
     points["zeroed"] = [1, 1, 1, 1]  # a method of earlier versions
-    game = Game({way: Score(sum(of), len(of), of) for way, of in points.items()}, {})
+    game = Game({way: PointingScore(sum(of), len(of), of) for way, of in points.items()}, {})
     beyond = game.beyond()
     assert beyond["dropped"][0] == 0.25
     low, high = beyond["dropped"][1]

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from app import login
-from app.api.executor import Compute, Event, Executor, sentence
+from app.api.executor import Compute, Executor, Update, sentence
 from core.errors import UserError
 from core.json_types import JsonObject
 
@@ -103,44 +103,44 @@ async def _body(request: Request) -> JsonObject:
 
 
 class AnswerStream:
-    """A response of one JSON line per event, with the HTTP status of the first event. The computation is cancelled as
+    """A response of one JSON line per update, with the HTTP status of the first update. The computation is cancelled as
     soon as the client closes the connection."""
 
     def __init__(self, key: Hashable, compute: Compute, client: str) -> None:
         self._key, self._compute, self._client = key, compute, client
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        loop, events = asyncio.get_running_loop(), asyncio.Queue[Event | None]()
+        loop, updates = asyncio.get_running_loop(), asyncio.Queue[Update | None]()
 
-        def tell(event: Event | None) -> None:
+        def tell(update: Update | None) -> None:
             with contextlib.suppress(RuntimeError):  # the server is shutting down
-                loop.call_soon_threadsafe(events.put_nowait, event)
+                loop.call_soon_threadsafe(updates.put_nowait, update)
 
         leave = EXECUTOR.ask(self._key, self._compute, self._client, tell)
-        listening = asyncio.create_task(_until_closed(receive, events))
+        listening = asyncio.create_task(_until_closed(receive, updates))
         try:
-            event = await events.get()
-            if event is not None:
+            update = await updates.get()
+            if update is not None:
                 headers = {"Content-Type": "application/x-ndjson", **HEADERS}
                 raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-                await send({"type": "http.response.start", "status": event.status, "headers": raw})
-            while event is not None:
-                await send({"type": "http.response.body", "body": line_of(event), "more_body": not event.last})
-                event = None if event.last else await events.get()
+                await send({"type": "http.response.start", "status": update.status, "headers": raw})
+            while update is not None:
+                await send({"type": "http.response.body", "body": line_of(update), "more_body": not update.last})
+                update = None if update.last else await updates.get()
         finally:
             leave()
             listening.cancel()
 
 
-async def _until_closed(receive: Receive, events: asyncio.Queue[Event | None]) -> None:
+async def _until_closed(receive: Receive, updates: asyncio.Queue[Update | None]) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    events.put_nowait(None)
+    updates.put_nowait(None)
 
 
-def line_of(event: Event) -> bytes:
-    """An event as a line of JSON."""
-    if event.answer:
-        return b'{"answer": ' + event.answer + b"}\n"
-    values = {"error": event.error} if event.error else {"progress": event.progress}
+def line_of(update: Update) -> bytes:
+    """An update as a line of JSON."""
+    if update.answer:
+        return b'{"answer": ' + update.answer + b"}\n"
+    values = {"error": update.error} if update.error else {"progress": update.progress}
     return json.dumps(values, ensure_ascii=False).encode() + b"\n"

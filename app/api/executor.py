@@ -38,7 +38,7 @@ HALF_LIFE = 10.0
 KEPT = 32_000_000
 """Bytes of finished answers."""
 BETWEEN_REPORTS = 0.1
-"""Seconds from one progress event to the next."""
+"""Seconds from one progress update to the next."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -48,9 +48,9 @@ class Ended(Exception):
 
 
 @dataclass(frozen=True)
-class Event:
-    """An event for a listener: the progress, then the ``answer`` (JSON) or the ``error`` (one sentence) as the last
-    event. ``status``: the HTTP status of an answer that begins with it."""
+class Update:
+    """An update for a listener: the progress, then the ``answer`` (JSON) or the ``error`` (one sentence) as the last
+    update. ``status``: the HTTP status of an answer that begins with it."""
 
     progress: tuple[int, int] = (0, 0)
     answer: bytes = b""
@@ -63,7 +63,7 @@ class Event:
 
 
 Compute = Callable[[Progress], bytes]
-Tell = Callable[[Event], None]
+Tell = Callable[[Update], None]
 
 
 @dataclass(eq=False)
@@ -104,7 +104,7 @@ class Executor:
         Returns the function to call when the client does not wait any longer."""
         with self._changed:
             if key in self._answers:
-                tell(Event(answer=self._answers(key, bytes)))
+                tell(Update(answer=self._answers(key, bytes)))
                 return lambda: None
             work = self._works.get(key)
             if work is None:
@@ -142,26 +142,26 @@ class Executor:
     def _run(self, work: _Work) -> None:
         work.started, work.since = time.monotonic(), time.thread_time()
         try:
-            event = Event(answer=work.compute(lambda done, of: self._progress(work, done, of)))
+            update = Update(answer=work.compute(lambda done, of: self._progress(work, done, of)))
         except Ended:
-            event = Event(error="Cancelled.")
+            update = Update(error="Cancelled.")
         except UserError as error:
-            event = Event(error=sentence(str(error)), status=422)
+            update = Update(error=sentence(str(error)), status=422)
         except (Exception, SystemExit) as error:
             _LOG.exception("An answer could not be computed")
             text = f"this could not be computed ({type(error).__name__}): the server’s log says why"
-            event = Event(error=sentence(text), status=500)
+            update = Update(error=sentence(text), status=500)
         with self._changed:
             self._charge(work)
             self._running.remove(work)
             self._forget(work)
-            if event.answer:
-                self._answers(work.key, lambda: event.answer)
+            if update.answer:
+                self._answers(work.key, lambda: update.answer)
             self._start()
             self._changed.notify_all()
             listeners = list(work.listeners)
         for tell in listeners:
-            tell(event)
+            tell(update)
 
     def _progress(self, work: _Work, done: int, of: int) -> None:
         """The progress of a computation, which may have to wait here. Raises Ended."""
@@ -169,7 +169,7 @@ class Executor:
         if now - work.reported >= BETWEEN_REPORTS:
             work.reported = now
             for tell in list(work.listeners):
-                tell(Event((done, of)))
+                tell(Update((done, of)))
         if not work.listeners:
             raise Ended
         within = time.thread_time() - work.since < self._quantum

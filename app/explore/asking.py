@@ -36,7 +36,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Knockouts:
+class KnockoutCosts:
     """The cost of each ablation of a transformer with this number of ``layers``: of its ``strongest`` links or
     ``every`` link, before the softmax, from any layer on, or of whole ``heads``."""
 
@@ -76,7 +76,7 @@ class Why:
     methods: Sequence[Method]
     timed: bool
     more: str
-    knockouts: Knockouts | None
+    knockouts: KnockoutCosts | None
     costs: Mapping[str, str]
     negatable: Mapping[str, Sequence[int]]
     like: bool
@@ -188,10 +188,10 @@ def _price(cost_of: Callable[..., cost.Cost], question: Question, *method: str) 
     return str(cost_of(question, *method)) if question.checkpoint.seconds else ""
 
 
-def _knockouts(question: Question) -> Knockouts | None:
+def _knockouts(question: Question) -> KnockoutCosts | None:
     """The ablations of a transformer with their costs; None for a model whose weights can be set."""
     knockouts = question.checkpoint.model.knockouts
     if knockouts is None:
         return None
     strongest, every = (str(cost.of_links(question, every=every)) for every in (False, True))
-    return Knockouts(strongest, every, str(cost.of_heads(question)), knockouts.layers)
+    return KnockoutCosts(strongest, every, str(cost.of_heads(question)), knockouts.layers)

@@ -24,7 +24,7 @@ _TRIED = "pairs tried"
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedPair:
     """A pair with what the model of this ``name`` said of it; ``model``: its title. ``change``: how the pair came from
     another one, empty for a typed pair."""
 
@@ -42,7 +42,7 @@ def remember(explanation: Explanation, change: str = "") -> None:
     """Put the pair at the head of the list. ``change``: how it came from another one."""
     texts = explanation.first.text, explanation.second.text
     said = verdict.shares(explanation)[0].said
-    tried = Tried(
+    tried = TriedPair(
         explanation.model,
         explanation.title,
         texts,
@@ -57,7 +57,7 @@ def remember(explanation: Explanation, change: str = "") -> None:
 def draw(page: PageSession[ExploreState]) -> None:
     """Draw the list, whose pairs can be reopened."""
 
-    def reopen(tried: Tried) -> None:
+    def reopen(tried: TriedPair) -> None:
         model = tried.name if tried.name in page.models else page.state.model
         page.set(page.state.updated(model=model, texts=(Pair(*tried.texts),)))
 
@@ -75,6 +75,6 @@ def draw(page: PageSession[ExploreState]) -> None:
                 )
 
 
-def _listed() -> list[Tried]:
-    listed: list[Tried] = st.session_state.get(_TRIED, [])
+def _listed() -> list[TriedPair]:
+    listed: list[TriedPair] = st.session_state.get(_TRIED, [])
     return listed

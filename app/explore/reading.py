@@ -25,7 +25,7 @@ class Read:
     shown: Explanation
     trained: Explanation
     alone: Explanation | None
-    steps: Sequence[what_if.Tried]
+    steps: Sequence[what_if.EditedPair]
 
     @property
     def unlike(self) -> str:

@@ -87,7 +87,7 @@ def after(state: ExploreState, said: JsonMapping) -> ExploreState:
 
 
 @dataclass(frozen=True)
-class Tried:
+class EditedPair:
     """The pair after the first edits, with what the model says of it. ``edit``: the last of them, None of the pair as
     it was typed; ``said``: the edit for people; ``problem``: why it cannot be made of this model; ``scores``: the maps
     of a model that attends by scores, as they are by then."""
@@ -100,7 +100,7 @@ class Tried:
     scores: Sequence[AttentionLinks] = ()
 
 
-def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[Tried]:
+def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[EditedPair]:
     """The pair as it was typed, and after each edit; ``head`` as :func:`core.explain.explain` takes it. Raises
     PairError as :func:`core.explain.explain` does."""
 
@@ -118,7 +118,7 @@ def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[T
 
     texts, split = state.texts[0].now, checkpoint.reader.tokens
     made: list[AnyEdit] = []  # those that this model and pair can have
-    out = [Tried(texts, explained(texts, ()), scores=scores(texts, ()))]
+    out = [EditedPair(texts, explained(texts, ()), scores=scores(texts, ()))]
     for edit in state.edits:
         problem = ""
         if isinstance(edit, Edit):
@@ -131,11 +131,11 @@ def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[T
                 problem = str(error)
         made += [] if problem else [edit]
         attention = acting(made)
-        out.append(Tried(texts, explained(texts, attention), edit, said, problem, scores(texts, attention)))
+        out.append(EditedPair(texts, explained(texts, attention), edit, said, problem, scores(texts, attention)))
     return out
 
 
-def of_attention(edit: AttentionEdit, before: Tried) -> str:
+def of_attention(edit: AttentionEdit, before: EditedPair) -> str:
     """What an edit of the attention as it was ``before`` does, for people; of several maps, of which."""
     explanation = before.explanation
     if edit.kind in OF_ANY_WORDS:
@@ -159,7 +159,7 @@ def _edges(links: AttentionLinks, explanation: Explanation) -> tuple[tuple[str, 
     return edge_words(links.rows, links.columns, links.units, links.null, (rows, columns), explanation)
 
 
-def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[Tried]) -> WhatIf:
+def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[EditedPair]) -> WhatIf:
     """What the panel draws of these steps."""
     typed, at = steps[0].explanation, len(state.made)
     drawn = tuple(
@@ -186,13 +186,13 @@ def _why_not_attention(checkpoint: Checkpoint) -> str:
     return READ_APART if checkpoint.card["architecture"] == BI_ENCODER else CANNOT_BE_CHANGED
 
 
-def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
+def _ended(steps: Sequence[EditedPair], number: int, at: int) -> str:
     """The note of an edit of attention (step ``number``) that an edit of words up to step ``at`` ended; else empty."""
     since, edit = any(isinstance(one.edit, Edit) for one in steps[number + 1 : at + 1]), steps[number].edit
     return ENDED if since and isinstance(edit, AttentionEdit) and edit.kind not in OF_ANY_WORDS else ""
 
 
-def _scored(shown: Tried) -> tuple[ScoreMap, ...]:
+def _scored(shown: EditedPair) -> tuple[ScoreMap, ...]:
     """The maps of scores, which can be changed by hand."""
     return tuple(
         ScoreMap(
@@ -208,17 +208,17 @@ def _scored(shown: Tried) -> tuple[ScoreMap, ...]:
     )
 
 
-def problems(state: ExploreState, steps: Sequence[Tried]) -> list[str]:
+def problems(state: ExploreState, steps: Sequence[EditedPair]) -> list[str]:
     """One sentence for each edit that shall be in effect and cannot be made of this model."""
     return [f"The edit “{one.said}” is not made: {one.problem}." for one in steps[: len(state.made) + 1] if one.problem]
 
 
-def change_of_words(steps: Sequence[Tried], at: int) -> str:
+def change_of_words(steps: Sequence[EditedPair], at: int) -> str:
     """The last edit of the words among the first ones, for people; empty where there is none."""
     return next((one.said for one in reversed(steps[: at + 1]) if isinstance(one.edit, Edit)), "")
 
 
-def to_csv(checkpoint: Checkpoint, steps: Sequence[Tried]) -> str:
+def to_csv(checkpoint: Checkpoint, steps: Sequence[EditedPair]) -> str:
     """One line a step: the edit (its text form, and for people), both texts after it, the verdict, the probability of
     every class, and how the probability of the first verdict changed by this edit."""
     typed = steps[0].explanation

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
-from app.examples import EXAMPLES, Example
+from app.examples import EXAMPLES, ExampleTexts
 from app.page_state import old_links
 from app.page_state.codec import one_of, parameter, switch, whole_number
 from app.page_state.texts import TextState
@@ -194,6 +194,6 @@ class ExploreState(TextState):
         return Pair(*words_after(texts, self.made, split_by(self.model, texts)))
 
     @property
-    def example(self) -> Example | None:
+    def example(self) -> ExampleTexts | None:
         """The example that is shown, None for the user's own texts and for an edited example."""
         return None if self.reworded else super().example

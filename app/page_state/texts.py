@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from app.examples import ENTAILMENT, SINGLE_KINDS, Example, Gold, example_of, shown_with, suiting
+from app.examples import ENTAILMENT, SINGLE_KINDS, ExampleTexts, Gold, example_of, shown_with, suiting
 from app.page_state.codec import PageState, parameter
 from app.pairs import SIDES, Pair, Version
 from core.json_types import JsonObject
@@ -22,7 +22,7 @@ class TextState(PageState):
     are ``example``, its name.
     """
 
-    all_examples: ClassVar[tuple[Example, ...]] = ()
+    all_examples: ClassVar[tuple[ExampleTexts, ...]] = ()
     across: ClassVar[bool] = True
     """Whether examples for other kinds of models are offered, too, and bring a model of theirs."""
     most: ClassVar[int] = 1
@@ -96,7 +96,7 @@ class TextState(PageState):
         return replace(super().shortened(), texts=tuple(Pair(*text.now) for text in self.texts))
 
     @classmethod
-    def _offered(cls, model: str | None, models: Mapping[str, str]) -> list[Example]:
+    def _offered(cls, model: str | None, models: Mapping[str, str]) -> list[ExampleTexts]:
         """The examples for this model before those for others; a pair of the commonest kind is one that any model of
         pairs can read."""
         fitting = suiting(models.get(model or ""), cls.all_examples)
@@ -111,7 +111,7 @@ class TextState(PageState):
         return example is None or models.get(parameters.get("model", "")) in (None, example.kind)
 
     @property
-    def example(self) -> Example | None:
+    def example(self) -> ExampleTexts | None:
         """The example that is shown, None for texts of the user's own."""
         return example_of(self.texts, self.all_examples)
 
@@ -120,11 +120,11 @@ class TextState(PageState):
         example = self.example
         return None if example is None or example.gold not in labels else Gold(example.gold, example.source)
 
-    def examples(self, models: Mapping[str, str]) -> list[Example]:
+    def examples(self, models: Mapping[str, str]) -> list[ExampleTexts]:
         """The examples for this model, then those that bring their own."""
         return self._offered(self.model, models)
 
-    def first_example(self, models: Mapping[str, str]) -> Example | None:
+    def first_example(self, models: Mapping[str, str]) -> ExampleTexts | None:
         """The example that this model opens with; None if no example is of its kind."""
         return next(iter(suiting(models.get(self.model or ""), self.all_examples)), None)
 

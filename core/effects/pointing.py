@@ -98,7 +98,7 @@ def only_difference(first: Sequence[str], second: Sequence[str]) -> int | None:
 
 
 @dataclass
-class Score:
+class PointingScore:
     """How often a way pointed right."""
 
     right: float = 0.0
@@ -128,15 +128,15 @@ class Score:
 class Game:
     """The game of one checkpoint over some items."""
 
-    scores: dict[str, Score]
+    scores: dict[str, PointingScore]
     """By way, with the baselines."""
-    without_rule: dict[str, Score]
+    without_rule: dict[str, PointingScore]
     """The same over the items where the rule is of no use: the other side lacks several such words, or none."""
 
     def beyond(self) -> dict[str, tuple[float, tuple[float, float]]]:
         """By way, how much more often taken away points right than it does on the same items, with a paired 95 %
         interval; of ways that answer for every item."""
-        base = self.scores.get(TAKEN_AWAY, Score()).pointed
+        base = self.scores.get(TAKEN_AWAY, PointingScore()).pointed
         pairs = {way: score.pointed for way, score in self.scores.items() if len(score.pointed) == len(base)}
         more = {way: np.subtract(base, pointed) for way, pointed in pairs.items() if way != TAKEN_AWAY}
         return {way: (float(values.mean()), bootstrap_mean(values)) for way, values in more.items() if len(values)}
@@ -170,7 +170,7 @@ def play(
     """Play the game with these ways (methods of :func:`core.effects.question`, :data:`LEAST_ATTENDED` and
     :data:`MOST_ATTENDED`); ``progress`` is called with the items done. Ways that read attention are left out where no
     map has the side's words."""
-    game = Game(defaultdict(Score), defaultdict(Score))
+    game = Game(defaultdict(PointingScore), defaultdict(PointingScore))
     for number, item in enumerate(items, 1):
         asked = Question(checkpoint, item.premise, item.hypothesis, sampling)
         named = rule(asked, item.side)
@@ -195,8 +195,8 @@ class Choice:
     words: int
     step: float
     mix: Mapping[str, float]
-    half: Score
-    other: Score
+    half: PointingScore
+    other: PointingScore
     plateau: float = float("nan")
 
     def to_dict(self) -> dict[str, object]:
@@ -263,7 +263,9 @@ def _choices(
         for gains, loses in itertools.permutations(range(len(parts)), 2):
             moved = [part + (i == gains) - (i == loses) for i, part in enumerate(parts)]
             around += [tuple(moved)] if min(moved) >= 0 else []
-        chosen, left = (Score(of[:, place].sum().item(), len(of), of[:, place].tolist()) for of in (half, other))
+        chosen, left = (
+            PointingScore(of[:, place].sum().item(), len(of), of[:, place].tolist()) for of in (half, other)
+        )
         yield Choice(number, step, mix, chosen, left, float(np.mean([shares[one] for one in around])))
 
 

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from app.api.executor import Event, Executor
+from app.api.executor import Executor, Update
 from core.errors import UserError
 
 
@@ -13,15 +13,15 @@ class Listener:
     """Records the events it receives."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self.events: list[Update] = []
         self.answered = threading.Event()
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Update) -> None:
         self.events.append(event)
         if event.last:
             self.answered.set()
 
-    def last(self, seconds: float = 20) -> Event:
+    def last(self, seconds: float = 20) -> Update:
         assert self.answered.wait(seconds)
         return self.events[-1]
 
@@ -72,7 +72,7 @@ def test_clients_that_ask_the_same_listen_to_one_computation_whose_answer_is_kep
         executor.ask("key", steps, f"client {number}", listener)
     assert [listener.last().answer for listener in listeners[:2]] == [b'"done"'] * 2
     executor.ask("key", steps, "later", listeners[2])
-    assert listeners[2].last(0) == Event(answer=b'"done"') and steps.times == 1
+    assert listeners[2].last(0) == Update(answer=b'"done"') and steps.times == 1
     assert (1, 20) in [event.progress for event in listeners[0].events]
 
 
@@ -167,7 +167,7 @@ def test_errors_are_one_sentence_and_are_not_kept(caplog):
             raise error
 
         executor.ask("key", fail, "one", listener)
-        assert listener.last() == Event(error=said, status=status)
+        assert listener.last() == Update(error=said, status=status)
     assert "An answer could not be computed" in caplog.text
 
 

@@ -33,7 +33,7 @@ def zipped(how: int = zipfile.ZIP_STORED, **members: bytes) -> bytes:
 
 
 @dataclass
-class Server:
+class FileServer:
     """Files by path, what was asked for, and how many bytes it sends of a path before it breaks off, once."""
 
     address: str
@@ -45,7 +45,7 @@ class Server:
 
 
 class Handler(BaseHTTPRequestHandler):
-    told: Server
+    told: FileServer
 
     def do_GET(self) -> None:
         told, wanted = self.told, self.headers.get("Range", "")
@@ -74,9 +74,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server() -> Iterator[FileServer]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        Handler.told = Server(f"http://127.0.0.1:{running.server_port}")
+        Handler.told = FileServer(f"http://127.0.0.1:{running.server_port}")
         thread = threading.Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
         yield Handler.told
@@ -85,7 +85,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def call(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def call(server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     """``python -m trainers data some`` from this archive of the server: its status, and what it says."""
     monkeypatch.setattr(download, "PAUSE", 0.0)
 
@@ -100,7 +100,7 @@ def call(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     return called
 
 
-def test_an_interrupted_download_resumes_where_it_stopped(server: Server, call, tmp_path: Path) -> None:
+def test_an_interrupted_download_resumes_where_it_stopped(server: FileServer, call, tmp_path: Path) -> None:
     """Even after a redirect; existing files are not fetched again."""
     server.moved["/some.zip"] = "/elsewhere/some.zip"
     content = server.files["/elsewhere/some.zip"] = zipped(**{"in/a.jsonl": TEXT, "in/b.jsonl": b"b"})
@@ -117,7 +117,7 @@ def test_an_interrupted_download_resumes_where_it_stopped(server: Server, call, 
 
 
 def test_a_stopped_command_resumes_later_but_not_with_another_file(
-    server: Server, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: FileServer, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "ATTEMPTS", 1)
     server.files["/some.tsv"], server.cuts["/some.tsv"] = TEXT, 70_000
@@ -131,7 +131,9 @@ def test_a_stopped_command_resumes_later_but_not_with_another_file(
     assert (tmp_path / "data/quora/some.tsv").read_bytes() == b"new" + TEXT
 
 
-def test_a_zip_of_anybody_writes_what_it_was_asked_for_and_nothing_else(server: Server, call, tmp_path: Path) -> None:
+def test_a_zip_of_anybody_writes_what_it_was_asked_for_and_nothing_else(
+    server: FileServer, call, tmp_path: Path
+) -> None:
     server.files["/some.zip"] = zipped(**{"../evil": b"out", "/evil": b"out", "a": b"a"})
     assert call("/some.zip", files={"../evil": "x/named", "a": "x/a"})[0] == 0
     found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
@@ -155,7 +157,7 @@ def test_a_zip_of_anybody_writes_what_it_was_asked_for_and_nothing_else(server: 
         (None, {}, "answers 404"),
     ],
 )
-def test_an_error_is_one_sentence(content, archive, says, server: Server, call, tmp_path: Path) -> None:
+def test_an_error_is_one_sentence(content, archive, says, server: FileServer, call, tmp_path: Path) -> None:
     if content is not None:
         server.files["/some.zip"] = content
     status, said = call("/some.zip", files={"a": "x/a"}, **archive)

@@ -16,9 +16,9 @@ from core.linguistics.word_lists import WordLists
 from trainers.paper.make_pairs.premises import (
     ARTICLES,
     NUMBERS,
-    Clause,
     Order,
     Premise,
+    ProgressiveClause,
     clashes,
     clause,
     negated,
@@ -57,7 +57,7 @@ class Variants(NamedTuple):
     sentence: Premise
     whole: Order
     shorter: Sequence[Order]
-    parts: Clause
+    parts: ProgressiveClause
 
 
 @dataclass

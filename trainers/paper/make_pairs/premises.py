@@ -45,7 +45,7 @@ MALE = {"he", "his", "him", "himself", "beard", "bearded", "mustache", "goatee",
 
 
 @dataclass(frozen=True)
-class Clause:
+class ProgressiveClause:
     """A clause whose verb group is "is" or "are" and a form in -ing. Positions of the subject's last word and of the
     auxiliary, and the ends that the clause may also have, shortest first; the last one is its own."""
 
@@ -125,7 +125,7 @@ def _participle(word: str) -> bool:
     return word.endswith("ing") and len(word) > 5 and word not in ("something", "evening", "morning", "clothing")
 
 
-def clause(sentence: Premise, lists: WordLists) -> Clause | None:
+def clause(sentence: Premise, lists: WordLists) -> ProgressiveClause | None:
     """Subject, verb and rest, where the sentence is plain enough to be sure of them: a determiner, adjectives, a noun,
     and behind it "is" or "are" with a form in -ing. None too where less said would not follow."""
     head = 1
@@ -142,7 +142,7 @@ def clause(sentence: Premise, lists: WordLists) -> Clause | None:
     marks = [at for at in range(head + 2, end) if sentence.lower(at) in CLAUSES | {","}]
     last = min([*marks, end - 1])
     cuts = [cut for cut in range(head + 3, last + 1) if _may_end(sentence, head + 2, cut, lists)]
-    return Clause(head, head + 1, (*cuts, end))
+    return ProgressiveClause(head, head + 1, (*cuts, end))
 
 
 def _may_end(sentence: Premise, verb: int, cut: int, lists: WordLists) -> bool:
@@ -159,7 +159,7 @@ def _may_end(sentence: Premise, verb: int, cut: int, lists: WordLists) -> bool:
     return not dangling and (not last.endswith(("ed", "ly")) or last in ("bed", "sled"))
 
 
-def shortened(sentence: Premise, parts: Clause, end: int, plain: bool, lists: WordLists) -> Order:
+def shortened(sentence: Premise, parts: ProgressiveClause, end: int, plain: bool, lists: WordLists) -> Order:
     """The sentence up to ``end``; ``plain``: without the subject's adjectives too."""
     adjectives = range(parts.head) if plain else ()
     return tuple(at for at in range(end) if at not in adjectives or sentence.lower(at) not in lists.adjectives)
@@ -172,7 +172,7 @@ YOUNG = {"boy", "girl", "child", "kid", "baby", "toddler", "son", "daughter"} | 
 OLD = {"old", "elderly", "older", "middle-aged", "retired", "bald", "balding", "bearded", "beard", "mustache"}
 
 
-def negated(order: Order, parts: Clause, nobody: bool = False) -> Order:
+def negated(order: Order, parts: ProgressiveClause, nobody: bool = False) -> Order:
     """An order with "not" behind its auxiliary, or with "nobody" for its subject."""
     at = order.index(parts.auxiliary)
     return ("Nobody", "is", *order[at + 1 :]) if nobody else (*order[: at + 1], "not", *order[at + 1 :])
