@@ -27,15 +27,6 @@ from tests.app.servers import Server, start_app
 from tests.core.made_up_runs import made_up_run
 from tests.shared import shared
 
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test in a real browser may fail once: on two busy cores an animation or a late answer comes in between. What
-    fails twice is a fault; the summary counts what was run again."""
-    for item in items:
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
-
 CONSTANTS = {
     "API": "/api",
     "CIVIDIS": palette.CIVIDIS,
