@@ -33,7 +33,7 @@ def view(opened: OpenRun) -> None:
     what = f"the {counted(int(rows.sum()), 'row')} that the filter leaves" if PAGE.state.filter else "all rows"
     page_style.note(f"With predictions, tags and notes: {what}.")
     with st.container(horizontal=True, gap="small"):
-        page_style.download("Rows (CSV)", lambda: to_csv(run, state, rows), f"pairlens-{stem}-rows.csv")
+        page_style.download("Rows (CSV)", lambda: to_csv(opened.table, rows), f"pairlens-{stem}-rows.csv")
         page_style.download("Rows (JSON)", lambda: to_json(run, state, rows), f"pairlens-{stem}-rows.json")
         page_style.download("Tags (CSV)", lambda: tags_to_csv(run, state), f"pairlens-{stem}-tags.csv")
     examples = [key for key in state.reported if key in run.places]

@@ -7,13 +7,13 @@ import streamlit as st
 
 from app import page_style
 from app.desk import drawing
-from app.desk.open_run import PAGE, OpenRun, letter
+from app.desk.open_run import PAGE, OpenRun
 from app.page_state.widgets import segments
 from app.pair_form import once
 from app.panels import lists
 from core.desk import charts
 from core.desk.charts import Figure
-from core.desk.run import Predictions, Run, column_of
+from core.desk.run import LETTERS, Predictions, Run, column_of
 from core.desk.slices import scored
 from core.evaluation.intervals import wilson
 from core.evaluation.reliability import mcnemar, reliability
@@ -25,7 +25,7 @@ MOST_SLICES = 60
 
 def model_choice(opened: OpenRun) -> None:
     """Select the model whose metrics are shown, if there are several."""
-    names = {i + 1: page_style.plain(f"{letter(i)}: {model.title}") for i, model in enumerate(opened.run.models)}
+    names = {i + 1: page_style.plain(f"{LETTERS[i]}: {model.title}") for i, model in enumerate(opened.run.models)}
     if len(names) > 1:
         segments(PAGE, "of", "Show metrics for", names, wrap=True)
 
@@ -50,7 +50,7 @@ def summary(opened: OpenRun) -> str:
         parts.append(f"{run.judged.sum():,} of them scored")
     for i, model in enumerate(run.models):
         if run.labelled and run.ranks(i):
-            parts.append(f"{letter(i)} {model.title} MAP {ranking(*run.answers(i)).map:.4f}")
+            parts.append(f"{LETTERS[i]} {model.title} MAP {ranking(*run.answers(i)).map:.4f}")
         elif run.labelled:
             right = run.right(i)[run.judged]
             low, high = wilson(float(right.sum()), len(right))
@@ -59,9 +59,9 @@ def summary(opened: OpenRun) -> str:
             if model.scale.several:
                 by_class = model.scale.of_classes(model.best) == run.gold_answers[i]
                 first = f", {score_percent(float(by_class[run.judged].mean()))} by the likeliest class first"
-            parts.append(f"{letter(i)} {model.title} {share} right ({100 * low:.1f} – {100 * high:.1f}){first}")
+            parts.append(f"{LETTERS[i]} {model.title} {share} right ({100 * low:.1f} – {100 * high:.1f}){first}")
         else:
-            parts.append(f"{letter(i)} {model.title}")
+            parts.append(f"{LETTERS[i]} {model.title}")
     return " · ".join(parts)
 
 

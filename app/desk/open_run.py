@@ -140,8 +140,3 @@ def lines(sentences: Iterable[str]) -> None:
     small = "".join(f'<p class="pl-note" style="margin:0">{html.escape(sentence)}</p>' for sentence in sentences)
     if small:
         st.html(small)
-
-
-def letter(place: int) -> str:
-    """A model's letter: A, B, C or D."""
-    return "ABCD"[place]

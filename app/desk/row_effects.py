@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app import components
-from app.desk.open_run import PAGE, OpenRun, checkpoint_named, letter
+from app.desk.open_run import PAGE, OpenRun, checkpoint_named
+from core.desk.run import LETTERS
 from core.wording import class_names
 
 
@@ -34,7 +35,7 @@ def draw(opened: OpenRun, place: int) -> None:
         if name is not None:
             question = {"model": name, "first": row.first, "second": row.second}
             names = dict(zip(model.labels, class_names(model.labels, model.roles.judged), strict=True))
-            models.append(RowModel(letter(number), question, names))
+            models.append(RowModel(LETTERS[number], question, names))
     if models:
         components.load()
         frame = components.Frame(projector=PAGE.state.projector)

@@ -12,14 +12,15 @@ import streamlit as st
 
 from app import page_style
 from app.desk import drawing, measures, row_effects, row_tags
-from app.desk.open_run import PAGE, OpenRun, checkpoint_named, letter, show
+from app.desk.open_run import PAGE, OpenRun, checkpoint_named, show
 from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
 from app.pair_form import once
 from app.palette import class_colours
 from core.desk import charts
-from core.desk.filters import LONGEST
-from core.desk.run import column_of
+from core.desk.columns import find
+from core.desk.filters import LONGEST, quoted
+from core.desk.run import LETTERS, column_of
 from core.evaluation.people import words_of
 from core.templates import render
 from core.wording import class_names, counted, shown
@@ -49,6 +50,7 @@ def filter_box(opened: OpenRun) -> None:
     st.html(_STYLE)
     ordered = PAGE.state.view == "rows"
     shares = [5, 1, 2] if ordered else [5, 1, 0.01]
+    judged = quoted(opened.run.text_columns[0 if opened.run.single else 1])
     left, right, middle = st.container(key="side by side, filter").columns(
         shares, vertical_alignment="bottom", gap="small"
     )
@@ -56,16 +58,17 @@ def filter_box(opened: OpenRun) -> None:
         "Filter",
         PAGE.state.filter,
         max_chars=LONGEST,
-        placeholder='not right and p > 90% and second contains "not"',
+        placeholder=f'not A.right and A.p > 90 and {judged} contains "not"',
         **PAGE.widget("filter"),
     )
     if ordered:
         names = [name for name, column in opened.table.columns.items() if column.kind != "set"]
         orders = ["", *(f"{sign}{name}" for name in names for sign in ("-", ""))]
+        name, sign = _sorted_by(opened)
         middle.selectbox(
             "Order",
             orders,
-            orders.index(PAGE.state.sort) if PAGE.state.sort in orders else 0,
+            orders.index(f"{sign}{name}") if f"{sign}{name}" in orders else 0,
             format_func=_order,
             **PAGE.widget("sort"),
         )
@@ -93,7 +96,7 @@ def view(opened: OpenRun) -> None:
     """The table on the left, the open row or the confusion matrix on the right."""
     shown = opened.version, PAGE.state.filter, PAGE.state.sort
     order = once("desk order", shown, lambda: _ordered(opened))
-    table = once("desk table", shown, lambda: _arrow(opened, order))
+    table = once("desk listed", shown, lambda: _arrow(opened, order))
     left, right = st.container(key="side by side, rows").columns([1.75, 1], gap="medium")
     with left:
         listed = f", the first {MOST_LISTED:,} listed" if len(order) > MOST_LISTED else ""
@@ -119,34 +122,28 @@ def view(opened: OpenRun) -> None:
 
 def _ordered(opened: OpenRun) -> np.ndarray:
     """The positions of the filtered rows, in the chosen order."""
+    name, sign = _sorted_by(opened)
+    return opened.table.ordered(opened.rows, name, largest_first=bool(sign)) if name else np.flatnonzero(opened.rows)
+
+
+def _sorted_by(opened: OpenRun) -> tuple[str, str]:
+    """The column that orders the rows, perhaps given by an earlier name, and - for the largest first."""
     sort = PAGE.state.sort
-    name = sort.removeprefix("-")
-    if name not in opened.table.columns:
-        return np.flatnonzero(opened.rows)
-    return opened.table.ordered(opened.rows, name, largest_first=sort.startswith("-"))
+    return find(sort.removeprefix("-"), opened.table.columns) or "", sort[:1] if sort.startswith("-") else ""
 
 
 def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
     """The table with all rows: the browser searches and sorts them without the server."""
-    roles = opened.run.models[0].roles
-    column = st.column_config
     scale = page_style.enlarged(PAGE.state.projector)
 
-    def text(name: str | None, width: int, about: str | None = None) -> Any:
-        return column.TextColumn(name, width=round(scale * width), help=about)
+    def text(width: int, about: str | None = None) -> Any:
+        return st.column_config.TextColumn(width=round(scale * width), help=about)
 
     # Tags have no width, so that the last column fills the remaining space.
-    config = {
-        "id": text(None, 66),
-        "first": text(roles.first, 126),
-        "second": text(roles.second, 126),
-        "gold": text(None, 96),
-        "tag": column.TextColumn("tags"),
-    }
+    config = {"id": text(66), **dict.fromkeys(opened.run.text_columns, text(126)), "gold": text(96)}
     for i, model in enumerate(opened.run.models):
-        about = page_style.plain(model.title)
-        config[column_of("predicted", i)] = text(f"Prediction ({letter(i)})", 112, about)
-        config[column_of("p", i)] = text("p", 66, about)
+        config[column_of("predicted", i)] = text(112, page_style.plain(f"Prediction of {model.title}"))
+        config[column_of("p", i)] = text(66, "Its probability")
     # The browser measures text once per table, so “Projector” needs a new key.
     key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models, PAGE.state.projector))}"
 
@@ -174,14 +171,14 @@ def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
 def sort_by(column: str) -> None:
     """Order the rows by a column of the table: ascending, then descending, then as in the file."""
     now = PAGE.state.sort
-    if column != "tag":
+    if column != "tags":
         show(sort=f"-{column}" if now == column else "" if now == f"-{column}" else column)
 
 
 def _arrow(opened: OpenRun, order: np.ndarray) -> pa.Table:
     """The texts of the table, by the columns' names in filters."""
     order = order[:MOST_LISTED]
-    names = [name for name in ("id", "first", "second", "gold", "tag") if name in opened.table.columns]
+    names = [name for name in ("id", *opened.run.text_columns, "gold", "tags") if name in opened.table.columns]
     found = opened.table.take(order, names)
     texts: dict[str, Iterable[str]] = {name: found.column(name).to_pylist() for name in names[:-1]}
     for i, model in enumerate(opened.run.models):
@@ -190,7 +187,7 @@ def _arrow(opened: OpenRun, order: np.ndarray) -> pa.Table:
         texts[column_of("p", i)] = [
             shown(p, len(model.labels)) for p in model.probabilities[order, model.best[order]].tolist()
         ]
-    texts["tag"] = [", ".join(sorted(tags)) for tags in found.column("tag").to_pylist()]
+    texts["tags"] = [", ".join(sorted(tags)) for tags in found.column("tags").to_pylist()]
     return pa.table({name: pa.array([text or "" for text in values], pa.string()) for name, values in texts.items()})
 
 
@@ -226,7 +223,7 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
     texts = [(roles.first, row.first), (roles.second, row.second), ("label of the file", row.shown_label)]
     models = [
         {
-            "letter": letter(i),
+            "letter": LETTERS[i],
             "title": model.title,
             "predicted": class_names(model.labels, model.roles.judged)[model.best[place]],
             "right": bool(run.right(i)[place]) if run.gold_answers[i][place] >= 0 else None,
@@ -262,7 +259,7 @@ def _links(opened: OpenRun, place: int) -> None:
     with st.container(horizontal=True, gap="small"):
         for number, name in enumerate(names):
             if name in explained:
-                label = f"Explore, {letter(number)}" if len(names) > 1 else "Explore"
+                label = f"Explore, {LETTERS[number]}" if len(names) > 1 else "Explore"
                 page_style.page_link("explore", {"model": name, **texts}, label)
         first, *others = [name for name in names if name] or [""]
         if others or (first and first not in explained):

@@ -243,7 +243,7 @@ def tags_by_slice(parts: Sequence[Slice], counts: Sequence[Mapping[str, int]]) -
     for part, by_tag in zip(parts, counts, strict=True):
         name = f"{part.dimension}: {part.value}"
         for tag, count in by_tag.items():
-            expression = f"{part.expression} and tag = {literal(tag)}"
+            expression = f"{part.expression} and tags = {literal(tag)}"
             cells.append(_cell(name, tag, count / most, (f"{count:,}",), expression))
             lines.append((name, tag, f"{count:,}"))
             filters.append(expression)

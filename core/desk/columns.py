@@ -7,13 +7,13 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from core.desk.run import OTHER_COLUMN, Run, StoredRows, column_of, other_columns
+from core.desk.run import OTHER_COLUMN, Run, StoredRows, column_of, earlier_column_of, other_columns
 from core.evaluation.scores import question_kind
 from core.linguistics import constructions
 from core.linguistics.features import NEGATIONS
@@ -37,6 +37,10 @@ class RunColumn:
     """Upper bounds of slices of numbers; the last slice has none."""
     rare: bool = False
     """For "yes": no slice for the remaining rows, because they are nearly all rows."""
+    share: bool = False
+    """For "number": a probability or another share from 0 to 1, which filters may give in per cent."""
+    alias: str = ""
+    """Its name in earlier versions, which links and filters may still have."""
     sql: str = ""
     """The expression of its values, NULL where they are unknown."""
     folded: str = ""
@@ -56,11 +60,28 @@ def cells(
     about: str = "",
     dimension: str = "",
     unknown: np.ndarray | None = None,
+    share: bool = False,
+    alias: str = "",
 ) -> Cells:
     """A column of these values; NaN, None and the values of ``unknown`` rows (bool ``[N]``) are unknown."""
     types = {"text": pa.string(), "number": pa.float64(), "yes": pa.bool_(), "set": pa.list_(pa.string())}
     array = pa.array(values, types[kind], mask=unknown, from_pandas=True)
-    return Cells(RunColumn(kind, about, dimension), array)
+    return Cells(RunColumn(kind, about, dimension, share=share, alias=alias), array)
+
+
+def find(name: str, columns: Mapping[str, RunColumn]) -> str | None:
+    """The column that a name, or an earlier name, stands for; capitals decide only between two columns."""
+    earlier = {column.alias: own for own, column in columns.items() if column.alias}
+    known = earlier | {own: own for own in columns}
+    return known.get(name, {each.lower(): own for each, own in known.items()}.get(name.lower()))
+
+
+def of_model(model: int, columns: Mapping[str, Cells]) -> dict[str, Cells]:
+    """A model's columns by their names in filters (:func:`core.desk.run.column_of`)."""
+    return {
+        column_of(name, model): Cells(replace(column, alias=earlier_column_of(name, model)), values)
+        for name, (column, values) in columns.items()
+    }
 
 
 def facts(run: Run) -> dict[str, Cells]:
@@ -76,19 +97,23 @@ def facts(run: Run) -> dict[str, Cells]:
         rows, label = np.arange(len(chances)), run.gold_answers[i]
         of_gold = np.where(label >= 0, answers[rows, np.maximum(label, 0)], np.nan)
         about = f"whether that is the file's label ({model.title})"
-        out |= {
-            column_of("predicted", i): cells(model.predicted, "text", f"class that {model.title} predicts"),
-            column_of("right", i): cells(run.right(i), "yes", about, unknown=label < 0),
-            column_of("p", i): cells(chances[rows, model.best], "number", "probability of the predicted class"),
-            column_of("p_gold", i): cells(of_gold, "number", "probability of the file's label"),
+        share = len(model.labels) > 1
+        known = {
+            "predicted": cells(model.predicted, "text", f"class that {model.title} predicts"),
+            "right": cells(run.right(i), "yes", about, unknown=label < 0),
+            "p": cells(chances[rows, model.best], "number", "probability of the predicted class", share=share),
+            "p_gold": cells(of_gold, "number", "probability of the file's label", share=share),
         }
         if model.scale.several:
             names = np.array(model.scale.names, dtype=object)[model.answered]
             about = "label with the largest sum of probabilities, which decides whether the model is right"
-            out[column_of("predicted_label", i)] = cells(names, "text", about)
+            known["predicted_label"] = cells(names, "text", about)
+        out |= of_model(i, known)
         for at, label_name in enumerate(model.labels):
-            name = column_of("p", i) + "_" + re.sub(r"\W+", "_", label_name)
-            out.setdefault(name, cells(chances[:, at], "number", f"probability of {label_name}"))
+            ending = "_" + re.sub(r"\W+", "_", label_name)
+            column, values = cells(chances[:, at], "number", f"probability of {label_name}", share=share)
+            column = replace(column, alias=earlier_column_of("p", i) + ending)
+            out.setdefault(column_of("p", i) + ending, Cells(column, values))
     return out
 
 
@@ -190,7 +215,8 @@ def _numbers(texts: Sequence[str]) -> np.ndarray | None:
 
 
 def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
-    """The columns of these features, without the file's own columns."""
+    """The columns of these features, without the file's own columns; those with other names than their features have
+    these as aliases."""
     roles = run.models[0].roles
     first, second = roles.first, roles.second
     either = f"the {first}" if run.single else f"the {first} or the {second}"
@@ -200,6 +226,7 @@ def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
     def heuristic(name: str, about: str) -> RunColumn:
         return RunColumn("yes", f"{about} (heuristic, based on words only)", name, rare=True)
 
+    names = dict(zip(("words_first", "words_second"), (f"{name}.words" for name in run.text_columns), strict=True))
     known = {
         "words_first": RunColumn("number", f"words in the {first}", f"length of the {first}", (*_LENGTHS, 50)),
         "words_second": RunColumn("number", f"words in the {second}", f"length of the {second}", _LENGTHS),
@@ -208,6 +235,7 @@ def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
             f"share of the {second}'s words that are in the {first}",
             "word overlap",
             (0.2, 0.4, 0.6, 0.8, 0.999),
+            share=True,
         ),
         "negation": RunColumn("yes", f"whether the {judged} has a negation word", "negation"),
         "exchanged": heuristic("exchanged words", "whether both texts have the same words in another order"),
@@ -215,13 +243,19 @@ def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
         "quantifier": heuristic("quantifier", f"whether {either} has a quantifier"),
         "embedded_clause": heuristic("embedded clause", f"whether {either} has an embedded clause"),
         "question_word": RunColumn("text", f"first question word of the {first}", "question word" if asks else ""),
-        "unknown": RunColumn("number", "out-of-vocabulary rate", "unknown words", (0, 0.05, 0.1, 0.2)),
+        "unknown": RunColumn("number", "out-of-vocabulary rate", "unknown words", (0, 0.05, 0.1, 0.2), share=True),
         "evidence_sentences": RunColumn("number", "sentences of evidence", "sentences of evidence", (1, 2, 3, 5)),
     }
-    return {name: column for name, column in known.items() if name in features.values}
+    return {
+        names.get(name, name): replace(column, alias=name if name in names else "")
+        for name, column in known.items()
+        if name in features.values
+    }
 
 
-def texts_of_row(run: Run) -> Mapping[str, str]:
-    """The columns of texts and their meaning."""
+def texts_of_row(run: Run) -> dict[str, RunColumn]:
+    """The columns of the texts."""
     roles = run.models[0].roles
-    return {"first": f"the {roles.first}"} | ({} if run.single else {"second": f"the {roles.second}"})
+    sides = ("first", "second")[: 1 if run.single else 2]
+    known = zip(sides, run.text_columns, (roles.first, roles.second), strict=False)
+    return {name: RunColumn("text", f"the {role}", alias=side, sql=f"d_{side}") for side, name, role in known}

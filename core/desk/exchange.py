@@ -7,11 +7,10 @@ import json
 import numpy as np
 
 from core.desk.annotations import FileState
-from core.desk.run import Run, column_of
+from core.desk.run import LETTERS, Run
+from core.desk.table import SEPARATOR, RunTable
 from core.spreadsheet import csv_text
 
-SEPARATOR = " | "
-"""Separates the tags of a row; names of tags do not contain it."""
 _TAG_HEAD = ("id", "annotator", "tags", "note")
 
 
@@ -23,13 +22,15 @@ def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
         row, people = run.dataset.rows[i], state.row(run.keys[i])
         models = [
             {
+                "name": letter,
                 "model": model.model,
                 "predicted": model.predicted[i],
                 "p": dict(zip(model.labels, _rounded(model.probabilities[i]), strict=True)),
             }
-            for model in run.models
+            for letter, model in zip(LETTERS, run.models, strict=False)
         ]
-        texts = {"id": run.keys[i], "first": row.first, "second": row.second, "label": row.shown_label or None}
+        named = zip(run.text_columns, (row.first, row.second)[: 1 if run.single else 2], strict=False)
+        texts = {"id": run.keys[i], **dict(named), "gold": run.gold[i] or None}
         given = {tag: sorted(annotators) for tag, annotators in people.tags.items()}
         tags = {"tags": sorted(people.tags_that_hold()), "given": given, "settled": people.settled}
         records.append({**texts, "columns": dict(row.columns), "models": models, **tags, "notes": people.notes})
@@ -48,22 +49,15 @@ def _rounded(probabilities: np.ndarray) -> list[float]:
     return [float(f"{p:.6g}") for p in probabilities]
 
 
-def to_csv(run: Run, state: FileState, rows: np.ndarray) -> str:
-    """One line per row that ``rows`` (bool ``[N]``) selects."""
-    others = list(dict.fromkeys(name for row in run.dataset.rows for name in row.columns))
-    head = ["id", "first", "second", "label"]
-    for place, model in enumerate(run.models):
-        head += [column_of("predicted", place), *(f"{column_of('p', place)}_{label}" for label in model.labels)]
-    lines = []
-    for i in np.flatnonzero(rows):
-        row, people = run.dataset.rows[i], state.row(run.keys[i])
-        line: list[str | float] = [run.keys[i], row.first, row.second, row.shown_label]
-        for model in run.models:
-            line += [model.predicted[i], *_rounded(model.probabilities[i])]
-        notes = SEPARATOR.join(f"{by}: {text}" for by, text in people.notes.items())
-        columns = [row.columns.get(name, "") for name in others]
-        lines.append([*line, SEPARATOR.join(sorted(people.tags_that_hold())), notes, *columns])
-    return csv_text([*head, "tags", "notes", *others], lines)
+def to_csv(table: RunTable, rows: np.ndarray) -> str:
+    """All columns of the table under their names in filters, one line per row that ``rows`` (bool ``[N]``) selects."""
+    found = table.take(np.flatnonzero(rows), [*table.columns])
+    return csv_text(found.column_names, zip(*(map(_cell, column.to_pylist()) for column in found.columns), strict=True))
+
+
+def _cell(value: object) -> object:
+    """Several texts as one; unknown values are empty."""
+    return SEPARATOR.join(value) if isinstance(value, list) else str(value) if isinstance(value, bool) else value
 
 
 def tags_to_csv(run: Run, state: FileState) -> str:

@@ -1,10 +1,12 @@
 """The language of filters: which rows of a run are shown.
 
-    gold = neutral and p > 90% and not right
-    predicted != predicted2 and (second contains "not" or tag in ("wrong gold label", other))
+    gold = neutral and A.p > 90 and not A.right
+    A != B and (hypothesis contains "not" or tags in ("wrong gold label", other))
 
-A comparison has a column's name on its left (in backticks where it is not one word) and on its right a number, a word,
-a text in quotes or another column; capitals do not matter in texts. Boolean columns need no comparison. A filter is
+Names are those of the table's headings; those of earlier versions (``predicted``, ``right2``, ``second``) still work. A
+comparison has a column's name on its left (in backticks where it is not one word) and on its right a number, a word, a
+text in quotes or another column; capitals do not matter in texts. Boolean columns need no comparison, and of a
+probability a number above 1 is in per cent. A filter is
 compiled to an SQL condition (:mod:`core.desk.table`): column names become our own expressions, and all values are
 parameters. Conditions on unknown values are unknown, as in SQL: a row without a gold label is neither right nor not.
 """
@@ -23,7 +25,7 @@ import numpy as np
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
-from core.desk.columns import RunColumn
+from core.desk.columns import RunColumn, find
 from core.desk.table import RunTable
 from core.errors import UserError
 
@@ -166,7 +168,6 @@ class _Compiler(Transformer[Token, Condition]):
     def __init__(self, columns: Mapping[str, RunColumn]) -> None:
         super().__init__()
         self._columns = columns
-        self._names = {name.lower(): name for name in columns}
 
     def either(self, left: Condition, right: Condition) -> Condition:
         return Condition(f"({left.sql} OR {right.sql})", left.values + right.values)
@@ -180,15 +181,15 @@ class _Compiler(Transformer[Token, Condition]):
     def name(self, token: Token) -> _Named:
         column = self._column(token)
         if column is None:
-            text = _bare(token)
-            close = difflib.get_close_matches(text.lower(), self._names, n=1, cutoff=0.5)
-            hint = f"did you mean {quoted(self._names[close[0]])}?" if close else "see the list under “Columns”."
-            raise _error(token, f"There is no column “{_short(text)}”: {hint}")
+            names = {known.lower(): own for own, column in self._columns.items() for known in (column.alias, own)}
+            close = difflib.get_close_matches(_bare(token).lower(), names, n=1, cutoff=0.5)
+            hint = f"did you mean {quoted(names[close[0]])}?" if close else "see the list under “Columns”."
+            raise _error(token, f"There is no column “{_short(_bare(token))}”: {hint}")
         return _Named(token, column)
 
     def _column(self, token: Token) -> RunColumn | None:
-        text = _bare(token)
-        return self._columns.get(text, self._columns.get(self._names.get(text.lower(), "")))
+        name = find(_bare(token), self._columns)
+        return None if name is None else self._columns[name]
 
     def alone(self, named: _Named) -> Condition:
         if named.column.kind != "yes":
@@ -220,7 +221,7 @@ class _Compiler(Transformer[Token, Condition]):
             raise _error(named.token, sentence)
         if other is not None:
             return Condition(f"({named.column.sql} {sign} {other.sql})")
-        return Condition(f"({named.column.sql} {sign} ?)", (_number(value),))
+        return Condition(f"({named.column.sql} {sign} ?)", (_number(value, named.column),))
 
     def _other(self, value: Token) -> RunColumn | None:
         """The column on the right, None for a value."""
@@ -233,7 +234,7 @@ class _Compiler(Transformer[Token, Condition]):
         if other is not None and other.kind == column.kind != "set":
             return Condition(f"({column.sql} = {other.sql})")
         if column.kind == "number":
-            return Condition(f"({column.sql} = ?)", (_number(value),))
+            return Condition(f"({column.sql} = ?)", (_number(value, column),))
         if column.kind == "yes":
             if text not in _ANSWERS:
                 raise _error(named.token, f"“{_bare(named.token)}” is yes or no, not “{_short(_text(value))}”.")
@@ -257,7 +258,8 @@ def _text(token: Token) -> str:
     return re.sub(r"\\(.)", r"\1", token[1:-1]) if token.type == "STRING" else _bare(token)
 
 
-def _number(token: Token) -> float:
+def _number(token: Token, column: RunColumn) -> float:
+    """A number as a column has it: of shares, one above 1 is in per cent."""
     text = _text(token)
     try:
         number = float(text[:-1]) / 100 if text.endswith("%") else float(text)
@@ -265,4 +267,4 @@ def _number(token: Token) -> float:
         number = math.nan
     if math.isnan(number):
         raise _error(token, f"“{_short(text)}” is not a number; use, for example, 3, 0.5 or 40%.")
-    return number
+    return number / 100 if column.share and number > 1 and not text.endswith("%") else number

@@ -22,7 +22,9 @@ from core.data import Dataset, Example, Problem
 from core.data.labels import NOTHING, CountsAs, Scale, key, own
 from core.errors import DeskError
 
-MOST_MODELS = 4
+LETTERS = "ABCD"
+"""The models of a run, in their order."""
+MOST_MODELS = len(LETTERS)
 MOST_CELLS = 50_000_000
 """Rows × columns of a run."""
 TEXT_COLUMNS = ("id", "first", "second", "label", "group", "title")
@@ -230,6 +232,15 @@ class Run:
         return {key: i for i, key in enumerate(self.keys)}
 
     @cached_property
+    def text_columns(self) -> tuple[str, str]:
+        """The names of the columns of the first and second text: their roles, where these are names of their own."""
+        roles = self.models[0].roles
+        names = roles.first, roles.second
+        others = {"id", "gold", "tags", "notes", "annotators", *LETTERS.lower()}
+        own = {*map(str.lower, names)} - others
+        return names if len(own) == 2 and "`" not in "".join(names) else ("first", "second")
+
+    @cached_property
     def single(self) -> bool:
         """Whether rows are single texts, not pairs."""
         return self.dataset.single
@@ -310,7 +321,13 @@ class Run:
 
 
 def column_of(name: str, model: int) -> str:
-    """The name of a model's column in filters: right, right2, …"""
+    """The name of a model's column in tables, filters and exports: A for ``predicted``, A.right, B.p, …"""
+    own = {"predicted": "", "predicted_label": ".label"}.get(name, f".{name}")
+    return LETTERS[model] + own
+
+
+def earlier_column_of(name: str, model: int) -> str:
+    """The name of a model's column in filters of earlier versions: right, right2, …"""
     return name if model == 0 else f"{name}{model + 1}"
 
 

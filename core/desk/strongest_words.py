@@ -20,7 +20,7 @@ from core.checkpoint import Checkpoint, load_named
 from core.data import Dataset, Example
 from core.data.rationales import holds_reasons
 from core.desk import schema
-from core.desk.columns import Cells, cells
+from core.desk.columns import Cells, cells, of_model
 from core.desk.database import reading, writing
 from core.desk.filters import literal
 from core.desk.jobs import Job
@@ -209,18 +209,17 @@ def with_words(table: RunTable, run: Run, found: Sequence[Found]) -> RunTable:
         if known:
             rows = {run.places[key]: word for key, word in known.items() if key in run.places}
             about = f"the word with the largest effect on the prediction of {model.title}, if computed"
+            sides = [word.side for word in rows.values()]
             columns: dict[str, Cells] = {
-                column_of("strongest_word", place): cells([word.word for word in rows.values()], "text", about),
-                column_of("strongest_in", place): cells(
-                    [word.side for word in rows.values()], "text", "the text that contains this word"
-                ),
+                "strongest_word": cells([word.word for word in rows.values()], "text", about),
+                "strongest_in": cells(sides, "text", "the text that contains this word"),
             }
             if agreed := agreement_with_people(run, place, known):
                 about = f"agreement of {model.title} with people: whether they name this word, too"
                 dimension = "agreement with people" + (f", {model.title}" if place else "")
                 named = [agreed[at][0] if at in agreed else None for at in rows]
-                columns[column_of("people_agree", place)] = cells(named, "yes", about, dimension)
-            table = table.joined(f"words{place}", list(rows), columns)
+                columns["people_agree"] = cells(named, "yes", about, dimension)
+            table = table.joined(f"words{place}", list(rows), of_model(place, columns))
     return table
 
 

@@ -29,6 +29,10 @@ from core.files import FileError, whole_file
 from core.reading.word_table import default_table
 
 _FEATURES_VERSION = "1"
+SEPARATOR = " | "
+"""Separates the tags of a row in exports, and its notes; names of tags do not contain it."""
+_OF_PEOPLE = {"tags": "tag", "annotators": "annotator", "notes": "note"}
+"""The columns of :func:`with_tags`, with their names in earlier versions."""
 
 
 @dataclass(frozen=True)
@@ -109,14 +113,15 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     connection.execute(f"CREATE VIEW data AS SELECT * FROM stored AS stored({names})")
     features = _features(run, known)
     values, columns = _named(facts(run), "f")
-    shown = {name: _text(f"d_{name}", about) for name, about in texts_of_row(run).items()}
+    shown = {name: _with_sql(column, column.sql) for name, column in texts_of_row(run).items()}
     columns = {"id": columns.pop("id"), **shown, **columns}
     arrays = {**values, "judged": pa.array(run.judged) if run.models else pa.nulls(len(run.dataset.rows), pa.bool_())}
     for i, (name, column) in enumerate(feature_columns(run, features).items()):
-        arrays[f"w{i}"] = features.values[name]
+        arrays[f"w{i}"] = features.values[column.alias or name]
         columns[name] = _with_sql(column, f"w{i}")
+    taken = {*columns, *(column.alias for column in columns.values()), *_OF_PEOPLE, *_OF_PEOPLE.values()}
     for i, name in enumerate(others):
-        own = f"file.{name}" if name in columns else name
+        own = f"file.{name}" if name in taken else name
         numbers = features.values.get(OTHER_COLUMN + name)
         column = RunColumn("text" if numbers is None else "number", "a column of the file", own)
         columns[own] = _with_sql(column, f"coalesce(c{i}, '')" if numbers is None else f"n{i}")
@@ -129,13 +134,13 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
 def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
     """The table with what annotators said about rows."""
     said = {run.places[key]: row for key, row in state.rows.items() if key in run.places}
-    notes = [" ".join(row.notes.values()) for row in said.values()]
+    tags = [sorted(row.tags_that_hold()) for row in said.values()]
+    looked = [sorted(row.looked) for row in said.values()]
+    notes = [SEPARATOR.join(f"{by}: {text}" for by, text in row.notes.items()) for row in said.values()]
     columns = {
-        "tag": cells(
-            [sorted(row.tags_that_hold()) for row in said.values()], "set", "tags of the row", dimension="tag"
-        ),
-        "annotator": cells([sorted(row.looked) for row in said.values()], "set", "annotators who reviewed the row"),
-        "note": cells(notes, "text", "all notes on the row"),
+        "tags": cells(tags, "set", "tags of the row", dimension="tag", alias="tag"),
+        "annotators": cells(looked, "set", "annotators who reviewed the row", alias="annotator"),
+        "notes": cells(notes, "text", "all notes on the row", alias="note"),
     }
     return table.joined("people", list(said), columns)
 
@@ -171,10 +176,6 @@ def _casefold(texts: pa.ChunkedArray) -> pa.Array:
 
 def _restrict(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     connection.execute("SET allowed_directories = $folders", {"folders": [str(folder)]})
-
-
-def _text(sql: str, about: str) -> RunColumn:
-    return RunColumn("text", about, sql=sql, folded=f"fold({sql})")
 
 
 def _with_sql(column: RunColumn, sql: str) -> RunColumn:

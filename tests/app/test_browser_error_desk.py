@@ -45,7 +45,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
 
     # A cell of the matrix filters; the browser's way back undoes it.
     click_mark(page)
-    expect(page.get_by_label("Filter").first).to_have_value(re.compile("gold = .* and predicted = "))
+    expect(page.get_by_label("Filter").first).to_have_value(re.compile("gold = .* and A = "))
     expect(page.get_by_text(re.compile(r"\d+ of 18 rows"))).to_be_visible()
     settled(page)
 
@@ -58,7 +58,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     expect(word).to_be_visible(timeout=LONG)
     settled(page)
     click_mark(page)
-    expect(page.get_by_label("Filter").first).to_have_value(re.compile("strongest_word = .* and strongest_in = "))
+    expect(page.get_by_label("Filter").first).to_have_value(re.compile("A.strongest_word = .* and A.strongest_in = "))
     expect(page.get_by_text(re.compile(r"\d+ of 18 rows"))).to_be_visible()
     settled(page)
     page.get_by_label("Filter").first.fill('id = "2n"')
@@ -99,7 +99,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
         page.get_by_role("button", name="Rows (CSV)").click()
     with open(rows_file.value.path(), newline="", encoding="utf-8") as file:  # noqa: PTH123
         (line,) = csv.DictReader(file)
-    assert (line["second"], line["tags"]) == ("'=SUM(A1) <b>toy</b>", "misled by noise")
+    assert (line["hypothesis"], line["tags"]) == ("'=SUM(A1) <b>toy</b>", "misled by noise")
     with page.expect_download() as report:
         page.get_by_role("button", name="Report (HTML)").click()
     saved = tmp_path / "report.html"

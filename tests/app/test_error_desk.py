@@ -30,7 +30,20 @@ pytestmark = pytest.mark.usefixtures("own_desk")
 def test_without_a_run_the_page_asks_for_a_file():
     app = open_view("error_desk")
     assert not app.exception
-    assert "A data file and one to four checkpoints" in texts(app)
+    assert "Find out where models err" in texts(app)
+    assert len(app.get("image")) == 1
+
+
+def test_a_sample_is_predicted_and_opens_with_its_kinds(checkpoints):
+    app = open_view("error_desk")
+    button(app, "Simple pairs").click().run()
+    app.session_state["desk prediction"].wait(600) if "desk prediction" in app.session_state else None
+    app.run()
+    assert not app.exception and "simple_pairs.tsv: 200 rows" in texts(app)
+    assert not app.get("image")
+    address = query(app)
+    app = open_view("error_desk", **address, filter="kind = negation")
+    assert "21 of 200 rows" in texts(app)
 
 
 def test_the_rows_with_the_confusion_matrix(kept_run):
@@ -38,7 +51,7 @@ def test_the_rows_with_the_confusion_matrix(kept_run):
     assert not app.exception
     assert "A The one 66.7" in texts(app) and "6 of 6 rows" in texts(app)
     assert "Confusion of The one" in figures(app)
-    assert app.dataframe[0].value["predicted2"].tolist()[1] == "entailment"
+    assert app.dataframe[0].value["B"].tolist()[1] == "entailment"
     assert app.dataframe[0].proto.row_height > 60  # lower rows show a single line of a text
     usual = app.dataframe[0].proto
     app.toggle[0].set_value(True).run()
@@ -64,8 +77,8 @@ def test_a_filter_and_an_order_hold_for_the_table(kept_run):
 def test_the_chosen_order_is_in_the_address(kept_run):
     app = page(kept_run, filter="not right")
     order = next(box for box in app.selectbox if box.label == "Order")
-    order.set_value("-p").run()
-    assert query(app)["sort"] == "-p" and app.dataframe[0].value["id"].tolist() == ["1n", "1c#2"]
+    order.set_value("-A.p").run()
+    assert query(app)["sort"] == "-A.p" and app.dataframe[0].value["id"].tolist() == ["1n", "1c#2"]
 
 
 def test_a_run_that_is_opened_from_the_list_has_its_models_in_its_order(kept_run):
@@ -211,7 +224,7 @@ def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_
     assert not app.exception and "Of all 6 rows 33.3" in drawn
     assert not any(one.label.startswith("Compute for") for one in app.button), "nothing is left to compute"
     expression = next(mark["filter"] for rows in chart_rows(app) for mark in rows)
-    assert expression.startswith("strongest_word = ")
+    assert expression.startswith("A.strongest_word = ")
     app = open_view("error_desk", file=kept_run.dataset.sha256[:16], models=sha256[:16], filter=expression)
     assert re.search("[1-6] of 6 rows", texts(app)) and "All rows are shown" not in " ".join(sentences(app))
 
@@ -253,7 +266,7 @@ def test_a_probability_above_99_9_percent_is_not_100(kept_run):
     sure = replace(one, probabilities=np.tile(np.array([0.9996, 0.0003, 0.0001], dtype=np.float32), (6, 1)))
     store.keep(kept_run.with_models((sure, two)))
     app = page(kept_run, row="1e")
-    assert app.dataframe[0].value["p"].tolist()[0] == "> 99.9\u00a0%" and "&gt; 99.9\u00a0%" in texts(app)
+    assert app.dataframe[0].value["A.p"].tolist()[0] == "> 99.9\u00a0%" and "&gt; 99.9\u00a0%" in texts(app)
 
 
 def test_agreement_and_unsettled_rows(kept_run):

@@ -298,6 +298,6 @@ def test_rankers_answers_have_the_names_of_classes(tmp_path):
     store.keep(run)
     app = open_view("error_desk", file=run.dataset.sha256[:16], models=ONE[:16], row=run.keys[0])
     assert not app.exception and "MAP 1.0000" in texts(app)
-    assert app.dataframe[0].value["predicted"].tolist() == ["answer", "not an answer"]
+    assert app.dataframe[0].value["A"].tolist() == ["answer", "not an answer"]
     assert app.dataframe[0].value["gold"].tolist() == ["1", "0.0"]
     assert "<b>answer</b> 80" in texts(app) and ", right" in texts(app)

@@ -16,7 +16,7 @@ from core.desk.exchange import tags_to_csv, to_csv, to_json
 from core.desk.filters import rows_of
 from core.desk.report import ReportedRow, report
 from core.desk.slices import scored
-from core.desk.table import open_table
+from core.desk.table import open_table, with_tags
 from core.evaluation.reliability import mcnemar, reliability
 from core.explain import explain
 from core.spreadsheet import csv_text, neutral
@@ -60,18 +60,18 @@ def test_rows_go_out_with_predictions_tags_and_the_files_columns(run, annotation
     annotations.give("Ann", file, "2n", "other")
     annotations.note("Ann", file, "2n", "=cmd()")
     state = annotations.state(file)
-    lines = list(csv.DictReader(io.StringIO(to_csv(run, state, ALL))))
-    assert len(lines) == 6 and lines[4]["second"] == "'=SUM(A1) <b>toy</b>"
+    known = with_tags(open_table(run, known=bool), run, state)
+    written = to_csv(known, ALL)
+    lines = list(csv.DictReader(io.StringIO(written)))
+    assert written.splitlines()[0].split(",") == list(known.columns), "the names of filters"
+    assert len(lines) == 6 and lines[4]["hypothesis"] == "'=SUM(A1) <b>toy</b>"
     assert (lines[4]["tags"], lines[4]["notes"], lines[4]["genre"]) == ("other", "Ann: =cmd()", "fiction")
-    assert (lines[1]["predicted"], lines[1]["predicted2"], lines[1]["p_contradiction"]) == (
-        "contradiction",
-        "entailment",
-        "0.7",
-    )
+    said = [lines[1][name] for name in ("A", "B", "A.right", "B.right", "A.p_contradiction", "gold")]
+    assert said == ["contradiction", "entailment", "True", "False", "0.7", "contradiction"]
     assert lines[0]["general_q2"] == "'-"
     whole = json.loads(to_json(run, state, run.right(0)))
     assert [row["id"] for row in whole["rows"]] == ["1e", "1c", "2n", "2e"]
-    assert whole["rows"][2]["second"] == "=SUM(A1) <b>toy</b>" and whole["rows"][2]["given"] == {"other": ["Ann"]}
+    assert whole["rows"][2]["hypothesis"] == "=SUM(A1) <b>toy</b>" and whole["rows"][2]["given"] == {"other": ["Ann"]}
 
 
 def test_tags_go_out_by_row_and_annotator(run, annotations):
@@ -147,7 +147,7 @@ def test_the_confusion_matrix_counts_by_hand(run):
     assert 'gold = "neutral"' in " ".join(named.filters), "filters have the file's labels"
     figure = charts.confusion(run, 0, ALL, NAMES)
     counts = {expression: int(line[2]) for expression, line in zip(figure.filters, figure.lines, strict=True)}
-    assert counts['gold = "neutral" and predicted = "entailment"'] == 1
-    assert counts['gold = "entailment" and predicted = "entailment"'] == 2
-    assert counts['gold = "contradiction" and predicted = "entailment"'] == 1
+    assert counts['gold = "neutral" and A = "entailment"'] == 1
+    assert counts['gold = "entailment" and A = "entailment"'] == 2
+    assert counts['gold = "contradiction" and A = "entailment"'] == 1
     assert sum(counts.values()) == 6

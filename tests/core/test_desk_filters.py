@@ -70,6 +70,16 @@ def known(run, request, tmp_path):
         ("unknown > 0", [0, 1, 2]),
         ("id = '1c#2'", [3]),
         (r'second contains "\""', []),
+        ("A.right and not B.right or gold = neutral", [1, 2, 4]),
+        ("gold != A", [2, 3]),
+        ("A = B", [0, 3, 5]),
+        ("A.p >= 70", [0, 1, 5]),
+        ("A.p > B.p and b.P_NEUTRAL > 20", [4, 5]),
+        ("overlap in (100, 5%)", [0, 5]),
+        ("A.p <= 1", [0, 1, 2, 3, 4, 5]),
+        ('premise contains toy and hypothesis contains "<B>"', [4]),
+        ("hypothesis.words <= 3 and tags = other", [1]),
+        ("annotators = ann and notes contains 'ann: a note'", [1]),
     ],
 )
 def test_rows_of_a_filter(known, text, rows):

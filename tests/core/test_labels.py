@@ -162,7 +162,7 @@ def test_whether_a_row_without_gold_label_is_right_is_unknown(tmp_path):
     assert kept("predicted != gold") == [2] and kept("not gold contains neut") == [2]
     assert kept("not p_gold > 50%") == [2] and kept("gold not in (neutral)") == [2]
     assert kept('gold = ""') == [1, 3] and kept('gold != ""') == kept('not gold in ("")') == [0, 2]
-    assert known.ordered(np.ones(4, dtype=bool), "right", largest_first=True).tolist() == [0, 2, 1, 3]
+    assert known.ordered(np.ones(4, dtype=bool), "A.right", largest_first=True).tolist() == [0, 2, 1, 3]
     drawn = charts.classes(run, 0, np.ones(4, dtype=bool), dict(zip(LABELS, LABELS, strict=True))).how
     assert "2 of 4 rows have a label" in drawn and "Accuracy 50.0" in drawn
     assert run.dataset.summary().endswith("2 of 4 rows have a label")
@@ -176,12 +176,12 @@ def test_a_file_with_two_labels_is_scored_whole_on_the_desk(tmp_path):
     assert run.labelled and run.right(0).tolist() == [True, True]
     assert run.models[0].predicted.tolist() == ["entailment", "entailment"]
     known = open_table(run, known=lambda word: True)
-    shown = known.take(np.arange(2), ["predicted_label", "p_gold"]).to_pydict()
-    assert shown == {"predicted_label": ["entailment", "non-entailment"], "p_gold": [0.9, 0.6]}
+    shown = known.take(np.arange(2), ["A.label", "A.p_gold"]).to_pydict()
+    assert shown == {"A.label": ["entailment", "non-entailment"], "A.p_gold": [0.9, 0.6]}
     names = {name: name for name in run.models[0].scale.names}
     every = np.ones(2, dtype=bool)
     assert "first: accuracy 50.0" in charts.classes(run, 0, every, names).how
-    cell = 'gold = "non-entailment" and predicted_label = "non-entailment"'
+    cell = 'gold = "non-entailment" and A.label = "non-entailment"'
     assert any(cell in expression for expression in charts.confusion(run, 0, every, names).filters)
     assert rows_of(cell, known).tolist() == [False, True]
     save(run, tmp_path / "run")
@@ -197,8 +197,9 @@ def test_exports_have_the_files_own_labels(tmp_path):
     again = load(tmp_path / "run")
     assert again.dataset == run.dataset and again.gold.tolist() == ["Entails", "", "Entails"]
     state, every = FileState({}), np.ones(3, dtype=bool)
-    assert [row["label"] for row in json.loads(to_json(again, state, every))["rows"]] == ["Entails", None, "ENTAILS"]
-    assert [line.split(",")[3] for line in to_csv(again, state, every).splitlines()[1:]] == ["Entails", "", "ENTAILS"]
+    assert [row["gold"] for row in json.loads(to_json(again, state, every))["rows"]] == ["Entails", None, "Entails"]
+    written = to_csv(open_table(again, known=bool), every).splitlines()
+    assert [line.split(",")[3] for line in written] == ["gold", "Entails", "", "Entails"]
 
 
 def test_a_run_of_an_earlier_version_opens_with_a_warning_about_missing_labels(tmp_path):

@@ -91,7 +91,7 @@ def test_words_are_counted_with_the_share_that_is_wrong(tmp_path):
     plain = open_table(run, known=bool)
     more = strongest_words.with_words(plain, run, [FOUND, {}])
     assert np.flatnonzero(rows_of(cold.expression, more)).tolist() == [2, 3]
-    assert "strongest_word2" not in more.columns
+    assert "B.strongest_word" not in more.columns
     assert known.to_csv().splitlines()[1].startswith("cold,premise,2,2,1.0,")
     strange = {"1e": StrongestWord('=a"b\\', "premise")}
     odd = scored(run, 0, strange)
@@ -114,8 +114,8 @@ def test_peoples_words_are_compared_with_the_strongest_ones(tmp_path):
     assert np.flatnonzero(rows_of("not people_agree", table)).tolist() == [2]
     of_people = [one for one in slices(table) if one.dimension == "agreement with people"]
     assert [(one.value, one.expression, one.rows) for one in of_people] == [
-        ("yes", "people_agree", 1),
-        ("no", "not people_agree", 1),
+        ("yes", "A.people_agree", 1),
+        ("no", "not A.people_agree", 1),
     ]
     known = scored(told, 0, found)
     assert (known.agreed, known.chance, known.told) == pytest.approx((0.5, 5 / 12, 2))
