@@ -31,6 +31,7 @@ from core.desk.jobs import QUEUE, Job
 from core.desk.prediction import PredictionJob
 from core.desk.run import MOST_MODELS, RunHeader, fitting
 from core.errors import DeskError, UserError
+from core.evaluation.probe import SUITES, suits
 
 _UNPACKED = 10
 """How many times its own limit an upload may grow when it is unpacked."""
@@ -42,6 +43,13 @@ _HEADER, _ROW = "names of the columns", "a row"
 _UNSCORED = "no matching class (rows not scored)"
 _MAPPED = 12
 """Labels that can be mapped on screen."""
+_SAMPLES = {
+    "simple": ("Simple pairs", "One difference per pair, such as a negation, an antonym or another number"),
+    "order": ("Word order", "Who did what to whom, how many, and which thing has which property"),
+}
+"""Name and content of each suite of hand-written pairs."""
+_PICTURES = Path(__file__).parent
+_FINISHED = "A finished run: a filter, a table of rows with gold labels and predictions, and a confusion matrix"
 
 
 def run_choice() -> None:
@@ -91,16 +99,29 @@ def _choose_models(models: list[str]) -> None:
 def new_run() -> None:
     """The form of a new run, with the predictions that go on."""
     page_style.heading("New run")
-    page_style.note("A data file and one to four checkpoints. Predictions are saved and can be reopened here.")
+    page_style.note(
+        "Find out where models err: predict a data file with one to four checkpoints, filter its rows, compare slices "
+        "and models, and tag errors."
+    )
     for job in jobs.running(Job):
         jobs.draw(job)
     _finish()
+    page_style.note("No file at hand? Try a sample of 200 hand-written pairs:")
+    with st.container(horizontal=True, gap="small"):
+        for suite, (title, about) in _SAMPLES.items():
+            busy = "desk prediction" in st.session_state
+            st.button(
+                title, key=f"desk sample {suite}", help=about, on_click=_begin_sample, args=(suite,), disabled=busy
+            )
     dataset = _file()
     if isinstance(dataset, RunHeader):
         _open(dataset.sha256, (model.sha256 for model in dataset.models))
         st.rerun()
     elif dataset is not None:
         _models(dataset)
+    elif not store.runs():
+        shown = "dark" if st.context.theme.type == "dark" else "light"
+        st.image(_PICTURES / f"finished_run_{shown}.png", "A finished run", 720, alt=_FINISHED)
 
 
 def _finish() -> None:
@@ -297,6 +318,18 @@ def _suited(dataset: Dataset, cards: Mapping[str, Card]) -> list[str]:
         return bool(task) and card["task"] != task, bool(unknown), ranks != dataset.ranking
 
     return sorted(cards, key=place)
+
+
+def _begin_sample(suite: str) -> None:
+    """Predict a suite of hand-written pairs with the default model of entailment."""
+
+    def begin() -> None:
+        name = next(iter(offered(suits)), None)
+        if name is None:
+            raise DeskError("no model of entailment is installed: train one with `python -m trainers train`")
+        _begin(PredictionJob(read(SUITES[suite]), [name]))
+
+    attempt(begin)
 
 
 def _models(dataset: Dataset) -> None:
