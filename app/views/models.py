@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from markupsafe import Markup
 
 from app import charts, page_style
 from app.model_choice import Card, Listed, explains_texts, is_external, offered, reads_pairs, shows, titles
@@ -25,40 +23,8 @@ from core.checkpoint import available
 from core.evaluation import alignment_table, faithfulness_table, people_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
 from core.models import REGISTRY
-from core.templates import render
 
 PLACE_IN_MENU = 7
-
-_STYLE = """<style>
-.pl-card h2 { font-size: 1.25rem; font-weight: 650; margin: 0; padding: 0; overflow-wrap: anywhere; }
-.pl-card p { margin: 0.2rem 0 0.5rem; max-width: 80ch; opacity: 0.85; overflow-wrap: anywhere; }
-.pl-card table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; font-size: 0.95rem; }
-.pl-card td { border: 0; border-bottom: 1px solid rgba(128, 140, 152, 0.28); padding: 0.28rem 1rem 0.28rem 0;
-  vertical-align: top; overflow-wrap: anywhere; }
-.pl-card td:first-child { opacity: 0.78; white-space: nowrap; }
-.pl-card .pl-number { font-weight: 650; white-space: nowrap; }
-.pl-card code { background: none; color: inherit; padding: 0; font-size: 0.86rem; white-space: pre-wrap; }
-.pl-card code span { white-space: nowrap; }
-.pl-sweep table { width: auto; margin: 0.3rem 0 0.5rem; }
-.pl-sweep th { border: 0; border-bottom: 1px solid rgba(128, 140, 152, 0.28); font-weight: 400; text-align: left;
-  padding: 0.28rem 2rem 0.28rem 0; vertical-align: bottom; overflow-wrap: anywhere; }
-.pl-sweep thead th { font-size: 0.86rem; opacity: 0.78; }
-.pl-sweep td { padding-right: 2rem; white-space: nowrap; }
-.pl-compared td:nth-child(2) { white-space: normal; }
-.pl-compared th[scope=row] { min-width: 13rem; vertical-align: top; }
-@media (max-width: 760px) {
-  .pl-card td:first-child { white-space: normal; overflow-wrap: normal; }
-  .pl-sweep thead { display: none; }
-  .pl-sweep table, .pl-sweep tbody { display: block; }
-  .pl-sweep tr { display: grid; grid-template-columns: repeat(3, 1fr); padding: 0.4rem 0;
-    border-bottom: 1px solid rgba(128, 140, 152, 0.28); }
-  .pl-sweep tr > * { border: 0 !important; padding: 0.1rem 0 !important; }
-  .pl-sweep th { grid-column: 1 / -1; font-weight: 650; }
-  .pl-compared tr { grid-template-columns: 1fr; }
-  .pl-sweep td::before { content: attr(data-of); display: block; font-size: 0.8rem; font-weight: 400; opacity: 0.78; }
-}
-</style>"""
-
 
 _WIDTHS = (180, 100, 130, 130, 120, 90, 195)
 """Pixels of the table's columns at normal size."""
@@ -80,7 +46,6 @@ def main() -> None:
     broken = [f"Not shown: {model.problem}." for model in models.values() if model.card is None]
     PAGE.open(dict.fromkeys(cards, ""))
     page_style.apply(PAGE)
-    st.html(_STYLE)
     with st.sidebar:
         names = {name: title for name, title in titles(models).items() if name in cards}
         choice(PAGE, "model", "Card of", names, opens=True)
@@ -162,7 +127,7 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
         column_config=_columns(scale),
         on_select=picked,
         selection_mode=["single-cell", "single-column"],
-        alt="All models",
+        alt="Table of models",
     )
     page_style.note(
         "Measured on the data sets’ dev parts here; a paper’s number is on its own test set, with its training data. "
@@ -198,18 +163,22 @@ def _card(name: str, card: Card, folder: Path) -> None:
     left, right = st.container(key="side by side, card").columns([1.25, 1], gap="large")
     missing: tuple[str, ...] = ()
     if is_external(card):
-        facts, command = guest.facts(card, folder), Markup()
+        facts, command = guest.facts(card, folder), ""
     else:
         facts = [*lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")]
-        command, missing = _command(lines.command(card)), lines.missing_runs(card, available())
-    about = _with_paper(lines.description(card), card)
+        command, missing = lines.command(card), lines.missing_runs(card, available())
     with left:
-        shown = {"summary": lines.summary(card), "about": about, "facts": facts, "command": command, "missing": missing}
-        st.html(render("card/facts.html", title=card["title"], **shown))
+        page_style.heading(str(card["title"]))
+        for name, text in lines.summary(card):
+            st.markdown(f"**{name}:** {page_style.plain(text)}")
+        _plain_table(facts)
+        if command:
+            gone = f" (not possible here: {', '.join(missing)} is not distributed)" if missing else ""
+            page_style.note(f"Train it again{gone}:")
+            st.code(command, language=None, wrap_lines=True)
+        page_style.note(_with_paper(lines.description(card), card))
     with right:
-        results = lines.results(card)
-        if results:
-            st.html(render("card/results.html", results=results))
+        _plain_table(lines.results(card))
         _curve(lines.curve(card), str(card["title"]))
     if guest.names_classes(card):
         guest.ask(name, card, folder)
@@ -264,27 +233,30 @@ def _people(stored: people_table.Stored) -> None:
     _study(people_table.CAPTION, [one["command"] for one in stored.values()], people_table.table(stored))
 
 
-def _study(
-    caption: str,
-    commands: Sequence[str] = (),
-    table: Sequence[Mapping[str, str]] = (),
-    *,
-    strong: int = 2,
-    more: str = "",
-) -> None:
-    """A table, whose first column names the rows and whose column ``strong`` stands out, and how to read it."""
-    head, rows = list(table[0]) if table else (), [list(row.values()) for row in table]
-    st.html(
-        render("card/study.html", caption=caption, commands=commands, head=head, rows=rows, strong=strong, more=more)
-    )
+def _study(caption: str, commands: Sequence[str] = (), table: Sequence[Mapping[str, str]] = ()) -> None:
+    """A table, and how to read it."""
+    if table:
+        _plain_table([list(row.values()) for row in table], list(table[0]))
+    page_style.note(caption)
+    for command in commands:
+        st.code(command, language=None, wrap_lines=True)
+
+
+def _plain_table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> None:
+    """Rows of text, shown exactly as it is written; nothing without rows."""
+    if rows:
+        table = pd.DataFrame([list(map(page_style.plain, row)) for row in rows])
+        if head:
+            table.columns = list(map(page_style.plain, head))
+        st.table(table, border="horizontal", hide_header=not head)
 
 
 def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
     """A table and how to read it."""
     if isinstance(sweep, sweeps.Comparisons):
-        _study(sweeps.COMPARED, table=sweep.rows, strong=3, more=" pl-compared")
+        _study(sweeps.COMPARED, table=sweep.rows)
         return
-    commands = [_command(sweep.command)] if sweep.command else []
+    commands = [sweep.command] if sweep.command else []
     _study(sweeps.caption(sweep, lines.dev_set(card)), commands, sweep.averages())
 
 
@@ -293,34 +265,22 @@ def _curve(rows: list[dict[str, Any]], title: str) -> None:
         return
     import altair as alt  # here, so that Explore starts without it
 
-    values = [row["score"] for row in rows]
     measure = " and ".join(dict.fromkeys(row["measure"] for row in rows))
     digits, exact = (".3f", ".4f") if measure == "MAP" else (".1%", ".2%")
-    legend = None if len({row["set"] for row in rows}) == 1 else alt.Legend(title=None, orient="bottom")
     chart = (
         alt.Chart({"values": rows})
-        .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
+        .mark_line(point=True)
         .encode(
-            x=alt.X("epoch:Q", title="epoch", axis=alt.Axis(tickMinStep=1, format="d", grid=False)),
-            y=alt.Y(
-                "score:Q",
-                title=None,
-                axis=alt.Axis(format=digits, tickCount=4),
-                scale=alt.Scale(domain=[max(0.0, min(values) - 0.01), min(1.0, max(values) + 0.01)]),
-            ),
-            color=alt.Color("set:N", legend=legend, scale=alt.Scale(range=["#3f7fcb", "#1d9b82", "#8f5ed0"])),
-            tooltip=[alt.Tooltip("set:N", title="set"), "epoch:Q", alt.Tooltip("score:Q", title=measure, format=exact)],
+            alt.X("epoch:Q").axis(tickMinStep=1, format="d", grid=False),
+            alt.Y("score:Q").title(None).axis(format=digits, tickCount=4).scale(zero=False),
+            alt.Color("set:N").title(None).legend(orient="bottom"),
+            tooltip=["set:N", "epoch:Q", alt.Tooltip("score:Q", title=measure, format=exact)],
         )
         .properties(height=190, description=f"{page_style.capital(measure)} after each epoch of {title}")
     )
     charts.draw(chart, PAGE.state.projector)
     sets = " and ".join(dict.fromkeys(row["set"] for row in rows))
     _study(f"{page_style.capital(measure)} on {sets} after each epoch.")
-
-
-def _command(text: str) -> Markup:
-    """A command, no line of which ends within the name of an option."""
-    return Markup(re.sub(r"(?<!\S)--[\w-]+", r"<span>\g<0></span>", html.escape(text)))
 
 
 main()

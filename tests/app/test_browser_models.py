@@ -29,7 +29,7 @@ def test_the_table_sorts_and_opens_a_card_and_back_leaves_both(open_page):
     table(page).click(position={"x": 60, "y": HEAD})
     page.wait_for_url(re.compile("sort=-title"))
     table(page).click(position={"x": 60, "y": FIRST_ROW})
-    expect(page.locator(".pl-card h2")).to_have_text("Word-by-word attention")
+    expect(page.get_by_role("heading", name="Word-by-word attention")).to_be_visible()
     page.wait_for_url(re.compile("model=nli-word-by-word.*sort=-title"))
     expect(page.locator(TABLE)).to_have_count(0)
     page.go_back()
@@ -37,11 +37,11 @@ def test_the_table_sorts_and_opens_a_card_and_back_leaves_both(open_page):
     page.go_back()
     page.wait_for_url(re.compile("sort=title"))
     table(page).click(position={"x": 60, "y": FIRST_ROW})
-    expect(page.locator(".pl-card h2")).to_have_text("**Other** <b>:smile:</b>")
+    expect(page.get_by_role("heading", name="**Other** <b>:smile:</b>")).to_be_visible()
 
 
 def test_a_card_folds_its_studies_and_leads_back_to_all_models(open_page):
-    page = open_page("/models?model=sick-phrases-kmin", wait=".pl-card h2")
+    page = open_page("/models?model=sick-phrases-kmin", wait="[data-testid=stTable]")
     study = page.get_by_text("Ablation", exact=True)
     expect(study).to_be_visible()
     expect(page.get_by_text("ablation.csv")).to_be_hidden()
@@ -56,4 +56,4 @@ def test_on_a_phone_a_touch_opens_a_card_and_nothing_is_wider_than_the_screen(op
     page = open_page("/models", wait=TABLE, viewport={"width": 390, "height": 844}, has_touch=True)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     table(page).tap(position={"x": 60, "y": FIRST_ROW})
-    expect(page.locator(".pl-card h2")).to_be_visible()
+    expect(page.get_by_role("button", name="All models")).to_be_visible()

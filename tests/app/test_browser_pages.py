@@ -28,7 +28,7 @@ PAGES = {
     "/error-desk?view=tags&DESK": "[data-testid=stVegaLiteChart], [data-testid=stDataFrame]",
     "/error-desk": "[data-testid=stFileUploader]",
     "/models": "[data-testid=stDataFrame] .dvn-scroller",
-    "/models?model=sick-phrases-kmin": ".pl-card table",
+    "/models?model=sick-phrases-kmin": "[data-testid=stTable]",
 }
 """An address of each page, with a sign that it is drawn. DESK stands for the run of the server's Error desk."""
 SMALL = """() => {
@@ -123,7 +123,7 @@ def test_on_a_phone_the_menu_goes_with_a_choice_and_back_leaves_a_card(open_page
     settled(page)
     page.locator("[data-testid=stDataFrame] .dvn-scroller").tap(position={"x": 60, "y": 60})
     page.wait_for_url(re.compile("model="))
-    expect(page.locator(".pl-card h2")).to_be_visible()
+    expect(page.get_by_role("button", name="All models")).to_be_visible()
     page.go_back()
     expect(page.locator("[data-testid=stDataFrame] .dvn-scroller")).to_be_visible()
 
@@ -211,11 +211,11 @@ def test_all_pages_work_with_only_the_keyboard_and_show_the_focus(open_page):
     reach(page.get_by_label("Card of"))
     page.keyboard.type("Test two-sided")
     page.keyboard.press("Enter")
-    page.locator(".pl-card h2").wait_for()
+    page.get_by_role("button", name="All models").wait_for()
     page.wait_for_url(re.compile(r"/models\?.*model="))
     reach(page.get_by_role("link", name="Explore").last)
     page.go_back()
-    expect(page.locator(".pl-card")).to_have_count(0)
+    expect(page.get_by_role("button", name="All models")).to_have_count(0)
     page.locator("[data-testid=stDataFrame] .dvn-scroller").wait_for()
     leave_for("Explore", ".verdict .said")
     expect(words).to_have_count(7)
