@@ -132,23 +132,16 @@ def question(opened: OpenRun) -> None:
     lists.table(["rank", "answer", "label", "probability"], rows)
 
 
-def all_slices(opened: OpenRun) -> None:
-    """Every slice, the most telling first."""
-    run, model = opened.run, opened.model
-    if unscored(run):
-        return
-    if PAGE.state.filter:
-        page_style.note("Slices use all rows; the filter applies only to Rows and Scores.")
-    drawn = once("desk slices drawn", (opened.version, model), lambda: slice_figure(opened, model))
-    drawing.figures([drawn], "desk all slices")
-
-
 def slice_figure(opened: OpenRun, model: int, most: int = MOST_SLICES) -> Figure:
     """The drawing of the most telling slices."""
     run = opened.run
     parts = scored(run, model, opened.table)
-    measure, unit = ("MAP", "questions") if run.ranks(model) else ("accuracy", "rows")
-    return charts.slices(run.models[model].title, parts[:most], measure, unit)
+    return charts.slices(run.models[model].title, parts[:most], *measure_and_unit(run, model))
+
+
+def measure_and_unit(run: Run, model: int) -> tuple[str, str]:
+    """The name of a model's score, and what it is a mean of."""
+    return ("MAP", "questions") if run.ranks(model) else ("accuracy", "rows")
 
 
 def against(opened: OpenRun) -> None:

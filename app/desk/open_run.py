@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from core.desk.database import open_database
 from core.desk.filters import FilterError, rows_of
 from core.desk.folders import desk_folder
 from core.desk.run import Run
+from core.desk.slices import with_slices
 from core.desk.strongest_words import Found, StrongestWords
 from core.desk.table import RunTable, open_table, with_tags
 from core.errors import UserError
@@ -42,6 +43,10 @@ class OpenRun:
     rows: np.ndarray
     """bool ``[N]``; all where the filter cannot be read."""
     error: FilterError | None
+    slices: Mapping[str, np.ndarray]
+    """The rows of each saved slice, bool ``[N]``."""
+    wrong_slices: Mapping[str, FilterError]
+    """Errors of the saved slices that cannot be read."""
     strongest: tuple[Found, ...]
     """The known words with the largest effect, by model."""
     words: StrongestWords
@@ -70,12 +75,13 @@ def open_run() -> OpenRun:
     people = once("desk state", version, lambda: annotations.state(run.dataset.sha256))
     strongest = once("desk known words", version, lambda: _strongest(words, run))
     tagged = functools.partial(with_tags, plain, run, people)
-    table = once("desk table", version, lambda: strongest_words.with_words(tagged(), run, strongest))
+    worded = functools.partial(strongest_words.with_words, run=run, found=strongest)
+    table, slices, wrong_slices = once("desk table", version, lambda: with_slices(worded(tagged()), people.slices))
     try:
         rows, error = once("desk rows", (version, state.filter), lambda: rows_of(state.filter, table)), None
     except FilterError as wrong:
         rows, error = np.ones(len(run.keys), dtype=bool), wrong
-    return OpenRun(run, table, people, annotations, rows, error, strongest, words, version)
+    return OpenRun(run, table, people, annotations, rows, error, slices, wrong_slices, strongest, words, version)
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)

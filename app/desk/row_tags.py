@@ -116,6 +116,8 @@ def sentence(event: Event) -> str:
             done = f"settled {tag}: {after or 'open again'}"
         case "reported":
             done = "put it into the report" if after else "took it out of the report"
+        case "slice":
+            done = f"saved as {after}" if after else "deleted"
         case "tag name" if before and after:
             done = f"renamed “{before}” to “{after}”"
         case "tag name":
@@ -125,5 +127,6 @@ def sentence(event: Event) -> str:
         case _:
             done = f"removed the name of {after}"
     undoing = " (undoing)" if event.undoes else ""
-    row = f"row {event.subject.row}: " if event.subject.row else ""
+    about = "slice" if event.subject.kind == "slice" else "row"
+    row = f"{about} {event.subject.row}: " if event.subject.row else ""
     return f"{event.at:%Y-%m-%d %H:%M} {event.author}: {row}{done}{undoing}{', undone' if event.undone else ''}"

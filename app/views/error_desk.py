@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import page_style
-from app.desk import all_tags, annotator, choosing, files, jobs, measures, rows, strongest_words
+from app.desk import all_tags, annotator, choosing, files, jobs, measures, rows, slices, strongest_words
 from app.desk.open_run import PAGE, draw_notice, open_run
 from app.page_state.error_desk import VIEWS
 from app.page_state.widgets import segments
@@ -42,12 +42,13 @@ def _draw() -> None:
     page_style.note(measures.summary(opened))
     if PAGE.state.view in ("rows", "scores"):
         rows.filter_box(opened)
+        slices.save_form(opened)
     if PAGE.state.view in ("scores", "slices", "words"):
         measures.model_choice(opened)
     {
         "rows": rows.view,
         "scores": measures.scores,
-        "slices": measures.all_slices,
+        "slices": slices.view,
         "words": strongest_words.view,
         "against": measures.against,
         "tags": all_tags.view,

@@ -61,6 +61,8 @@ class FileState:
     """By key; :meth:`row` also knows rows without annotations."""
     reported: tuple[str, ...] = ()
     """Rows that the report shows, in the order in which they were chosen."""
+    slices: Mapping[str, str] = field(default_factory=dict)
+    """The filters of the saved slices by name, in the order in which they were saved."""
 
     def row(self, key: str) -> RowState:
         """The state of a row, which may be empty."""
@@ -93,7 +95,7 @@ class Annotations:
     def state(self, file: str) -> FileState:
         """The state of the file with this checksum."""
         rows: dict[str, RowState] = defaultdict(RowState)
-        reported = []
+        reported, slices = [], {}
         with reading(self._engine) as connection:
             names = {known.id: known.name for known in connection.execute(sa.select(annotator))}
             taxonomy = Taxonomy(connection)
@@ -101,11 +103,13 @@ class Annotations:
             for key, kind, tag, owner, value in event_log.last_values(connection, file):
                 if kind == "reported":
                     reported.append(key)
+                elif kind == "slice":
+                    slices[key] = value
                 elif kind == "settled":
                     rows[key].settled[shown[tag]] = value == YES
                 else:
                     rows[key].add(kind, names[owner], value, shown.get(tag, ""))
-        return FileState(dict(rows), tuple(reported))
+        return FileState(dict(rows), tuple(reported), slices)
 
     def history(self, file: str | None = None, row: str | None = None, limit: int = 200) -> list[Event]:
         """The last events, newest first: of a row, of a file ("": of the taxonomy), or all. Raises DeskError for a
@@ -113,7 +117,7 @@ class Annotations:
         conditions = [] if file is None else [event.c.file == file]
         if row is not None:
             check_row(row)
-            conditions.append(event.c.row == row)
+            conditions += [event.c.row == row, event.c.kind != "slice"]
         with reading(self._engine) as connection:
             return event_log.events(connection, *conditions, limit=limit)
 
@@ -146,6 +150,19 @@ class Annotations:
         """Add a row to the file's report or remove it, for all annotators."""
         with self._writing(annotator) as (connection, by):
             _set(connection, Write(by, Subject("reported", file, row), YES if reported else None))
+
+    def slice_history(self, file: str) -> list[Event]:
+        """The last changes to a file's slices, newest first."""
+        with reading(self._engine) as connection:
+            return event_log.events(connection, event.c.file == file, event.c.kind == "slice")
+
+    def save_slice(self, annotator: str, file: str, name: str, expression: str) -> None:
+        """Save a filter as a slice of a file, for all annotators; an empty filter deletes the slice."""
+        name = clean(name.replace("`", "'"))  # filters write names in backticks
+        if not name:
+            raise DeskError("a slice needs a name: type one")
+        with self._writing(annotator) as (connection, by):
+            _set(connection, Write(by, Subject("slice", file, name), expression or None))
 
     def add_tag(self, annotator: str, name: str) -> None:
         """Add a tag to the taxonomy."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from core.desk.run import OTHER_COLUMN, Run, StoredRows, column_of, earlier_column_of, other_columns
+from core.desk.run import LETTERS, OTHER_COLUMN, Run, StoredRows, column_of, earlier_column_of, other_columns
 from core.evaluation.scores import question_kind
 from core.linguistics import constructions
 from core.linguistics.features import NEGATIONS
@@ -22,6 +22,7 @@ _EVIDENCE = ("evidence", "evidences", "evidence_sentences")
 """Names of columns that hold a JSON list of sentences."""
 _LENGTHS = (5, 10, 15, 20, 30)
 _CHUNK = 10_000
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def facts(run: Run) -> dict[str, Cells]:
     out = {
         "id": cells(run.keys, "text", "the row's id"),
         "gold": cells(gold, "text", "the file's label", dimension="gold label"),
+        "held_back": cells(run.held_back, "yes", "the half of the rows, by a hash of the id, to confirm a finding on"),
     }
     for i, model in enumerate(run.models):
         # Rounded, or 0.7 as float32 would lie below the 0.7 of a filter.
@@ -99,7 +101,9 @@ def facts(run: Run) -> dict[str, Cells]:
         about = f"whether that is the file's label ({model.title})"
         share = len(model.labels) > 1
         known = {
-            "predicted": cells(model.predicted, "text", f"class that {model.title} predicts"),
+            "predicted": cells(
+                model.predicted, "text", f"class that {model.title} predicts", f"prediction of {LETTERS[i]}"
+            ),
             "right": cells(run.right(i), "yes", about, unknown=label < 0),
             "p": cells(chances[rows, model.best], "number", "probability of the predicted class", share=share),
             "p_gold": cells(of_gold, "number", "probability of the file's label", share=share),
@@ -177,7 +181,9 @@ class _PairFeatures:
             out["words_second"] = (float(len(text)) for text in seconds)
             out["overlap"] = (len({*own} & {*other}) / max(1, len({*own})) for other, own in pairs)
             out["exchanged"] = itertools.starmap(constructions.exchanged, pairs)
-        out["negation"] = (not NEGATIONS.isdisjoint(text) for text in (firsts if self._single else seconds))
+        judged = firsts if self._single else seconds
+        out["negation"] = (not NEGATIONS.isdisjoint(text) for text in judged)
+        out["numbers"] = (any(map(_DIGIT.search, text)) for text in judged)
         for name in ("passive", "quantifier", "embedded_clause"):
             holds: Callable[[tuple[str, ...]], bool] = functools.cache(getattr(constructions, name))
             out[name] = [holds(first) or holds(second) for first, second in pairs]
@@ -238,6 +244,7 @@ def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
             share=True,
         ),
         "negation": RunColumn("yes", f"whether the {judged} has a negation word", "negation"),
+        "numbers": RunColumn("yes", f"whether the {judged} has a digit", "numbers"),
         "exchanged": heuristic("exchanged words", "whether both texts have the same words in another order"),
         "passive": heuristic("passive", f"whether {either} has a passive"),
         "quantifier": heuristic("quantifier", f"whether {either} has a quantifier"),

@@ -21,14 +21,14 @@ YES, NO = "yes", "no"
 
 
 class Subject(NamedTuple):
-    """The subject of an event. ``kind``: looked, tag, note, settled, reported (of a row), tag name, tag merged (of a
-    tag; ``file`` is empty), name removed (of an annotator)."""
+    """The subject of an event. ``kind``: looked, tag, note, settled, reported (of a row), slice (of a file; its value
+    is a filter), tag name, tag merged (of a tag; ``file`` is empty), name removed (of an annotator)."""
 
     kind: str
     file: str = ""
     """The checksum of a data file."""
     row: str = ""
-    """The row's key."""
+    """The row's key, or the slice's name."""
     tag: int = 0
     """The tag's number, 0 where no tag is involved."""
     owner: int = 0

@@ -26,7 +26,7 @@ from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
 from core.desk.columns import RunColumn, find
-from core.desk.table import RunTable
+from core.desk.table import Condition, RunTable
 from core.errors import UserError
 
 LONGEST = 2000
@@ -89,13 +89,6 @@ def rows_of(text: str, table: RunTable) -> np.ndarray:
         return table.mask(condition.sql, condition.values)
     except duckdb.Error:  # such as too many levels of brackets
         raise FilterError("The filter is too complex: simplify it.", 0, len(text)) from None
-
-
-class Condition(NamedTuple):
-    """An SQL condition with a value for each of its parameters."""
-
-    sql: str
-    values: tuple[object, ...] = ()
 
 
 def compiled(text: str, columns: Mapping[str, RunColumn]) -> Condition:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import overload
 
@@ -239,6 +240,17 @@ class Run:
         others = {"id", "gold", "tags", "notes", "annotators", *LETTERS.lower()}
         own = {*map(str.lower, names)} - others
         return names if len(own) == 2 and "`" not in "".join(names) else ("first", "second")
+
+    @cached_property
+    def draws(self) -> np.ndarray:
+        """A random number for each row, uint32 ``[N]``, from a hash of its key alone: it is the same in every run."""
+        digests = b"".join(blake2b(key.encode(), digest_size=4).digest() for key in self.keys)
+        return np.frombuffer(digests, dtype="<u4")
+
+    @property
+    def held_back(self) -> np.ndarray:
+        """The half of the rows that a search for slices does not see, bool ``[N]``."""
+        return self.draws % 2 == 1
 
     @cached_property
     def single(self) -> bool:

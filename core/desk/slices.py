@@ -1,21 +1,23 @@
-"""Slices: rows that share a value of a column, and a model's score on each of them."""
+"""Slices: rows that share a value of a column or that a saved filter keeps, and a model's score on each of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from core.desk.columns import RunColumn
-from core.desk.filters import literal, quoted
+from core.desk.filters import FilterError, compiled, literal, quoted
 from core.desk.run import Run, column_of
-from core.desk.table import RunTable
+from core.desk.table import Condition, RunTable
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.scores import precisions
 
+SLICE = "slice."
+"""Prefix of a saved slice's column."""
 MOST_VALUES = 20
 """A column with more values makes no slices."""
 
@@ -34,8 +36,9 @@ class Slice:
 @dataclass(frozen=True)
 class SliceScore:
     """The score on a slice's ``items`` (rows, or the questions of a ranking set): its mean (accuracy, or average
-    precision) with the 95 % interval, the mean of the other items, and ``weight``: |error in the slice − error outside|
-    · √items."""
+    precision) with the 95 % interval, the mean of the other items, ``weight``: |error in the slice − error outside|
+    · √items, and ``p`` as in :meth:`Items.p_values`; ``q``: p adjusted for all slices that were scored with this one
+    (Benjamini & Hochberg 1995). Both are NaN where the slice is too small for the test."""
 
     slice: Slice
     items: int
@@ -44,6 +47,68 @@ class SliceScore:
     high: float
     outside: float
     weight: float
+    p: float
+    q: float = math.nan
+
+
+@dataclass(frozen=True)
+class Items:
+    """What a model's score is a mean of: the rows with a label, or the questions of a ranking set. ``rows`` and
+    ``scores`` ``[I]``: each one's row (a question's first one) and whether the model is right (its average
+    precision)."""
+
+    rows: np.ndarray
+    scores: np.ndarray
+    ranks: bool
+
+    @classmethod
+    def of(cls, run: Run, model: int) -> Items:
+        """All items of a run, which must have labels (:attr:`Run.labelled`)."""
+        if run.ranks(model):
+            return cls(*_questions(run, model), ranks=True)
+        rows = np.flatnonzero(run.judged)
+        return cls(rows, run.right(model)[rows].astype(float), ranks=False)
+
+    def kept(self, some: np.ndarray) -> Items:
+        """Some of the items, chosen by a mask ``[I]``."""
+        return replace(self, rows=self.rows[some], scores=self.scores[some])
+
+    def p_values(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+        """Whether ``counts`` items with this sum of scores differ from the others by more than chance, two-sided: the
+        normal approximation of the permutation test, which for right and wrong answers is Pearson's χ² times
+        (I - 1) / I. NaN where fewer than five right or wrong ones are expected inside or outside (Cochran 1954)."""
+        from scipy.special import ndtr  # type: ignore[import-untyped]  # here, so that Explore starts without it
+
+        number, mean = len(self.scores), self.scores.mean()
+        others = number - counts
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = self.scores.std() * np.sqrt(others / counts / max(1, number - 1))
+            p = 2 * ndtr(-np.abs(totals / counts - mean) / spread)
+        known = np.minimum(counts, others) * min(mean, 1 - mean) >= 5
+        return np.where(known, p, np.nan)
+
+    def scored(self, part: Slice, count: int, total: float, scores: np.ndarray) -> SliceScore:
+        """The score on a slice with this many items, whose sum and (of a ranking set) values these are."""
+        mean, others = total / count, len(self.scores) - count
+        outside = (float(self.scores.sum()) - total) / others if others else math.nan
+        low, high = bootstrap_mean(scores) if self.ranks else wilson(total, count)
+        p = float(self.p_values(np.array([count]), np.array([total]))[0])
+        return SliceScore(part, count, mean, low, high, outside, abs(mean - outside) * math.sqrt(count), p)
+
+
+def adjusted(scores: Sequence[SliceScore]) -> list[SliceScore]:
+    """The scores with their q-values, as one family of tests."""
+    return [replace(one, q=q) for one, q in zip(scores, q_values(np.array([one.p for one in scores])), strict=True)]
+
+
+def q_values(p: np.ndarray) -> list[float]:
+    """Benjamini & Hochberg's adjusted p-values; NaN stays NaN and does not count as a test."""
+    from scipy.stats import false_discovery_control  # type: ignore[import-untyped]  # as above
+
+    q, known = np.full(len(p), np.nan), ~np.isnan(p)
+    if known.any():
+        q[known] = false_discovery_control(p[known])
+    return list(q.tolist())
 
 
 @dataclass(frozen=True)
@@ -63,23 +128,56 @@ def slices(table: RunTable) -> list[Slice]:
 
 def scored(run: Run, model: int, table: RunTable) -> list[SliceScore]:
     """The model's score on each slice, the most telling first. The rows must have labels (:attr:`Run.labelled`)."""
-    if run.ranks(model):
-        rows, scores = _questions(run, model)
-        asked = pa.table({"row": rows, "score": scores})
-        groups = _groups(table, "score", asked)
+    items = Items.of(run, model)
+    if items.ranks:
+        groups = _groups(table, "score", pa.table({"row": items.rows, "score": items.scores}))
     else:
-        scores = run.right(model)[run.judged].astype(float)
         right = table.columns[column_of("right", model)].sql
         groups = _groups(table, f"CASE WHEN judged THEN CAST({right} AS DOUBLE) END")
-    items, total = len(scores), float(scores.sum())
-    found = [_score(group, items, total) for group in groups if 0 < group.items < items]
-    return sorted(found, key=lambda score: -score.weight)
+    found = [
+        items.scored(group.slice, group.items, group.total, np.array(group.scores))
+        for group in groups
+        if 0 < group.items < len(items.rows)
+    ]
+    return sorted(adjusted(found), key=lambda score: -score.weight)
 
 
-def _score(group: _Group, items: int, total: float) -> SliceScore:
-    mean, outside = group.total / group.items, (total - group.total) / (items - group.items)
-    low, high = bootstrap_mean(np.array(group.scores)) if group.scores else wilson(group.total, group.items)
-    return SliceScore(group.slice, group.items, mean, low, high, outside, abs(mean - outside) * math.sqrt(group.items))
+def saved(run: Run, model: int, masks: Mapping[str, np.ndarray]) -> dict[str, SliceScore]:
+    """The model's score on each saved slice (bool ``[N]`` by name) that has any item; as :func:`scored`."""
+    items, found = Items.of(run, model), []
+    for name, mask in masks.items():
+        scores = items.scores[mask[items.rows]]
+        if len(scores):
+            part = Slice("slice", name, quoted(SLICE + name), int(mask.sum()))
+            found.append(items.scored(part, len(scores), float(scores.sum()), scores))
+    return {score.slice.value: score for score in adjusted(found)}
+
+
+def with_slices(
+    table: RunTable, slices: Mapping[str, str]
+) -> tuple[RunTable, dict[str, np.ndarray], dict[str, FilterError]]:
+    """The table with a column for each saved slice (its filter by name), the slices' rows (bool ``[N]``), and the
+    errors of those that cannot be read. A slice may be made from others."""
+    masks: dict[str, np.ndarray] = {}
+    while True:
+        conditions, errors = dict[str, Condition](), dict[str, FilterError]()
+        for name in slices.keys() - masks.keys():
+            try:
+                conditions[name] = compiled(slices[name], table.columns)
+            except FilterError as error:
+                errors[name] = error
+        if not conditions:
+            return table, {name: masks[name] for name in slices if name in masks}, errors
+        number = len(table.slices)
+        found = table.masks(list(conditions.values()))
+        found = found.rename_columns([f"s{number}_{i}" for i in range(len(conditions))])
+        masks |= {name: column.to_numpy() for name, column in zip(conditions, found.columns, strict=True)}
+        columns = {
+            SLICE + name: RunColumn("yes", f"saved slice: {slices[name]}", sql=column)
+            for name, column in zip(conditions, found.column_names, strict=True)
+        }
+        known = {**table.slices, f"slices{number}": found}
+        table = replace(table, columns={**table.columns, **columns}, slices=known)
 
 
 def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:

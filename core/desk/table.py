@@ -11,8 +11,9 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -28,11 +29,18 @@ from core.desk.run_folder import DATA, FEATURES, table_of
 from core.files import FileError, whole_file
 from core.reading.word_table import default_table
 
-_FEATURES_VERSION = "1"
+_FEATURES_VERSION = "2"
 SEPARATOR = " | "
 """Separates the tags of a row in exports, and its notes; names of tags do not contain it."""
 _OF_PEOPLE = {"tags": "tag", "annotators": "annotator", "notes": "note"}
 """The columns of :func:`with_tags`, with their names in earlier versions."""
+
+
+class Condition(NamedTuple):
+    """An SQL condition with a value for each of its parameters."""
+
+    sql: str
+    values: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,15 +54,17 @@ class RunTable:
     """Tables with one row for each row of the run, in order."""
     sparse: Mapping[str, pa.Table]
     """Tables of the rows that have anything, by ``row``."""
+    slices: Mapping[str, pa.Table] = field(default_factory=dict)
+    """Tables like ``tables``, of the saved slices."""
 
     def query(self, sql: str, values: Sequence[object] = (), **more: pa.Table) -> pa.Table:
         """The answer to a query over ``{rows}``, the joined tables; ``more``: tables that it uses besides."""
-        source = " POSITIONAL JOIN ".join(self.tables)
+        source = " POSITIONAL JOIN ".join((*self.tables, *self.slices))
         source = f"(SELECT * FROM {source})"
         for name in self.sparse:
             source = f"({source} LEFT JOIN {name} USING (row))"
         with self.connection.cursor() as cursor:
-            for name, table in {**self.sparse, **more}.items():
+            for name, table in {**self.sparse, **self.slices, **more}.items():
                 cursor.register(name, table)
             return cursor.sql(sql.format(rows=source), params=list(values)).to_arrow_table()
 
@@ -75,12 +85,21 @@ class RunTable:
         order: np.ndarray = self.query(sql).column("row").to_numpy()
         return order[mask[order]]
 
+    def masks(self, conditions: Sequence[Condition], rows: np.ndarray | None = None) -> pa.Table:
+        """Whether each condition holds in each of these rows (all of them by default), in one pass: a column of
+        booleans for each condition."""
+        what = ", ".join(f"coalesce({one.sql}, false) AS s{i}" for i, one in enumerate(conditions))
+        values = [value for condition in conditions for value in condition.values]
+        if rows is None:
+            return self.query(f"SELECT {what} FROM {{rows}} ORDER BY row", values)
+        sql = f"SELECT {what} FROM picked JOIN {{rows}} USING (row) ORDER BY place"
+        return self.query(sql, values, picked=_picked(rows))
+
     def take(self, rows: np.ndarray, names: Sequence[str]) -> pa.Table:
         """The values of these columns in these rows, in order."""
-        picked = pa.table({"row": rows.astype(np.int64), "place": np.arange(len(rows))})
         what = ", ".join(f"{self.columns[name].sql} AS v{i}" for i, name in enumerate(names))
         sql = f"SELECT {what} FROM picked JOIN {{rows}} USING (row) ORDER BY place"
-        return self.query(sql, picked=picked).rename_columns(list(names))
+        return self.query(sql, picked=_picked(rows)).rename_columns(list(names))
 
     def joined(self, name: str, rows: Sequence[int], columns: Mapping[str, Cells]) -> RunTable:
         """The table with more columns, which have values in a few ``rows``; ``name`` is a new SQL name."""
@@ -151,6 +170,10 @@ def table_of_cells(columns: Mapping[str, Cells]) -> RunTable:
     rows = len(next(iter(values.values())))
     _store(connection, "facts", {**values, "row": pa.array(range(rows), pa.int64())})
     return RunTable(rows, known, connection, ("facts",), {})
+
+
+def _picked(rows: np.ndarray) -> pa.Table:
+    return pa.table({"row": rows.astype(np.int64), "place": np.arange(len(rows))})
 
 
 def _store(connection: duckdb.DuckDBPyConnection, name: str, arrays: Mapping[str, pa.Array]) -> None:

@@ -211,6 +211,28 @@ def test_scores_slices_and_models_compared(kept_run):
     assert "Predictions differ 3" in drawn
 
 
+def test_a_filter_is_saved_as_a_slice_that_filters_and_the_export_know(kept_run):
+    app = write_as(page(kept_run, filter="second contains nobody"), "Ann")
+    next(box for box in app.text_input if box.label == "Name of the slice").set_value("nobody")
+    button(app, "Save").click().run()
+    assert any("the slice would be empty" in sentence for sentence in sentences(app))
+    app = write_as(page(kept_run, filter="negation and gold = contradiction"), "Ann")
+    next(box for box in app.text_input if box.label == "Name of the slice").set_value("<i>denied</i>")
+    button(app, "Save").click().run()
+    assert not app.exception and not sentences(app)
+    app = page(kept_run, view="slices")
+    saved = next(frame.value for frame in app.dataframe if "rows" in frame.value and "slice" in frame.value)
+    assert saved.iloc[0].tolist()[:5] == ["<i>denied</i>", "2", "50.0\u00a0%", "9.5\u00a0% – 90.5\u00a0%", "−25.0"]
+    assert "Found slices of The one" in texts(app)
+    assert "2 of 6 rows" in texts(page(kept_run, filter="`slice.<i>denied</i>`"))
+    app = write_as(app, "Bob")
+    next(box for box in app.selectbox if box.label == "Slice").set_value("<i>denied</i>").run()
+    button(app, "Delete it").click().run()
+    assert "No slice is saved" in texts(app) and "Bob: slice <i>denied</i>: deleted" in unescape(texts(app))
+    button(app, "Undo").click().run()
+    assert "Saved slices" in texts(app)
+
+
 def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_run, checkpoints):
     assert "is not here, so no more can be computed" in texts(page(kept_run, view="words"))
     sha256, job = read_card(checkpoints / "test-light")["sha256"], "desk strongest words job"

@@ -1,0 +1,124 @@
+"""Slices found by a search over one half of the rows and confirmed on the other.
+
+A hash of each row's id fixes the halves before any search (:attr:`core.desk.run.Run.held_back`). The search tests the
+slices of all columns that do not need the label, frequent words of either text, and pairs of the most telling of them.
+Those that stand out (q ≤ :data:`LEVEL`, Benjamini & Hochberg) are tested again on the held-back half, among themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from core.desk.columns import texts_of_row
+from core.desk.filters import compiled, literal, quoted
+from core.desk.run import Run
+from core.desk.slices import Items, Slice, SliceScore, adjusted, q_values, slices
+from core.desk.table import RunTable
+
+MOST_ROWS = 100_000
+"""Rows of a larger file that are searched, drawn by the same hash."""
+MOST_WORDS = 200
+"""Words of each text, the most frequent first."""
+MOST_PAIRED = 60
+LEAST = 25
+"""Items of a slice in each half."""
+LEVEL = 0.05
+_NEED_LABELS = ("gold label", "tag")
+"""Slices by these say nothing about rows that nobody has labelled."""
+
+
+@dataclass(frozen=True)
+class FoundSlice:
+    """A slice whose score stands out: its score on the searched and on the held-back half, and whether it ``holds``
+    there: it differs in the same direction, q ≤ :data:`LEVEL`."""
+
+    searched: SliceScore
+    held_back: SliceScore
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Search:
+    """The slices that stand out, those that hold first, then the largest differences on the held-back half; with the
+    number of slices that were ``tested``, and of items in each half."""
+
+    found: tuple[FoundSlice, ...]
+    tested: int
+    searched: int
+    held_back: int
+
+
+def search(run: Run, model: int, table: RunTable) -> Search:
+    """Search for slices on which the model's score differs. The rows must have labels (:attr:`Run.labelled`)."""
+    items = Items.of(run, model)
+    items = items.kept(np.sort(np.argsort(run.draws[items.rows] >> 1)[:MOST_ROWS]))
+    known = [part for part in slices(table) if part.dimension not in _NEED_LABELS] + _words(run, table, items.rows)
+    columns = table.masks([compiled(part.expression, table.columns) for part in known], items.rows).columns
+    masks = np.array([column.to_numpy() for column in columns]).reshape(len(known), len(items.rows))
+    held = run.held_back[items.rows]
+    large = np.minimum(masks[:, ~held].sum(1), masks[:, held].sum(1)) >= LEAST
+    known, masks = [part for part, enough in zip(known, large, strict=True) if enough], masks[large]
+    own = items.kept(~held)
+    p = own.p_values(*_sums(own, masks[:, ~held]))
+    paired = [int(i) for i in np.argsort(p)[:MOST_PAIRED] if not np.isnan(p[i])]
+    pairs = _pairs(own, masks[paired][:, ~held], masks[paired][:, held])
+    known += [_both(known[paired[i]], known[paired[j]]) for i, j in pairs]
+    masks = np.concatenate([masks, *(masks[paired[i]][None] & masks[paired[j]] for i, j in pairs)])
+    p = own.p_values(*_sums(own, masks[:, ~held]))
+    q = np.array(q_values(p))
+    chosen = np.flatnonzero(q <= LEVEL)
+    searched = [replace(_scored(own, known[i], masks[i, ~held]), q=float(q[i])) for i in chosen]
+    confirmed = adjusted([_scored(items.kept(held), known[i], masks[i, held]) for i in chosen])
+    found = [
+        FoundSlice(a, b, b.q <= LEVEL and (a.score > a.outside) == (b.score > b.outside))
+        for a, b in zip(searched, confirmed, strict=True)
+    ]
+    found.sort(key=lambda one: (not one.holds, -one.held_back.weight))
+    return Search(tuple(found), int((~np.isnan(p)).sum()), len(own.rows), int(held.sum()))
+
+
+def _words(run: Run, table: RunTable, rows: np.ndarray) -> list[Slice]:
+    """The most frequent words of each text."""
+    found, picked = [], pa.table({"row": rows.astype(np.int64)})
+    for name in texts_of_row(run):
+        column = table.columns[name]
+        words = f"unnest(list_distinct(regexp_extract_all({column.folded}, '\\w{{{{2,}}}}')))"
+        sql = (
+            f"SELECT word, count(*) AS rows FROM (SELECT {words} AS word FROM picked JOIN {{rows}} USING (row)) "
+            f"GROUP BY word HAVING rows >= {2 * LEAST} ORDER BY rows DESC, word LIMIT {MOST_WORDS}"
+        )
+        frequent = table.query(sql, picked=picked)
+        for word, count in zip(*(values.to_pylist() for values in frequent.columns), strict=True):
+            found.append(Slice(f"{column.about} contains", word, f"{quoted(name)} contains {literal(word)}", count))
+    return found
+
+
+def _sums(items: Items, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The number of items of each slice (bool ``[slices, I]``) and the sum of their scores."""
+    return masks.sum(1), masks @ items.scores
+
+
+def _scored(items: Items, part: Slice, mask: np.ndarray) -> SliceScore:
+    scores = items.scores[mask]
+    return items.scored(part, len(scores), float(scores.sum()), scores)
+
+
+def _pairs(items: Items, masks: np.ndarray, held: np.ndarray) -> list[tuple[int, int]]:
+    """The pairs of slices (bool ``[K, I]`` on each half) whose rows are enough, and stand out within both slices."""
+    numbers = masks.astype(np.float32)
+    counts, others = numbers @ numbers.T, held.astype(np.float32) @ held.T.astype(np.float32)
+    totals = (numbers * items.scores.astype(np.float32)) @ numbers.T
+    inside = [items.kept(mask).p_values(counts[i], totals[i]) for i, mask in enumerate(masks)]
+    means = totals / np.maximum(counts, 1)
+    apart = means - np.diag(means)[:, None]
+    telling = (np.array(inside) < LEVEL) & (np.minimum(counts, others) >= LEAST)
+    both = telling & telling.T & (apart * apart.T > 0)
+    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(both, 1))]
+
+
+def _both(one: Slice, other: Slice) -> Slice:
+    name = f"{one.dimension}: {one.value} and {other.dimension}"
+    return Slice(name, other.value, f"{one.expression} and {other.expression}", 0)

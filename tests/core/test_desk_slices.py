@@ -1,0 +1,125 @@
+"""Saved slices, and slices found by a search: their tests against scipy's, and planted differences."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency, false_discovery_control
+
+from core.data import Dataset, Example
+from core.desk.annotations import Annotations
+from core.desk.database import open_database
+from core.desk.filters import rows_of
+from core.desk.found_slices import search
+from core.desk.run import Run
+from core.desk.run_folder import load, save
+from core.desk.slices import Items, adjusted, saved, with_slices
+from core.desk.table import open_table
+from core.errors import DeskError
+from tests.core.made_up_runs import LABELS, made_up_run, predictions
+
+
+def test_a_slice_is_saved_for_everyone_deleted_and_restored(database):
+    annotations = Annotations(open_database())
+    annotations.save_slice("Ann", "f" * 64, " long `ones` ", "words_second > 10")
+    annotations.save_slice("Ann", "f" * 64, "1e", "not right")
+    annotations.give("Ann", "f" * 64, "1e", "other")
+    assert annotations.state("f" * 64).slices == {"long 'ones'": "words_second > 10", "1e": "not right"}
+    assert annotations.state("e" * 64).slices == {}
+    assert [event.subject.kind for event in annotations.history("f" * 64, "1e")] == ["tag"]
+    annotations.save_slice("Bob", "f" * 64, "1e", "")
+    assert [*annotations.state("f" * 64).slices] == ["long 'ones'"]
+    (deleted, *_) = annotations.slice_history("f" * 64)
+    annotations.undo("Ann", deleted.id)
+    assert annotations.state("f" * 64).slices["1e"] == "not right"
+    with pytest.raises(DeskError, match="a slice needs a name: type one"):
+        annotations.save_slice("Ann", "f" * 64, " ", "right")
+
+
+def test_slices_are_columns_and_may_be_made_from_others(tmp_path):
+    run = made_up_run(tmp_path)
+    save(run, tmp_path / "run")
+    run = load(tmp_path / "run")
+    filters = {"both": "`slice.a b` and right", "a b": "negation", "gone": "goldd = x", "rest": "not slice.both"}
+    table, masks, errors = with_slices(open_table(run, known=bool), filters)
+    assert {name: np.flatnonzero(mask).tolist() for name, mask in masks.items()} == {
+        "both": [1],
+        "a b": [1, 3],
+        "rest": [0, 2, 3, 4, 5],
+    }
+    assert rows_of("slice.rest and right", table).tolist() == [True, False, False, False, True, True]
+    assert "There is no column “goldd”" in str(errors["gone"]) and len(errors) == 1
+    scores = saved(run, 0, masks | {"nothing": np.zeros(6, dtype=bool)})
+    # Model one is right on rows 0, 1, 4 and 5.
+    assert {name: (one.items, one.score, one.outside) for name, one in scores.items()} == {
+        "both": (1, 1, 0.6),
+        "a b": (2, 0.5, 0.75),
+        "rest": (5, 0.6, 1),
+    }
+    assert np.isnan(scores["both"].q), "one row is too few for a test"
+
+
+def test_differences_are_tested_as_in_scipy():
+    right = np.arange(400) % 10 < 7
+    items = Items(np.arange(400), right.astype(float), ranks=False)
+    counts, totals = np.array([100, 50, 3]), np.array([55, 40, 3])
+    p = items.p_values(counts, totals)
+    for place in range(2):
+        inside = [totals[place], counts[place] - totals[place]]
+        table = [inside, [280 - inside[0], 120 - inside[1]]]
+        known = chi2_contingency(table, correction=False)
+        # With variances of samples: χ² · (I - 1) / I.
+        assert p[place] == pytest.approx(chi2_of(known.statistic * 399 / 400), rel=1e-9)
+    assert np.isnan(p[2])
+    scored = [items.scored(None, int(count), float(total), None) for count, total in zip(counts, totals, strict=True)]
+    q = [score.q for score in adjusted(scored)]
+    assert q[:2] == pytest.approx(false_discovery_control(p[:2])) and np.isnan(q[2])
+
+
+def chi2_of(statistic):
+    from scipy.stats import chi2
+
+    return chi2.sf(statistic, 1)
+
+
+def planted(wrong, rows=2000):
+    """A run whose only model is wrong on most rows where ``wrong(second)`` and on one of ten others."""
+    random = np.random.default_rng(5)
+    plain = [f"plain{letter}" for letter in "abcdefghijklmnop"]
+    words = random.choice(plain, (rows, 4)).tolist()
+    for word, share in (("zebra", 0.4), ("7", 0.4)):
+        for own in words:
+            own += [word if random.random() < share else random.choice(plain)]
+    seconds = [" ".join(own) for own in words]
+    errs = [random.random() < (0.7 if wrong(text) else 0.1) for text in seconds]
+    gold = random.integers(0, 3, rows)
+    examples = tuple(Example(f"r{i}", "a text", text, LABELS[gold[i]]) for i, text in enumerate(seconds))
+    chances = 0.1 + 0.7 * np.eye(3)[(gold + np.array(errs)) % 3]
+    return Run(Dataset("rows", "", examples, sha256="0" * 64), (predictions("one", chances, "a" * 64),))
+
+
+def test_the_halves_depend_on_ids_alone():
+    run = planted(lambda text: False, 500)
+    few = replace(run, dataset=replace(run.dataset, rows=run.dataset.rows[100:200]))
+    assert run.held_back[100:200].tolist() == few.held_back.tolist()
+    assert 200 < run.held_back.sum() < 300
+
+
+def test_a_search_finds_what_holds_on_the_held_back_half():
+    run = planted(lambda text: "zebra" in text and "7" in text)
+    table = open_table(run, known=bool)
+    done = search(run, 0, table)
+    assert done.searched + done.held_back == 2000 and done.held_back == run.held_back.sum()
+    best = done.found[0]
+    assert best.holds and best.held_back.score < 0.5 < best.held_back.outside
+    inside = rows_of(best.searched.slice.expression, table)
+    planted_rows = np.array(["zebra" in row.second and "7" in row.second for row in run.dataset.rows])
+    assert (inside == planted_rows).all(), best.searched.slice.expression
+    assert best.held_back.items == (inside & run.held_back).sum()
+    assert [one.holds for one in done.found] == sorted((one.holds for one in done.found), reverse=True)
+
+
+def test_a_search_finds_nothing_in_noise():
+    run = planted(lambda text: False)
+    done = search(run, 0, open_table(run, known=bool))
+    assert done.tested > 20 and not any(one.holds for one in done.found)
