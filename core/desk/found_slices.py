@@ -14,11 +14,11 @@ import pyarrow as pa
 
 from core.desk.columns import texts_of_row
 from core.desk.filters import compiled, literal, quoted
-from core.desk.run import Run
+from core.desk.run import Run, column_of
 from core.desk.slices import Items, Slice, SliceScore, adjusted, q_values, slices
 from core.desk.table import RunTable
 
-MOST_ROWS = 100_000
+MOST_ROWS = 50_000
 """Rows of a larger file that are searched, drawn by the same hash."""
 MOST_WORDS = 200
 """Words of each text, the most frequent first."""
@@ -26,8 +26,6 @@ MOST_PAIRED = 60
 LEAST = 25
 """Items of a slice in each half."""
 LEVEL = 0.05
-_NEED_LABELS = ("gold label", "tag")
-"""Slices by these say nothing about rows that nobody has labelled."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ def search(run: Run, model: int, table: RunTable) -> Search:
     """Search for slices on which the model's score differs. The rows must have labels (:attr:`Run.labelled`)."""
     items = Items.of(run, model)
     items = items.kept(np.sort(np.argsort(run.draws[items.rows] >> 1)[:MOST_ROWS]))
-    known = [part for part in slices(table) if part.dimension not in _NEED_LABELS] + _words(run, table, items.rows)
+    known = _of_columns(run, table) + _words(run, table, items.rows)
     columns = table.masks([compiled(part.expression, table.columns) for part in known], items.rows).columns
     masks = np.array([column.to_numpy() for column in columns]).reshape(len(known), len(items.rows))
     held = run.held_back[items.rows]
@@ -78,6 +76,16 @@ def search(run: Run, model: int, table: RunTable) -> Search:
     ]
     found.sort(key=lambda one: (not one.holds, -one.held_back.weight))
     return Search(tuple(found), int((~np.isnan(p)).sum()), len(own.rows), int(held.sum()))
+
+
+def _of_columns(run: Run, table: RunTable) -> list[Slice]:
+    """The slices of columns, without tags, the gold label, and columns of the file that repeat it: whether a model is
+    right follows from its prediction and these."""
+    parts, labels = slices(table), {*map(str.casefold, run.spellings.values())}
+    known = [part.dimension for part in parts if part.value.casefold() in labels]
+    predicted = {table.columns[column_of("predicted", i)].dimension for i in range(len(run.models))}
+    repeat = {dimension for dimension in known if known.count(dimension) > 1} - predicted
+    return [part for part in parts if part.dimension not in repeat | {"gold label", "tag"}]
 
 
 def _words(run: Run, table: RunTable, rows: np.ndarray) -> list[Slice]:

@@ -11,7 +11,7 @@ from core.desk.found_slices import LEVEL, MOST_ROWS, Search
 from core.desk.slices import SliceScore
 from core.wording import counted, score_percent
 
-_TEST = "(permutation test against all other rows, q-values of Benjamini and Hochberg)"
+_TEST = "Tested by permutation against all other rows; q-values of Benjamini and Hochberg."
 
 
 def saved_slices(
@@ -30,7 +30,7 @@ def saved_slices(
     for name in filters:
         own = [cell for by_name in scores.values() for cell in _cells(by_name.get(name))]
         lines.append((name, f"{rows[name]:,}" if name in rows else "–", *own))
-    how = f"The {measure} of each slice and its difference from all other rows, tested together for each model {_TEST}."
+    how = f"The {measure} of each slice, and its difference from all other rows. {_TEST}"
     for name in filters:
         if name in errors:
             how += f" “{name}” cannot be read: {errors[name]}"
@@ -44,10 +44,10 @@ def found_slices(title: str, search: Search, rows: int, measure: str, unit: str,
     found, holding = search.found[:most], sum(one.holds for one in search.found)
     sample = f"a random sample of {MOST_ROWS:,} of {rows:,} {unit}" if rows > MOST_ROWS else f"the {unit}"
     how = (
-        f"{counted(search.tested, 'slice')} were tested on one half of {sample} ({search.searched:,}, chosen by a hash "
-        f"of each row’s id) {_TEST}: {len(search.found):,} differ at q ≤ {LEVEL:g}. {holding:,} of them hold on the "
-        f"held-back half ({search.held_back:,}): they differ there in the same direction, at q ≤ {LEVEL:g} again. All "
-        f"numbers but the last are those of the held-back half."
+        f"Of {counted(search.tested, 'slice')}, {len(search.found):,} differ (q ≤ {LEVEL:g}) on one half of {sample} "
+        f"({search.searched:,}, chosen by a hash of each row’s id). {holding:,} of these hold on the held-back half "
+        f"({search.held_back:,}): the same direction, q ≤ {LEVEL:g} again. All numbers but the last are those of the "
+        f"held-back half. {_TEST}"
     )
     if len(search.found) > most:
         how += f" Shown are {most}."

@@ -83,7 +83,8 @@ def chi2_of(statistic):
 
 
 def planted(wrong, rows=2000):
-    """A run whose only model is wrong on most rows where ``wrong(second)`` and on one of ten others."""
+    """A run whose only model is wrong on most rows where ``wrong(second)`` and on one of ten others. A column repeats
+    the label: together with the prediction it would tell which rows are wrong."""
     random = np.random.default_rng(5)
     plain = [f"plain{letter}" for letter in "abcdefghijklmnop"]
     words = random.choice(plain, (rows, 4)).tolist()
@@ -93,7 +94,11 @@ def planted(wrong, rows=2000):
     seconds = [" ".join(own) for own in words]
     errs = [random.random() < (0.7 if wrong(text) else 0.1) for text in seconds]
     gold = random.integers(0, 3, rows)
-    examples = tuple(Example(f"r{i}", "a text", text, LABELS[gold[i]]) for i, text in enumerate(seconds))
+    labels = [LABELS[i] for i in gold]
+    examples = tuple(
+        Example(f"r{i}", "a text", text, label, columns={"annotated": label})
+        for i, (text, label) in enumerate(zip(seconds, labels, strict=True))
+    )
     chances = 0.1 + 0.7 * np.eye(3)[(gold + np.array(errs)) % 3]
     return Run(Dataset("rows", "", examples, sha256="0" * 64), (predictions("one", chances, "a" * 64),))
 

@@ -24,8 +24,11 @@ import numpy as np
 from core.checkpoint import load_named
 from core.data import Dataset, read
 from core.desk import run_folder, store
+from core.desk.charts import confusion
 from core.desk.filters import rows_of
+from core.desk.found_slices import search
 from core.desk.run import Predictions, Run
+from core.desk.slices import saved, with_slices
 from core.desk.table import open_table
 from core.errors import RunError
 from core.explain import explain
@@ -104,24 +107,38 @@ def verdict(quick: bool) -> list[Measurement]:
 
 
 def desk(quick: bool) -> list[Measurement]:
-    """Filters of the Error desk's rows, alone and as the page's answer, for which the bar is three empty Streamlit
-    reruns and 200 ms."""
+    """Filters, slices and the confusion matrix of the Error desk's rows, and a filter as the page's answer, for which
+    the bar is three empty Streamlit reruns and 200 ms."""
     sizes = ((DESK_ROWS, 100),) if quick else ((DESK_ROWS, 100), (1_000_000, 2000))
-    return [*(_filters(rows, bar) for rows, bar in sizes), _filter_on_the_page(quick)]
+    return [*(row for rows, bar in sizes for row in _stored_run(rows, bar)), _filter_on_the_page(quick)]
 
 
-def _filters(rows: int, bar: float) -> Measurement:
-    """The slowest filter of a stored run with that many rows."""
+def _stored_run(rows: int, bar: float) -> list[Measurement]:
+    """The slowest filter of a stored run with that many rows, its saved slices, and the confusion matrix."""
     with tempfile.TemporaryDirectory() as folder:
         known = read(pairs_file(Path(folder, "pairs.jsonl"), DESK_ROWS)).rows
         dataset = Dataset("rows", "", known * (rows // DESK_ROWS), sha256="0" * 64)
         chances = np.random.default_rng(0).dirichlet([0.6] * 3, rows)
         run_folder.save(Run(dataset, (Predictions.of(load_named(MODEL), chances),)), Path(folder, "run"))
         # Features of words are computed once a run; here no word is looked up.
-        table = open_table(run_folder.load(Path(folder, "run")), known=bool)
-        times = medians([functools.partial(rows_of, text, table) for text in FILTERS], 5)
-    name = f"error desk: the slowest filter of {rows:,} rows"
-    return Measurement(name, max(times), "ms", bar, note=f"of {len(FILTERS)} filters")
+        run = run_folder.load(Path(folder, "run"))
+        table, every = open_table(run, known=bool), np.ones(rows, dtype=bool)
+        *filters, sliced, confused, searched = medians(
+            [
+                *(functools.partial(rows_of, text, table) for text in FILTERS),
+                lambda: saved(run, 0, with_slices(table, {text: text for text in FILTERS})[1]),
+                lambda: confusion(run, 0, every, {label: label for label in run.models[0].labels}),
+                lambda: search(run, 0, table),
+            ],
+            5,
+        )
+    number = f"of {rows:,} rows"
+    return [
+        Measurement(f"error desk: the slowest filter {number}", max(filters), "ms", bar, note=f"of {len(FILTERS)}"),
+        Measurement(f"error desk: the saved slices {number}", sliced, "ms", bar, note=f"{len(FILTERS)} slices"),
+        Measurement(f"error desk: the confusion matrix {number}", confused, "ms", bar),
+        Measurement(f"error desk: the search for slices {number}", searched, "ms", 5000),
+    ]
 
 
 def _filter_on_the_page(quick: bool) -> Measurement:
