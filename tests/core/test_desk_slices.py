@@ -1,5 +1,7 @@
 """Saved slices, and slices found by a search: their tests against scipy's, and planted differences."""
 
+import csv
+import io
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +11,7 @@ from scipy.stats import chi2_contingency, false_discovery_control
 from core.data import Dataset, Example
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
+from core.desk.exchange import to_csv
 from core.desk.filters import rows_of
 from core.desk.found_slices import search
 from core.desk.run import Run
@@ -48,6 +51,11 @@ def test_slices_are_columns_and_may_be_made_from_others(tmp_path):
         "rest": [0, 2, 3, 4, 5],
     }
     assert rows_of("slice.rest and right", table).tolist() == [True, False, False, False, True, True]
+    lines = list(csv.DictReader(io.StringIO(to_csv(table, masks["a b"]))))
+    assert [(line["id"], line["slice.both"], line["A.right"]) for line in lines] == [
+        ("1c", "True", "True"),
+        ("1c#2", "False", "False"),
+    ]
     assert "There is no column “goldd”" in str(errors["gone"]) and len(errors) == 1
     scores = saved(run, 0, masks | {"nothing": np.zeros(6, dtype=bool)})
     # Model one is right on rows 0, 1, 4 and 5.
