@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from core.evidence.explanation import Explanation
 from core.evidence.record import LATER, Matrix, Record, table_html, the, weight_cell
 from core.spreadsheet import csv_text
-from core.wording import percent
 
 NO_WORD, SPECIAL = "(no word)", "special tokens"
 """The last column's name in tables and lists: the null word, or a transformer's pieces that belong to no word."""
@@ -84,16 +83,6 @@ class AttentionMap(Record, kind="attention_map"):
             return [slice(*self.reach[row])]
         ends = [*self.blocks(explanation), len((self.scores or self.weights)[row])]
         return [slice(start, end) for start, end in itertools.pairwise(ends)]
-
-    @property
-    def stays(self) -> str:
-        """One sentence on the average distribution of a transformer's attention."""
-        own, special = (sum(shares) / len(shares) for shares in (self.own, self.null))
-        across = max(0.0, 1 - own - special)
-        return (
-            f"On average a word of {the(self.rows)} gives {percent(own)} to its own sentence, {percent(special)} to "
-            f"special tokens, and {percent(across)} to {the(self.columns)}."
-        )
 
     def lead(self, explanation: Explanation) -> float | None:
         """How far the best score of a row lies above its second best, on average over rows (and over each of several

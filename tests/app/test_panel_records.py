@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -17,6 +18,7 @@ from core.evidence.attention_heads import AttentionHeads
 from core.evidence.codec import to_dict
 from core.evidence.effects import complete
 from core.explain import explain
+from core.wording import percent
 from tests.app.conftest import CONSTANTS
 from tests.app.made_up import POOLED, pair
 
@@ -76,7 +78,12 @@ def test_a_map_of_words_has_its_null_word_and_of_a_transformer_where_the_rest_go
     head = replace(record, scores=(), own=tuple(0.25 for _ in record.weights), name="layer 1, head 1")
     of_a_head = called(script, "wordMap", head, "score")
     assert (of_a_head["show"], of_a_head["of"]) == ("weight", "layer 1, head 1")
-    assert of_a_head["none"]["word"] == "special tokens" and of_a_head["stays"] == head.stays
+    assert of_a_head["none"]["word"] == "special tokens"
+    special = fmean(head.null)
+    assert of_a_head["stays"] == (
+        f"On average a word of the {head.rows} gives 25\u00a0% to its own sentence, {percent(special)} to special "
+        f"tokens, and {percent(0.75 - special)} to the {head.columns}."
+    )
 
 
 def test_windows_are_listed_with_the_one_that_each_looks_at_most(called, said):
