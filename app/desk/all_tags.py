@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import streamlit as st
 
@@ -28,6 +26,7 @@ def view(opened: OpenRun) -> None:
     rows = opened.state.rows
     left, right = st.container(key="side by side, tags").columns([1.2, 1], gap="large")
     with left:
+        _blind(opened)
         measured = agreement(names, rows)
         if measured:
             drawing.figures([charts.agreements(measured)], "desk agreement")
@@ -49,6 +48,22 @@ def view(opened: OpenRun) -> None:
         drawing.figures([charts.tags_by_slice(own, counts)], "desk tags by slice")
 
 
+def _blind(opened: OpenRun) -> None:
+    """The switch that hides the tags of others."""
+    by, blind = annotator.name(), opened.state.blind(annotator.name())
+    st.toggle(
+        "Hide others’ tags until a row is done",
+        blind,
+        key=f"desk blind {blind} {opened.annotations.version()}",
+        help="For all annotators of this file, in tables, filters, agreement, histories and exports. On by default as "
+        "soon as there are two annotators.",
+        disabled=not by,
+        on_change=lambda: attempt(lambda: opened.annotations.blind(by, opened.file, not blind)),
+    )
+    if blind:
+        page_style.note("You see the others’ tags of the rows that you have marked as done.")
+
+
 def _to_settle(opened: OpenRun, names: list[str]) -> None:
     """Rows on which annotators disagree, each with buttons to settle it."""
     rows = opened.state.rows
@@ -64,7 +79,12 @@ def _to_settle(opened: OpenRun, names: list[str]) -> None:
     for case in unsettled[:SHOWN]:
         text, yes, no, link = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
         with text:
-            lines([f"{case.row}: “{case.tag}” – {', '.join(case.gave)} gave it, {', '.join(case.left_out)} did not"])
+            place = opened.run.places.get(case.row)
+            texts = (
+                [] if place is None else [opened.run.dataset.rows[place].first, opened.run.dataset.rows[place].second]
+            )
+            said = f"{', '.join(case.gave)} gave it, {', '.join(case.left_out)} did not"
+            lines([f"{case.row}: “{case.tag}” – {said}", *(f"“{text}”" for text in texts if text)])
         key, off = f"desk settle {case.row} {case.tag}", not annotator.name()
         yes.button("Yes", key=f"{key} yes", on_click=settle, args=(case.row, case.tag, True), disabled=off)
         no.button("No", key=f"{key} no", on_click=settle, args=(case.row, case.tag, False), disabled=off)
@@ -107,8 +127,8 @@ def _annotators(opened: OpenRun) -> None:
     if not names:
         return
     with st.expander(f"Annotators ({len(names)})"):
-        looked = Counter(name for row in opened.state.rows.values() for name in row.looked)
-        page_style.terms((name, f"{counted(looked[name], 'row')} of this file reviewed") for name in names)
+        looked = opened.state.reviewed
+        page_style.terms((name, f"{counted(looked.get(name, 0), 'row')} of this file reviewed") for name in names)
         name = st.selectbox("Remove a name everywhere", names, None, key="desk remove", placeholder="Choose a name")
         st.button(
             "Remove it",

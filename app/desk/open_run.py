@@ -64,15 +64,16 @@ class OpenRun:
         return min(PAGE.state.of, len(self.run.models)) - 1
 
 
-def open_run() -> OpenRun:
-    """The run in the page's state. Raises DeskError where it does not exist."""
+def open_run(annotator: str) -> OpenRun:
+    """The run in the page's state, with the annotations that an annotator may see ("" for a visitor without a name).
+    Raises DeskError where it does not exist."""
     state = PAGE.state
     engine, written = database(), store.written(state.file or "")
     annotations, words = Annotations(engine), StrongestWords(engine)
     run, plain = _run(state.file or "", state.models, written)
     written_since = annotations.version(), words.count(run.dataset.sha256)
-    version: tuple[object, ...] = (state.file, state.models, written, *written_since)
-    people = once("desk state", version, lambda: annotations.state(run.dataset.sha256))
+    version: tuple[object, ...] = (state.file, state.models, written, annotator, *written_since)
+    people = once("desk state", version, lambda: annotations.state(run.dataset.sha256).seen_by(annotator))
     strongest = once("desk known words", version, lambda: _strongest(words, run))
     tagged = functools.partial(with_tags, plain, run, people)
     worded = functools.partial(strongest_words.with_words, run=run, found=strongest)

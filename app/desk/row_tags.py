@@ -58,11 +58,13 @@ def draw(opened: OpenRun, row: str) -> None:
 
     st.pills("Tags", taxonomy, selection_mode="multi", default=given, wrap=True, **writing("tags", give))
     left, right = st.columns(2)
-    if not given:
+    blind = opened.state.blind(name)
+    if blind or not given:
         left.checkbox(
-            "No tag applies",
-            name in people.looked,
-            help="You reviewed the row: it counts for agreement.",
+            "Done" if given else "No tag applies",
+            name in (people.done if blind else people.looked),
+            help="You reviewed the row: it counts for agreement"
+            + (", and you see the others’ tags." if blind else "."),
             **writing("seen", opened.annotations.look),
         )
     right.checkbox(
@@ -77,6 +79,9 @@ def draw(opened: OpenRun, row: str) -> None:
     notes = [f"Note of {by}: {text}" for by, text in people.notes.items() if by != name]
     lines([*others, *settled, *notes])
     events = opened.annotations.history(file, row)
+    if blind and name not in people.done:
+        page_style.note("You see what others said of this row after you have marked it as done.")
+        events = [event for event in events if event.author == name]
     if events:
         with st.expander(f"History ({len(events)})"):
             history(opened, events)
@@ -107,7 +112,7 @@ def sentence(event: Event) -> str:
     before, after, tag = event.before, event.value, f"“{event.tag}”"
     match event.subject.kind:
         case "looked":
-            done = "marked it as reviewed" if after else "marked it as not reviewed"
+            done = "marked it as done" if after else "marked it as not done"
         case "tag":
             done = f"{'gave' if after else 'took away'} {tag}"
         case "note":

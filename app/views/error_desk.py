@@ -36,7 +36,7 @@ def _draw() -> None:
     if PAGE.state.file is None or not PAGE.state.models:
         choosing.new_run()
         return
-    opened = open_run()
+    opened = open_run(annotator.name())
     segments(PAGE, "view", "Show", VIEWS, label_visibility="collapsed")
     page_style.notice(measures.lost_labels(opened.run))
     page_style.note(measures.summary(opened))

@@ -6,10 +6,10 @@ refused where the same subject has been changed since.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 
 import sqlalchemy as sa
@@ -30,19 +30,30 @@ class RowState:
     tags: dict[str, set[str]] = field(default_factory=dict)
     """Who gave each tag."""
     looked: set[str] = field(default_factory=set)
-    """Who tagged it, wrote a note on it, or reviewed it without giving a tag."""
+    """Who tagged it, wrote a note on it, or marked it as done."""
     notes: dict[str, str] = field(default_factory=dict)
     """Notes by annotator."""
     settled: dict[str, bool] = field(default_factory=dict)
     """Whether a tag on which annotators disagreed applies."""
+    done: set[str] = field(default_factory=set)
+    """Who marked it as done: no more tags apply."""
 
     def add(self, kind: str, annotator: str, value: str, tag: str) -> None:
         """Add a mark or a note of an annotator."""
         self.looked.add(annotator)
-        if kind == "tag":
+        if kind == "looked":
+            self.done.add(annotator)
+        elif kind == "tag":
             self.tags.setdefault(tag, set()).add(annotator)
         elif kind == "note":
             self.notes[annotator] = value
+
+    def of(self, annotator: str) -> RowState:
+        """What one annotator said of the row."""
+        own = {annotator}
+        tags = {tag: own.copy() for tag in self.tags_of(annotator)}
+        notes = {by: note for by, note in self.notes.items() if by == annotator}
+        return RowState(tags, self.looked & own, notes, done=self.done & own)
 
     def tags_of(self, annotator: str) -> set[str]:
         """The tags that one annotator gave."""
@@ -63,6 +74,22 @@ class FileState:
     """Rows that the report shows, in the order in which they were chosen."""
     slices: Mapping[str, str] = field(default_factory=dict)
     """The filters of the saved slices by name, in the order in which they were saved."""
+    reviewed: Mapping[str, int] = field(default_factory=dict)
+    """How many rows each annotator reviewed."""
+    blind_as_set: bool | None = None
+    """See :meth:`blind`; None where nobody has set it."""
+
+    def blind(self, annotator: str) -> bool:
+        """Whether an annotator ("" for a visitor without a name) sees what others said of a row only after marking it
+        as done: as it was set, else if others have reviewed rows."""
+        return bool(self.reviewed.keys() - {annotator}) if self.blind_as_set is None else self.blind_as_set
+
+    def seen_by(self, annotator: str) -> FileState:
+        """The annotations that an annotator may see."""
+        if not self.blind(annotator):
+            return self
+        seen = {key: row if annotator in row.done else row.of(annotator) for key, row in self.rows.items()}
+        return replace(self, rows={key: row for key, row in seen.items() if row.looked or row.settled})
 
     def row(self, key: str) -> RowState:
         """The state of a row, which may be empty."""
@@ -95,7 +122,7 @@ class Annotations:
     def state(self, file: str) -> FileState:
         """The state of the file with this checksum."""
         rows: dict[str, RowState] = defaultdict(RowState)
-        reported, slices = [], {}
+        reported, slices, blind = [], {}, None
         with reading(self._engine) as connection:
             names = {known.id: known.name for known in connection.execute(sa.select(annotator))}
             taxonomy = Taxonomy(connection)
@@ -105,11 +132,14 @@ class Annotations:
                     reported.append(key)
                 elif kind == "slice":
                     slices[key] = value
+                elif kind == "blind":
+                    blind = value == YES
                 elif kind == "settled":
                     rows[key].settled[shown[tag]] = value == YES
                 else:
                     rows[key].add(kind, names[owner], value, shown.get(tag, ""))
-        return FileState(dict(rows), tuple(reported), slices)
+        reviewed = Counter(name for row in rows.values() for name in row.looked)
+        return FileState(dict(rows), tuple(reported), slices, reviewed, blind)
 
     def history(self, file: str | None = None, row: str | None = None, limit: int = 200) -> list[Event]:
         """The last events, newest first: of a row, of a file ("": of the taxonomy), or all. Raises DeskError for a
@@ -131,7 +161,7 @@ class Annotations:
             _set(connection, *(Write(by, Subject("tag", file, row, number, by), value) for number in numbers))
 
     def look(self, annotator: str, file: str, row: str, looked: bool = True) -> None:
-        """Record that an annotator reviewed a row, tagged or not."""
+        """Mark a row as done by an annotator: no more tags apply, or none at all."""
         with self._writing(annotator) as (connection, by):
             _set(connection, Write(by, Subject("looked", file, row, owner=by), YES if looked else None))
 
@@ -150,6 +180,11 @@ class Annotations:
         """Add a row to the file's report or remove it, for all annotators."""
         with self._writing(annotator) as (connection, by):
             _set(connection, Write(by, Subject("reported", file, row), YES if reported else None))
+
+    def blind(self, annotator: str, file: str, blind: bool) -> None:
+        """Set whether annotators of a file are :meth:`FileState.blind`."""
+        with self._writing(annotator) as (connection, by):
+            _set(connection, Write(by, Subject("blind", file), YES if blind else NO))
 
     def slice_history(self, file: str) -> list[Event]:
         """The last changes to a file's slices, newest first."""

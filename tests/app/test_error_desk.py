@@ -138,6 +138,7 @@ def test_opened_rows_leave_nothing_behind(tmp_path):
 def test_tags_are_given_and_undone_under_ones_name(kept_run):
     annotations = Annotations(open_database())
     annotations.give("Bob", kept_run.dataset.sha256, "2n", "other")
+    annotations.blind("Bob", kept_run.dataset.sha256, False)
     app = write_as(page(kept_run, row="2n"), "Ann")
     assert not app.exception and "other: Bob" in texts(app)
     pills = next(group for group in app.button_group if group.label == "Tags")
@@ -150,6 +151,22 @@ def test_tags_are_given_and_undone_under_ones_name(kept_run):
     undo.click().run()
     assert annotations.state(kept_run.dataset.sha256).row("2n").notes == {}
     assert "name" not in app.query_params and "Ann" not in json.dumps(dict(app.query_params))
+
+
+def test_what_others_said_is_hidden_until_a_row_is_done(kept_run):
+    annotations, file = Annotations(open_database()), kept_run.dataset.sha256
+    annotations.give("Bob", file, "2n", "other")
+    annotations.note("Bob", file, "2n", "secret")
+    assert "Bob" not in texts(page(kept_run, row="2n")), "without a name"
+    assert "0 of 6 rows" in texts(page(kept_run, filter="tags = other"))
+    app = write_as(page(kept_run, row="2n"), "Ann")
+    next(group for group in app.button_group if group.label == "Tags").set_value(["misled by noise"]).run()
+    assert "Bob" not in texts(app) and "Ann: row 2n: gave" in texts(app)
+    assert app.session_state["desk state"][1].row("2n").looked == {"Ann"}, "of which the page's files are made"
+    next(box for box in app.checkbox if box.label == "Done").check().run()
+    assert not app.exception and "other: Bob" in texts(app) and "Note of Bob: secret" in texts(app)
+    assert "Bob: row 2n: gave" in texts(app)
+    assert "1 of 6 rows" in texts(write_as(page(kept_run, filter="tags = other"), "Ann"))
 
 
 def test_the_login_name_replaces_a_typed_name(kept_run, monkeypatch):
@@ -165,6 +182,7 @@ def test_the_login_name_replaces_a_typed_name(kept_run, monkeypatch):
 def test_a_change_that_another_tab_has_undone_is_not_undone_again(kept_run):
     annotations, file = Annotations(open_database()), kept_run.dataset.sha256
     annotations.give("Bob", file, "2n", "other")
+    annotations.blind("Bob", file, False)
     app = write_as(page(kept_run, row="2n"), "Ann")
     annotations.undo("Bob", annotations.history(file, "2n")[0].id)
     annotations.give("Bob", file, "2n", "other")
@@ -177,6 +195,7 @@ def test_a_name_that_another_tab_takes_out_is_gone_from_the_page_and_its_files(k
     annotations, file = Annotations(open_database()), kept_run.dataset.sha256
     annotations.give("Zacharias", file, "2n", "other")
     annotations.note("Zacharias", file, "2n", "why?")
+    annotations.blind("Zacharias", file, False)
     app = page(kept_run, row="2n")
     assert "other: Zacharias" in texts(app)
     annotations.remove_name("Zacharias")
@@ -300,7 +319,9 @@ def test_agreement_and_unsettled_rows(kept_run):
     annotations.look("Ann", file, "2n")
     annotations.look("Bob", file, "2n")
     app = write_as(page(kept_run, view="tags"), "Cleo")
-    assert not app.exception
+    assert not app.exception and "Agreement by tag" not in figures(app), "Cleo has not done these rows"
+    next(one for one in app.toggle if one.label.startswith("Hide others")).set_value(False).run()
+    assert "1c: “other” – Ann gave it, Bob did not" in texts(app) and "“no dog plays”" in texts(app)
     assert "Agreement by tag" in figures(app) and "Tags by slice" in figures(app)
     assert "Disagreements to settle: 1 of 1" in texts(app)
     button(app, "Yes").click().run()

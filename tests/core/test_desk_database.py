@@ -56,7 +56,7 @@ def test_several_tags_a_row_notes_and_looks(annotations):
     state = annotations.state(FILE)
     assert state.rows == {
         "1": RowState({"other": {"Ann", "Bob"}, "wrong gold label": {"Ann"}}, {"Ann", "Bob"}),
-        "2": RowState(looked={"Bob"}, notes={"Bob": "why \ufffd?"}),
+        "2": RowState(looked={"Bob"}, notes={"Bob": "why \ufffd?"}, done={"Bob"}),
     }
     assert annotations.annotators() == ["Ann", "Bob"]
     annotations.give("Ann", FILE, "1", "other", given=False)
@@ -134,6 +134,21 @@ def test_settled_tags_are_kept_next_to_given_tags(annotations):
     assert row.settled == {"other": False} and row.tags == {"other": {"Ann"}} and row.tags_that_hold() == set()
     annotations.settle("Bob", FILE, "1", "other", None)
     assert annotations.state(FILE).row("1").tags_that_hold() == {"other"}
+
+
+def test_annotators_are_blind_by_default_as_soon_as_there_are_two(annotations):
+    annotations.give("Ann", FILE, "1", "other")
+    state = annotations.state(FILE)
+    assert not state.blind("Ann") and state.blind("Bob") and state.blind("")
+    annotations.settle("Ann", FILE, "1", "other", True)
+    annotations.give("Bob", FILE, "2", "other")
+    seen = annotations.state(FILE).seen_by("Bob")
+    assert [*seen.rows] == ["2"] and seen.reviewed == {"Ann": 1, "Bob": 1}
+    annotations.look("Bob", FILE, "1")
+    row = annotations.state(FILE).seen_by("Bob").row("1")
+    assert row.tags == {"other": {"Ann"}} and row.settled == {"other": True}
+    annotations.blind("Bob", FILE, False)
+    assert annotations.state(FILE).seen_by("") == annotations.state(FILE)
 
 
 def test_the_rows_of_the_report_are_the_files_and_can_be_undone(annotations):

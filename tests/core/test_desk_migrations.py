@@ -80,7 +80,7 @@ STATE = {
         {"annotator 2"},
         settled={"language conventions": False},
     ),
-    "4": RowState(looked={"Ann"}),
+    "4": RowState(looked={"Ann"}, done={"Ann"}),
     "5": RowState(looked={"Ann"}, notes={"Ann": "so"}),
 }
 
