@@ -1,4 +1,4 @@
-"""Slices: those that are saved, those that a search finds, and those of all columns."""
+"""Saved slices, slices that a search finds, and slices of every column."""
 
 from __future__ import annotations
 

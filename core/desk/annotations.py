@@ -77,7 +77,7 @@ class FileState:
     reviewed: Mapping[str, int] = field(default_factory=dict)
     """How many rows each annotator reviewed."""
     blind_as_set: bool | None = None
-    """See :meth:`blind`; None where nobody has set it."""
+    """See :meth:`blind`; None until someone sets it."""
 
     def blind(self, annotator: str) -> bool:
         """Whether an annotator ("" for a visitor without a name) sees what others said of a row only after marking it

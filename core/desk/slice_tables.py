@@ -46,7 +46,7 @@ def found_slices(title: str, search: Search, rows: int, measure: str, unit: str,
     how = (
         f"Of {counted(search.tested, 'slice')}, {len(search.found):,} differ (q ≤ {LEVEL:g}) on one half of {sample} "
         f"({search.searched:,}, chosen by a hash of each row’s id). {holding:,} of these hold on the held-back half "
-        f"({search.held_back:,}): the same direction, q ≤ {LEVEL:g} again. All numbers but the last are those of the "
+        f"({search.held_back:,}): the same direction, q ≤ {LEVEL:g} again. All numbers but the last are of the "
         f"held-back half. {_TEST}"
     )
     if len(search.found) > most:
