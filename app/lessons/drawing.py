@@ -61,7 +61,7 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
     )
     return DrawnLesson(
         lesson.title,
-        lesson.about,
+        f"{lesson.about} {lesson.change}".strip(),
         tuple(steps),
         _lines(lesson.picture),
         _lines(lesson.given),

@@ -17,7 +17,7 @@ from app.page_state.widgets import choice
 from core.checkpoint import CheckpointError
 from core.json_types import JsonObject
 from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons
-from core.lessons.handout import handout
+from core.lessons.handout import handout, numbers_csv
 from core.lessons.lesson import Values, at
 from core.reading.reader import PairError
 
@@ -39,7 +39,7 @@ def main() -> None:
     lesson = lessons()[PAGE.state.lesson]
     with st.sidebar:
         choice(PAGE, "lesson", "Lesson", {name: lesson.title for name, lesson in lessons().items()})
-        below = st.container()
+        below = st.container(gap=None)
     problems = PAGE.problems
     if refused := st.session_state.pop(REFUSED, None):
         problems.append(refused)
@@ -69,8 +69,12 @@ def main() -> None:
         step=step,
     )
     with below:
-        make = partial(handout, lesson, evaluated, inputs, texts)
-        page_style.download("Handout to print (HTML)", make, f"pairlens-lesson-{lesson.name}.html")
+        for label, name, blanks in (("with blanks", "blanks", True), ("with the key", "key", False)):
+            make = partial(handout, lesson, evaluated, texts, blanks)
+            page_style.download(f"Handout {label} (HTML)", make, f"pairlens-lesson-{lesson.name}-{name}.html")
+        page_style.download(
+            "Numbers (CSV)", partial(numbers_csv, lesson, evaluated), f"pairlens-lesson-{lesson.name}.csv"
+        )
 
 
 def _texts(lesson: Lesson, state: LessonsState) -> dict[str, str]:

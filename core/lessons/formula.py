@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Collection
 from xml.etree.ElementTree import Element
 
 from latex2mathml.converter import convert
@@ -19,6 +20,8 @@ MOST = 3
 r"""Parts that an ``\each`` shows before the rest are counted."""
 LONGEST = 8
 """Numbers of a vector that a formula shows before the rest are counted."""
+LINE = 4 * "_"
+"""What a blank number is replaced by."""
 NEW_ROW = r" \\ "
 MACROS = {
     "softmax": r"\operatorname{softmax}",
@@ -30,19 +33,20 @@ MACROS = {
 _SIGN_BEFORE = re.compile(r"([-+·×]|\\times|\\cdot)\s*$")
 
 
-def mathml(latex: str, values: Values, digits: int) -> str:
-    """A formula as MathML. Raises LessonError for LaTeX that cannot be converted, and for an unknown value."""
+def mathml(latex: str, values: Values, digits: int, blank: Collection[str] = ()) -> str:
+    """A formula as MathML, with lines to write on in the places of the ``blank`` numbers. Raises LessonError for LaTeX
+    that cannot be converted, and for an unknown value."""
     named: list[tuple[str, str]] = []
 
     def place(name: str, value: float) -> str:
-        named.append((name, shown(value, digits)))
+        named.append((name, LINE if name in blank else shown(value, digits)))
         return rf"\class{{number{len(named) - 1}}}{{0}}"
 
     def given(match: re.Match[str]) -> str:
         name, value = place_of(values, match[1]), at(values, match[1])
         if not isinstance(value, list):
             number = place(name, value)
-            signed = value < 0 and _SIGN_BEFORE.search(match.string[: match.start()])
+            signed = value < 0 and name not in blank and _SIGN_BEFORE.search(match.string[: match.start()])
             return f"({number})" if signed else number
         if value and isinstance(value[0], list):
             rows = [

@@ -59,9 +59,10 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class Lesson:
-    """``inputs``: the editable numbers, ``texts``: the editable sentences; ``given``: values shown next to the picture,
-    such as weights; ``words``: names of a value's parts; ``checkpoints``: the model that computes the numbers, then
-    its substitutes if it is missing; ``digits``: decimals shown; ``name``: from the file name."""
+    """``change``: on screen, what to try; ``inputs``: the editable numbers, ``texts``: the editable sentences;
+    ``given``: values shown next to the picture, such as weights; ``words``: names of a value's parts; ``checkpoints``:
+    the model that computes the numbers, then its substitutes if it is missing; ``pairs``: sentences of a class of
+    pairs; ``digits``: decimals shown; ``name``: from the file name."""
 
     title: str
     about: str
@@ -69,10 +70,12 @@ class Lesson:
     picture: tuple[PictureRow, ...]
     steps: tuple[LessonStep, ...]
     given: tuple[PictureRow, ...] = ()
+    change: str = ""
     inputs: Values = field(default_factory=dict)
     words: dict[str, list[str]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     checkpoints: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
     digits: int = 3
     name: str = ""
 

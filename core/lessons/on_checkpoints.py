@@ -35,7 +35,8 @@ class ReadPair(NamedTuple):
 def checkpoint_of(given: Given) -> Checkpoint:
     """The first of the lesson's checkpoints that is there. Raises CheckpointError where none is."""
     names = available()
-    return load_named(next((name for name in given.checkpoints if name in names), given.checkpoints[0]))
+    with torch.inference_mode(False):  # other lessons and pages share the model, and some need its gradients
+        return load_named(next((name for name in given.checkpoints if name in names), given.checkpoints[0]))
 
 
 def read(given: Given) -> ReadPair:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from statistics import fmean
 
 import torch
 from torch import Tensor
@@ -12,12 +13,12 @@ from core.effects import gradients
 from core.effects.adversary import adversary
 from core.effects.faithfulness import logits_under, moved, own_maps, permutations, uniform
 from core.effects.links import Taken, link_effects, without
-from core.effects.question import METHODS, Question, attention_received
+from core.effects.question import Question, attention_received
 from core.effects.words import DROPPED, MIX, SAMPLING, places
-from core.evaluation.people_table import ALL, CHANCE, NEW
 from core.evidence.effects import WordEffect
 from core.evidence.record import matrix
 from core.lessons.lesson import LessonError, Values
+from core.lessons.on_cards import METHODS_WITH_PEOPLE, people_words
 from core.lessons.on_checkpoints import checkpoint_of, words_of
 from core.lessons.sources import Evaluated, Given, source
 from core.shared_memory import SharedMemory
@@ -31,8 +32,8 @@ def _asked(given: Given) -> Question:
     return Question(checkpoint_of(given), *texts, SAMPLING)
 
 
-def _known(compute: Callable[[Question], Evaluated], asked: Question, given: Given) -> Evaluated:
-    key = (compute, asked.checkpoint.folder, asked.checkpoint.state, *given.texts.values())
+def _known(compute: Callable[[Question], Evaluated], asked: Question) -> Evaluated:
+    key = (compute, asked.checkpoint.folder, asked.checkpoint.state, asked.first, asked.second)
     return _KEPT(key, lambda: compute(asked))
 
 
@@ -45,10 +46,10 @@ def _probabilities(asked: Question, rows: Tensor) -> list[float]:
 
 @source("moved attention")
 def moved_attention(given: Given) -> Evaluated:
-    """Inputs ``word`` and ``link``: numbers of the second sentence's word to follow and of its link, from 1. Needs a
-    model whose only map has the second sentence's words as rows."""
+    """Inputs ``word`` and ``link``: numbers of the second sentence's word to follow and of its link, from 1; the
+    lesson's ``pairs`` are measured, too. Needs a model whose only map has the second sentence's words as rows."""
     asked = _asked(given)
-    known = _known(_moved, asked, given)
+    known = _known(_moved, asked)
     i = given.number("word", len(known.words["x"]))
     j = given.number("link", len(known.words["y"]))
     (links,) = own_maps(asked)
@@ -62,7 +63,32 @@ def moved_attention(given: Given) -> Evaluated:
         values[f"{name}_y"] = after
         values[f"{name}_log"] = math.log(after[asked.target])
         values[f"{name}_effect"] = math.log(asked.explanation.probabilities[asked.target] / after[asked.target])
-    return Evaluated(values, known.words, known.checkpoint)
+    several = [_known(_moved, Question(asked.checkpoint, *pair, SAMPLING)) for pair in given.pairs]
+    return Evaluated(values | _over_pairs(several), known.words | _named_pairs(several), known.checkpoint)
+
+
+def _over_pairs(several: Sequence[Evaluated]) -> Values:
+    """What moved attention does to each pair, and the mean."""
+    rows = [one.values for one in several]
+    by_pair = {
+        f"class_{name}": [float(row[name]) for row in rows]  # type: ignore[arg-type]
+        for name in ("changed", "flat_moves", "apart", "found")
+    }
+    means: Values = {f"{name}_mean": fmean(numbers) for name, numbers in by_pair.items()}
+    kept = sum(row["flat_stays"] for row in rows)  # type: ignore[misc]
+    return {
+        **by_pair,
+        **means,
+        "class_found": sum(by_pair["class_found"]),
+        "class_kept": kept,
+        "class": float(len(rows)),
+    }
+
+
+def _named_pairs(several: Sequence[Evaluated]) -> dict[str, list[str]]:
+    """The pairs' numbers, and the first letter of each verdict."""
+    verdicts = [one.words["classes"][int(one.values["target"]) - 1] for one in several]  # type: ignore[arg-type]
+    return {"pairs": [f"{number} {verdict}" for number, verdict in enumerate(verdicts, 1)]}
 
 
 def _moved(asked: Question) -> Evaluated:
@@ -90,9 +116,12 @@ def _moved(asked: Question) -> Evaluated:
         "moves": of_permuted.total_variation,
         "flat": uniform(links).tolist(),
         "flat_y": list(of_permuted.uniform),
+        "flat_moves": _total_variation(own, of_permuted.uniform),
+        "flat_stays": float(of_permuted.uniform.index(max(of_permuted.uniform)) == asked.target),
         "other": [list(row) for row in other],
         "other_y": after,
-        "variation": sum(abs(a - b) for a, b in zip(own, after, strict=True)) / 2,
+        "variation": _total_variation(own, after),
+        "found": float(found is not None and bool(found.maps)),
         "apart": 0.0 if found is None else found.divergence,
         "most_apart": math.log(2),
         "tau_b": effects[0].tau_b or 0.0,
@@ -100,11 +129,15 @@ def _moved(asked: Question) -> Evaluated:
     return Evaluated(values, words_of(asked.checkpoint, asked.reading), asked.checkpoint.name)
 
 
+def _total_variation(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum(abs(a - b) for a, b in zip(one, other, strict=True)) / 2
+
+
 @source("ways to ask why")
 def ways(given: Given) -> Evaluated:
     """Input ``word``: number of the second sentence's word to follow, from 1."""
     asked = _asked(given)
-    known = _known(_ways, asked, given)
+    known = _known(_ways, asked)
     i = given.number("word", len(known.words["x"]))
     return Evaluated(known.values | {"word": float(i + 1)}, known.words, known.checkpoint)
 
@@ -127,7 +160,7 @@ def _ways(asked: Question) -> Evaluated:
     values: Values = {
         "y": list(own),
         "log": math.log(own[asked.target]),
-        **_peoples_words(asked),
+        **people_words(asked.checkpoint.card, [side.role for side in asked.sides]),
         **by_way,
         "taken": taken,
         "without": [math.log(own[asked.target]) - effect for effect in by_way[DROPPED]],
@@ -142,29 +175,11 @@ def _ways(asked: Question) -> Evaluated:
         "others": float(len(named) - 1),
         "drawn": float(SAMPLING.frequent),
     }
-    names = words_of(asked.checkpoint, asked.reading) | {"ways": list(_WAYS), "methods": list(_METHODS.values())}
-    return Evaluated(values, names, asked.checkpoint.name)
-
-
-_METHODS = {method: method.replace("-", " ") for method in (*METHODS, NEW, CHANCE)}
-"""What is compared with people, with the lesson's names."""
-
-
-def _peoples_words(asked: Question) -> Values:
-    """How often each method names people's words of each text: what the card says of the first set that it has. Raises
-    LessonError for a card without."""
-    stored = asked.checkpoint.card.get("people")
-    if not stored:
-        raise LessonError(
-            f"{asked.checkpoint.name} was not compared with people: name another checkpoint in the lesson"
-        )
-    first = next(iter(stored.values()))
-    sides = [first["sides"][side.role][ALL]["at_1"] for side in asked.sides]
-    values: Values = {
-        name: [at_1[method]["mean"] for method in _METHODS]
-        for name, at_1 in zip(("people_y", "people_x"), sides, strict=True)
+    names = words_of(asked.checkpoint, asked.reading) | {
+        "ways": list(_WAYS),
+        "methods": [*METHODS_WITH_PEOPLE.values()],
     }
-    return values | {"people_pairs": float(first["judged_right"])}
+    return Evaluated(values, names, asked.checkpoint.name)
 
 
 _GRADIENTS = {gradients.NORM: "norm", gradients.INTEGRATED: "path"}

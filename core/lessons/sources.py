@@ -28,11 +28,13 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Given:
-    """A source's arguments: a lesson's inputs and texts, with the learner's changes, and its checkpoints' names."""
+    """A source's arguments: a lesson's inputs and texts, with the learner's changes, its checkpoints' names, and its
+    pairs of sentences."""
 
     inputs: JsonMapping
     texts: Mapping[str, str]
     checkpoints: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...] = ()
 
     def number(self, name: str, most: int) -> int:
         """An input that counts something from 1 to ``most``, from 0."""
@@ -64,7 +66,7 @@ def evaluate(lesson: Lesson, inputs: Values, texts: Mapping[str, str]) -> Evalua
     if lesson.source not in SOURCES:
         known = ", ".join(sorted(SOURCES))
         raise LessonError(f"lesson {lesson.name} has the unknown source {lesson.source!r}: choose one of {known}")
-    given = Given({**lesson.inputs, **inputs}, {**lesson.texts, **texts}, lesson.checkpoints)
+    given = Given({**lesson.inputs, **inputs}, {**lesson.texts, **texts}, lesson.checkpoints, lesson.pairs)
     try:
         evaluated = SOURCES[lesson.source](given)
     except ArithmeticError:

@@ -119,11 +119,14 @@ def test_a_handout_is_one_page_on_which_nothing_is_cut(browser):
     page = browser.new_page(viewport={"width": 720, "height": 1000})
     page.emulate_media(media="print")
     for name, lesson in lessons().items():
-        page.set_content(handout(lesson, evaluate(lesson, {}, {}), lesson.inputs, {}))
-        printed = page.pdf(prefer_css_page_size=True)
-        assert len(re.findall(rb"/Type */Page\b", printed)) == 1, name
-        right = "nodes => Math.max(...nodes.map((node) => node.getBoundingClientRect().right))"
-        assert page.locator("math > *").evaluate_all(right) <= 720, name
+        evaluated = evaluate(lesson, {}, {})
+        for blanks in (True, False):
+            page.set_content(handout(lesson, evaluated, {}, blanks))
+            printed = page.pdf(prefer_css_page_size=True)
+            assert len(re.findall(rb"/Type */Page\b", printed)) == 1, (name, blanks)
+            right = "nodes => Math.max(...nodes.map((node) => node.getBoundingClientRect().right))"
+            assert page.locator("math > *").evaluate_all(right) <= 720, (name, blanks)
+            expect(page.get_by_role("button", name="Print")).to_be_hidden()
     page.close()
 
 

@@ -8,17 +8,21 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.checkpoint import available, load_named
+from core.checkpoint import available, load, load_named, read_card
 from core.effects import Question
 from core.effects.links import Taken
 from core.effects.words import MIX
+from core.evidence import AttentionMap
+from core.evidence.attention_heads import AttentionHeads
 from core.evidence.faithfulness import LARGEST_CHANGE
 from core.explain import explain
-from core.lessons import LessonError, at, evaluate, lessons, mathml
-from core.lessons.handout import handout
+from core.lessons import LessonError, at, evaluate, lessons, mathml, on_checkpoints
+from core.lessons.handout import handout, numbers_csv
 from core.lessons.lesson import place_of, read, rounded, shown
-from core.lessons.sources import SOURCES
+from core.lessons.sources import SOURCES, Given
+from core.models.base import Intervention
 from core.models.rnn.attention import LookingBack
+from tests.loops.arithmetic import dot, matvec, scaled, sigmoid, softmax, tanh
 
 LESSONS = lessons()
 every_lesson = pytest.mark.parametrize("name", LESSONS)
@@ -53,6 +57,7 @@ def test_the_number_that_is_to_be_guessed_is_one_that_the_step_shows(name):
         if step.guess:
             shown_ = "".join(mathml(line, values, lesson.digits) for line in step.numbers)
             assert f'data-of="{place_of(values, step.guess)}"' in shown_, step.title
+            assert rf"\val{{{step.guess}}}" not in step.says, f"{step.title} gives the answer away"
 
 
 def test_the_slides_worked_example_is_exact():
@@ -207,6 +212,97 @@ def test_moved_attention_equals_the_models_output():
     assert sum(values["kept_row"]) < sum(values["renormalised_row"]) == pytest.approx(1)
 
 
+@torch.inference_mode()
+def test_a_local_windows_place_scores_and_weights_match_the_equations():
+    evaluated = evaluate(LESSONS["local-attention"], {"word": 4.0}, {"second": "Children look at the dog"})
+    values, checkpoint = evaluated.values, load_named(evaluated.checkpoint)
+    texts = LESSONS["local-attention"].texts["first"], "Children look at the dog"
+    model, trace = checkpoint.model, checkpoint.model(checkpoint.reader.batch(checkpoint.read(*texts))).trace
+    asking, premise = trace.hypothesis[0].tolist(), trace.premise[0].tolist()
+    layer, words = model.attention, len(premise)
+    shares = [sigmoid(matvec(layer.place_out.weight, tanh(matvec(layer.place.weight, h))))[0] for h in asking]
+    assert values["places"] == pytest.approx([words * share for share in shares], abs=1e-4)
+    place, half = values["place"], values["D"]
+    inside = [i for i in range(words) if abs(i - place) <= half]
+    assert (values["first"], values["last"], values["inside"]) == (inside[0], inside[-1], len(inside))
+    match = [dot(asking[3], matvec(layer.match.w, premise[i])) for i in inside]
+    assert values["match"] == pytest.approx(match, rel=1e-3, abs=1e-3)
+    nearness = [-((i - place) ** 2) / (2 * (half / 2) ** 2) for i in inside]
+    weights = softmax([m + near for m, near in zip(match, nearness, strict=True)])
+    assert values["alpha"] == pytest.approx(weights, abs=1e-3)
+    assert values["nearness"] == pytest.approx(nearness[int(values["top"]) - 1], abs=1e-2)
+    assert values["c"] == pytest.approx(scaled(weights, [premise[i] for i in inside]), abs=1e-2)
+    assert values["ends"] == sum(share < 0.1 or share > 0.9 for share in shares)
+
+
+@torch.inference_mode()
+def test_a_transformers_heads_are_those_of_its_pieces():
+    evaluated = evaluate(LESSONS["heads"], {"word": 2.0}, {"second": "Someone is strolling"})
+    values, checkpoint = evaluated.values, load_named(evaluated.checkpoint)
+    explanation = explain(checkpoint, LESSONS["heads"].texts["first"], "Someone is strolling")
+    shown, heads = explanation.find(AttentionMap), explanation.find(AttentionHeads)
+    assert heads.head == f"{values['layer']:.0f}.{values['head']:.0f}" == checkpoint.card["alignment"]["heads"]["head"]
+    assert values["alpha"] == [pytest.approx(row) for row in shown.weights]
+    assert values["looks"] == [row.index(max(row)) + 1 for row in shown.weights]
+    assert values["kinds"] == pytest.approx([sum(shown.weights[1]), shown.own[1], shown.null[1]])
+    assert values["by_layer"] == pytest.approx([sum(row) / len(row) for row in heads.across[0]])
+    # The head that stays within the sentence, from the weights of its pieces.
+    batch = checkpoint.reader.batch(checkpoint.read(explanation.sentence("premise").text, "Someone is strolling"))
+    layers = checkpoint.model.under(batch, Intervention(head="mean")).trace.layers
+    words = len(shown.weights[0])
+    pieces = [[p for p, owner in enumerate(batch.owners[0].tolist()) if owner == words + i] for i in range(3)]
+
+    def given(layer, head, i, j):
+        rows = layers[layer][0, head].tolist()
+        return sum(rows[p][q] for p in pieces[i] for q in pieces[j]) / len(pieces[i])
+
+    def within(layer, head):
+        return sum(given(layer, head, i, j) for i in range(3) for j in range(3)) / 3
+
+    found = int(values["within_layer"]) - 1, int(values["within_head"]) - 1
+    assert values["beside"] == pytest.approx([given(*found, 1, j) for j in range(3)], abs=1e-6)
+    assert values["within_share"] == pytest.approx(within(*found), abs=1e-6)
+    assert max(within(layer, head) for layer in range(6) for head in range(12)) == pytest.approx(within(*found))
+
+
+def test_links_by_attention_are_counted_against_those_typed():
+    evaluated = evaluate(LESSONS["people"], {"people": [4.0, 9.0, 3.0], "threshold": 0.3}, {})
+    values, cards = evaluated.values, read_card(available()["nli-attconv-light"])
+    alpha, people = values["alpha"], values["people"]
+    assert people == [4, 5, 3, 0, 0], "a number beyond the premise is its last word, a missing one none"
+    model = [row.index(max(row)) + 1 if max(row) > 0.3 else 0 for row in alpha]
+    assert values["model"] == model
+    both = sum(ours == theirs > 0 for ours, theirs in zip(people, model, strict=True))
+    links, sure = sum(n > 0 for n in model), sum(n > 0 for n in people)
+    assert (values["both"], values["links"], values["sure"]) == (both, links, sure)
+    precision, recall = both / links, both / sure
+    assert (values["precision"], values["recall"]) == (precision, recall)
+    assert values["f1"] == pytest.approx(2 * precision * recall / (precision + recall) if both else 0)
+    place = evaluated.words["models"].index("attconv-light")
+    assert values["all_f1"][place] == cards["alignment"]["results"]["RTE-2 dev"]["f1"]
+    assert evaluate(LESSONS["people"], {"threshold": 1.0}, {}).values["precision"] == 0, "no link, no division by zero"
+
+
+@torch.inference_mode()
+def test_a_model_that_a_lesson_loads_keeps_its_gradients(monkeypatch):
+    monkeypatch.setattr(on_checkpoints, "load_named", lambda name: load(available()[name]))
+    model = on_checkpoints.checkpoint_of(Given({}, {}, ("lesson-light",))).model
+    assert not any(weights.is_inference() for weights in model.parameters())
+
+
+def test_the_class_of_pairs_is_measured_as_each_pair_is():
+    lesson, values = LESSONS["moved-attention"], own("moved-attention")
+    assert values["class_changed_mean"] == pytest.approx(sum(values["class_changed"]) / len(lesson.pairs))
+    texts = lesson.pairs[1]
+    checkpoint = load_named("nli-attconv-light")
+    before = explain(checkpoint, *texts)
+    words = len(before.sentence("hypothesis").tokens), len(before.sentence("premise").tokens)
+    after = explain(checkpoint, *texts, override=torch.full(words, 1 / words[1])).probabilities
+    moved = sum(abs(a - b) for a, b in zip(before.probabilities, after, strict=True)) / 2
+    assert values["class_flat_moves"][1] == pytest.approx(moved, abs=1e-5)
+    assert values["class_found"] <= len(lesson.pairs) == values["class"]
+
+
 def test_the_ways_to_ask_why_are_those_of_the_command():
     lesson = LESSONS["ways"]
     evaluated = evaluate(lesson, {"word": 1.0}, {"second": "A woman plays"})
@@ -319,13 +415,41 @@ def test_numbers_are_short_and_a_tiny_one_is_not_nought():
 def test_a_handout_holds_all_steps_and_nothing_typed_becomes_markup():
     lesson = LESSONS["light"]
     texts = {"first": "<b>A dog</b>", "second": "An animal"}
-    page = handout(lesson, evaluate(lesson, {}, texts), lesson.inputs, texts)
+    page = handout(lesson, evaluate(lesson, {}, texts), texts)
     assert page.count("<section>") == len(lesson.steps)
     assert "&lt;b&gt;A dog" in page and "<b>" not in page
     assert "http" not in page.replace("http-equiv", "") and "<script" not in page and "src=" not in page
 
 
+@every_lesson
+def test_blanks_are_the_numbers_to_guess_and_the_key_has_them(name):
+    lesson, evaluated = LESSONS[name], evaluate(LESSONS[name], {}, {})
+    blanks, key = (handout(lesson, evaluated, {}, blanks) for blanks in (True, False))
+    for guess in {place_of(evaluated.values, step.guess) for step in lesson.steps if step.guess}:
+        number = shown(at(evaluated.values, guess), lesson.digits)
+        assert f'data-of="{guess}" class="value">____<' in blanks, guess
+        assert (
+            f'data-of="{guess}" class="value">{number}<' in key
+            and f'data-of="{guess}" class="value">{number}<' not in blanks
+        )
+    assert "____" not in key and lesson.change not in (key if lesson.change else "-")
+
+
+def test_a_spreadsheet_has_each_vector_with_its_word_and_full_numbers():
+    lesson, evaluated = LESSONS["softmax"], evaluate(LESSONS["softmax"], {"score": [2.0, 1.0, 0.25]}, {})
+    rows = [line.split(",") for line in numbers_csv(lesson, evaluated).splitlines()]
+    table = {row[0]: row[1:] for row in rows}
+    assert table["score"] == ["given", "", "2.0", "1.0", "0.25"]
+    assert table["tau"] == ["given", "", "4.0"]
+    assert [float(number) for number in table["alpha"][2:]] == softmax([2.0, 1.0, 0.25])
+    assert [row[0] for row in rows].index("exp") < [row[0] for row in rows].index("alpha")
+    states = numbers_csv(LESSONS["global-attention"], evaluate(LESSONS["global-attention"], {}, {}))
+    assert "h.2,given,dog,0.2,0.4\n" in states and "\nweighted.1,to compute,every," in states
+
+
 def test_a_lesson_with_an_unknown_source_names_those_known():
-    with pytest.raises(LessonError, match=r"unknown source 'odd': choose one of attconv advanced"):
+    with pytest.raises(
+        LessonError, match=r"unknown source 'odd': choose one of agreement with people, attconv advanced"
+    ):
         evaluate(replace(LESSONS["softmax"], source="odd"), {}, {})
     assert {lesson.source for lesson in LESSONS.values()} <= set(SOURCES)

@@ -72,7 +72,7 @@ class LookingBack(nn.Module):
         scores = single(self.match(asking, premise))  # a softmax multiplies the steps of bfloat16
         allowed = scores
         if self.window:
-            centres = self._centres(asking, mask, places)
+            centres = self.centres(asking, mask, places)
             apart = torch.arange(premise.shape[1], device=premise.device) - centres[..., None]
             if self.place is not None:
                 scores = scores - 2 * (apart / self.half_width).square()
@@ -85,7 +85,7 @@ class LookingBack(nn.Module):
             contexts = contexts / mask.sum(1)[:, None, None]  # [Potts context-mean]
         return Looking(scores, weights, contexts, reach)
 
-    def _centres(self, asking: Tensor, mask: Tensor, places: Tensor) -> Tensor:
+    def centres(self, asking: Tensor, mask: Tensor, places: Tensor) -> Tensor:
         """p_t ``[B, R]``, counted from 0."""
         words = mask.sum(1, keepdim=True)
         if self.place is None or self.place_out is None:

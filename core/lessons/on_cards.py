@@ -1,0 +1,55 @@
+"""Figures of several models for a lesson, from their cards, so that a retrained model's lesson stays right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from core.card import Card
+from core.checkpoint import available, read_card
+from core.effects.question import METHODS
+from core.evaluation.people_table import ALL, CHANCE, NEW
+from core.lessons.lesson import LessonError, Values
+
+Figure = Callable[[Card], float]
+"""A number of a card. Raises KeyError for a card without it."""
+
+
+def figures(models: Sequence[str], figure: Figure) -> tuple[list[str], list[float]]:
+    """The short names and figures of those ``models`` that are installed and whose card has it."""
+    folders, found = available(), {}
+    for name in models:
+        if name in folders:
+            try:
+                found[name.partition("-")[2]] = figure(read_card(folders[name]))
+            except KeyError:
+                continue
+    return [*found], [*found.values()]
+
+
+def dev(card: Card) -> float:
+    """Accuracy on SNLI dev."""
+    return float(card["results"]["SNLI dev"]["accuracy"])
+
+
+def alignment(data_set: str) -> Figure:
+    """F1 of the links by attention against people's, on this set."""
+    return lambda card: float(card["alignment"]["results"][data_set]["f1"])
+
+
+METHODS_WITH_PEOPLE = {method: method.replace("-", " ") for method in (*METHODS, NEW, CHANCE)}
+"""What is compared with people's words, with the lesson's names."""
+
+
+def people_words(card: Card, roles: Sequence[str]) -> Values:
+    """How often each method's first word of each text is one that people use to explain the label, on the first set
+    that the card has. Raises LessonError for a card without."""
+    stored = card.get("people")
+    if not stored:
+        raise LessonError(f"{card['name']} was not compared with people: name another checkpoint in the lesson")
+    first = next(iter(stored.values()))
+    sides = [first["sides"][role][ALL]["at_1"] for role in roles]
+    values: Values = {
+        name: [at_1[method]["mean"] for method in METHODS_WITH_PEOPLE]
+        for name, at_1 in zip(("people_y", "people_x"), sides, strict=True)
+    }
+    return values | {"people_pairs": float(first["judged_right"])}
