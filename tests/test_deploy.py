@@ -89,7 +89,7 @@ def test_the_app_and_predictions_import_with_the_packages_of_requirements_alone(
 def test_all_that_the_app_is_made_of_is_copied_and_nothing_else_is_sent():
     assert set(copied()) == {
         *("requirements.txt", "requirements-encoder.txt", "LICENSE", "streamlit_app.py", ".streamlit"),
-        *("pretrained", "core", "trainers", "app"),
+        *("pretrained", "core", "trainers", "app", "docs/teaching.md"),
     }
     ignored = (ROOT / "deploy/Dockerfile.dockerignore").read_text().splitlines()
     assert "*" in ignored and {line[1:] for line in ignored if line.startswith("!")} == set(copied())

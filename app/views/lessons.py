@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
@@ -25,6 +26,9 @@ PLACE_IN_MENU = 5
 
 KEY = "lesson"
 """Key of the component that draws the lesson."""
+TEACHING = Path(__file__).resolve().parents[2] / "docs" / "teaching.md"
+MADE_FOR = "http://localhost:8501/"
+"""The server that the document's links point to."""
 REFUSED = "lesson refused a number"
 """Session key of the message about a rejected number."""
 
@@ -68,6 +72,7 @@ def main() -> None:
         id=lesson.name,
         step=step,
     )
+    _teach()
     with below:
         for label, name, blanks in (("with blanks", "blanks", True), ("with the key", "key", False)):
             make = partial(handout, lesson, evaluated, texts, blanks)
@@ -75,6 +80,16 @@ def main() -> None:
         page_style.download(
             "Numbers (CSV)", partial(numbers_csv, lesson, evaluated), f"pairlens-lesson-{lesson.name}.csv"
         )
+
+
+def _teach() -> None:
+    """The plans of docs/teaching.md, with links to this server."""
+    about, *plans = TEACHING.read_text(encoding="utf-8").replace(MADE_FOR, "./").split("\n## ")
+    with st.expander("Teach: three plans of ninety minutes"):
+        st.markdown(about.partition("\n")[2])
+        titles, texts = zip(*(plan.split("\n", 1) for plan in plans), strict=True)
+        for tab, text in zip(st.tabs(titles), texts, strict=True):
+            tab.markdown(text)
 
 
 def _texts(lesson: Lesson, state: LessonsState) -> dict[str, str]:

@@ -1,11 +1,17 @@
 """The page Lessons: every step of every lesson, changed numbers and sentences, and links that cannot be followed."""
 
+import re
+from pathlib import Path
+from urllib.parse import parse_qsl
+
 import pytest
 
+from app.pages import pages
 from core.lessons import lessons
 from tests.app.pages import components, open_view, query, sentences
 
 LESSONS = lessons()
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def drawn(app):
@@ -67,6 +73,30 @@ def test_numbers_without_a_result_get_a_sentence_and_a_way_back(inputs):
     assert not app.exception
     assert "divides by 0" in sentences(app)[0]
     assert drawn(app.button[0].click().run())["link"] == {"lesson": "softmax"}
+
+
+def test_the_plans_fill_ninety_minutes_with_links_that_open_in_projector_mode():
+    _, *plans = (ROOT / "docs/teaching.md").read_text().split("\n## ")
+    for plan in plans:
+        assert sum(map(int, re.findall(r"\*\*(\d+) min\*\*", plan))) == 90, plan.partition("\n")[0]
+        links = re.findall(r"\(http://localhost:8501/(\S*)\)", plan)
+        assert len(links) == plan.count(" min**") == plan.count("*Ask*") == plan.count("*Expect*")
+        for page, asked in (link.split("?") for link in links):
+            values = dict(parse_qsl(asked))
+            assert values["projector"] == "on" and (page or "explore").replace("-", "_") in pages()
+            if page == "lessons":
+                assert int(values.get("step", 1)) <= len(LESSONS[values["lesson"]].steps)
+
+
+def test_the_page_has_the_plans_with_links_to_this_server():
+    app = open_view("lessons", lesson="softmax")
+    assert [tab.label for tab in app.tabs] == [
+        "Attention for inference",
+        "Attentive convolution, and what attention does not tell",
+        "Phrases and generated filters",
+    ]
+    shown = "\n".join(text.value for text in app.markdown)
+    assert "](./lessons?lesson=global-attention&step=2&projector=on)" in shown and "localhost" not in shown
 
 
 def test_another_lesson_starts_at_its_first_step_with_its_own_numbers():
