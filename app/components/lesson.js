@@ -2,6 +2,7 @@
 // All steps are here from the start, so the arrow keys need no answer of the server.
 
 import { capital, html, linkButton, refill } from "./elements.js";
+import { travel } from "./motion.js";
 import { drawNotices } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
@@ -30,6 +31,7 @@ class LessonView extends View {
   constructor(root) {
     super(root);
     this.guessing = true;
+    this.rest = () => {};
     this.known = new Set(); // steps whose number was shown or guessed
   }
 
@@ -236,12 +238,28 @@ class LessonView extends View {
 
   go(step) {
     if (step < 1 || step > this.data.steps.length || step === this.step) return;
+    const next = step === this.step + 1;
     this.step = step;
     this.draw();
+    if (next) this.move();
     this.send({ step }, 250);
   }
 
+  // The numbers that the step makes come from those that they are made of: `made_of` in the lesson's file.
+  move() {
+    const before = this.data.steps.slice(0, this.step - 1).flatMap(({ lit }) => lit);
+    const cells = [...this.picture.querySelectorAll(".cell")];
+    const of = (names) => cells.filter((cell) => names.some((name) => related(name, cell.dataset.of)));
+    const known = of(before);
+    const made = of(this.now.lit).filter((cell) => cell.dataset.origin && !known.includes(cell));
+    this.rest = travel(
+      this.picture,
+      made.map((cell) => [of(cell.dataset.origin.split(" ")), cell]),
+    );
+  }
+
   key(event) {
+    this.rest(); // any key ends a motion
     const at = event.composedPath()[0];
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || at.closest?.(TYPING)) return;
     const to = {

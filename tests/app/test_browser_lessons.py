@@ -90,6 +90,42 @@ def test_a_guess_of_a_largest_value_is_dragged_from_zero(open_page):
     expect(page.locator(".numbers")).to_contain_text("0.53")
 
 
+PLACES = """(picture, time) => {
+  const middle = (node) => {
+    const { left, top, width, height } = node.getBoundingClientRect();
+    return [left + width / 2, top + height / 2].map(Math.round);
+  };
+  const copies = [...picture.querySelectorAll(".travelling > *")];
+  for (const move of copies.flatMap((copy) => copy.getAnimations())) {
+    move.pause();
+    move.currentTime = time;
+  }
+  return [copies.map((copy) => copy.textContent), copies.map(middle), ["h.1.1", "h.1.2", "h_C.1", "h_C.2", "score.1"]
+    .map((name) => middle(picture.querySelector(`.cell[data-of="${name}"]`)))];
+}"""
+"""The numbers that travel, their middles after so many milliseconds, and the middles of a score's cells."""
+
+
+def test_numbers_travel_from_their_cells_to_the_one_that_they_make(open_page):
+    page = open_page("/lessons", wait=".step h3")
+    picture = page.locator(".picture")
+    page.keyboard.press("ArrowRight")
+    numbers, places, (*origins, score) = picture.evaluate(PLACES, 0)
+    assert numbers == ["0.4", "0.6", "0.1", "0.2"]
+    assert all(
+        abs(a - b) <= 1 for one, other in zip(places, origins, strict=True) for a, b in zip(one, other, strict=True)
+    )
+    _, places, _ = picture.evaluate(PLACES, 599.9)
+    assert all(abs(a - b) <= 1 for place in places for a, b in zip(place, score, strict=True))
+    page.keyboard.press("Shift")
+    expect(page.locator(".travelling")).to_have_count(0)
+    expect(page.locator(".awaited")).to_have_count(0)
+    page.emulate_media(reduced_motion="reduce")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".step h3")).to_contain_text("All scores")
+    expect(page.locator(".travelling")).to_have_count(0)
+
+
 COUNT_RUNS = """() => {
   const app = document.querySelector("[data-testid=stApp]");
   window.runs = 0;

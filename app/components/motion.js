@@ -1,0 +1,39 @@
+// Numbers that travel: copies of the numbers in some cells move to the cell that is computed from them.
+
+import { html } from "./elements.js";
+
+const MILLISECONDS = 600;
+const MOST = 120; // copies at once; beyond that nothing could be followed
+
+const numberIn = (cell) => cell.querySelector("input")?.value ?? cell.querySelector(".text").textContent;
+
+// Moves numbers within `frame`, a positioned element, along `ways`, a list of [cells they come from, the cell they go to].
+// Returns a function that ends it at once. Nothing moves for those who asked their system for reduced motion.
+export function travel(frame, ways) {
+  const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const steps = ways.flatMap(([from, to]) => from.map((cell) => [cell, to]));
+  if (calm || !steps.length || steps.length > MOST) return () => {};
+  const base = frame.getBoundingClientRect();
+  const middle = (cell) => {
+    const { left, top, width, height } = cell.getBoundingClientRect();
+    return [left + width / 2 - base.left + frame.scrollLeft, top + height / 2 - base.top + frame.scrollTop];
+  };
+  const paths = steps.map((cells) => cells.map(middle));
+  const layer = html(
+    "div.travelling",
+    { "aria-hidden": "true" },
+    steps.map(([from]) => html("span", numberIn(from))),
+  );
+  const end = () => {
+    layer.remove();
+    for (const [, to] of ways) to.classList.remove("awaited");
+  };
+  for (const [, to] of ways) to.classList.add("awaited");
+  frame.append(layer);
+  const at = ([x, y]) => ({ transform: `translate(${x}px, ${y}px) translate(-50%, -50%)` });
+  const moves = [...layer.children].map((copy, i) =>
+    copy.animate(paths[i].map(at), { duration: MILLISECONDS, easing: "ease-in-out", fill: "both" }),
+  );
+  moves[0].onfinish = end;
+  return end;
+}
