@@ -190,7 +190,10 @@ class LessonView extends View {
   cells(name, number, text, shape, origin) {
     if (!Array.isArray(number)) return this.cell(name, number, text, shape, origin);
     const most = 8;
-    const shown = number.slice(0, most).map((part, i) => this.cells(`${name}.${i + 1}`, part, text[i], shape, origin));
+    const shown = number.slice(0, most).map((part, i) => {
+      const own = origin.map((one) => one.replace("##", i + 1));
+      return this.cells(`${name}.${i + 1}`, part, text[i], shape, own);
+    });
     const more =
       number.length > most
         ? html("span.rest.tiny", shape === "rows" ? `+${number.length - most}` : `and ${number.length - most} more`)
@@ -252,9 +255,10 @@ class LessonView extends View {
     const of = (names) => cells.filter((cell) => names.some((name) => related(name, cell.dataset.of)));
     const known = of(before);
     const made = of(this.now.lit).filter((cell) => cell.dataset.origin && !known.includes(cell));
+    const ways = made.map((cell) => [of(cell.dataset.origin.split(" ")), cell]);
     this.rest = travel(
       this.picture,
-      made.map((cell) => [of(cell.dataset.origin.split(" ")), cell]),
+      ways.filter(([from]) => from.length),
     );
   }
 

@@ -43,7 +43,7 @@ def main() -> None:
     lesson = lessons()[PAGE.state.lesson]
     with st.sidebar:
         choice(PAGE, "lesson", "Lesson", {name: lesson.title for name, lesson in lessons().items()})
-        below = st.container(gap=None)
+        below = st.container()
     problems = PAGE.problems
     if refused := st.session_state.pop(REFUSED, None):
         problems.append(refused)

@@ -33,7 +33,7 @@ class LessonError(UserError):
 class PictureRow:
     """A value in a lesson's picture; neighbours with the same ``label`` stand on one line. ``of``: whose words its
     parts belong to. ``shape``: numbers, shares, or parts one below the other. ``made_of``: names that a part is
-    computed from, with # for its place."""
+    computed from, with # for its place, and ## for the place of a number in it."""
 
     value: str
     label: str
