@@ -74,20 +74,6 @@ _STYLE = (
   overflow-wrap: anywhere; }
 .pl-terms dt { font-weight: 600; }
 .pl-terms dd { margin: 0 0 0.5rem; font-size: 0.9rem; opacity: 0.85; }
-.pl-list { border-collapse: collapse; width: 100%; font-size: 0.93rem; font-variant-numeric: tabular-nums; }
-.pl-list th, .pl-list td { border: 0; border-bottom: 1px solid rgba(128, 140, 152, 0.28); text-align: left;
-  padding: 0.22rem 0.7rem 0.22rem 0; vertical-align: top; overflow-wrap: break-word; font-weight: 400; }
-.pl-list td:first-child { overflow-wrap: anywhere; }
-.pl-list thead th, .pl-list tbody th { font-size: 0.83rem; opacity: 0.78; }
-.pl-list thead th { vertical-align: bottom; }
-.pl-list tbody th { width: 4.2rem; line-height: 1.8; white-space: nowrap; }
-.pl-list .pl-number { text-align: right; padding-right: 0; }
-.pl-list td.pl-number { white-space: nowrap; }
-.pl-list .pl-above td { border-bottom: 0; padding-bottom: 0; }
-.pl-list .pl-below td { padding: 0 0 0.22rem; }
-.pl-list .pl-soft { font-size: 0.83rem; opacity: 0.78; }
-.pl-words { display: grid; grid-template-columns: repeat(auto-fill, minmax(7.2rem, 1fr)); gap: 0 0.6rem; }
-.pl-words > span { overflow-wrap: anywhere; }
 .pl-hint { opacity: 0.78; margin: 1.2rem 0; }
 /* The button that opens the sidebar lies over the page: what scrolls below it must not show through. */
 .stApp:has([data-testid="stExpandSidebarButton"]) .stAppHeader { background: var(--pl-paper); }

@@ -88,27 +88,21 @@ def kind(item: MapItem, names: Mapping[str, str]) -> str:
 
 
 def nearest_rows(
-    filter_map: FilterMap, nearest: Sequence[Neighbour], names: Mapping[str, str]
+    filter_map: FilterMap, nearest: Sequence[Neighbour], names: Mapping[str, str], texts: Sequence[str]
 ) -> tuple[str, list[tuple[str, str, str]]]:
     """The distance column's name (small distances are in thousandths or millionths); title, class and distance of each
-    neighbour."""
+    neighbour. With the reference ``texts`` the beginning of each stands behind its title."""
     furthest = max((neighbour.distance for neighbour in nearest), default=1.0)
     power, unit = (0, "") if furthest >= 0.01 else (3, ", ×\u00a010⁻³") if furthest >= 1e-5 else (6, ", ×\u00a010⁻⁶")
-    rows = [
-        (title(item), kind(item, names), f"{neighbour.distance * 10**power:#.3g}")
-        for neighbour in nearest
-        for item in [filter_map.items[neighbour.index]]
-    ]
+    rows = []
+    for neighbour in nearest:
+        item = filter_map.items[neighbour.index]
+        text = opening(item, texts[neighbour.index]) if texts else ""
+        # Only the beginning of a long document is needed.
+        beginning = textwrap.shorten(text[: 2 * _BEGINNING], _BEGINNING, placeholder=" …")
+        named = ": ".join(filter(None, (title(item), beginning)))
+        rows.append((named, kind(item, names), f"{neighbour.distance * 10**power:#.3g}"))
     return f"distance{unit}", rows
-
-
-def beginnings(filter_map: FilterMap, nearest: Sequence[Neighbour], texts: Sequence[str]) -> list[str]:
-    """The beginning of each neighbour's text, about one line; empty without the ``texts``."""
-    if not texts:
-        return []
-    openings = [opening(filter_map.items[n.index], texts[n.index]) for n in nearest]
-    # Only the beginning of a long document is needed.
-    return [textwrap.shorten(text[: 2 * _BEGINNING], _BEGINNING, placeholder=" …") for text in openings]
 
 
 def reading(filter_map: FilterMap, layout: Layout, data: str) -> str:

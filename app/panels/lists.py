@@ -1,20 +1,17 @@
-"""Small tables of words and numbers; every cell is shown as it is written."""
+"""Small tables of words and numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
-from core.templates import render
+from app.page_style import plain
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], below: Sequence[str] = ()) -> None:
-    """A table whose last column is a number. ``below``: the text under each row, across all columns."""
-    lines = list(zip(rows, below or [""] * len(rows), strict=True))
-    st.html(render("list.html", head=head, rows=lines, by_place=False))
-
-
-def by_place(head: tuple[str, str], rows: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> None:
-    """A table with a line of words for each place, every word with its number."""
-    st.html(render("list_by_place.html", head=head, rows=rows, by_place=True))
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table of text that is shown exactly as it is written; nothing without rows. An empty ``head`` is not shown."""
+    if rows:
+        cells = pd.DataFrame([list(map(plain, row)) for row in rows], columns=list(map(plain, head)) or None)
+        st.table(cells, border="horizontal", hide_header=not head)

@@ -219,9 +219,9 @@ def _show(opened: Opened, layout: Layout | None) -> None:
         _look_into(shown)
         _verdict(explanation)
         if reference_map is not None:
-            distance, rows = drawing.nearest_rows(reference_map, nearest, opened.names)
-            openings = drawing.beginnings(reference_map, nearest, opened.texts.own if opened.texts else ())
-            lists.table(["nearest filters", "class", distance], rows, openings)
+            texts = opened.texts.own if opened.texts else ()
+            distance, rows = drawing.nearest_rows(reference_map, nearest, opened.names, texts)
+            lists.table(["nearest filters", "class", distance], rows)
             if opened.texts is None:
                 data = drawing.data_name(reference_map, opened.checkpoint.card)
                 st.caption(page_style.plain(drawing.without_texts(reference_map, data)))
@@ -355,7 +355,7 @@ def _weights(shown: Shown, looked_into: TextSide, index: int, weights: Matrix, c
     size = f"{counted(len(weights), 'window position')} × {len(weights[0])} embedding dimensions"
     charts.draw(weights_chart(weights, caption, size), PAGE.state.projector, key="filter chart")
     words = vocabulary(shown.opened.checkpoint)
-    lists.by_place(("place", "words it responds to most"), one_filter.by_place(words, weights, PLACE_WORDS))
+    lists.table(("place", "words it responds to most"), one_filter.by_place(words, weights, PLACE_WORDS))
     st.caption(
         f"Among the {len(words.words):,} most frequent words, those that add most to a window’s value at each "
         "position; the first ones together maximise it."

@@ -18,6 +18,7 @@ from app.models import guest, sizes, table
 from app.page_state.models import COLUMNS, TEXTS, ModelsState
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
+from app.panels import lists
 from core.card import CardAlignment
 from core.checkpoint import available
 from core.evaluation import alignment_table, faithfulness_table, people_table, sweeps
@@ -171,14 +172,14 @@ def _card(name: str, card: Card, folder: Path) -> None:
         page_style.heading(str(card["title"]))
         for name, text in lines.summary(card):
             st.markdown(f"**{name}:** {page_style.plain(text)}")
-        _plain_table(facts)
+        lists.table((), facts)
         if command:
             gone = f" (not possible here: {', '.join(missing)} is not distributed)" if missing else ""
             page_style.note(f"Train it again{gone}:")
             st.code(command, language=None, wrap_lines=True)
         page_style.note(_with_paper(lines.description(card), card))
     with right:
-        _plain_table(lines.results(card))
+        lists.table((), lines.results(card))
         _curve(lines.curve(card), str(card["title"]))
     if guest.names_classes(card):
         guest.ask(name, card, folder)
@@ -236,19 +237,10 @@ def _people(stored: people_table.Stored) -> None:
 def _study(caption: str, commands: Sequence[str] = (), table: Sequence[Mapping[str, str]] = ()) -> None:
     """A table, and how to read it."""
     if table:
-        _plain_table([list(row.values()) for row in table], list(table[0]))
+        lists.table(list(table[0]), [list(row.values()) for row in table])
     page_style.note(caption)
     for command in commands:
         st.code(command, language=None, wrap_lines=True)
-
-
-def _plain_table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> None:
-    """Rows of text, shown exactly as it is written; nothing without rows."""
-    if rows:
-        table = pd.DataFrame([list(map(page_style.plain, row)) for row in rows])
-        if head:
-            table.columns = list(map(page_style.plain, head))
-        st.table(table, border="horizontal", hide_header=not head)
 
 
 def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:

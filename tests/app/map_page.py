@@ -1,10 +1,8 @@
 """The page Filter map without a browser: open it, and read what it draws."""
 
-import html
 import json
-import re
 
-from tests.app.pages import components, open_view
+from tests.app.pages import components, lines_of, open_view
 
 
 def page(**parameters):
@@ -63,6 +61,4 @@ def texts(app):
 
 def table(app, head):
     """Rows of the table with this heading, as the texts of their cells."""
-    body = next(h.proto.body for h in app.get("html") if f'<th scope="col">{head}<' in h.proto.body)
-    rows = [re.findall("<t[dh].*?</t[dh]>", row) for row in body.split("<tr")[2:]]
-    return [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in row] for row in rows]
+    return next(lines_of(table) for table in app.table if table.value.columns[0] == head)

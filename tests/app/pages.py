@@ -1,6 +1,7 @@
 """Pages: open one without a browser, find its widgets, read what it says; wait for one in a browser."""
 
 import json
+import re
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -60,6 +61,11 @@ def chart_rows(app):
     """The rows of each data set of the Altair charts."""
     data = [one.data.data for chart in app.get("vega_lite_chart") for one in chart.proto.datasets]
     return [pa.ipc.open_stream(rows).read_all().to_pylist() for rows in data]
+
+
+def lines_of(table):
+    """The cells of a small table, line by line, without the backslashes of Markdown."""
+    return [[re.sub(r"\\(.)", r"\1", cell) for cell in row] for row in table.value.to_numpy().tolist()]
 
 
 def answered(kind, **body):

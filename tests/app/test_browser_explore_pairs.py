@@ -38,7 +38,7 @@ def test_candidate_answers_are_ranked_and_stay_in_the_address_and_in_files(open_
     box = page.get_by_label("Other candidate answers")
     box.fill("the dog is playing in the snow\n<b>a cat</b>")
     box.press("Control+Enter")
-    rows = page.locator(".pl-list tbody tr")
+    rows = page.locator("[data-testid=stTable] tbody tr")
     expect(rows).to_have_count(3)
     ranked = rows.all_inner_texts()
     assert any("<b>a cat</b>" in row for row in ranked)

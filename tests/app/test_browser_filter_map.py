@@ -15,7 +15,7 @@ from tests.app.pages import ROLLED, wait_until
 pytestmark = pytest.mark.browser
 
 MAP = ".js-plotly-plot"
-SEEN = ".pl-list"
+SEEN = "[data-testid=stTable]"
 QUESTION = {"first": "is a dog outside", "second": "the dog is playing in the snow"}
 STARS = """map => map.data.filter(({ texttemplate }) => texttemplate)
   .map((trace) => [trace.texttemplate, trace.text[0].replaceAll("<br>", " ")])"""
@@ -162,7 +162,7 @@ def test_hovering_shows_titles_as_text_and_the_zoom_and_hidden_classes_stay_when
 
 def test_the_first_screen_holds_texts_map_and_nearest_filters_and_the_keyboard_chooses_the_text(open_page):
     page = open_page(link(first="a dog with a toy", first2="cold weather outside"), wait=SEEN)
-    for name in ("[aria-label='Text 1']", MAP, ".pl-list >> nth=0"):
+    for name in ("[aria-label='Text 1']", MAP, "[data-testid=stTable] >> nth=0"):
         box = page.locator(name).bounding_box()
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= 800
@@ -238,7 +238,13 @@ def test_on_a_phone_the_parts_stack_in_order_a_swipe_scrolls_the_page_and_a_tap_
     page = open_page(
         link(model="test-qa", **QUESTION), wait=SEEN, viewport={"width": 390, "height": 844}, has_touch=True
     )
-    names = ("[aria-label='Question 1']", "[aria-label='Answer 1']", MAP, ".pl-list >> nth=0", ".stVegaLiteChart")
+    names = (
+        "[aria-label='Question 1']",
+        "[aria-label='Answer 1']",
+        MAP,
+        "[data-testid=stTable] >> nth=0",
+        ".stVegaLiteChart",
+    )
     tops = [page.locator(name).bounding_box()["y"] for name in names]
     assert tops == sorted(tops)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390

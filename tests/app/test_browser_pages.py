@@ -18,9 +18,9 @@ PAIR = {"first": "An animal is playing with a toy", "second": "A dog jumping out
 LONG = PAIR | {"first": "An animal is playing with a toy and " * 4}
 PAGES = {
     "/?" + urlencode({"model": "test-light", "select": "x2"} | LONG): ".notices li",
-    "/?" + urlencode({"model": "test-as", "candidates": "a cat\na toy"} | PAIR): ".pl-list",
+    "/?" + urlencode({"model": "test-as", "candidates": "a cat\na toy"} | PAIR): "[data-testid=stTable]",
     "/phrases?" + urlencode({"model": "test-te", "select": "a3"} | PAIR): ".pairlens footer",
-    "/filter-map?" + urlencode({"model": "test-qa"} | PAIR): ".pl-list",
+    "/filter-map?" + urlencode({"model": "test-qa"} | PAIR): "[data-testid=stTable]",
     "/compare?" + urlencode({"model": "test-light", "with": "test-two-sided,test-alone"} | PAIR): ".difference",
     "/lessons?lesson=light&step=4": ".numbers math",
     "/error-desk?row=1c&DESK": ".pl-row",
@@ -72,7 +72,7 @@ def is_not_squeezed(page, path):
     elif path == "/lessons":
         assert page.locator(".numbers").evaluate("node => node.scrollWidth - node.clientWidth") <= 1
     elif path == "/filter-map":
-        assert page.locator(".pl-list").first.bounding_box()["width"] > 600
+        assert page.locator("[data-testid=stTable]").first.bounding_box()["width"] > 600
     elif path == "/phrases":
         sign, title = (page.locator(f".column.kmin .title {part}").bounding_box() for part in (".sign", "h2"))
         assert sign["x"] + sign["width"] <= title["x"]
@@ -205,7 +205,7 @@ def test_all_pages_work_with_only_the_keyboard_and_show_the_focus(open_page):
     press("Enter")
     page.wait_for_url(re.compile("select=b2"))
     press("Escape")
-    leave_for("Filter map", ".pl-list")
+    leave_for("Filter map", "[data-testid=stTable]")
     reach(page.get_by_role("button", name="Save the filter map as SVG"))
     leave_for("Models", "[data-testid=stDataFrame] .dvn-scroller")
     reach(page.get_by_label("Card of"))

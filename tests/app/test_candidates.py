@@ -1,7 +1,6 @@
 """Candidate answers of a question on Explore: their ranking, with a calibrated probability where the card has one."""
 
 import dataclasses
-import html
 import json
 import re
 import shutil
@@ -12,15 +11,13 @@ from app.panels import verdict
 from core.checkpoint import load
 from core.explain import explain
 from core.wording import percent
-from tests.app.pages import open_view, query, sentences
+from tests.app.pages import lines_of, open_view, query, sentences
 
 QUESTION, ANSWERS = "is a dog outside", ["a cat in the snow", "the dog is outside", "a plastic toy"]
 
 
 def ranked(app):
-    body = next(h.proto.body for h in app.get("html") if ">candidate<" in h.proto.body)
-    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in body.split("<tr>")[2:]]
-    return [[html.unescape(cell) for cell in row] for row in rows], body
+    return lines_of(app.table[0])
 
 
 def typed(model):
@@ -36,17 +33,17 @@ def typed(model):
 
 def test_candidates_one_a_line_are_ranked_with_the_answer_of_the_page(checkpoints):
     app = typed("test-as")
-    rows, body = ranked(app)
+    rows = ranked(app)
     model = load(checkpoints / "test-as")
     odds = {text: explain(model, QUESTION, text).logits for text in [*ANSWERS, "<b>dog</b>"]}
     expected = sorted(odds, key=lambda text: odds[text][0] - odds[text][1])
     assert [row[1] for row in rows] == expected
     assert [row[0] for row in rows] == ["1", "2", "3", "4"]
-    assert "<b>" not in body
+    assert r"\<b\>dog\</b\>" in app.table[0].value.to_numpy(), "no cell is read as Markdown"
     assert all(re.fullmatch(r"[+−]\d+\.\d\d", row[3]) for row in rows)
     assert query(app)["candidates"].splitlines() == [*ANSWERS[1:], "", "<b>dog</b>"]
     again = open_view("explore", **query(app))
-    assert ranked(again)[0] == rows
+    assert ranked(again) == rows
     assert again.expander[0].proto.expanded
     assert any("Not calibrated" in caption.value for caption in app.caption)
 
@@ -58,7 +55,7 @@ def test_a_calibrated_card_gives_each_candidate_a_probability(checkpoints, tmp_p
     (tmp_path / "test-as" / "card.json").write_text(json.dumps(card | {"calibration": stored}))
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     app = typed("test-as")
-    assert {row[3] for row in ranked(app)[0]} == {"50\xa0%"}
+    assert {row[3] for row in ranked(app)} == {"50\xa0%"}
     assert any("calibrated on made up, where 25" in caption.value for caption in app.caption)
     said = drawn(app)["verdict"]
     assert said["meaning"] == "Calibrated: 50\xa0% likely to be right; of all candidates in made up, 25\xa0% are."

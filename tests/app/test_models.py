@@ -16,7 +16,7 @@ from core.checkpoint import PRETRAINED, load, read_card
 from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
 from tests.app.made_up_models import ALIGNMENT
-from tests.app.pages import open_view
+from tests.app.pages import lines_of, open_view
 
 
 def models(**link):
@@ -28,8 +28,7 @@ def models(**link):
 
 
 def cells(table):
-    """The cells of a small table, line by line, without the backslashes of Markdown."""
-    return [re.sub(r"\\(.)", r"\1", cell) for row in table.value.to_numpy().tolist() for cell in row]
+    return [cell for line in lines_of(table) for cell in line]
 
 
 def rows(app):

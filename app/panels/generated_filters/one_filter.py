@@ -59,10 +59,10 @@ def windows(explanation: Explanation, side: Made, values: Sequence[float]) -> li
     return sorted(listed, key=lambda line: -line[1])
 
 
-def by_place(words: ReadWords, weights: Matrix, k: int) -> list[tuple[str, list[tuple[str, str]]]]:
+def by_place(words: ReadWords, weights: Matrix, k: int) -> list[tuple[str, str]]:
     """The k words that add most to a window's value at each place, named as the heatmap's rows, and what they add."""
     return [
-        (place(i), [(word, signed(value)) for word, value in row])
+        (place(i), ", ".join(f"{word} {signed(value)}" for word, value in row))
         for i, row in enumerate(words.strongest(weights, k), start=1)
     ]
 
