@@ -163,7 +163,7 @@ def test_two_browsers_share_nothing_and_pages_keep_the_pair(open_page):
     assert "secret" not in one.content()
     assert tokens(one, "hypothesis") == ["A", "dog", "jumping"]
     other.get_by_role("link", name="Models").click()
-    other.locator(".models tbody tr").first.wait_for()
+    other.locator("[data-testid=stDataFrame] .dvn-scroller").first.wait_for()
     other.get_by_role("link", name="Explore").click()
     other.locator(".chip", has_text="secret").wait_for()
     other.wait_for_url(re.compile("second=A\\+secret"))  # the pair comes before the address is completed

@@ -199,7 +199,7 @@ def test_back_goes_back_with_one_press_from_every_page_and_two_with_two(open_pag
     menu = page.get_by_test_id("stSidebarNav").get_by_role("link")
     pages = ["Explore", "Compare", "Phrases", "Filter map", "Lessons", "Error desk", "Models"]
     assert menu.all_inner_texts() == pages
-    explore, phrases, models = ".verdict .said", ".phrase_selection .said", ".models tbody tr"
+    explore, phrases, models = ".verdict .said", ".phrase_selection .said", "[data-testid=stDataFrame] .dvn-scroller"
     places = []
     for before, name, sign in (
         (explore, "Phrases", phrases),
