@@ -10,7 +10,7 @@ import pytest
 
 from core.checkpoint import load, load_named
 from core.explain import explain
-from tests.app.pages import components, open_view, sentences
+from tests.app.pages import open_view, sentences
 from tests.guests import make, make_tower
 
 PAIR = ("A man plays a red guitar.", "Three girls don't eat in the park!")
@@ -78,16 +78,16 @@ def test_explore_leads_to_the_form_which_starts_empty_and_opens_again(own, tmp_p
     links = [one.proto for one in app.get("page_link")]
     assert any(link.label == "Name its classes" and "model=numbered" in link.query_string for link in links)
     app = open_view("models", model="numbered")
-    assert [box.value for box in app.selectbox[1:]] == [None] * 3 and "0 of 3 classes have a name" in html(app)
-    for box, label in zip(app.selectbox[1:], ("neutral", "entailment", "contradiction"), strict=True):
+    assert [box.value for box in app.main.selectbox[1:]] == [None] * 3 and "0 of 3 classes have a name" in html(app)
+    for box, label in zip(app.main.selectbox[1:], ("neutral", "entailment", "contradiction"), strict=True):
         box.set_value(label)
     app.run()
     assert "3 of 3 classes have a name" in html(app)
     next(button for button in app.button if button.label == "Write it down").click().run()
-    assert not app.exception and not app.selectbox
+    assert not app.exception and not app.main.selectbox
     assert load_named("numbered").labels == ("neutral", "entailment", "contradiction")
     next(button for button in app.button if button.label == "Change what its classes mean").click().run()
-    assert [box.label for box in app.selectbox[1:]] == [f"LABEL\\_{number} means" for number in range(3)]
+    assert [box.label for box in app.main.selectbox[1:]] == [f"LABEL\\_{number} means" for number in range(3)]
 
 
 def test_bad_folders_are_one_sentence_each_on_models_and_no_other_page_sees_them(own, tmp_path, monkeypatch):
@@ -105,7 +105,7 @@ def test_bad_folders_are_one_sentence_each_on_models_and_no_other_page_sees_them
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("app.models.table.unmeasured", lambda cards: [])
     app = open_view("models")
-    assert not app.exception and "good" in {one["name"] for one in components(app)[0]["models"]}
+    assert not app.exception and "good" in {*app.dataframe[0].value["title"]}
     told = [one for sentence in sentences(app) for one in sentence.split("<p ") if "Not shown: " in one]
     assert len(told) == 5 and all(
         any(name in one for one in told) for name in ("layers", "link", "folder", "fifo", "steps")

@@ -17,6 +17,7 @@ from core.errors import UserError
 from core.evidence import AttentionMap
 from core.explain import explain
 from tests.app.pages import answered, choose_model, components, open_file, open_view, query, sentences
+from tests.app.test_models import models
 from tests.core.made_up_runs import taxi
 from tests.guests import LABELS, make, make_tower
 
@@ -264,21 +265,15 @@ def test_a_model_that_encodes_texts_separately_shows_word_similarities(drawn, wi
     assert not open_view("compare", model="tower", others="small-bert").exception
 
 
-def models(**link):
-    app = open_view("models", **link)
-    assert not app.exception
-    return app, "".join(element.proto.body for element in app.get("html"))
-
-
 def test_models_lists_it_without_loading_it(guests, tmp_path, monkeypatch):
     shutil.copytree(guests / "small-bert", tmp_path / "unopened")
     shutil.copytree(guests / "small-numbered", tmp_path / "numbered")
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("app.models.table.unmeasured", lambda cards: [])
     app, _ = models()
-    rows = {one["name"]: one["cells"] for one in components(app)[0]["models"]}
-    assert rows["unopened"]["time"]["text"] == "–" and rows["unopened"]["size"]["note"].endswith("MB on disk")
-    assert rows["numbered"]["task"]["text"] == "not said yet"
+    rows = app.dataframe[0].value.set_index("title").to_dict("index")
+    assert rows["unopened"]["time"] == "–" and rows["unopened"]["size"].endswith("MB on disk)")
+    assert rows["numbered"]["task"] == "not said yet: open its card"
     _, card = models(model="unopened")
     numbers = sum(one.numel() for one in load(tmp_path / "unopened").model.parameters())
     for fact in (
@@ -299,20 +294,20 @@ def test_numbered_classes_are_asked_about_once_and_written_down(guests, tmp_path
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     assert any("only numbered" in sentence for sentence in sentences(explore(model="numbered")))
     app, _ = models(model="numbered")
-    boxes = [box.label for box in app.selectbox]
+    boxes = [box.label for box in app.main.selectbox]
     assert boxes == ["Task", *(f"LABEL\\_{number} means" for number in range(3))]
     next(button for button in app.button if button.label.startswith("Suggest by 20")).click().run()
     assert not app.exception and any("of 20 pairs" in element.proto.body for element in app.get("html"))
-    suggested = [box.value for box in app.selectbox[1:4]]
+    suggested = [box.value for box in app.main.selectbox[1:4]]
     assert sorted(suggested) == sorted(LABELS)
-    app.selectbox[1].set_value(suggested[1]).run()
+    app.main.selectbox[1].set_value(suggested[1]).run()
     save = next(button for button in app.button if button.label == "Write it down")
     save.click().run()
     assert any("different names" in sentence for sentence in sentences(app))
-    app.selectbox[2].set_value(suggested[0])
+    app.main.selectbox[2].set_value(suggested[0])
     app.radio[0].set_value("hypothesis first, then premise")
     next(button for button in app.button if button.label == "Write it down").click().run()
-    assert not app.exception and not app.selectbox
+    assert not app.exception and not app.main.selectbox
     written = json.loads((tmp_path / "numbered/pairlens.json").read_text())
     assert written == {
         "task": "entailment",
