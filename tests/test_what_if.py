@@ -31,6 +31,7 @@ PAIR = ("Three girls play, outside.", "The girls are outside.")
         ("replace 0 0 two", ("Two girls play, outside.", PAIR[1])),
         ("replace 1 1 boys", (PAIR[0], "The boys are outside.")),
         ("insert 1 1 tall", (PAIR[0], "The tall girls are outside.")),
+        ("insert 1 4 now", (PAIR[0], "The girls are outside now.")),
         ("insert 1 5 now", (PAIR[0], "The girls are outside. now")),
         ("negate 1", (PAIR[0], "The girls are not outside.")),
         ("swap 0 1 2", ("Three play girls, outside.", PAIR[1])),

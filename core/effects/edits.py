@@ -116,11 +116,10 @@ def _edited(texts: tuple[str, str], edit: Edit, split: Split) -> tuple[str, str]
         changed = _put(text, tokens[edit.index], edit.word)
     elif edit.kind == INSERT:
         space = "" if without_spaces(edit.word) else " "
-        if edit.index == len(tokens):
-            changed = f"{text.rstrip()}{space}{edit.word}"
-        else:
-            at = tokens[edit.index].start
-            changed = f"{text[:at]}{edit.word}{space}{text[at:]}"
+        at = tokens[edit.index].start if edit.index < len(tokens) else len(text)
+        before, after = text[:at], text[at:]
+        closes = before[-1:].strip() and not after[:1].isalnum()  # a full stop, or the end of the text
+        changed = f"{before}{space}{edit.word}{after}" if closes else f"{before}{edit.word}{space}{after}"
     elif edit.kind == NEGATE:
         places = negatable([token.text for token in tokens])
         if not places:
