@@ -23,6 +23,8 @@ from core.wording import counted, duration
 
 BRISK = 0.6
 """Seconds that an answer may take without a request: if combined removal takes longer, words are dropped first."""
+SOON = 4.0
+"""Seconds that the reason may take without a request: it comes after the verdict, which does not wait for it."""
 TYPICAL_WORDS = 21
 """Words of the pair by which a pass is timed."""
 OFFERED = 12
@@ -57,8 +59,10 @@ def of_words(question: Question, method: str = TAKEN_AWAY) -> Cost:
 
 
 def of_reason(question: Question) -> Cost:
-    """The cost of :meth:`~core.effects.question.Question.reason`."""
-    return _cost(question, MOST_PASSES)
+    """The cost of :meth:`~core.effects.question.Question.reason`, which mostly ends after a third of its passes (of 500
+    pairs of SNLI dev the median is 13)."""
+    cost = _cost(question, MOST_PASSES)
+    return replace(cost, seconds=cost.seconds / 3)
 
 
 def of_links(question: Question, *, every: bool = False) -> Cost:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from core.reading.tokens import Token
 UNLIKE, ONE_TEXT = "unlike", "one text"
 ORDER, STRETCH, EXCHANGE, ALONE, TOGETHER, SHARED = "order", "stretch", "exchange", "alone", "together", "shared"
 MATCH = "match"
-LONGEST_STRETCH, LONGEST_AGAINST, LONGEST_PHRASE = 2, 4, 8
+LONGEST_STRETCH, LONGEST_AGAINST, LONGEST_PHRASE, LONGEST_LIST = 2, 4, 8, 5
 
 
 class Rule(NamedTuple):
@@ -63,9 +63,17 @@ RULES = {
     EXCHANGE: Rule(
         8,
         "a word that only the own text has: the other text's word of its class instead that it attends to most, with "
-        "at least this weight (without attention: cosine)",
+        "at least this weight (without attention: cosine), or the only other quantity or colour",
         "two words that are compared say more than one, a two against a three; with less weight they are not compared",
         0.25,
+    ),
+    MATCH: Rule(
+        4,
+        "of an entailment, the strongest link, with the weight of an exchange, of each word that only the own text has "
+        "to one that only the other has: cut, or where that costs less than this probability, the words exchanged; or "
+        "one stretch that only the other text has: left out",
+        "an entailment is explained by what its words correspond to; a link that costs less is hardly used",
+        0.01,
     ),
     ALONE: Rule(
         10,
@@ -74,22 +82,14 @@ RULES = {
     ),
     TOGETHER: Rule(
         5,
-        "two words that would be exchanged: both left out; two of the own text's changes that lower the verdict most",
+        f"the words that only the own text has, at most {LONGEST_LIST}, or the two that lower the verdict most: "
+        "left out; two before all",
         "one difference hides another",
     ),
     SHARED: Rule(
         5,
         "a word of both texts: left out of one",
         "both texts have it, so it is named only where no difference decides",
-    ),
-    MATCH: Rule(
-        4,
-        "of an entailment, the strongest link, with the weight of an exchange, of each word that only the own text has "
-        "to one that only the other has: cut, or where that costs less than this probability, the words exchanged; or "
-        "one stretch that only the other text has: left out",
-        "where nothing flips an entailment, its words have matches; before the shared words where one stretch differs, "
-        "which people name; a link that costs less is hardly used",
-        0.01,
     ),
 }
 """The steps in their order, up to the first change that flips the verdict. With the pair's own pass and one for
@@ -111,7 +111,7 @@ Word = tuple[int, int]
 class Candidate:
     """A change that may flip the verdict. ``named``: the words that are named for it, all of one text; ``instead``: the
     words that come into their place, empty where they are left out, which are ``against`` them in the other text;
-    ``added``: whether the named words are put into the own text too; ``parts``: the two changes of :data:`TOGETHER`."""
+    ``added``: whether the named words are put into the own text too; ``parts``: the changes of :data:`TOGETHER`."""
 
     kind: str
     edits: tuple[Edit, ...]
@@ -133,14 +133,17 @@ def _content(tokens: Sequence[Token]) -> list[int]:
 
 @functools.cache
 def word_class(norm: str) -> str:
-    """Quantities are exchanged for quantities and content words for content words; function words and negations for
-    none. scikit-learn's stop words hold numbers and quantifiers, too, and words like "full" (Nothman et al. 2018)."""
+    """Quantities are exchanged for quantities, colours for colours and other content words for content words; function
+    words and negations for none. scikit-learn's stop words hold numbers and quantifiers, too, and words like "full"
+    (Nothman et al. 2018)."""
     if norm[:1].isdigit() or norm in word_groups()["numbers"] or quantifier([norm]):
         return QUANTITY
+    if norm in word_groups()["colours"]:
+        return COLOUR
     return NEGATION if norm in NEGATIONS else FUNCTION if norm in stop_words() - MEANINGFUL else CONTENT
 
 
-NEGATION, QUANTITY, CONTENT, FUNCTION = "negation", "quantity", "content", "function"
+NEGATION, QUANTITY, COLOUR, CONTENT, FUNCTION = "negation", "quantity", "colour", "content", "function"
 MEANINGFUL = frozenset((
     "alone", "always", "anybody", "anyone", "anything", "bottom", "call", "cry", "describe", "down", "empty", "fill",
     "find", "fire", "first", "front", "full", "give", "go", "interest", "last", "move", "name", "next", "only", "part",
@@ -226,12 +229,13 @@ def inner(tokens: Sequence[Token], index: int) -> str:
 
 def exchanges(texts: Texts, own: int, nearest: Callable[[int, Sequence[int]], int | None]) -> Iterator[Candidate]:
     """Each word that only the own text has, with the ``nearest`` of the other text's words instead that the own text
-    lacks and that are of its class."""
+    lacks and that are of its class; the only other quantity or colour is compared with it in any case."""
     others = only_in(texts[1 - own], texts[own])
     for index in only_in(texts[own], texts[1 - own]):
         kind = word_class(texts[own][index].norm)
         alike = [other for other in others if word_class(texts[1 - own][other].norm) == kind != NEGATION]
-        partner = nearest(index, alike) if alike else None
+        only = len(alike) == 1 and kind in (QUANTITY, COLOUR)
+        partner = alike[0] if only else nearest(index, alike) if alike else None
         if partner is not None:
             word = inner(texts[1 - own], partner)
             edit = Edit(REPLACE, own, index, word)
@@ -248,19 +252,19 @@ def omissions(texts: Texts, own: int, *, shared: bool) -> Iterator[Candidate]:
             yield Candidate(SHARED if shared else ALONE, (Edit(DROP, side, index),), ((side, index),))
 
 
-def together(exchanged: Iterable[Candidate], ranked: Sequence[Candidate]) -> Iterator[Candidate]:
-    """Both words of each exchange left out; then two of some exchanges and omissions in one text, the first ones first,
-    of different words. Two words side by side are left out as one phrase."""
-    for exchange in exchanged:
-        parts = (Candidate(ALONE, (Edit(DROP, *word),), (word,)) for word in exchange.words)
-        yield _both(*parts)
-    for one, other in itertools.combinations(ranked[:4], 2):
-        if {edit.index for edit in one.edits}.isdisjoint(edit.index for edit in other.edits):
-            yield _both(*sorted((one, other), key=lambda part: part.named))
+def together(texts: Texts, own: int, ranked: Sequence[Candidate]) -> Iterator[Candidate]:
+    """All words that only the own text has, if they are few, left out; then two of the ``ranked`` ones, the first ones
+    first. Words side by side are left out as one phrase."""
+    alone = [one for one in omissions(texts, own, shared=False) if one.named[0][0] == own]
+    if 2 < len(alone) <= LONGEST_LIST and len(texts) > 1:
+        yield _together(alone)
+    for pair in itertools.combinations(ranked[:4], 2):
+        yield _together(sorted(pair, key=lambda part: part.named))
 
 
-def _both(one: Candidate, other: Candidate) -> Candidate:
-    edits = sorted((*one.edits, *other.edits), key=lambda edit: (-edit.side, -edit.index))
-    (side, index), following = one.named[0], other.named[0]
-    phrase = not (one.instead or other.instead) and following == (side, index + 1)
-    return Candidate(TOGETHER, tuple(edits), (*one.named, *other.named), parts=() if phrase else (one, other))
+def _together(parts: Sequence[Candidate]) -> Candidate:
+    named = tuple(word for part in parts for word in part.named)
+    side, index = named[0]
+    phrase = named == tuple((side, index + more) for more in range(len(named)))
+    edits = tuple(edit for part in reversed(parts) for edit in part.edits)
+    return Candidate(TOGETHER, edits, named, parts=() if phrase else tuple(parts))

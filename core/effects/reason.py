@@ -43,7 +43,7 @@ from core.evidence.explanation import LABELS
 from core.evidence.reason import SCORE, SLOW, Clause, Reason
 from core.evidence.record import the
 from core.input_warnings import is_unlike
-from core.wording import percent, shown
+from core.wording import capital, percent, shown
 
 if TYPE_CHECKING:
     from core.effects.question import Question
@@ -77,7 +77,7 @@ def quick_reason(question: Question, progress: Progress = unheard) -> Reason:
     from core.effects import cost  # which knows all questions
 
     price = cost.of_reason(question)
-    if price.brisk:
+    if price.seconds <= cost.SOON:
         return reason_for(question, progress)
     return Reason(SLOW, f"What decides was not computed for this model: it takes {price}.")
 
@@ -112,12 +112,14 @@ class _Search:
         first = [*self._doubts()]
         groups = self._groups(progress)
         outcomes = [outcome for group in groups for outcome in group]
+        flipped: list[Outcome] = next(filter(None, ([*filter(self._flips, group)] for group in groups)), [])
+        compared = flipped and flipped[0].candidate.kind in (ORDER, STRETCH, EXCHANGE)
         if self.scored and outcomes:
             reason = self._of_score(outcomes)
-        elif outcomes and any(map(self._flips, outcomes)):
-            reason = self._of_flip(next(filter(None, ([*filter(self._flips, group)] for group in groups))))
+        elif not compared and self.matches:
+            reason = self.matches
         else:
-            reason = self.matches or self._of_none(outcomes)
+            reason = self._of_flip(flipped) if flipped else self._of_none(outcomes)
         return replace(reason, sentence=" ".join([*first, reason.sentence]), passes=self.passes)
 
     # What is asked.
@@ -155,18 +157,16 @@ class _Search:
         self.singles = tried
         progress(1, 3)
         groups = [[outcome for outcome in tried if outcome.candidate.kind == kind] for kind in kinds]
-        if any(map(self._flips, tried)) and not self.scored:
+        if not self.scored and (any(map(self._flips, tried)) or self.matches):
             return groups
         ranked = [outcome.candidate for outcome in sorted(tried, key=self._left)]
-        exchanged = [one for one in ranked if one.kind == EXCHANGE]
-        single = [one for one in ranked if one.kind in (EXCHANGE, ALONE) and one.named[0][0] == own]
+        single = [one for one in ranked if one.kind == ALONE and one.named[0][0] == own]
         later = {
-            TOGETHER: differences.together(exchanged[:3], single),
+            TOGETHER: differences.together(texts, own, single),
             SHARED: differences.omissions(texts, own, shared=True),
         }
         for number, (kind, candidates) in enumerate(later.items(), start=2):
-            matched = any(one.kind == STRETCH for one in ranked) and self.matches
-            if (kind == TOGETHER and self.scored) or (kind == SHARED and (len(texts) == 1 or matched)):
+            if (kind == TOGETHER and self.scored) or (kind == SHARED and len(texts) == 1):
                 continue
             groups.append(self._tried(self._foremost(candidates, RULES[kind].passes)))
             progress(number, 3)
@@ -241,17 +241,25 @@ class _Search:
     def _of_flip(self, flipped: Sequence[Outcome]) -> Reason:
         # Of the first two kinds those that change less come first.
         first = flipped[0].candidate.kind in (ORDER, STRETCH)
-        best = flipped[0] if first else min(flipped, key=self._left)
+        best = flipped[0] if first else min(flipped, key=lambda one: (len(one.candidate.named), self._left(one)))
         candidate, clause = best.candidate, self._clause(best)
         if candidate.kind == ORDER:
             return self._reason(best, f"The order decides: {clause.text}.", clause)
-        decide = "decide together" if candidate.parts else "decides"
-        return self._reason(best, f"{self._named(candidate)} {decide}: {clause.text}.", clause)
+        return self._reason(best, f"{capital(self._decides(candidate))}: {clause.text}.", clause)
+
+    def _decides(self, candidate: Candidate) -> str:
+        """What the words do: an entailment needs words of the premise, other verdicts are decided by a difference."""
+        named = self._named(candidate)
+        if candidate.parts:
+            return f"{named} decide together"
+        if self._entails() and candidate.named[0][0] != self.own:
+            return f"{'' if self._new_words()[0] else f'{self._all_in}, and '}{named} is needed"
+        return f"no difference decides, but {named} does" if candidate.kind == SHARED else f"{named} decides"
 
     def _of_score(self, outcomes: Sequence[Outcome]) -> Reason:
         before = self.explanation.probabilities[self.target]
         best = max(outcomes, key=lambda outcome: abs(before - self._left(outcome)))
-        gain, named, clause = before - self._left(best), self._named(best.candidate), self._clause(best)
+        gain, named, clause = before - self._left(best), capital(self._named(best.candidate)), self._clause(best)
         one = len(self.names) == 1
         of = f" of {_points(before, one)}" if 0 < gain <= before else ""
         does = f"adds {_points(gain, one)}{of}" if gain >= 0 else f"takes away {_points(-gain, one)}"
@@ -267,8 +275,7 @@ class _Search:
         if len(outcomes) == 1:
             tried = "The one small change that was tried"
         if self._entails() and not self._new_words()[0]:
-            own, other = the(self.roles[self.own]), the(self.roles[1 - self.own])
-            tried = f"Every content word of {own} is in {other}. {tried}"
+            tried = f"{capital(self._all_in)}. {tried}"
         return replace(self._reason(best, f"{tried}, {clause.text}.", clause), kind="")
 
     @functools.cached_property
@@ -308,9 +315,8 @@ class _Search:
         for outcome in self.singles:
             candidate = outcome.candidate
             if candidate.kind == STRETCH and not candidate.added and extra & {*candidate.named}:
-                own, other, clause = the(self.roles[self.own]), the(self.roles[1 - self.own]), self._clause(outcome)
-                needless = f"{self._quoted(candidate)} is not needed: {clause.text}"
-                sentence = f"Every content word of {own} is in {other}, and {needless}."
+                clause = self._clause(outcome)
+                sentence = f"{capital(self._all_in)}, and {self._named(candidate)} is not needed: {clause.text}."
                 return replace(self._reason(outcome, sentence, clause), kind=MATCH)
         return None
 
@@ -330,6 +336,10 @@ class _Search:
         own, other = self.texts[self.own], self.texts[1 - self.own]
         return differences.only_in(own, other), differences.only_in(other, own)
 
+    @property
+    def _all_in(self) -> str:
+        return f"every content word of {the(self.roles[self.own])} is in {the(self.roles[1 - self.own])}"
+
     def _entails(self) -> bool:
         return len(self.texts) > 1 and self.names[self.target] in ENTAILED
 
@@ -348,10 +358,11 @@ class _Search:
     def _named(self, candidate: Candidate) -> str:
         """The words that a sentence begins with, and their text where both have them."""
         if candidate.parts:
-            return " and ".join(map(self._named, candidate.parts))
+            *first, last = map(self._quoted, candidate.parts)
+            return f"{', '.join(first)} and {last}"
         side = candidate.named[0][0]
         own = side == self.own and candidate.kind != SHARED
-        return self._quoted(candidate) if own else f"{self._quoted(candidate)} in {the(self.roles[side])}"
+        return self._quoted(candidate) if own else f"{the(self.roles[side])}’s {self._quoted(candidate)}"
 
     def _quoted(self, candidate: Candidate) -> str:
         side, places = candidate.named[0][0], [index for _, index in candidate.named]
@@ -363,8 +374,7 @@ class _Search:
             also = f" and with its {candidate.instead}" if candidate.instead else ""
             return f"in {the(self.roles[1 - self.own])}’s order{also}"
         if candidate.parts:
-            both_out = not any(part.instead for part in candidate.parts)
-            return "without both" if both_out else " and ".join(map(self._spelt_out, candidate.parts))
+            return "without them"
         if candidate.instead:
             return f"with “{candidate.instead}” instead"
         return f"with it in {the(self.roles[self.own])} too" if candidate.added else "without it"
@@ -373,8 +383,6 @@ class _Search:
         """The change with the words that it is of."""
         if candidate.kind == ORDER:
             return self._change(candidate)
-        if candidate.parts:
-            return " and ".join(map(self._spelt_out, candidate.parts))
         if candidate.instead:
             return f"with “{candidate.instead}” for {self._named(candidate)}"
         if candidate.added:
