@@ -330,6 +330,11 @@ class CompareView extends View {
     this.drawWords();
   }
 
+  // The same, for saved figures.
+  get conclusion() {
+    return this.largest.textContent;
+  }
+
   named(known, most) {
     const [{ text, role }] = most;
     const lead = `${this.data.versions ? "Of the words in both, they" : "They"} differ most on `;

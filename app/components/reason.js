@@ -29,6 +29,12 @@ export class Reason {
     refill(this.second, other.value ? this.opinion(other.value) : other.problem);
   }
 
+  // The sentence, where it was computed and is about the verdict that is shown.
+  get conclusion() {
+    const { kind, sentence } = this.answer.value ?? {};
+    return kind === "slow" || this.view.data.verdict.what_if ? "" : sentence;
+  }
+
   // The sentence in parts: its clauses are buttons, and words between quotation marks stand out.
   clauses({ kind, sentence, clauses }) {
     const parts = [];

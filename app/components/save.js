@@ -143,7 +143,7 @@ export function saveFigure(view, kind, figure) {
     deliver(
       `${file}${about ? `-${about.file}` : ""}`,
       kind,
-      ...captioned(view.root, title, elements, about?.lines ?? []),
+      ...captioned(view.root, title, elements, [...(about?.lines ?? []), view.conclusion].filter(Boolean)),
     );
   } finally {
     view.root.classList.remove("saving");
@@ -159,8 +159,8 @@ export function saveButtons(view, what, figure) {
   return html("span.together", image, "\u2002", picture);
 }
 
-// The figure with its title, and lines below it: what was read, by which model, and its verdict. It stands alone in a
-// paper.
+// The figure with its title, and lines below it: what was read, by which model, its verdict, and why. It stands alone
+// in a paper.
 function captioned(root, title, elements, about) {
   const figures = elements.map(drawn);
   const width = Math.max(480, ...figures.map((figure) => Math.ceil(figure.width) + MARGIN));
