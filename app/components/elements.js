@@ -62,12 +62,6 @@ export function signed(value, digits = 3) {
   return (value < 0 ? "\u2212" : "+") + text;
 }
 
-// A time as people say it: 0.3 s, 50 s, 3 minutes, 2 hours; the rule of `duration` in core/wording.py.
-export function duration(seconds) {
-  if (seconds < 90) return seconds < 0.95 ? `${Math.max(seconds, 0.1).toFixed(1)} s` : `${seconds.toFixed(0)} s`;
-  return seconds < 5400 ? `${(seconds / 60).toFixed(0)} minutes` : plural(Math.round(seconds / 3600), "hour", "hours");
-}
-
 // The place of the largest number.
 export const heaviest = (numbers) => numbers.indexOf(Math.max(...numbers));
 

@@ -2,7 +2,7 @@
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
 import { drawn, factsOf, wordOf } from "../panels/effects/bars.js";
-import { barsOf, strongestWord } from "../panels/effects/records.js";
+import { barsOf } from "../panels/effects/records.js";
 import { Answer, ask } from "./ask.js";
 import { html, linkButton, the } from "./elements.js";
 import { isWordMap, panelsOf, sidesOf, withChances } from "./evidence.js";
@@ -91,12 +91,14 @@ export class PairView extends View {
     this.choose();
   }
 
-  // Select the word with the largest effect, unless another selection was made.
+  // Select the first word that the sentence names, unless another selection was made.
   choose() {
-    const word = !this.explicit && this.effects && strongestWord(this.effects);
-    if (!word) return;
-    const { axis } = this.sideOf(word.role);
-    this.selection = { row: null, column: null, [axis]: word.index };
+    const { first, contexts } = this.data.explanation;
+    const [word] = this.answers.get("reason")?.value?.named ?? [];
+    if (this.explicit || !word) return;
+    const [number, index] = word;
+    const { axis } = this.sideOf([first, ...contexts][number].role);
+    this.selection = { row: null, column: null, [axis]: index };
   }
 
   // An answer has come. Only the sentence under the verdict takes room from what is below it.
@@ -250,6 +252,11 @@ export class PairView extends View {
 
   elementsAt(place) {
     return this.panels.filter((_, i) => this.data.panels[i].place === place).map(({ element }) => element);
+  }
+
+  // The sentence that says why, for saved figures.
+  get conclusion() {
+    return this.reason?.conclusion;
   }
 
   // Whether figures are saved in Details, which is only on a page that asks.

@@ -63,7 +63,6 @@ class Why:
     - ``shown``: about the drawn explanation, with its edits;
     - ``verdict``: the name of the class that effects are about;
     - ``methods``: the default one first; ``more``: the cost of all replacements;
-    - ``timed``: whether answers state their number of passes;
     - ``negatable``: by role, the words before which “not” can stand;
     - ``like``: whether the model has an index of training rows;
     - ``second``: the model of the second opinion, None where there is none;
@@ -74,7 +73,6 @@ class Why:
     shown: Mapping[str, object]
     verdict: str
     methods: Sequence[Method]
-    timed: bool
     more: str
     knockouts: KnockoutCosts | None
     costs: Mapping[str, str]
@@ -99,7 +97,6 @@ def why(read: Read) -> Why:
         shown=model | {"first": typed[0], "second": typed[1], "edits": list(map(str, page.made)), "head": head},
         verdict=followed(checkpoint, read.trained),
         methods=_methods(read),
-        timed=bool(checkpoint.seconds),
         more=_more(read, method),
         knockouts=_knockouts(question),
         costs={

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from core.checkpoint import available
 from tests.app.conftest import MARKUP
 from tests.app.pages import IMAGE_FAILED
 
@@ -144,12 +145,14 @@ def test_data_and_figures_can_be_saved(open_page, tmp_path):
     assert shown.startswith(data["labels"][best])
     table = saved(page.get_by_role("button", name="Attention (CSV)")).read_text().splitlines()
     assert len(table) == 1 + 3 * 7
-    looked_at = page.locator(".bars button").first.inner_text()
+    decides = page.locator(".reason button").first.inner_text().split()
+    looked_at = page.locator(SELECTED_CHIP).first.inner_text()  # the word that the sentence names
     for figure, word in (("Matrix", "dog"), ("Ribbons", "dog"), ("Context", looked_at), ("Filters", "dog")):
         page.get_by_label("Save a figure").select_option(label=figure)
         drawing = saved(page.get_by_role("button", name="Save the figure as SVG")).read_text()
         assert drawing.startswith("<svg")
         assert f">{word}<" in drawing
+        assert " ".join(decides) in " ".join(" ".join(re.findall(">([^<>]+)</text>", drawing)).split())
         assert "var(--" not in drawing
         assert "light-dark" not in drawing
         image = saved(page.get_by_role("button", name="Save the figure as PNG")).read_bytes()
@@ -228,6 +231,20 @@ def test_at_rest_explore_shows_few_controls_and_all_doors_open_by_keyboard(open_
     page.wait_for_url(re.compile(r"open=what-if\+how-sure\+details"))
     page.reload()
     expect(page.locator(".door[open]")).to_have_count(3)
+
+
+KINDS = ("guest-minilm", "encoder-minilm", "as-adaqa", "qa-phrases-kmax", "sentiment-attconv", "para-adaqa")
+
+
+@pytest.mark.parametrize("model", [name for name in KINDS if name in available()])
+def test_every_kind_of_model_says_why_on_a_page_that_is_short_at_rest(open_page, model):
+    page = open_page(link(model=model))
+    expect(page.locator(".reason button:not(:text('Compute'))").first).to_be_visible()
+    for width, height, controls, screens in ((1280, 800, 25, 1.3), (390, 844, 20, 2.5)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(f"document.querySelector('[data-testid=stMain]').scrollHeight <= {screens * height}")
+        shown = page.evaluate(CONTROLS)
+        assert len(shown) <= controls, shown
 
 
 def test_on_a_phone_the_parts_stack_in_order(open_page):

@@ -91,8 +91,8 @@ def test_a_head_is_chosen_and_goes_along(open_page, tmp_path):
 
 @pytest.mark.skipif("encoder-minilm" not in available(), reason="its package is not installed")
 def test_a_similarity_adds_up_from_pairs_of_words(open_page):
-    pair = {"first": "A dog", "second": "A cat"}
-    page = open_page("/?" + urlencode({"model": "encoder-minilm", **pair}), wait=".similarity_shares")
+    asked = {"model": "encoder-minilm", "first": "A dog", "second": "A cat", "open": "details"}
+    page = open_page("/?" + urlencode(asked), wait=".similarity_shares")
     shares = page.locator(".panel.similarity_shares")
     expect(shares.locator(".how").first).to_contain_text(re.compile(r"add up to (0\.\d{3}); the similarity is \1\."))
     shares.locator('[data-cell="1,1"]').click()
@@ -100,7 +100,6 @@ def test_a_similarity_adds_up_from_pairs_of_words(open_page):
     page.keyboard.press("ArrowDown")
     expect(shares.locator('[data-cell="2,1"]')).to_be_focused()
     expect(shares.locator('[data-cell="2,1"]')).to_have_attribute("aria-label", re.compile("^special tokens and dog: "))
-    page.locator("[data-place=details] summary").click()
     page.get_by_role("button", name="Compute integrated Jacobians").click()
     expect(page.locator(".panel.jacobians .how").first).to_contain_text(re.compile(r"residual .?0\.000\d"))
     page.wait_for_url(re.compile("jacobians=on"))

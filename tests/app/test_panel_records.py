@@ -135,7 +135,6 @@ def test_bars_are_the_effects_of_a_method_or_of_a_part_of_it(called, checkpoints
     known = [word.by_way.get(part) for word in effects.of("hypothesis")]
     assert [bar[0] for bar in called(script, "barsOf", effects, part)["hypothesis"]] == pytest.approx(known)
     assert called(script, "barsOf", effects, "gradient-norm") is None
-    assert called(script, "strongestWord", effects)["text"] == effects.strongest.text
     for case in ((1.0, 1.04), (1.0, 1.2), (10.0, 10.4), (0.0, 0.06)):
         assert called(script, "complete", case) == complete(case)
 

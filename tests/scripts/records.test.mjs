@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { crossingRows, lineStarts, sidesOf, withChances } from "../../app/components/evidence.js";
 import { mapsOf, staysOf, windowLines, wordMap } from "../../app/panels/attention_map/records.js";
 import { factsOf, methodsOf, sentenceOf } from "../../app/panels/belief/facts.js";
-import { barsOf, complete, strongestWord } from "../../app/panels/effects/records.js";
+import { barsOf, complete } from "../../app/panels/effects/records.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
 const sentence = (role, text) => {
@@ -127,8 +127,6 @@ test("bars are the effects of a method, or of one of its parts alone", () => {
   });
   assert.deepEqual(barsOf(record, "dropped").hypothesis, [[4, null, null]]);
   assert.equal(barsOf(record, "attention"), null);
-  assert.equal(strongestWord(record), record.words[0]);
-  assert.equal(strongestWord({ words: [record.words[1]] }), null);
   const sums = [
     [1, 1.04],
     [1, 1.2],

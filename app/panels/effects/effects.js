@@ -1,16 +1,6 @@
 // What each word does to the verdict: a bar a word, by a way that a person chooses.
 
-import {
-  capital,
-  chooser,
-  duration,
-  heading,
-  html,
-  linkButton,
-  plural,
-  refill,
-  signed,
-} from "../../components/elements.js";
+import { capital, chooser, heading, html, linkButton, refill, signed } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "./bars.js";
@@ -37,7 +27,7 @@ class EffectsPanel {
     this.after = html("div.soft");
     this.head = html("div");
     this.body = html("div.words-and-bars.halves");
-    this.answer = view.answer("why", "Computing …", "word effects");
+    this.answer = view.answer("why", "Effects …", "word effects");
     this.element = html("section", { "aria-label": this.title }, this.head, this.body, this.after);
   }
 
@@ -47,8 +37,8 @@ class EffectsPanel {
   }
 
   get asked() {
-    const { name, cost } = this.frame.methods.find((method) => method.name === this.view.asked.method);
-    return { name, cost, ...METHODS[name] };
+    const name = this.view.asked.method;
+    return { name, ...METHODS[name] };
   }
 
   // Of a model whose passes take long, all ways at once are asked for by choosing them.
@@ -76,8 +66,6 @@ class EffectsPanel {
 
   // The words are marked while the bars are behind their door.
   prepare() {
-    const { cost } = this.asked;
-    this.answer.say(cost ? `Effects, ${cost} …` : "Effects …");
     this.view.question("why", this.wanted(this.view.asked));
   }
 
@@ -98,19 +86,14 @@ class EffectsPanel {
       sides.map((one) => this.sentence(one)),
     );
     const { completeness } = view.effects ?? {};
-    refill(this.after, completeness && view.bars ? this.completeness(completeness) : null, this.passes());
+    refill(this.after, completeness && view.bars && this.completeness(completeness), this.frame.more && this.more());
   }
 
-  // What it took, of a model whose passes take long, and what more can be asked for.
-  passes() {
+  // What more can be asked for, of a model whose passes take long.
+  more() {
     const { frame, view } = this;
-    const { passes, milliseconds } = (view.bars && view.effects) || {};
-    const took = frame.timed && passes && `${plural(passes, "pass", "passes")} in ${duration(milliseconds / 1000)}`;
-    if (!took && !frame.more) return null;
-    const all = linkButton("Draw them", `Draw ${frame.more}`, () =>
-      view.ask({ drawn: "all", method: view.asked.method }),
-    );
-    return html("p", took ? `${took}. ` : null, frame.more && html("span.screen", `${capital(frame.more)}. `, all));
+    const draw = () => view.ask({ drawn: "all", method: view.asked.method });
+    return html("p.screen", `${capital(frame.more)}. `, linkButton("Draw them", `Draw ${frame.more}`, draw));
   }
 
   heading({ name, how, cannot }) {

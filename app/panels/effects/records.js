@@ -17,9 +17,3 @@ export function barsOf({ words, method: asked, labels, verdict }, method) {
 
 // Whether effects add up to the difference that they should be.
 export const complete = ([sum, whole]) => Math.abs(sum - whole) <= Math.max(NEAR * Math.abs(whole), NEAR);
-
-// The word with the largest positive effect.
-export function strongestWord({ words }) {
-  const [first] = words.filter(({ effect }) => effect > 0).sort((a, b) => b.effect - a.effect);
-  return first ?? null;
-}

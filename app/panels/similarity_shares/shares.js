@@ -141,6 +141,7 @@ class JacobiansPanel {
 }
 
 PANELS.similarity_shares = {
+  place: "details",
   read: (records) => records.map((record) => ({ ...record, exact: true })),
   make: (view, record) => new ShareMatrix(view, record),
 };
