@@ -99,7 +99,7 @@ def _taxonomy(opened: OpenRun, names: list[str]) -> None:
     annotations, by = opened.annotations, annotator.name()
     page_style.heading("Taxonomy")
     tags = [f"{tag.name} (also: {', '.join(tag.merged)})" if tag.merged else tag.name for tag in annotations.taxonomy()]
-    lines([", ".join(tags)])
+    lines([", ".join(tags), *(f"{tag.name}: {tag.definition}" for tag in annotations.taxonomy() if tag.definition)])
     if not by:
         page_style.note("Type your name in the sidebar to change the tags.")
         return
@@ -109,8 +109,11 @@ def _taxonomy(opened: OpenRun, names: list[str]) -> None:
         if right.form_submit_button("Add") and name:
             attempt(lambda: annotations.add_tag(by, name))
             st.rerun()
-    with st.expander("Rename or merge"):
+    with st.expander("Define, rename or merge"):
         tag = st.selectbox("Tag", names, key="desk tag to change")
+        known = next(one.definition for one in annotations.taxonomy() if one.name == tag)
+        text = st.text_area("Definition", known, key=f"desk definition {tag} {known}", help="Shown with the tag.")
+        st.button("Define", on_click=lambda: attempt(lambda: annotations.define_tag(by, tag, text)))
         new = st.text_input("New name", key="desk new name", max_chars=80)
         st.button("Rename", on_click=lambda: attempt(lambda: annotations.rename_tag(by, tag, new)), disabled=not new)
         into = st.selectbox("Merge into", [name for name in names if name != tag], key="desk merge into")

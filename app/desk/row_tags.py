@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from app import page_style
+from app.browser import unseen
 from app.desk import annotator
-from app.desk.open_run import OpenRun, attempt, lines
+from app.desk.open_run import PAGE, OpenRun, attempt, lines
 from core.desk.event_log import NO, YES, Event
 from core.desk.schema import check_row
 from core.errors import DeskError
 from core.json_types import JsonObject
+from core.wording import counted
 
+MOST_TAGGED = 10_000
+"""Rows of a filter that can be tagged at once."""
 _PLACES = 20
 """Rows whose widgets have different keys: a browser's late answer is not that late."""
 
@@ -29,6 +34,24 @@ def _place(*shown: object) -> int:
     return before[1]
 
 
+def tag_all(opened: OpenRun) -> None:
+    """A button that opens the form for tagging all rows of the filter."""
+    places, name = np.flatnonzero(opened.rows), annotator.name()
+    if not PAGE.state.filter or opened.error is not None or not 0 < len(places) <= MOST_TAGGED:
+        return
+
+    def give(given: bool) -> None:
+        rows, tag = [opened.run.keys[i] for i in places], st.session_state["desk tag of all"]
+        attempt(lambda: opened.annotations.give_all(name, opened.file, rows, tag, given))
+
+    with st.popover("Tag these rows", type="tertiary", icon=":material/label:"):
+        st.selectbox("Tag for all rows", [tag.name for tag in opened.annotations.taxonomy()], key="desk tag of all")
+        st.button(f"Give it to {counted(len(places), 'row')}", on_click=give, args=(True,), disabled=not name)
+        st.button("Take yours back", on_click=give, args=(False,), disabled=not name)
+        if not name:
+            page_style.note("Type your name in the sidebar to tag rows.")
+
+
 def draw(opened: OpenRun, row: str) -> None:
     """The annotations of the open row; or why the row cannot have any."""
     try:
@@ -39,7 +62,8 @@ def draw(opened: OpenRun, row: str) -> None:
     name, people, file = annotator.name(), opened.state.row(row), opened.file
     if not name:
         page_style.note("Type your name in the sidebar to tag this row, write a note or put it into the report.")
-    taxonomy = [tag.name for tag in opened.annotations.taxonomy()]
+    tags = opened.annotations.taxonomy()
+    taxonomy = [tag.name for tag in tags]
     given = [tag for tag in taxonomy if name in people.tags.get(tag, ())]
     place = _place(file, row, name, opened.annotations.version())
 
@@ -56,7 +80,25 @@ def draw(opened: OpenRun, row: str) -> None:
         for tag in {*given} ^ {*(tags or ())}:
             opened.annotations.give(name, file, row, tag, tag not in given)
 
-    st.pills("Tags", taxonomy, selection_mode="multi", default=given, wrap=True, **writing("tags", give))
+    def press(tag: str) -> None:
+        attempt(lambda: opened.annotations.give(name, file, row, tag, tag not in given))
+
+    keys = {tag: str(number) for number, tag in enumerate(taxonomy[:9], start=1)}
+    st.pills(
+        "Tags",
+        taxonomy,
+        selection_mode="multi",
+        default=given,
+        wrap=True,
+        format_func=lambda tag: f"{keys[tag]} {tag}" if tag in keys else tag,
+        help="Keys 1 to 9 give the first nine tags and take them back.",
+        **writing("tags", give),
+    )
+    with unseen("tag keys"):
+        for tag, digit in keys.items():
+            key = f"desk key {digit} {place}"
+            st.button(tag, key=key, shortcut=digit, on_click=press, args=(tag,), disabled=not name)
+    lines(f"{tag.name}: {tag.definition}" for tag in tags if tag.definition)
     left, right = st.columns(2)
     blind = opened.state.blind(name)
     if blind or not given:
@@ -127,6 +169,8 @@ def sentence(event: Event) -> str:
             done = f"renamed “{before}” to “{after}”"
         case "tag name":
             done = f"added “{after}”" if after else f"removed “{before}” from the tags"
+        case "tag definition":
+            done = f"defined {tag}: {after}" if after else f"deleted the definition of {tag}"
         case "tag merged":
             done = f"merged {tag} into another" if after else f"split {tag} off again"
         case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import page_style
-from app.desk import all_tags, annotator, choosing, files, jobs, measures, rows, slices, strongest_words
+from app.desk import all_tags, annotator, choosing, files, jobs, measures, row_tags, rows, slices, strongest_words
 from app.desk.open_run import PAGE, draw_notice, open_run
 from app.page_state.error_desk import VIEWS
 from app.page_state.widgets import segments
@@ -42,7 +42,9 @@ def _draw() -> None:
     page_style.note(measures.summary(opened))
     if PAGE.state.view in ("rows", "scores"):
         rows.filter_box(opened)
-        slices.save_form(opened)
+        with st.container(horizontal=True, gap="small"):
+            slices.save_form(opened)
+            row_tags.tag_all(opened)
     if PAGE.state.view in ("scores", "slices", "words"):
         measures.model_choice(opened)
     {

@@ -7,7 +7,7 @@ refused where the same subject has been changed since.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
@@ -160,6 +160,15 @@ class Annotations:
             value = YES if given else None
             _set(connection, *(Write(by, Subject("tag", file, row, number, by), value) for number in numbers))
 
+    def give_all(self, annotator: str, file: str, rows: Sequence[str], tag: str, given: bool = True) -> None:
+        """Give a tag to several rows, or take it back, all or none of them."""
+        for row in rows:
+            check_row(row)
+        with self._writing(annotator) as (connection, by):
+            number, current = Taxonomy(connection).number(tag), event_log.values(connection, file)
+            subjects = [Subject("tag", file, row, number, by) for row in rows]
+            event_log.append(connection, [Write(by, one, YES if given else None) for one in subjects], current)
+
     def look(self, annotator: str, file: str, row: str, looked: bool = True) -> None:
         """Mark a row as done by an annotator: no more tags apply, or none at all."""
         with self._writing(annotator) as (connection, by):
@@ -203,6 +212,12 @@ class Annotations:
         """Add a tag to the taxonomy."""
         with self._writing(annotator) as (connection, by):
             Taxonomy(connection).add(by, name)
+
+    def define_tag(self, annotator: str, name: str, text: str) -> None:
+        """Write when a tag applies; an empty text deletes the definition."""
+        with self._writing(annotator) as (connection, by):
+            subject = Subject("tag definition", tag=Taxonomy(connection).number(name))
+            _set(connection, Write(by, subject, clean(text, LONGEST_NOTE) or None))
 
     def rename_tag(self, annotator: str, name: str, new: str) -> None:
         """Rename a tag on all rows at once."""

@@ -14,11 +14,13 @@ from core.errors import DeskError
 
 @dataclass(frozen=True)
 class Tag:
-    """A tag that can be given. ``merged``: names of the tags that were merged into it and are shown as it."""
+    """A tag that can be given. ``merged``: names of the tags that were merged into it and are shown as it;
+    ``definition``: when it applies, empty if nobody has written that."""
 
     id: int
     name: str
     merged: tuple[str, ...] = ()
+    definition: str = ""
 
 
 class Taxonomy:
@@ -28,6 +30,7 @@ class Taxonomy:
         self._connection = connection
         values = event_log.values(connection, "")
         self.names = {tag: name for (kind, _, _, tag, _), name in values.items() if kind == "tag name"}
+        self._definitions = {tag: text for (kind, _, _, tag, _), text in values.items() if kind == "tag definition"}
         merged = {tag: int(into) for (kind, _, _, tag, _), into in values.items() if kind == "tag merged"}
         self._merged = {tag: into for tag, into in merged.items() if tag in self.names}
 
@@ -41,9 +44,10 @@ class Taxonomy:
         """The tags that can be given, oldest first."""
         numbers = sorted(self.names)
         return [
-            Tag(i, self.names[i], tuple(self.names[j] for j in numbers if j != i and self.shown_as(j) == i))
+            Tag(i, self.names[i], merged, self._definitions.get(i, ""))
             for i in numbers
             if i not in self._merged
+            for merged in [tuple(self.names[j] for j in numbers if j != i and self.shown_as(j) == i)]
         ]
 
     def number(self, name: str) -> int:

@@ -169,6 +169,29 @@ def test_what_others_said_is_hidden_until_a_row_is_done(kept_run):
     assert "1 of 6 rows" in texts(write_as(page(kept_run, filter="tags = other"), "Ann"))
 
 
+def test_a_filters_rows_are_tagged_at_once_and_tags_by_key(kept_run):
+    annotations, file = Annotations(open_database()), kept_run.dataset.sha256
+    annotations.define_tag("Ann", "other", "<b>none of these</b>")
+    app = write_as(page(kept_run, filter="not right", row="1n"), "Ann")
+    assert "other: &lt;b&gt;none of these&lt;/b&gt;" in texts(app)
+    next(box for box in app.selectbox if box.label == "Tag for all rows").set_value("other").run()
+    button(app, "Give it to 2 rows").click().run()
+    assert {key: row.tags for key, row in annotations.state(file).rows.items()} == {
+        "1n": {"other": {"Ann"}},
+        "1c#2": {"other": {"Ann"}},
+    }
+    button(app, "Take yours back").click().run()
+    assert annotations.state(file).rows == {}
+    button(app, "misled by noise").click().run()  # the browser presses it for the key 5
+    assert annotations.state(file).row("1n").tags == {"misled by noise": {"Ann"}}
+    app = write_as(page(kept_run, view="tags"), "Ann")
+    next(box for box in app.selectbox if box.label == "Tag").set_value("other").run()
+    next(area for area in app.text_area if area.label == "Definition").set_value("").run()
+    button(app, "Define").click().run()
+    assert not app.exception and all(not tag.definition for tag in annotations.taxonomy())
+    assert "Ann: deleted the definition of “other”" in unescape(texts(app))
+
+
 def test_the_login_name_replaces_a_typed_name(kept_run, monkeypatch):
     monkeypatch.setenv("PAIRLENS_USER_HEADER", "X-Remote-User")
     monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("x-remote-user", "Ann <b>")]))
