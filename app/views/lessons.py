@@ -20,7 +20,9 @@ from core.json_types import JsonObject
 from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons
 from core.lessons.handout import handout, numbers_csv
 from core.lessons.lesson import Values, at
+from core.lessons.on_cards import dev, figures
 from core.reading.reader import PairError
+from core.wording import percent
 
 PLACE_IN_MENU = 5
 
@@ -118,11 +120,14 @@ def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> Values:
 
 
 def _about(lesson: Lesson, evaluated: Evaluated) -> tuple[str, ...]:
-    """Notes on the source of the numbers."""
+    """Notes on the source of the numbers, and the accuracy of models to compare."""
     about = f"Numbers: {evaluated.model}" if evaluated.checkpoint else "Numbers: an example with weights set by hand"
-    if evaluated.checkpoint in lesson.checkpoints[:1] or not lesson.checkpoints:
-        return (about,)
-    return about, f"{lesson.checkpoints[0]} is not installed: its numbers would fit the screen"
+    names, accuracy = figures(lesson.compared, dev)
+    compared = ", ".join(f"{name} {percent(share)}" for name, share in zip(names, accuracy, strict=True))
+    notes = [about, *([f"Accuracy on SNLI dev: {compared}"] if names else [])]
+    if lesson.checkpoints and evaluated.checkpoint != lesson.checkpoints[0]:
+        notes.append(f"{lesson.checkpoints[0]} is not installed: its numbers would fit the screen")
+    return tuple(notes)
 
 
 def _own() -> None:

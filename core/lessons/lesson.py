@@ -62,7 +62,8 @@ class Lesson:
     """``change``: on screen, what to try; ``inputs``: the editable numbers, ``texts``: the editable sentences;
     ``given``: values shown next to the picture, such as weights; ``words``: names of a value's parts; ``checkpoints``:
     the model that computes the numbers, then its substitutes if it is missing; ``pairs``: sentences of a class of
-    pairs; ``digits``: decimals shown; ``name``: from the file name."""
+    pairs; ``compared``: models whose accuracy stands below; ``digits``: decimals shown; ``name``: from the file
+    name."""
 
     title: str
     about: str
@@ -76,6 +77,7 @@ class Lesson:
     texts: dict[str, str] = field(default_factory=dict)
     checkpoints: tuple[str, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
+    compared: tuple[str, ...] = ()
     digits: int = 3
     name: str = ""
 

@@ -24,10 +24,6 @@ from core.models.base import Intervention
 from core.models.rnn.attention import LookingBack
 from core.models.rnn.chained import ChainedRNN
 
-_LOCAL = ("nli-local", "nli-global-general", "nli-word-by-word", "nli-attconv-light")
-_HEADS = ("nli-word-by-word", "nli-attconv-light", "nli-two-sided", "guest-minilm")
-_ALIGNED = ("nli-local", "nli-word-by-word", "nli-esim", "nli-attconv-light", "nli-two-sided", "guest-minilm")
-"""Models whose figures the lessons compare."""
 ENDS = 0.1
 """A predicted place within this share of the premise's length from an end counts as an end."""
 MOST_LINKS = 12
@@ -53,7 +49,7 @@ def local_attention(given: Given) -> Evaluated:
     weights = trace.weights[0, t]
     best = int(weights.argmax())
     shares = (places / words).tolist()
-    names, accuracy = figures(_LOCAL, dev)
+    names, accuracy = figures(given.compared, dev)
     values: Values = {
         "word": float(t + 1),
         "S": float(words),
@@ -105,7 +101,7 @@ def transformer_heads(given: Given) -> Evaluated:
     row = of_words[i] @ every[within.layer, within.number] @ of_words.T / of_words[i].sum()
     best = second.weights[shown.layer, shown.number]
     measured = scores["results"][scores["fixed_on"]]
-    names, accuracy = figures(_HEADS, dev)
+    names, accuracy = figures(given.compared, dev)
     values: Values = {
         "word": float(i + 1),
         "layers": float(every.shape[0]),
@@ -122,7 +118,7 @@ def transformer_heads(given: Given) -> Evaluated:
         "by_layer": across.mean((1, 2)).tolist(),
         "all_across": across.mean().item(),
         **_followed("within", within, own),
-        "beside": row.tolist(),
+        "own_row": row.tolist(),
         **_followed("special", at_special, special),
         "pairs": float(measured["pairs"]),
         "same_words": measured["identical_words"]["f1"],
@@ -172,7 +168,7 @@ def agreement_with_people(given: Given) -> Evaluated:
     by_word = {i: j for j, i in links}
     card = checkpoint.card["alignment"]
     measured = card["results"][card["fixed_on"]]
-    names, found = figures(_ALIGNED, alignment(card["fixed_on"]))
+    names, found = figures(given.compared, alignment(card["fixed_on"]))
     values: Values = {
         "alpha": [list(row) for row in record.weights],
         "people": [float(number) for number in people],

@@ -135,11 +135,16 @@ def _total_variation(one: Sequence[float], other: Sequence[float]) -> float:
 
 @source("ways to ask why")
 def ways(given: Given) -> Evaluated:
-    """Input ``word``: number of the second sentence's word to follow, from 1."""
+    """Inputs ``word``: number of the second sentence's word to follow, from 1; ``votes``: how many of a class chose
+    each of its words (none for words beyond)."""
     asked = _asked(given)
     known = _known(_ways, asked)
-    i = given.number("word", len(known.words["x"]))
-    return Evaluated(known.values | {"word": float(i + 1)}, known.words, known.checkpoint)
+    words = len(known.words["x"])
+    i = given.number("word", words)
+    votes = [max(0.0, float(number)) for number in [*given.inputs["votes"], *[0] * words][:words]]
+    decides = int(known.values["decides"])  # type: ignore[arg-type]
+    poll: Values = {"word": float(i + 1), "votes": votes, "votes_all": sum(votes), "votes_for": votes[decides - 1]}
+    return Evaluated(known.values | poll, known.words, known.checkpoint)
 
 
 def _ways(asked: Question) -> Evaluated:

@@ -28,13 +28,14 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Given:
-    """A source's arguments: a lesson's inputs and texts, with the learner's changes, its checkpoints' names, and its
-    pairs of sentences."""
+    """A source's arguments: a lesson's inputs and texts, with the learner's changes, its checkpoints' names, its
+    pairs of sentences, and the models that it compares."""
 
     inputs: JsonMapping
     texts: Mapping[str, str]
     checkpoints: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...] = ()
+    compared: tuple[str, ...] = ()
 
     def number(self, name: str, most: int) -> int:
         """An input that counts something from 1 to ``most``, from 0."""
@@ -66,7 +67,8 @@ def evaluate(lesson: Lesson, inputs: Values, texts: Mapping[str, str]) -> Evalua
     if lesson.source not in SOURCES:
         known = ", ".join(sorted(SOURCES))
         raise LessonError(f"lesson {lesson.name} has the unknown source {lesson.source!r}: choose one of {known}")
-    given = Given({**lesson.inputs, **inputs}, {**lesson.texts, **texts}, lesson.checkpoints, lesson.pairs)
+    changed = {**lesson.inputs, **inputs}, {**lesson.texts, **texts}
+    given = Given(*changed, lesson.checkpoints, lesson.pairs, lesson.compared)
     try:
         evaluated = SOURCES[lesson.source](given)
     except ArithmeticError:

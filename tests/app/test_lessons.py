@@ -7,7 +7,9 @@ from urllib.parse import parse_qsl
 import pytest
 
 from app.pages import pages
+from core.checkpoint import available, read_card
 from core.lessons import lessons
+from core.wording import percent
 from tests.app.pages import components, open_view, query, sentences
 
 LESSONS = lessons()
@@ -86,6 +88,13 @@ def test_the_plans_fill_ninety_minutes_with_links_that_open_in_projector_mode():
             assert values["projector"] == "on" and (page or "explore").replace("-", "_") in pages()
             if page == "lessons":
                 assert int(values.get("step", 1)) <= len(LESSONS[values["lesson"]].steps)
+
+
+def test_the_accuracy_of_models_to_compare_is_the_cards():
+    accuracy = read_card(available()["guest-minilm"])["results"]["SNLI dev"]["accuracy"]
+    for name in ("heads", "global-attention"):
+        assert f"minilm {percent(accuracy)}" in drawn(open_view("lessons", lesson=name))["footer"][1]
+    assert len(drawn(open_view("lessons", lesson="softmax"))["footer"]) == 1
 
 
 def test_the_page_has_the_plans_with_links_to_this_server():
