@@ -48,6 +48,7 @@ export function scaleEnd(values, most = Infinity) {
 }
 
 export function legend(name, low, high, colours = CIVIDIS) {
-  const bar = html("i.scale", { style: `background:linear-gradient(90deg,${colours.join(",")})` });
+  const steps = colours.map((colour) => html("i", { style: `background:${colour}` }));
+  const bar = html("span.scale", steps);
   return html("div.legend.small.controls", html("span", name), html("span", low), bar, html("span", high));
 }

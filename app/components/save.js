@@ -62,13 +62,11 @@ function linesOf(node) {
   return lines;
 }
 
-// Ground and border of an element; a scale of colours is one strip a colour.
+// Ground and border of an element.
 function boxOf(style, { x, y, width, height }) {
   const rect = (colour, more) =>
     colour === CLEAR ? null : svg("rect", { x, y, width, height, fill: plain(colour), ...more });
   const rx = parseFloat(style.borderTopLeftRadius);
-  const scale = style.backgroundImage.match(/(rgba?|color)\([^)]*\)/g) ?? [];
-  const wide = width / scale.length;
   const corners = [`${x},${y}`, `${x + width},${y}`, `${x + width},${y + height}`, `${x},${y + height}`];
   const looks = ["Top", "Right", "Bottom", "Left"].map((edge) => ({
     stroke: style[`border${edge}Color`],
@@ -78,11 +76,7 @@ function boxOf(style, { x, y, width, height }) {
   const edges = looks.map(
     (look, i) => drawn[i] && svg("path", { ...look, d: `M${corners[i]}L${corners[(i + 1) % 4]}` }),
   );
-  return [
-    rect(style.backgroundColor, { rx }),
-    scale.map((colour, i) => rect(colour, { x: x + i * wide, width: wide })),
-    drawn.every(Boolean) ? rect("none", { rx, ...looks[0] }) : edges,
-  ].flat();
+  return [rect(style.backgroundColor, { rx }), ...(drawn.every(Boolean) ? [rect("none", { rx, ...looks[0] })] : edges)];
 }
 
 // The line around an element, above all others.

@@ -140,8 +140,9 @@ def ask(name: str, card: Card, folder: Path) -> None:
         key=f"task of {generation}",
     )
     suggested = list(known.labels) if known and known.task == task else []
+    boxes = st.container(horizontal=True)
     labels = [
-        column.selectbox(
+        boxes.selectbox(
             f"{page_style.plain(one)} means",
             [*usual_labels(task, len(classes))],
             usual_labels(task, len(classes)).index(suggested[number]) if suggested else None,
@@ -149,7 +150,7 @@ def ask(name: str, card: Card, folder: Path) -> None:
             accept_new_options=True,
             key=f"{one} of {task} {generation}",
         )
-        for number, (one, column) in enumerate(zip(classes, _columns(len(classes)), strict=True))
+        for number, one in enumerate(classes)
     ]
     roles = TASKS[task]
     orders = [" first, then ".join(roles), " first, then ".join(roles[::-1])]
@@ -168,14 +169,6 @@ def ask(name: str, card: Card, folder: Path) -> None:
             f"Suggested: with these labels the model is right on {known.right} of {known.of} pairs whose labels are "
             f"plain. {'That is poor: perhaps it was made for another task.' if poor else 'Try some of your own, too.'}"
         )
-
-
-def _columns(count: int) -> list[st.delta_generator.DeltaGenerator]:
-    """Columns for ``count`` boxes, at most four per line."""
-    out: list[st.delta_generator.DeltaGenerator] = []
-    while len(out) < count:
-        out += st.columns(min(4, count - len(out)))
-    return out
 
 
 def _suggested(folder: Path) -> Suggestion | None:

@@ -13,7 +13,7 @@ from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.session import PageSession
 from app.pair_form import PairForm
 from app.panels import phrase_selection
-from app.panels.phrase_selection import ComparedModels, ModelVerdict, Phrases
+from app.panels.phrase_selection import ModelVerdict, Phrases
 from app.panels.verdict import Share, class_names
 from app.panels.verdict import shares as shares_of
 from core.checkpoint import Checkpoint, CheckpointError, load_named
@@ -111,8 +111,7 @@ def _show(
     k = page.k or min(record.k, LARGEST_K)
     components.draw(
         "phrases",
-        Phrases.of(explanation, page.gold(class_names(explanation))),
-        ComparedModels(tuple(compared)),
+        Phrases.of(explanation, page.gold(class_names(explanation)), compared),
         components.frame(explanation, checkpoint.card, unselected, problems),
         key=KEY,
         on_selection_change=_picked,

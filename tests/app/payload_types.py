@@ -19,13 +19,13 @@ from app.explore.pairs_tried import TriedPair
 from app.filter_map.figure import MapText, OwnTexts
 from app.lessons.drawing import DrawnLesson
 from app.panels import Drawing
-from app.panels.phrase_selection import ComparedModels, Phrases
+from app.panels.phrase_selection import Phrases
 from core.evidence import Explanation
 
 FILE = Path(__file__).parents[2] / "app/components/payloads.d.ts"
 VIEWS = {
     "pair": (Drawing, PairFrame),
-    "phrases": (Phrases, ComparedModels, PairFrame),
+    "phrases": (Phrases, PairFrame),
     "compare": (Compared, Frame),
     "lesson": (DrawnLesson, Frame),
     "filterMap": (MapText, OwnTexts, Frame),

@@ -52,7 +52,7 @@ def test_candidate_answers_are_ranked_and_stay_in_the_address_and_in_files(open_
     assert "<b>a cat</b>" in json.loads(waiting.value.path().read_text())["candidates"]
     page.reload()
     expect(page.get_by_label("Other candidate answers")).to_be_visible()
-    expect(rows).to_have_text([re.compile(re.escape(row.split("\t")[1])) for row in ranked])
+    expect(rows).to_have_text([re.compile(re.escape(row.split("\t")[1].strip())) for row in ranked])
 
 
 def test_tried_pairs_can_be_reopened_and_compared(open_page):

@@ -25,23 +25,6 @@ def selection(explanation: Explanation) -> PhraseSelection:
 
 
 @dataclass(frozen=True)
-class Phrases:
-    """What the page Phrases draws. ``readings``: what the trained pooling looks at, for each k from 1; ``gold``: what a
-    data set says of the pair."""
-
-    explanation: Explanation
-    classes: tuple[Share, ...]
-    readings: tuple[str, ...]
-    gold: Gold | None
-
-    @classmethod
-    def of(cls, explanation: Explanation, gold: Gold | None = None) -> Phrases:
-        """Of the explanation of a model with phrases. Raises LookupError for another."""
-        readings = tuple(reading(explanation, k) for k in range(1, LARGEST_K + 1))
-        return cls(explanation, shares(explanation), readings, gold)
-
-
-@dataclass(frozen=True)
 class ModelVerdict:
     """A model's own verdict, for the comparison of models: ``how`` it reads, or why it cannot be used; ``shown``: it is
     the one whose phrases are drawn."""
@@ -54,10 +37,21 @@ class ModelVerdict:
 
 
 @dataclass(frozen=True)
-class ComparedModels:
-    """The verdicts of several models on the pair."""
+class Phrases:
+    """What the page Phrases draws. ``readings``: what the trained pooling looks at, for each k from 1; ``gold``: what a
+    data set says of the pair; ``models``: the verdicts of several models on it."""
 
-    models: tuple[ModelVerdict, ...]
+    explanation: Explanation
+    classes: tuple[Share, ...]
+    readings: tuple[str, ...]
+    gold: Gold | None
+    models: tuple[ModelVerdict, ...] = ()
+
+    @classmethod
+    def of(cls, explanation: Explanation, gold: Gold | None = None, models: Sequence[ModelVerdict] = ()) -> Phrases:
+        """Of the explanation of a model with phrases. Raises LookupError for another."""
+        readings = tuple(reading(explanation, k) for k in range(1, LARGEST_K + 1))
+        return cls(explanation, shares(explanation), readings, gold, tuple(models))
 
 
 def how(explanation: Explanation, task: str) -> str:

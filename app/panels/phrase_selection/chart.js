@@ -121,7 +121,7 @@ export class BarChart {
     const next = { ArrowLeft: at.index - 1, ArrowRight: at.index + 1, Home: 0, End: last }[event.key];
     if (next !== undefined) this.focus(Math.min(last, Math.max(0, next)));
     else if (["ArrowUp", "ArrowDown"].includes(event.key))
-      this.view.figure.charts[1 - this.side].focus(this.view.phrases.partner(at.side, at.index));
+      this.view.figure.charts[1 - this.side].focus(this.view.phrases.phrase(at.side, at.index).partner);
     else if (["Enter", " "].includes(event.key)) this.view.pin(at);
     else return;
     event.preventDefault();

@@ -58,10 +58,10 @@ export class ScoreFigure {
 // “smiling nearby” of the premise: a = 0.62, best matched by “a smile” of the hypothesis; kept by k-min.
 export function tellPhrase(phrases, k, { side, index }) {
   const by = phrases.poolingsOf(k, side, index).map((pooling) => POOLING_NAMES[pooling]);
-  const partner = phrases.partner(side, index);
+  const { partner, score } = phrases.phrase(side, index);
   return [
     html("b.selected", "“", html("bdi", phrases.text(side, index)), "”"),
-    ` of ${the(phrases.sides[side].role)}: aᵢ = ${phrases.score(side, index).toFixed(3).replace("-", "\u2212")}, best matched by `,
+    ` of ${the(phrases.sides[side].role)}: aᵢ = ${score.toFixed(3).replace("-", "\u2212")}, best matched by `,
     html("b", "“", html("bdi", phrases.text(1 - side, partner)), "”"),
     ` of ${the(phrases.sides[1 - side].role)}; ${by.length ? `kept by ${by.join(" and ")}` : `not kept at k = ${k}`}.`,
   ];

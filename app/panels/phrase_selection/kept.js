@@ -103,7 +103,7 @@ export class KeptPanel {
         const pooled = phrases.pooled(pooling, k, place);
         const covers = side.chips.map(() => 0);
         for (const index of pooled) {
-          const [first, last] = phrases.span(place, index);
+          const [first, last] = phrases.phrase(place, index).span;
           for (let word = first; word < last; word += 1) covers[word] += 1;
         }
         side.chips.forEach((chip, word) => {
@@ -141,7 +141,7 @@ export class KeptPanel {
           ["on", focus],
           ["partner", partner],
         ]) {
-          const [first, last] = at && at.side === place ? this.view.phrases.span(at.side, at.index) : [0, 0];
+          const [first, last] = at?.side === place ? this.view.phrases.phrase(place, at.index).span : [0, 0];
           side.chips.forEach((chip, word) => chip.classList.toggle(name, word >= first && word < last));
           if (last > first && focus) this.reveal(side.words, side.chips[first], side.chips[last - 1]);
         }

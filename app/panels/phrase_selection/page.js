@@ -33,7 +33,7 @@ class PhraseView extends View {
 
   get partner() {
     const { focus } = this;
-    return focus && { side: 1 - focus.side, index: this.phrases.partner(focus.side, focus.index) };
+    return focus && { side: 1 - focus.side, index: this.phrases.phrase(focus.side, focus.index).partner };
   }
 
   take({ k, select }) {

@@ -27,24 +27,13 @@ export class Phrases {
     return this.choices.find((choice) => choice.pooling === pooling && choice.k === k);
   }
 
-  list(side) {
-    return this.sides[side].phrases;
-  }
-
-  span(side, index) {
-    return this.list(side)[index].span;
-  }
-
-  partner(side, index) {
-    return this.list(side)[index].partner;
-  }
-
-  score(side, index) {
-    return this.list(side)[index].score;
+  // Its span, its score, and the place of its partner in the other sentence.
+  phrase(side, index) {
+    return this.sides[side].phrases[index];
   }
 
   text(side, index) {
-    const [first, last] = this.span(side, index);
+    const [first, last] = this.phrase(side, index).span;
     return this.sides[side].tokens.slice(first, last).join(" ");
   }
 
@@ -66,7 +55,8 @@ export class Phrases {
   describe(k, side, index) {
     const by = this.poolingsOf(k, side, index).map((pooling) => POOLING_NAMES[pooling]);
     const poolings = by.length ? `kept by ${by.join(" and ")}` : "not kept";
-    return `${this.text(side, index)}: ${this.score(side, index).toFixed(3)}, best partner ${this.text(1 - side, this.partner(side, index))}, ${poolings}`;
+    const { score, partner } = this.phrase(side, index);
+    return `${this.text(side, index)}: ${score.toFixed(3)}, best partner ${this.text(1 - side, partner)}, ${poolings}`;
   }
 }
 
