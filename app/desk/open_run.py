@@ -23,6 +23,8 @@ from core.desk.annotations import Annotations, FileState
 from core.desk.database import open_database
 from core.desk.filters import FilterError, rows_of
 from core.desk.folders import desk_folder
+from core.desk.formulas import with_formulas
+from core.desk.remarks import remarks
 from core.desk.run import Run
 from core.desk.slices import with_slices
 from core.desk.strongest_words import Found, StrongestWords
@@ -47,11 +49,14 @@ class OpenRun:
     """The rows of each saved slice, bool ``[N]``."""
     wrong_slices: Mapping[str, FilterError]
     """Errors of the saved slices that cannot be read."""
+    notes: list[str]
+    """Sentences about the reader's own columns and about the filter's result."""
     strongest: tuple[Found, ...]
     """The known words with the largest effect, by model."""
     words: StrongestWords
     version: tuple[object, ...]
-    """Changes with the run, and whenever a tag, a note, a strongest word or the run itself is written."""
+    """Changes with the run and the reader's own columns, and whenever a tag, a note, a strongest word or the run itself
+    is written."""
 
     @property
     def file(self) -> str:
@@ -77,12 +82,17 @@ def open_run(annotator: str) -> OpenRun:
     strongest = once("desk known words", version, lambda: _strongest(words, run))
     tagged = functools.partial(with_tags, plain, run, people)
     worded = functools.partial(strongest_words.with_words, run=run, found=strongest)
-    table, slices, wrong_slices = once("desk table", version, lambda: with_slices(worded(tagged()), people.slices))
+    known = once("desk table", version, lambda: worded(tagged()))
+    version = *version, state.columns
+    own, notes = once("desk own columns", version, lambda: with_formulas(known, state.columns))
+    table, slices, wrong_slices = once("desk slices of people", version, lambda: with_slices(own, people.slices))
+    error, shown = None, (version, state.filter)
     try:
-        rows, error = once("desk rows", (version, state.filter), lambda: rows_of(state.filter, table)), None
+        rows = once("desk rows", shown, lambda: rows_of(state.filter, table))
+        notes = notes + once("desk remarks", shown, lambda: remarks(state.filter, table, int(rows.sum())))
     except FilterError as wrong:
         rows, error = np.ones(len(run.keys), dtype=bool), wrong
-    return OpenRun(run, table, people, annotations, rows, error, slices, wrong_slices, strongest, words, version)
+    return OpenRun(run, table, people, annotations, rows, error, slices, wrong_slices, notes, strongest, words, version)
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)

@@ -75,8 +75,19 @@ def filter_box(opened: OpenRun) -> None:
     with right.popover("Columns"):
         page_style.terms([(name, column.about) for name, column in opened.table.columns.items()])
         page_style.note(
-            "Compare with = != < <= > >=, in (…), not in (…), contains; join with and, or, not and brackets; put texts "
-            "in quotes. Boolean columns need no comparison."
+            "Compare with = != < <= > >=, in (…), not in (…), contains, has word, has lemma, matches /…/; compute with "
+            "+ - * /, len(…) and abs(…); join with and, or, not and brackets; put texts in quotes. Boolean columns "
+            "need no comparison."
+        )
+        first, second = map(quoted, opened.run.text_columns)
+        st.text_area(
+            "Your own columns, one per line",
+            PAGE.state.columns,
+            height=96,
+            max_chars=LONGEST,
+            placeholder=f"length = len({first})" if opened.run.single else f"gap = len({second}) - len({first})",
+            help="They are in the link, in filters, orders and slices, and in the exported CSV.",
+            **PAGE.widget("columns"),
         )
     if opened.error is not None:
         text, start, end = PAGE.state.filter, opened.error.start, opened.error.end
@@ -84,6 +95,7 @@ def filter_box(opened: OpenRun) -> None:
         before, wrong, after = map(html.escape, parts)
         st.html(f'<p class="pl-wrong" role="status">{before}<mark>{wrong}</mark>{after}</p>')
         page_style.notice([f"{opened.error} All rows are shown."])
+    page_style.notice(opened.notes)
 
 
 def _order(name: str) -> str:

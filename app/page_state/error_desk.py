@@ -37,7 +37,8 @@ def _models(text: str) -> tuple[str, ...] | None:
 class DeskState(PageState):
     """All that decides what the Error desk shows. ``file`` and ``models`` are beginnings of checksums, ``row`` the key
     of the open row, ``of`` the place, from 1, of the
-    model that figures are about; ``sort`` a column, with a - before it for descending."""
+    model that figures are about; ``sort`` a column, with a - before it for descending; ``columns`` the formulas of the
+    reader's own columns, one a line."""
 
     page = "error desk"
     file: str | None = parameter(None, _file)
@@ -47,3 +48,4 @@ class DeskState(PageState):
     sort: str = parameter("", belongs_to=_OF_FILE)
     row: str = parameter("", belongs_to=_OF_FILE)
     of: int = parameter(1, whole_number(1, MOST_MODELS), belongs_to=("file", "models"))
+    columns: str = parameter("", lambda text: text[:LONGEST], belongs_to=_OF_FILE, long=True)

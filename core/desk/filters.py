@@ -1,13 +1,15 @@
 """The language of filters: which rows of a run are shown.
 
     gold = neutral and A.p > 90 and not A.right
-    A != B and (hypothesis contains "not" or tags in ("wrong gold label", other))
+    A != B and (hypothesis has word "not" or tags in ("wrong gold label", other))
+    hypothesis has lemma "be" and premise matches /\\d+ (men|women)/
+    hypothesis.words - premise.words > 5
 
 Names are those of the table's headings; those of earlier versions (``predicted``, ``right2``, ``second``) still work. A
-comparison has a column's name on its left (in backticks where it is not one word) and on its right a number, a word, a
-text in quotes or another column; capitals do not matter in texts. Boolean columns need no comparison, and of a
-probability a number above 1 is in per cent. A filter is
-compiled to an SQL condition (:mod:`core.desk.table`): column names become our own expressions, and all values are
+comparison has a column's name on one side (in backticks where it is not one word), and a number, a word, a text in
+quotes or another column on the other; numbers may be computed. Capitals do not matter in texts. Boolean columns need no
+comparison, and of a probability a number above 1 is in per cent. A filter is parsed, never evaluated: it is compiled to
+an SQL condition (:mod:`core.desk.table`) in which column names become our own expressions, and all values are
 parameters. Conditions on unknown values are unknown, as in SQL: a row without a gold label is neither right nor not.
 """
 
@@ -17,54 +19,73 @@ import difflib
 import functools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import duckdb
 import numpy as np
-from lark import Lark, Token, Transformer, v_args
+from lark import Lark, Token, Transformer, Tree, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
 from core.desk.columns import RunColumn, find
-from core.desk.table import Condition, RunTable
+from core.desk.table import LONGEST_SECONDS, Condition, RunTable
 from core.errors import UserError
+from core.linguistics.forms import forms_of, pattern_of
 
 LONGEST = 2000
 """Characters of a filter."""
+LONGEST_PATTERN = 200
+"""Characters of a regular expression."""
 
 _GRAMMAR = r"""
 ?start: either
 ?either: both | either "or"i both      -> either
 ?both: single | both "and"i single     -> both
-?single: "not"i single                 -> opposite
+?single: compared | "not"i single      -> opposite
+?compared: sum
+    | sum COMPARE sum                            -> compare
+    | sum "in"i "(" sum ("," sum)* ")"           -> among
+    | sum NOT "in"i "(" sum ("," sum)* ")"       -> not_among
+    | sum "contains"i sum                        -> holds
+    | sum "has"i "word"i sum                     -> has_word
+    | sum "has"i "lemma"i sum                    -> has_lemma
+    | sum "matches"i REGEX                       -> matches
+?sum: product | sum SIGN product       -> computed
+?product: atom | product POINT atom    -> computed
+?atom: NUMBER -> value
+    | STRING -> value
+    | NAME -> name
+    | QUOTED -> name
+    | NAME "(" either ")" -> call
     | "(" either ")"
-    | name COMPARE value               -> compare
-    | name "in"i "(" value ("," value)* ")"      -> among
-    | name NOT "in"i "(" value ("," value)* ")"  -> not_among
-    | name "contains"i value           -> holds
-    | name                             -> alone
-name: NAME | QUOTED
-?value: NUMBER | STRING | NAME | QUOTED
 NOT: "not"i
 COMPARE: "!=" | "<>" | "<=" | ">=" | "==" | "=" | "<" | ">"
+SIGN: "+" | "-"
+POINT: "*" | "/"
 NAME: /[^\W\d][\w.]*/i
 QUOTED: /`[^`]+`/
 NUMBER: /-?\d+(\.\d+)?%?/
 STRING: /"(\\.|[^"\\])*"|'(\\.|[^'\\])*'/
+REGEX: /\/(\\.|[^\/\\])+\//
 %import common.WS
 %ignore WS
 """
-_ORDERS = ("<", "<=", ">", ">=")
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ANSWERS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _EXPECTED = {
     "COMPARE": "a comparison (=, <, contains) or and/or",
+    "REGEX": "a regular expression between slashes, such as /^an? /",
+    "WORD": "“word” or “lemma”",
     "NUMBER": 'a value (3, 40%, "text")',
     "NAME": "a column name",
     "COMMA": "a comma or a closing bracket",
-    "LPAR": "a list in brackets",
     "RPAR": "and/or or a closing bracket",
+    "AND": "and/or",
+    "LPAR": "a list in brackets",
 }
 """Descriptions of the terminals that may follow; the first of those that may is named."""
+_KEYWORDS = ("and", "or", "not", "in", "contains", "has", "matches")
 
 
 class FilterError(UserError):
@@ -85,29 +106,55 @@ def rows_of(text: str, table: RunTable) -> np.ndarray:
     if not text.strip():
         return np.ones(table.rows, dtype=bool)
     condition = compiled(text, table.columns)
-    try:
+    with one_sentence(text):
         return table.mask(condition.sql, condition.values)
+
+
+@contextmanager
+def one_sentence(text: str) -> Iterator[None]:
+    """Turns DuckDB's errors about a filter or formula into a FilterError about the whole text."""
+    try:
+        yield
+    except duckdb.InterruptException:
+        sentence = f"The filter takes longer than {LONGEST_SECONDS} seconds: use a simpler regular expression."
+        raise FilterError(sentence, 0, len(text)) from None
+    except duckdb.InvalidInputException as error:
+        why = short(str(error).partition("Error: ")[2])
+        sentence = f"The regular expression has a mistake or is too large ({why}): write a simpler one."
+        raise FilterError(sentence, 0, len(text)) from None
     except duckdb.Error:  # such as too many levels of brackets
         raise FilterError("The filter is too complex: simplify it.", 0, len(text)) from None
 
 
+class Value(NamedTuple):
+    """A column, a computed number, a condition (of kind "yes"), or a value as written, which has no ``column``."""
+
+    token: Token
+    """Where it is, for messages."""
+    column: RunColumn | None = None
+    values: tuple[object, ...] = ()
+    """Of the parameters in the column's SQL."""
+
+
 def compiled(text: str, columns: Mapping[str, RunColumn]) -> Condition:
     """A filter as a condition on these columns. Raises FilterError."""
+    compiler = Compiler(columns)
+    return compiler.condition_of(compiler.value_of(parsed(text)))
+
+
+def parsed(text: str) -> Tree[Token]:
+    """The parse tree of a filter or of a formula. Raises FilterError."""
     if len(text) > LONGEST:
         raise FilterError(f"The filter has {len(text):,} characters; it may have {LONGEST:,}.", LONGEST, len(text))
     try:
-        return _Compiler(columns).transform(_parser().parse(text))
+        return _parser().parse(text)
     except (UnexpectedCharacters, UnexpectedToken) as error:
         raise _misread(text, error) from None
-    except VisitError as error:
-        raise error.orig_exc from None
-    except RecursionError:
-        raise FilterError("The filter is nested too deep: remove some brackets.", 0, len(text)) from None
 
 
 def quoted(name: str) -> str:
     """A column's name as filters write it."""
-    plain = name.replace(".", "").isidentifier() and name.lower() not in ("and", "or", "not", "in", "contains")
+    plain = name.replace(".", "").isidentifier() and name.lower() not in _KEYWORDS
     return name if plain else f"`{name}`"
 
 
@@ -118,7 +165,7 @@ def literal(value: str) -> str:
 
 @functools.cache
 def _parser() -> Lark:
-    return Lark(_GRAMMAR, parser="lalr", lexer="contextual", maybe_placeholders=False)
+    return Lark(_GRAMMAR, parser="lalr", lexer="contextual", maybe_placeholders=False, propagate_positions=True)
 
 
 def _misread(text: str, error: UnexpectedCharacters | UnexpectedToken) -> FilterError:
@@ -134,108 +181,187 @@ def _misread(text: str, error: UnexpectedCharacters | UnexpectedToken) -> Filter
     if token.type == "$END":
         end = len(text.rstrip())
         return FilterError(f"The filter is incomplete: expected {wanted}.", end, end)
-    sentence = f"Expected {wanted} here, not '{_short(str(token))}'."
+    sentence = f"Expected {wanted} here, not '{short(str(token))}'."
     before = re.search(r"[\w.]+$", text[: token.start_pos].rstrip())
     if before and token.type == "NAME" and "AND" in accepts and "COMPARE" not in accepts:
         words = re.findall(r"(?i)^[\w.]+(?:\s+(?!(?:and|or)\b)[\w.]+)*", text[before.start() :])[0]
-        sentence += f' Put quotes around a value of several words: "{_short(words)}".'
+        sentence += f' Put quotes around a value of several words: "{short(words)}".'
     return _error(token, sentence)
 
 
-def _short(text: str) -> str:
-    text = " ".join(text.split())  # the box has one line, an address may have more
-    return text if len(text) <= 40 else text[:39] + "…"
-
-
-class _Named(NamedTuple):
-    """A column with its name as written."""
-
-    token: Token
-    column: RunColumn
+def short(text: str, most: int = 40) -> str:
+    """The text in one line, as the box and an address have it, cut to so many characters."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 @v_args(inline=True)
-class _Compiler(Transformer[Token, Condition]):
-    """Compiles a filter's parse tree to its condition."""
+class Compiler(Transformer[Token, Value]):
+    """Compiles a parse tree, and keeps what :mod:`core.desk.remarks` tells about its result."""
 
     def __init__(self, columns: Mapping[str, RunColumn]) -> None:
         super().__init__()
         self._columns = columns
+        self.equalities = list[tuple[str, str]]()
+        """Names of text columns, each with a text that it is compared with."""
+        self.divisors = list[tuple[str, Condition]]()
+        """Numbers that others are divided by, with their texts."""
 
-    def either(self, left: Condition, right: Condition) -> Condition:
-        return Condition(f"({left.sql} OR {right.sql})", left.values + right.values)
+    def value_of(self, tree: Tree[Token]) -> Value:
+        """The value of a tree. Raises FilterError."""
+        try:
+            value: Value = self.transform(tree)
+        except VisitError as error:
+            raise error.orig_exc from None
+        except RecursionError:
+            raise FilterError("The filter is nested too deep: remove some brackets.", 0, tree.meta.end_pos) from None
+        return value
 
-    def both(self, left: Condition, right: Condition) -> Condition:
-        return Condition(f"({left.sql} AND {right.sql})", left.values + right.values)
+    def condition_of(self, value: Value) -> Condition:
+        """A value that is true or false, as a condition. Raises FilterError for others."""
+        column, token = self._known(value), value.token
+        if column.kind != "yes":
+            raise _error(token, f"“{short(_bare(token))}” is not yes or no: compare it, as in {token} = …")
+        return Condition(column.sql, value.values)
 
-    def opposite(self, condition: Condition) -> Condition:
-        return Condition(f"(NOT {condition.sql})", condition.values)
+    def _known(self, value: Value) -> RunColumn:
+        """The column of a value. Raises FilterError for a text or a number as written."""
+        token = value.token
+        if value.column is not None:
+            return value.column
+        if token.type not in ("NAME", "QUOTED"):
+            raise _error(token, f"Expected a column name here, not {short(token)}.")
+        names = {known.lower(): own for own, column in self._columns.items() for known in (column.alias, own)}
+        close = difflib.get_close_matches(_bare(token).lower(), names, n=1, cutoff=0.5)
+        hint = f"did you mean {quoted(names[close[0]])}?" if close else "see the list under “Columns”."
+        raise _error(token, f"There is no column “{short(_bare(token))}”: {hint}")
 
-    def name(self, token: Token) -> _Named:
-        column = self._column(token)
-        if column is None:
-            names = {known.lower(): own for own, column in self._columns.items() for known in (column.alias, own)}
-            close = difflib.get_close_matches(_bare(token).lower(), names, n=1, cutoff=0.5)
-            hint = f"did you mean {quoted(names[close[0]])}?" if close else "see the list under “Columns”."
-            raise _error(token, f"There is no column “{_short(_bare(token))}”: {hint}")
-        return _Named(token, column)
+    def value(self, token: Token) -> Value:
+        return Value(token)
 
-    def _column(self, token: Token) -> RunColumn | None:
+    def name(self, token: Token) -> Value:
         name = find(_bare(token), self._columns)
-        return None if name is None else self._columns[name]
+        return Value(token, None if name is None else self._columns[name])
 
-    def alone(self, named: _Named) -> Condition:
-        if named.column.kind != "yes":
-            sentence = f"“{_bare(named.token)}” is not yes or no: compare it, as in {named.token} = …"
-            raise _error(named.token, sentence)
-        return Condition(named.column.sql)
+    def call(self, token: Token, value: Value) -> Value:
+        if token.lower() == "len":
+            text = self._text_column(value, "len")
+            return Value(token, RunColumn("number", sql=f"CAST(length({text.sql}) AS DOUBLE)"), value.values)
+        if token.lower() == "abs":
+            number = self._number(value)
+            return Value(token, RunColumn("number", sql=f"abs({number.sql})"), number.values)
+        raise _error(token, f"There is no function “{short(token)}”: use len (characters of a text) or abs.")
 
-    def holds(self, named: _Named, value: Token) -> Condition:
-        part = (_storable(_text(value).casefold()),)
-        if named.column.kind == "set":
-            return Condition(f"(len(list_filter({named.column.folded}, lambda t: contains(t, ?))) > 0)", part)
-        if named.column.kind != "text":
-            raise _error(named.token, f"“{_bare(named.token)}” is not text, which “contains” needs.")
-        return Condition(f"contains({named.column.folded}, ?)", part)
+    def computed(self, left: Value, sign: Token, right: Value) -> Value:
+        shares = [value.column is not None and value.column.share for value in (left, right)]
+        one, other = self._number(left), self._number(right)
+        sql = f"({one.sql} {sign} {other.sql})"
+        if sign == "/":
+            if other.values == (0.0,):
+                raise _error(right.token, "A number cannot be divided by 0: divide by another number.")
+            self.divisors.append((str(right.token), other))
+            sql = f"({one.sql} / nullif({other.sql}, 0))"
+        share = all(shares) and sign in ("+", "-")
+        return Value(left.token, RunColumn("number", share=share, sql=sql), one.values + other.values)
 
-    def among(self, named: _Named, *values: Token) -> Condition:
-        return functools.reduce(self.either, (self._equal(named, value) for value in values))
+    def _number(self, value: Value) -> Condition:
+        """A number in SQL; true is 1. Raises FilterError for other values."""
+        if value.column is None and value.token.type != "NAME":
+            return _literal(value.token, share=False)
+        column = self._known(value)
+        if column.kind not in ("number", "yes"):
+            raise _error(value.token, f"“{short(_bare(value.token))}” is not a number: use a column of numbers.")
+        return Condition(f"CAST({column.sql} AS DOUBLE)" if column.kind == "yes" else column.sql, value.values)
 
-    def not_among(self, named: _Named, negation: Token, *values: Token) -> Condition:
-        return self.opposite(self.among(named, *values))
+    def _text_column(self, value: Value, what: str) -> RunColumn:
+        column = self._known(value)
+        if column.kind != "text":
+            raise _error(value.token, f"“{short(_bare(value.token))}” is not text, which “{what}” needs.")
+        return column
 
-    def compare(self, named: _Named, sign: Token, value: Token) -> Condition:
-        if sign not in _ORDERS:
-            equal = self._equal(named, value)
+    def either(self, left: Value, right: Value) -> Value:
+        return self._joined(left, "OR", right)
+
+    def both(self, left: Value, right: Value) -> Value:
+        return self._joined(left, "AND", right)
+
+    def _joined(self, left: Value, word: str, right: Value) -> Value:
+        one, other = self.condition_of(left), self.condition_of(right)
+        return _condition(left.token, f"({one.sql} {word} {other.sql})", one.values + other.values)
+
+    def opposite(self, value: Value) -> Value:
+        return _condition(value.token, f"(NOT {self.condition_of(value).sql})", value.values)
+
+    def holds(self, value: Value, part: Value) -> Value:
+        wanted = (_storable(_text(part.token).casefold()),)
+        if value.column is not None and value.column.kind == "set":
+            sql = f"(len(list_filter({value.column.folded}, lambda t: contains(t, ?))) > 0)"
+            return _condition(value.token, sql, wanted)
+        column = self._text_column(value, "contains")
+        return _condition(value.token, f"contains({column.folded}, ?)", wanted)
+
+    def has_word(self, value: Value, word: Value) -> Value:
+        return self._finds(value, "has word", pattern_of([_text(word.token)]))
+
+    def has_lemma(self, value: Value, word: Value) -> Value:
+        return self._finds(value, "has lemma", pattern_of(forms_of(_text(word.token))))
+
+    def _finds(self, value: Value, what: str, pattern: str) -> Value:
+        column = self._text_column(value, what)
+        return _condition(value.token, f"regexp_matches({column.folded}, ?)", (_storable(pattern),))
+
+    def matches(self, value: Value, pattern: Token) -> Value:
+        column, wanted = self._text_column(value, "matches"), re.sub(r"\\/", "/", pattern[1:-1])
+        if len(wanted) > LONGEST_PATTERN:
+            sentence = f"The regular expression has {len(wanted)} characters; it may have {LONGEST_PATTERN}."
+            raise _error(pattern, sentence)
+        return _condition(value.token, f"regexp_matches({column.sql}, ?, 'i')", (_storable(wanted),))
+
+    def among(self, value: Value, *wanted: Value) -> Value:
+        return functools.reduce(self.either, (self._equal(value, one) for one in wanted))
+
+    def not_among(self, value: Value, negation: Token, *wanted: Value) -> Value:
+        return self.opposite(self.among(value, *wanted))
+
+    def compare(self, left: Value, sign: Token, right: Value) -> Value:
+        if left.column is None and right.column is not None and left.token.type in ("NUMBER", "STRING"):
+            left, right, sign = right, left, sign.update(value=_MIRRORED.get(sign, sign))
+        if sign not in _MIRRORED:
+            equal = self._equal(left, right)
             return self.opposite(equal) if sign in ("!=", "<>") else equal
-        other = self._other(value)
-        if named.column.kind != "number" or (other is not None and other.kind != "number"):
-            sentence = f"“{_bare(named.token)}” is not a number on both sides: use =, != or “contains”."
-            raise _error(named.token, sentence)
-        if other is not None:
-            return Condition(f"({named.column.sql} {sign} {other.sql})")
-        return Condition(f"({named.column.sql} {sign} ?)", (_number(value, named.column),))
+        column, other = self._known(left), right.column
+        if column.kind != "number" or (other is not None and other.kind != "number"):
+            sentence = f"“{short(_bare(left.token))}” is not a number on both sides: use =, != or “contains”."
+            raise _error(left.token, sentence)
+        bound = self._number(right) if other is not None else _literal(right.token, column.share)
+        return _condition(left.token, f"({column.sql} {sign} {bound.sql})", left.values + bound.values)
 
-    def _other(self, value: Token) -> RunColumn | None:
-        """The column on the right, None for a value."""
-        return self._column(value) if value.type in ("NAME", "QUOTED") else None
-
-    def _equal(self, named: _Named, value: Token) -> Condition:
-        column, other, text = named.column, self._other(value), _text(value).casefold()
+    def _equal(self, left: Value, right: Value) -> Value:
+        column, other, text = self._known(left), right.column, _text(right.token).casefold()
+        both = left.values + right.values
         if other is not None and other.kind == column.kind == "text":
-            return Condition(f"({column.folded} = {other.folded})")
+            return _condition(left.token, f"({column.folded} = {other.folded})")
         if other is not None and other.kind == column.kind != "set":
-            return Condition(f"({column.sql} = {other.sql})")
+            return _condition(left.token, f"({column.sql} = {other.sql})", both)
         if column.kind == "number":
-            return Condition(f"({column.sql} = ?)", (_number(value, column),))
+            bound = _literal(right.token, column.share)
+            return _condition(left.token, f"({column.sql} = {bound.sql})", left.values + bound.values)
         if column.kind == "yes":
             if text not in _ANSWERS:
-                raise _error(named.token, f"“{_bare(named.token)}” is yes or no, not “{_short(_text(value))}”.")
-            return Condition(f"({column.sql} = ?)", (_ANSWERS[text],))
+                name = short(_bare(left.token))
+                raise _error(left.token, f"“{name}” is yes or no, not “{short(_text(right.token))}”.")
+            return _condition(left.token, f"({column.sql} = ?)", (*left.values, _ANSWERS[text]))
         if column.kind == "set":
-            return Condition(f"list_contains({column.folded}, ?)", (_storable(text),))
+            return _condition(left.token, f"list_contains({column.folded}, ?)", (_storable(text),))
+        if text:
+            self.equalities.append((_bare(left.token), _text(right.token)))
         # It is known whether a row has no gold label: gold = "".
-        return Condition(f"({column.folded} = ?)" if text else f"(coalesce({column.sql}, '') = ?)", (_storable(text),))
+        sql = f"({column.folded} = ?)" if text else f"(coalesce({column.sql}, '') = ?)"
+        return _condition(left.token, sql, (_storable(text),))
+
+
+def _condition(token: Token, sql: str, values: tuple[object, ...] = ()) -> Value:
+    return Value(token, RunColumn("yes", sql=sql), values)
 
 
 def _storable(text: str) -> str:
@@ -251,13 +377,15 @@ def _text(token: Token) -> str:
     return re.sub(r"\\(.)", r"\1", token[1:-1]) if token.type == "STRING" else _bare(token)
 
 
-def _number(token: Token, column: RunColumn) -> float:
-    """A number as a column has it: of shares, one above 1 is in per cent."""
+def _literal(token: Token, share: bool) -> Condition:
+    """A number as a column has it: of a column of shares, one above 1 is in per cent."""
     text = _text(token)
     try:
         number = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
         number = math.nan
     if math.isnan(number):
-        raise _error(token, f"“{_short(text)}” is not a number; use, for example, 3, 0.5 or 40%.")
-    return number / 100 if column.share and number > 1 and not text.endswith("%") else number
+        raise _error(token, f"“{short(text)}” is not a number; use, for example, 3, 0.5 or 40%.")
+    if share and number > 1 and not text.endswith("%"):
+        number /= 100
+    return Condition("CAST(? AS DOUBLE)", (number,))

@@ -12,14 +12,12 @@ import pyarrow as pa
 from core.desk.columns import RunColumn
 from core.desk.filters import FilterError, compiled, literal, quoted
 from core.desk.run import Run, column_of
-from core.desk.table import Condition, RunTable
+from core.desk.table import MOST_VALUES, Condition, RunTable
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.scores import precisions
 
 SLICE = "slice."
 """Prefix of a saved slice's column."""
-MOST_VALUES = 20
-"""A column with more values makes no slices."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import glob
 import json
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +30,10 @@ from core.desk.run_folder import DATA, FEATURES, table_of
 from core.files import FileError, whole_file
 from core.reading.word_table import default_table
 
+LONGEST_SECONDS = 10
+"""How long a filter or a formula may take."""
+MOST_VALUES = 20
+"""A column with more values makes no slices, and none of them is suggested."""
 _FEATURES_VERSION = "2"
 SEPARATOR = " | "
 """Separates the tags of a row in exports, and its notes; names of tags do not contain it."""
@@ -57,8 +62,11 @@ class RunTable:
     slices: Mapping[str, pa.Table] = field(default_factory=dict)
     """Tables like ``tables``, of the saved slices."""
 
-    def query(self, sql: str, values: Sequence[object] = (), **more: pa.Table) -> pa.Table:
-        """The answer to a query over ``{rows}``, the joined tables; ``more``: tables that it uses besides."""
+    def query(
+        self, sql: str, values: Sequence[object] = (), seconds: float | None = None, **more: pa.Table
+    ) -> pa.Table:
+        """The answer to a query over ``{rows}``, the joined tables; ``more``: tables that it uses besides. Raises
+        duckdb.InterruptException after so many ``seconds``."""
         source = " POSITIONAL JOIN ".join((*self.tables, *self.slices))
         source = f"(SELECT * FROM {source})"
         for name in self.sparse:
@@ -66,13 +74,27 @@ class RunTable:
         with self.connection.cursor() as cursor:
             for name, table in {**self.sparse, **self.slices, **more}.items():
                 cursor.register(name, table)
-            return cursor.sql(sql.format(rows=source), params=list(values)).to_arrow_table()
+            timer = threading.Timer(seconds or threading.TIMEOUT_MAX, cursor.interrupt)
+            if seconds is not None:
+                timer.start()
+            try:
+                return cursor.sql(sql.format(rows=source), params=list(values)).to_arrow_table()
+            finally:
+                timer.cancel()
 
     def mask(self, condition: str, values: Sequence[object]) -> np.ndarray:
         """The rows for which an SQL condition holds, bool ``[N]``."""
         found = np.zeros(self.rows, dtype=bool)
-        found[self.query(f"SELECT row FROM {{rows}} WHERE {condition}", values).column("row").to_numpy()] = True
+        kept = self.query(f"SELECT row FROM {{rows}} WHERE {condition}", values, LONGEST_SECONDS)
+        found[kept.column("row").to_numpy()] = True
         return found
+
+    def values(self, name: str) -> list[str]:
+        """The texts of a column of few different ones; empty for other columns."""
+        column = self.columns[name].sql
+        sql = f"SELECT DISTINCT {column} FROM {{rows}} WHERE {column} IS NOT NULL LIMIT {MOST_VALUES + 1}"
+        texts: list[str] = self.query(sql).column(0).to_pylist()
+        return sorted(texts) if len(texts) <= MOST_VALUES else []
 
     def ordered(self, mask: np.ndarray, name: str, *, largest_first: bool) -> np.ndarray:
         """The numbers of the rows in ``mask`` (bool ``[N]``) by the values of a column; equal values stay in the file's

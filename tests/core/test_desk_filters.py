@@ -80,6 +80,23 @@ def known(run, request, tmp_path):
         ('premise contains toy and hypothesis contains "<B>"', [4]),
         ("hypothesis.words <= 3 and tags = other", [1]),
         ("annotators = ann and notes contains 'ann: a note'", [1]),
+        ("90% < A.p or 0.25 > B.p", []),
+        ("hypothesis.words - premise.words > 0", [2, 3, 4]),
+        ("hypothesis.words -premise.words >= 0", [2, 3, 4, 5]),
+        ("(A.p - B.p) * 100 > 10", [0, 5]),
+        ("A.p - B.p > 10", [0, 5]),
+        ("len(premise) - -1 >= 24 and abs(A.right - B.right) = 1", [1]),
+        ("A.p / negation_logic > 0", [1, 3]),
+        ("hypothesis has word not", [3]),
+        ('hypothesis has word "NO"', [1]),
+        ('premise has word "the snow"', [0, 1]),
+        ("premise has word play", []),
+        ("premise has lemma play", [0, 1]),
+        ("hypothesis has lemma 'were'", [2, 3, 5]),
+        ("premise matches /^A (dog|man)/", [0, 1, 2, 3]),
+        (r"hypothesis matches /<\/b>$/", [4]),
+        ("(gold = neutral) = yes", [2, 4]),
+        ("not not A.right", [0, 1, 4, 5]),
     ],
 )
 def test_rows_of_a_filter(known, text, rows):
@@ -108,7 +125,16 @@ def test_rows_of_a_filter(known, text, rows):
         ("gold in fiction", (8, 15), "in brackets"),
         ("right = maybe", (0, 5), "yes or no"),
         ("right; drop", (5, 6), "no meaning"),
-        ("__import__('os')", (10, 11), "a comparison"),
+        ("__import__('os')", (0, 10), "no function"),
+        ("A.p / 0 > 1", (6, 7), "divide by another"),
+        ("A.p + gold > 1", (6, 10), "not a number"),
+        ("3 > 4", (0, 1), "a column name"),
+        ("premise matches /[/", (0, 19), "missing ]"),
+        ("premise matches /(a{900}){900}/", (0, 31), "too large"),
+        ("premise matches /" + "x" * 201 + "/", (16, 219), "may have 200"),
+        ("premise matches foo", (16, 19), "between slashes"),
+        ("premise has foo", (12, 15), "“word” or “lemma”"),
+        ("p has word x", (0, 1), "not text"),
         ("@gold", (0, 1), "no meaning"),
         ("x" * (LONGEST + 1), (LONGEST, LONGEST + 1), "characters"),
     ],
@@ -158,6 +184,12 @@ CONSTRUCTIONS = [
     ("when is it cold ?", "he likes that dog while walking", set()),
     ("the dog runs", "the dog runs", set()),
 ]
+
+
+def test_a_filter_that_takes_too_long_is_stopped(known):
+    slow = replace(known, tables=("range(100_000_000_000) AS many(row)",), sparse={})
+    with pytest.raises(duckdb.InterruptException):
+        slow.query("SELECT count(*) FROM {rows} WHERE sqrt(row) < 0", seconds=0.05)
 
 
 def test_constructions_of_a_pair_are_columns_and_slices(run):

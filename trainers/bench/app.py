@@ -53,7 +53,17 @@ PAGES = {
 }
 """Pages by address: the name, the bar as a multiple of an empty page, and a selector that appears with the numbers."""
 DESK_ROWS = 10_000
-FILTERS = ("not A.right", 'gold = "neutral"', "A.p > 60", 'hypothesis contains "the"', "A.right and A.p > 60")
+FILTERS = (
+    "not A.right",
+    'gold = "neutral"',
+    "A.p > 60",
+    'hypothesis contains "the"',
+    "A.right and A.p > 60",
+    'hypothesis has word "not"',
+    'hypothesis has lemma "be"',
+    "hypothesis matches /^an? /",
+    "hypothesis.words - premise.words > 2",
+)
 
 
 def first_page(quick: bool) -> list[Measurement]:

@@ -1,0 +1,87 @@
+"""What a filter's result does not show by itself: misspelled values, divisions by 0, the condition that empties it.
+
+A filter that can be read is never refused for these: a saved link may be opened on another file.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from lark import Token, Tree
+
+from core.desk.columns import find
+from core.desk.filters import Compiler, Condition, parsed, short
+from core.desk.table import RunTable
+from core.wording import counted
+
+
+def remarks(text: str, table: RunTable, kept: int) -> list[str]:
+    """Sentences about the result of a filter that can be read and keeps so many rows."""
+    if not text.strip():
+        return []
+    tree, compiler = parsed(text), Compiler(table.columns)
+    compiler.value_of(tree)
+    unknown = [sentence for name, value in compiler.equalities if (sentence := _unknown(table, name, value))]
+    return [*unknown, *divisions(table, compiler.divisors), *([] if kept else _emptied(text, tree, table))]
+
+
+def divisions(table: RunTable, divisors: Sequence[tuple[str, Condition]]) -> Iterator[str]:
+    """A sentence about each divisor that is 0 in some rows."""
+    for name, number in divisors:
+        (zeros,) = _counts(table, [Condition(f"({number.sql} = 0)", number.values)])
+        if zeros:
+            yield f"“{short(name)}” is 0 in {counted(zeros, 'row')}: a division by it has no value there."
+
+
+def _unknown(table: RunTable, written: str, value: str) -> str:
+    """A sentence about a value that no row has in a column with few values; empty for others."""
+    name = find(written, table.columns) or written
+    known = {each.casefold(): each for each in table.values(name)}
+    if not known or value.casefold() in known:
+        return ""
+    close = difflib.get_close_matches(value.casefold(), known, n=1)
+    hint = f"did you mean {known[close[0]]}?" if close else f"its values are {', '.join(known.values())}."
+    return f"No row has “{short(value)}” as {name}: {hint}"
+
+
+def _emptied(text: str, tree: Tree[Token], table: RunTable) -> Iterator[str]:
+    """Which of the conditions joined by “and” leaves no row."""
+    parts = list(_conjuncts(tree))
+    if len(parts) == 1:
+        return
+    compiler = Compiler(table.columns)
+    alone = [compiler.condition_of(compiler.value_of(part)) for part in parts]
+    joined = [_all(alone[: count + 1]) for count in range(len(alone))]
+    others = [_all([*alone[:place], *alone[place + 1 :]]) for place in range(len(alone))]
+    counts = _counts(table, [*alone, *joined, *others])
+    own, so_far, without = (counts[i * len(parts) : (i + 1) * len(parts)] for i in range(3))
+    place = own.index(0) if 0 in own else so_far.index(0)
+    left = f"without it, {counted(without[place], 'row')} would be left"
+    written = short(text[parts[place].meta.start_pos : parts[place].meta.end_pos], 80)
+    if own[place] == 0:
+        yield f"No row has “{written}”; {left}."
+    else:
+        before = counted(so_far[place - 1], "row")
+        yield f"“{written}” rules out the {before} that the conditions before it keep; {left}."
+
+
+def _conjuncts(tree: Tree[Token]) -> Iterator[Tree[Token]]:
+    """The conditions that “and” joins."""
+    if tree.data == "both":
+        for child in tree.children:
+            assert isinstance(child, Tree)
+            yield from _conjuncts(child)
+    else:
+        yield tree
+
+
+def _all(conditions: Sequence[Condition]) -> Condition:
+    return Condition(" AND ".join(one.sql for one in conditions), tuple(v for one in conditions for v in one.values))
+
+
+def _counts(table: RunTable, conditions: Sequence[Condition]) -> list[int]:
+    """The rows for which each condition holds."""
+    counts = ", ".join(f"count(*) FILTER ({condition.sql})" for condition in conditions)
+    values = [value for condition in conditions for value in condition.values]
+    return [column[0].as_py() for column in table.query(f"SELECT {counts} FROM {{rows}}", values).columns]
