@@ -67,6 +67,16 @@ def test_a_filter_that_cannot_be_read_is_underlined_where_it_is_wrong(kept_run):
     assert any("did you mean gold?" in sentence for sentence in sentences(app)) and "6 of 6 rows" in texts(app)
 
 
+def test_a_filter_that_leaves_no_row_says_why_and_ones_own_columns_are_in_the_link(kept_run):
+    app = page(kept_run, columns="gap = len(hypothesis) - len(premise)\nx = 1", filter="gap > 0 and gold = netral")
+    assert not app.exception and "0 of 6 rows" in texts(app)
+    (notes,) = sentences(app)
+    assert "did you mean neutral?" in notes and "without it, 3 rows would be left" in notes and "“x = 1”" in notes
+    app.text_area[0].set_value("gap = len(premise)").run()
+    assert query(app)["columns"] == "gap = len(premise)" and "“x = 1”" not in " ".join(sentences(app))
+    assert "short: yes" in figures(page(kept_run, view="slices", columns="short = hypothesis.words < 4"))
+
+
 def test_a_filter_and_an_order_hold_for_the_table(kept_run):
     app = page(kept_run, filter="not right", sort="-p")
     assert app.dataframe[0].value["id"].tolist() == ["1n", "1c#2"]
@@ -390,7 +400,7 @@ def test_a_row_whose_id_no_database_can_hold_opens_and_says_so(kept_run):
 
 
 def test_the_state_goes_through_the_address():
-    state = DeskState("a" * 16, ("b" * 16, "c" * 16), "slices", 'gold = "x" and p > 90%', "-p", "1c#2", 2)
+    state = DeskState("a" * 16, ("b" * 16, "c" * 16), "slices", 'gold = "x" and p > 90%', "-p", "1c#2", 2, "x = p")
     again, problems = DeskState.from_parameters(state.to_parameters(), {})
     assert again == state and problems == []
     long = DeskState("a" * 16, ("b" * 16,), filter="x" * 1990)
