@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from core.desk import votes
 from core.desk.run import LETTERS, OTHER_COLUMN, Run, StoredRows, column_of, earlier_column_of, other_columns
 from core.evaluation.scores import question_kind
 from core.linguistics import constructions
@@ -114,10 +115,10 @@ def facts(run: Run) -> dict[str, Cells]:
             known["predicted_label"] = cells(names, "text", about)
         out |= of_model(i, known)
         for at, label_name in enumerate(model.labels):
-            ending = "_" + re.sub(r"\W+", "_", label_name)
+            name = _class_column(i, label_name)
             column, values = cells(chances[:, at], "number", f"probability of {label_name}", share=share)
-            column = replace(column, alias=earlier_column_of("p", i) + ending)
-            out.setdefault(column_of("p", i) + ending, Cells(column, values))
+            column = replace(column, alias=earlier_column_of("p", i) + name.removeprefix(column_of("p", i)))
+            out.setdefault(name, Cells(column, values))
     return out
 
 
@@ -141,6 +142,10 @@ def features_of(run: Run, known: Callable[[str], bool]) -> Features:
     evidence = _evidence(run)
     if evidence is not None:
         values["evidence_sentences"] = pa.array(evidence, pa.float64())
+    voted = next((name for name in votes.COLUMNS if name in other_columns(run.dataset)), None)
+    if voted is not None:
+        found = votes.features(_other(run, voted))
+        values |= {name: pa.array(own, from_pandas=True) for name, own in found.items()}
     for name in other_columns(run.dataset):
         numbers = _numbers(_other(run, name))
         if numbers is not None:
@@ -252,12 +257,48 @@ def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
         "question_word": RunColumn("text", f"first question word of the {first}", "question word" if asks else ""),
         "unknown": RunColumn("number", "out-of-vocabulary rate", "unknown words", (0, 0.05, 0.1, 0.2), share=True),
         "evidence_sentences": RunColumn("number", "sentences of evidence", "sentences of evidence", (1, 2, 3, 5)),
+        "entropy": RunColumn("number", "entropy of the annotators' votes in bits"),
+        "agreement": RunColumn(
+            "number",
+            "share of the most frequent vote",
+            "agreement of the annotators",
+            (0.5, 0.7, 0.9, 0.999),
+            share=True,
+        ),
     }
+    for name in features.values:
+        if name.startswith(votes.SHARE):
+            label = name.removeprefix(votes.SHARE)
+            known[name] = RunColumn("number", f"share of the annotators' votes for {label}", share=True)
     return {
         names.get(name, name): replace(column, alias=name if name in names else "")
         for name, column in known.items()
         if name in features.values
     }
+
+
+def distances(run: Run, columns: Mapping[str, RunColumn]) -> dict[str, RunColumn]:
+    """By model, the total variation distance of its probabilities from the annotators' votes, in SQL: the probability
+    that would have to move to other labels. Missing for a model that lacks a voted label."""
+    voted = {name.removeprefix(votes.SHARE): column for name, column in columns.items() if name.startswith(votes.SHARE)}
+    out = {}
+    for i, model in enumerate(run.models):
+        answers = model.scale.of([*voted])
+        if not voted or (answers < 0).any():
+            continue
+        terms = []
+        for answer, members in enumerate(model.scale.members):
+            sums = [columns[_class_column(i, model.labels[place])].sql for place in members]
+            people = [column.sql for column, own in zip(voted.values(), answers, strict=True) if own == answer]
+            terms.append(f"abs({' + '.join(sums)} - ({' + '.join(people) or '0'}))")
+        about = f"distance of {model.title} from the annotators' votes (total variation)"
+        out[column_of("distance", i)] = RunColumn("number", about, share=True, sql=f"(({' + '.join(terms)}) / 2)")
+    return out
+
+
+def _class_column(model: int, label: str) -> str:
+    """The name of the column with the probability of a class."""
+    return column_of("p", model) + "_" + re.sub(r"\W+", "_", label)
 
 
 def texts_of_row(run: Run) -> dict[str, RunColumn]:

@@ -24,7 +24,17 @@ from duckdb.func import PythonUDFType
 from duckdb.sqltypes import VARCHAR
 
 from core.desk.annotations import FileState
-from core.desk.columns import Cells, Features, RunColumn, cells, facts, feature_columns, features_of, texts_of_row
+from core.desk.columns import (
+    Cells,
+    Features,
+    RunColumn,
+    cells,
+    distances,
+    facts,
+    feature_columns,
+    features_of,
+    texts_of_row,
+)
 from core.desk.run import OTHER_COLUMN, TEXT_COLUMNS, Run, other_columns
 from core.desk.run_folder import DATA, FEATURES, table_of
 from core.files import FileError, whole_file
@@ -34,7 +44,7 @@ LONGEST_SECONDS = 10
 """How long a filter or a formula may take."""
 MOST_VALUES = 20
 """A column with more values makes no slices, and none of them is suggested."""
-_FEATURES_VERSION = "2"
+_FEATURES_VERSION = "3"
 SEPARATOR = " | "
 """Separates the tags of a row in exports, and its notes; names of tags do not contain it."""
 _OF_PEOPLE = {"tags": "tag", "annotators": "annotator", "notes": "note"}
@@ -160,6 +170,7 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     for i, (name, column) in enumerate(feature_columns(run, features).items()):
         arrays[f"w{i}"] = features.values[column.alias or name]
         columns[name] = _with_sql(column, f"w{i}")
+    columns |= distances(run, columns)
     taken = {*columns, *(column.alias for column in columns.values()), *_OF_PEOPLE, *_OF_PEOPLE.values()}
     for i, name in enumerate(others):
         own = f"file.{name}" if name in taken else name

@@ -1,0 +1,53 @@
+"""Columns and slices of several annotators' labels, by hand."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.desk.filters import rows_of
+from core.desk.slices import scored
+from core.desk.table import open_table
+from core.desk.votes import features
+from tests.core.made_up_runs import made_up_run
+
+LISTS = [
+    ["entailment"] * 5,
+    ["contradiction"] * 3 + ["neutral"] * 2,
+    ["Neutral"] * 4 + ["entailment"],
+    ["contradiction"] * 5,
+    ["neutral", ""],
+    ["entailment", "neutral"],
+]
+
+
+def with_votes(run, name, votes):
+    cells = [text if isinstance(text, str) else json.dumps(text) for text in votes]
+    rows = zip(run.dataset.rows, cells, strict=True)
+    return replace(run, dataset=replace(run.dataset, rows=tuple(replace(r, columns={name: cell}) for r, cell in rows)))
+
+
+def test_votes_are_columns_and_slices_by_agreement(tmp_path):
+    run = with_votes(made_up_run(tmp_path), "annotator_labels", LISTS)
+    table = open_table(run, known=bool)
+    values = table.take(np.arange(6), ["entropy", "agreement", "votes.neutral", "A.distance"]).to_pydict()
+    assert values["agreement"] == [1, 0.6, 0.8, 1, None, 0.5], "one vote says nothing about agreement"
+    assert values["entropy"] == pytest.approx([0, 0.971, 0.722, 0, None, 1], abs=1e-3, nan_ok=True)
+    assert values["votes.neutral"] == [0, 0.4, 0.8, 0, None, 0.5]
+    # Model one says .6, .3, .1 of row 2, of which people say .2, .8, 0: .5 would have to move.
+    assert values["A.distance"] == pytest.approx([0.2, 0.2, 0.5, 0.8, None, 0.45], abs=1e-6)
+    assert np.flatnonzero(rows_of("agreement < 70 and A.distance > 40%", table)).tolist() == [5]
+    parts = {s.slice.value: (s.items, s.score) for s in scored(run, 0, table) if "agreement" in s.slice.expression}
+    assert parts == {"0–50 %": (1, 1), "50–70 %": (1, 1), "70–90 %": (1, 0), "all": (2, 0.5)}
+
+
+def test_chaosnlis_counts_are_votes_and_other_texts_are_none(tmp_path):
+    counts = [{"entailment": 60, "neutral": 40}, {"contradiction": 100}, "x", {"neutral": -1}, {"neutral": "2"}, "[1]"]
+    run = with_votes(made_up_run(tmp_path), "label_counter", counts)
+    table = open_table(run, known=bool)
+    assert table.take(np.arange(6), ["agreement"]).column(0).to_pylist() == [0.6, 1, None, None, None, None]
+    other = with_votes(run, "label_counter", [{"maybe": 1, "neutral": 1}] * 6)
+    known = open_table(other, known=bool).columns
+    assert "votes.maybe" in known and "A.distance" not in known, "no class of the model"
+    assert features(["{}", "", "[" * 5000]) == {}
