@@ -29,7 +29,7 @@ import numpy as np
 from core.card import ranked_by
 from core.checkpoint import Checkpoint, open_checkpoints, read_card
 from core.data import Dataset, Stream
-from core.data.labels import Scale, is_number, proposed
+from core.data.labels import Scale, graded, is_number, proposed
 from core.data.stream import survey
 from core.errors import RunError
 from core.evaluation.parts import Part, parts, predicted
@@ -43,7 +43,7 @@ from core.wording import counted, with_label
 from trainers.card import add_to_card
 from trainers.options import add_options, check_labels, columns, mapped, mismatch, pick_device, scales_of
 from trainers.tables import text, told
-from trainers.tally import Graded, Rankings, Verdicts, graded
+from trainers.tally import Graded, Rankings, Verdicts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -195,8 +195,10 @@ def table(scores: JsonMapping) -> str:
         lines.append(f"left out: {counted(count, 'broken row')} ({shown}{'; …' if count > 5 else ''})")
     lines += scores["notes"]
     if "map" in scores:
+        low, high = scores["map_interval_95"]
         lines.append(
-            f"MAP {scores['map']:.4f}   MRR {scores['mrr']:.4f}   ranked by the chance of {scores['ranked_by']}"
+            f"MAP {scores['map']:.4f} (95 % interval {low:.4f} to {high:.4f})   MRR {scores['mrr']:.4f}   "
+            f"ranked by the chance of {scores['ranked_by']}"
         )
         lines.append(
             f"{counted(scores['questions'], 'question')}; {scores['skipped']:,} without a right answer skipped"
@@ -211,7 +213,9 @@ def table(scores: JsonMapping) -> str:
         return "\n".join(lines)
     if "pearson" in scores:
         return "\n".join([*lines, *_correlations(scores)])
-    lines.append(f"accuracy {scores['accuracy']:.2%}   macro-F1 {scores['macro_f1']:.4f}   n = {scores['items']:,}")
+    low, high = scores["accuracy_interval_95"]
+    accuracy = f"accuracy {scores['accuracy']:.2%} (95 % interval {low:.2%} to {high:.2%})"
+    lines.append(f"{accuracy}   macro-F1 {scores['macro_f1']:.4f}   n = {scores['items']:,}")
     for label, names in scores.get("counts_as", {}).items():
         lines.append(f"  label {label}: {' + '.join(names) or 'not scored'}")
     if "unscored" in scores:

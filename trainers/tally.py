@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import logit  # type: ignore[import-untyped]
 
 from core.data import Dataset
-from core.data.labels import Scale, is_number, key
-from core.evaluation.scores import QUESTION_KINDS, by_kind, classification_of, correlations, question_kind, ranking
+from core.data.labels import Scale, key
+from core.evaluation.intervals import bootstrap_mean, wilson
+from core.evaluation.scores import (
+    QUESTION_KINDS,
+    by_kind,
+    classification_of,
+    correlations,
+    precisions,
+    question_kind,
+    ranking,
+)
 from core.json_types import JsonObject
 from core.reading.tokens import tokenize
 
@@ -46,6 +54,7 @@ class Verdicts:
         """:func:`core.evaluation.scores.classification` of all rows; where several classes count as one label, also
         which and the figures that take the likeliest class first."""
         scores = classification_of(self.counts, self.scale.names)
+        scores["accuracy_interval_95"] = list(wilson(sum(self.right), len(self.right)))
         if self.unscored:
             scores["unscored"] = self.unscored
         if self.scale.counts_as:
@@ -103,9 +112,10 @@ class Rankings:
     def scores(self) -> JsonObject:
         """MAP and MRR, over all questions and by question word."""
         ranked = ranking(self._groups, self._right, self._chances)
+        low, high = bootstrap_mean(precisions(self._groups, self._right, self._chances))
         kinds = [QUESTION_KINDS[kind] for kind in self._kinds]
         words = by_kind(kinds, self._groups, self._right, self._chances)
-        return {**vars(ranked), "question_words": words}
+        return {**vars(ranked), "map_interval_95": [low, high], "question_words": words}
 
 
 @dataclass
@@ -128,11 +138,6 @@ class Graded:
     def scores(self) -> JsonObject:
         """:func:`core.evaluation.scores.correlations` of all rows."""
         return correlations(np.array(self._gold), np.array(self._scores))
-
-
-def graded(labels: Collection[str]) -> bool:
-    """Whether labels are grades: numbers, of which some are fractions."""
-    return all(map(is_number, labels)) and any("." in label for label in labels)
 
 
 def right_answers(dataset: Dataset, answer: str | None, scale: Scale) -> list[bool]:

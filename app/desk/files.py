@@ -52,9 +52,10 @@ def _report(opened: OpenRun, examples: list[str], shown: str) -> str:
     run = opened.run
     numbers = range(len(run.models))
     drawn: list[tuple[str, list[charts.Figure]]] = []
+    figures_of = functools.partial(measures.score_figures, run, rows=opened.rows)
+    scored = [i for i in numbers if run.labelled or run.grades(i)]
+    drawn.append((f"Scores ({shown})", [figure for i in scored for figure in figures_of(i)]))
     if run.labelled:
-        figures_of = functools.partial(measures.score_figures, run, rows=opened.rows)
-        drawn.append((f"Scores ({shown})", [figure for i in numbers for figure in figures_of(i)]))
         whole = " (all rows)" if opened.rows.sum() < len(run.dataset.rows) else ""
         drawn.append((f"Slices{whole}", [measures.slice_figure(opened, i, _REPORTED) for i in numbers]))
         known = [i for i in numbers if opened.strongest[i]]

@@ -49,7 +49,12 @@ def summary(opened: OpenRun) -> str:
     if run.labelled and run.judged.sum() < gold:
         parts.append(f"{run.judged.sum():,} of them scored")
     for i, model in enumerate(run.models):
-        if run.labelled and run.ranks(i):
+        if grades := run.grades(i):
+            known = ~np.isnan(grades[0])
+            lines = charts.correlation("", *(values[known] for values in grades)).lines
+            measured = [f"{name} {value} ({low} – {high})" for name, value, low, high in lines]
+            parts.append(f"{LETTERS[i]} {model.title} {', '.join(measured) or 'without a correlation'}")
+        elif run.labelled and run.ranks(i):
             parts.append(f"{LETTERS[i]} {model.title} MAP {ranking(*run.answers(i)).map:.4f}")
         elif run.labelled:
             right = run.right(i)[run.judged]
@@ -77,7 +82,9 @@ def lost_labels(run: Run) -> list[str]:
 
 def unscored(run: Run) -> bool:
     """Shows one sentence with the reason if the run has no scores; returns whether it did."""
-    if run.unknown:
+    if any(run.grades(i) for i in range(len(run.models))):
+        page_style.hint("The labels are grades: Scores shows their correlation with the model’s scores.")
+    elif run.unknown:
         labels = ", ".join(run.spellings[label] for label in run.unknown[:8])
         page_style.hint(
             f"There are no scores, because not all labels match a class of each model ({labels}): predict the file "
@@ -91,7 +98,7 @@ def unscored(run: Run) -> bool:
 def scores(opened: OpenRun) -> None:
     """Confusion, classes, calibration, and the ranking of a set of questions; of the rows that the filter leaves."""
     run, model = opened.run, opened.model
-    if unscored(run):
+    if not run.grades(model) and unscored(run):
         return
     key = opened.version, PAGE.state.filter, model
     left, right = st.container(key="side by side, scores").columns([1.25, 1], gap="large")
@@ -105,8 +112,11 @@ def scores(opened: OpenRun) -> None:
 
 
 def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Figure]:
-    """Drawings of a model's scores on some rows, the calibration last."""
+    """Drawings of a model's scores on some rows, the calibration last; of grades, only their correlation."""
     predictions = run.models[model]
+    if grades := run.grades(model):
+        known = rows & ~np.isnan(grades[0])
+        return [charts.correlation(predictions.title, *(values[known] for values in grades))]
     drawn = [draw(run, model, rows, label_names(predictions)) for draw in (charts.confusion, charts.classes)]
     if run.ranks(model):
         drawn.append(charts.ranked(predictions.title, ranking(*run.answers(model))))

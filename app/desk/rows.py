@@ -124,6 +124,9 @@ def view(opened: OpenRun) -> None:
         if place is not None:
             with st.container(key="desk-row"):
                 _open_row(opened, place, order)
+        elif opened.run.grades(opened.model):
+            measures.model_choice(opened)
+            drawing.figures(measures.score_figures(opened.run, opened.model, opened.rows), "desk correlation")
         elif opened.run.labelled:
             measures.model_choice(opened)
             names = measures.label_names(opened.run.models[opened.model])

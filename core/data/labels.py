@@ -46,6 +46,11 @@ def is_number(label: str) -> bool:
     return bool(_NUMBER.fullmatch(label))
 
 
+def graded(labels: Collection[str]) -> bool:
+    """Whether labels are grades: numbers, of which some are fractions."""
+    return all(map(is_number, labels)) and any("." in label for label in labels)
+
+
 def gold(text: str) -> str | None:
     """The :func:`key` of a label; None for spellings of "no gold label"."""
     own = key(text)

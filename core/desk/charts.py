@@ -23,7 +23,7 @@ from core.desk.run import Run, column_of
 from core.desk.slices import Slice, SliceScore
 from core.desk.strongest_words import WordScores
 from core.evaluation.reliability import McNemar, Reliability
-from core.evaluation.scores import Ranking, classification
+from core.evaluation.scores import Ranking, classification, correlations
 from core.wording import counted, score_percent, with_label
 
 Chart = alt.LayerChart | alt.FacetChart
@@ -117,6 +117,19 @@ def ranked(title: str, score: Ranking) -> Figure:
     """MAP and MRR of a ranking set."""
     how = f"MAP {score.map:.4f}, MRR {score.mrr:.4f} of {counted(score.questions, 'question')}; {score.skipped:,} "
     return Figure(f"Ranking by {title}", how + "without a right answer left out.")
+
+
+def correlation(title: str, grades: np.ndarray, scores: np.ndarray) -> Figure:
+    """Pearson's and Spearman's correlation of grades and scores ``[G]`` with their 95 % intervals."""
+    measured, title = correlations(grades, scores), f"Correlation of {title}"
+    if measured["pearson"] is None:
+        return Figure(title, "There is none: all grades, or all scores, are the same.")
+    lines = []
+    for name, shown in (("pearson", "Pearson r"), ("spearman", "Spearman ρ")):
+        numbers = (measured[name], *measured[f"{name}_interval_95"])
+        lines.append((shown, *(f"{number:.3f}".replace("-", "−") for number in numbers)))
+    how = f"Between the file's grades and the model's scores in {counted(len(grades), 'row')}."
+    return Figure(title, how, "", ("measure", "value", "from (95 %)", "to (95 %)"), lines)
 
 
 def calibration(title: str, measured: Reliability, confidence: str, chosen: bool = False) -> Figure:

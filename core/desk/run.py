@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from core.card import Roles, ranked_by
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example, Problem
-from core.data.labels import NOTHING, CountsAs, Scale, key, own
+from core.data.labels import NOTHING, CountsAs, Scale, graded, is_number, key, own
 from core.errors import DeskError
 
 LETTERS = "ABCD"
@@ -311,6 +311,16 @@ class Run:
         place = predictions.labels.index(predictions.ranked_by or "")
         right = self.gold_answers[model][rows] == predictions.scale.of_classes(np.array([place]))
         return groups, right.tolist(), predictions.right_chances[rows].tolist()
+
+    def grades(self, model: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The file's grades, NaN in rows without one, and the model's scores ``[N]``: its one output, or the
+        probability of the class that ranks answers. None where labels are not grades, or the model gives no score."""
+        own, labels = self.models[model], [*self.spellings]
+        only = len(own.labels) == 1
+        if not labels or not all(map(is_number, labels)) or not (only or (graded(labels) and own.ranked_by)):
+            return None
+        scores = own.probabilities[:, 0] if only else own.right_chances
+        return np.array([float(label or "nan") for label in self._labels]), scores.astype(float)
 
     @cached_property
     def judged(self) -> np.ndarray:

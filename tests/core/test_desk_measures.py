@@ -1,14 +1,19 @@
 """Intervals, calibration, McNemar's test and agreement against values worked by hand or by another library."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, pearsonr
 
+from core.data.labels import gold
+from core.desk import charts
 from core.desk.agreement import agreement, disagreements
 from core.desk.annotations import RowState
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.wording import counted, percent
+from tests.core.made_up_runs import made_up_run, predictions
 
 
 @pytest.mark.parametrize(("right", "items"), [(0, 7), (3, 7), (81, 263), (10, 10)])
@@ -101,3 +106,21 @@ def test_meaningless_agreement_is_none():
     (measured,) = agreement(["t"], {"x": RowState({"t": {"a"}}, {"a"}), "y": RowState(looked={"b"})})
     assert measured.kappa is None and measured.rows == 0
     assert agreement(["t"], {}) == []
+
+
+def test_grades_are_correlated_with_a_models_one_output(tmp_path):
+    grades = ["1", "2.5", "-", "4", "5", "0.5"]
+    run = made_up_run(tmp_path)
+    rows = zip(run.dataset.rows, grades, strict=True)
+    rows = tuple(replace(row, label=gold(grade), label_text=grade) for row, grade in rows)
+    scores = np.array([[0.1], [0.3], [9.0], [0.2], [0.9], [-2.0]])
+    one = predictions("one", scores, "a" * 64, ("score",))
+    graded = replace(run, dataset=replace(run.dataset, rows=rows), models=(one, run.models[1]))
+    known, given = graded.grades(0)
+    assert np.isnan(known).tolist() == [False, False, True, False, False, False] and given[2] == 9
+    assert graded.grades(1) is None and run.grades(0) is None, "three classes are no score"
+    keep = ~np.isnan(known)
+    (_, pearson, low, high), (_, spearman, *_) = charts.correlation("one", known[keep], given[keep]).lines
+    assert float(pearson) == pytest.approx(pearsonr(known[keep], scores[keep, 0]).statistic, abs=1e-3)
+    assert float(spearman) == pytest.approx(0.9) and low[0] == "−" and float(pearson) < float(high)
+    assert "all grades" in charts.correlation("one", np.ones(3), np.ones(3)).how

@@ -16,6 +16,7 @@ import torch
 
 from core.checkpoint import CheckpointError, load
 from core.desk.run_folder import load as load_run
+from core.evaluation.intervals import wilson
 from core.explain import explain
 from tests.app.made_up_models import make_checkpoint
 from trainers import bench, loop, set_up
@@ -66,6 +67,7 @@ def test_evaluate_agrees_with_explain_row_by_row(
     assert len(rows) == found["items"] == 24 and found["accuracy"] == pytest.approx(right / 24)
     assert found["accuracy"] == pytest.approx(checkpoint.card["results"]["SNLI dev"]["accuracy"])
     assert found["accuracy"] > 0.6
+    assert found["accuracy_interval_95"] == list(wilson(right, 24))
 
 
 def test_predictions_as_csv_give_texts_back_byte_for_byte(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,6 +115,7 @@ def test_evaluate_ranks_answers(trained: Path, tmp_path: Path, capsys: pytest.Ca
     chances = [explain(checkpoint, "red dog runs", a).probabilities[0] for a in ("not red dog", "red dog runs")]
     expected = 1.0 if chances[1] > chances[0] else 0.5
     assert (found["map"], found["mrr"], found["questions"], found["skipped"]) == (expected, expected, 1, 1)
+    assert found["map_interval_95"] == [expected, expected], "of one question"
 
 
 def test_labels_that_do_not_fit_are_refused_or_translated(
