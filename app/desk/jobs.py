@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import page_style
 from core.desk.jobs import QUEUE, Job, dismiss, stopped
-from core.wording import counted
+from core.wording import counted, duration
 
 J = TypeVar("J", bound=Job)
 
@@ -41,12 +41,15 @@ def draw(job: Job) -> None:
 
 
 def _progress(job: Job) -> str:
-    place = QUEUE.place(job)
+    place, rows = QUEUE.place(job), job.rows // job.passes
     if place:
-        return f"{counted(job.rows, 'row')}, queued (position {place})"
-    line = f"{job.done:,} of {counted(job.rows, 'row')}"
+        return f"{counted(rows, 'row')}, queued (position {place})"
+    number = min(job.done // max(1, rows), job.passes - 1)
+    line = f"{job.done - number * rows:,} of {counted(rows, 'row')}"
+    if job.passes > 1:
+        line += f" by checkpoint {number + 1} of {job.passes}"
     if job.speed and job.left is not None:
-        return f"{line}, {counted(round(job.speed), 'row')} a second, {job.left:,.0f} s left"
+        return f"{line}, {counted(round(job.speed), 'row')} a second, {duration(job.left)} left"
     return line if job.done else f"{line}, reading the texts …"
 
 

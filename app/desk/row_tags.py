@@ -125,7 +125,8 @@ def draw(opened: OpenRun, row: str) -> None:
         page_style.note("You see what others said of this row after you have marked it as done.")
         events = [event for event in events if event.author == name]
     if events:
-        with st.expander(f"History ({len(events)})"):
+        # With a key it stays open when its label counts another change.
+        with st.expander(f"History ({len(events)})", key="desk history", on_change="rerun"):
             history(opened, events)
 
 

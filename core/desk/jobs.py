@@ -61,8 +61,13 @@ class Job:
 
     @property
     def rows(self) -> int:
-        """Rows to process."""
+        """Rows to process, in all passes."""
         raise NotImplementedError
+
+    @property
+    def passes(self) -> int:
+        """How many times it goes through the file."""
+        return 1
 
     @property
     def finished(self) -> bool:
@@ -147,7 +152,7 @@ class JobQueue:
         """Queue a job. Raises DeskError where too many are queued or ``PAIRLENS_JOBS`` is not a number, and UserError
         where the folder of runs cannot be written."""
         most = most_running()
-        job_note = JobNote(job.what, job.rows)
+        job_note = JobNote(job.what, job.rows // job.passes)
         with self._lock:
             if self._threads is None:
                 self._most_running, self._threads = most, ThreadPoolExecutor(most, "job")

@@ -81,6 +81,10 @@ class PredictionJob(Job):
         """Rows × checkpoints."""
         return len(self.dataset.rows) * len(self.models)
 
+    @property
+    def passes(self) -> int:
+        return max(1, len(self.models))
+
     def work(self) -> None:
         for name in self.models:
             self._predict(name)
