@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import functools
 import re
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from app import page_style
 from app.desk import measures, strongest_words
 from app.desk.open_run import PAGE, OpenRun, checkpoint_named
+from app.page_state.error_desk import DeskState
 from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named
 from core.desk import charts
 from core.desk.agreement import agreement
 from core.desk.exchange import tags_to_csv, to_csv, to_json
+from core.desk.findings import findings
 from core.desk.report import MOST_EXAMPLES, ReportedRow, report
 from core.effects.reason import with_reason
 from core.explain import explain
@@ -39,16 +42,34 @@ def view(opened: OpenRun) -> None:
     examples = [key for key in state.reported if key in run.places]
     chosen = f"{counted(len(examples), 'row')} with {'its' if len(examples) == 1 else 'their'} attention"
     page_style.note(
-        f"The report: tables, figures, and {chosen} (“In the report” on an open row adds one, up to {MOST_EXAMPLES}). "
-        "One file that needs no network."
+        f"The report: findings as sentences, tables, figures, and {chosen} (“In the report” on an open row adds one, "
+        f"up to {MOST_EXAMPLES}). One file that needs no network; the findings link to their rows here."
     )
-    # The report is made on request, outside the page's session, so it gets everything it needs of the page here.
+    # Both are made on request, outside the page's session, so they get everything they need of the page here.
     shown = f"rows where {PAGE.state.filter}" if PAGE.state.filter and opened.error is None else "all rows"
-    make = functools.partial(_report, opened, examples[:MOST_EXAMPLES], shown)
-    page_style.download("Report (HTML)", make, f"pairlens-{stem}.html")
+    page = st.context.url, PAGE.state
+    with st.container(horizontal=True, gap="small"):
+        make = functools.partial(_report, opened, examples[:MOST_EXAMPLES], shown, page)
+        page_style.download("Report (HTML)", make, f"pairlens-{stem}.html")
+        one_page = functools.partial(_findings_alone, opened, page)
+        page_style.download("Findings on one page (HTML)", one_page, f"pairlens-{stem}-findings.html")
 
 
-def _report(opened: OpenRun, examples: list[str], shown: str) -> str:
+def _findings(opened: OpenRun, page: tuple[str | None, DeskState]) -> list[tuple[str, str]]:
+    """What the run shows, in sentences, each with a link to its rows on this server."""
+    url, state = page
+    out = []
+    for finding in findings(opened.run, opened.table):
+        address = urlencode(state.updated(filter=finding.expression, view="rows", row="").address())
+        out.append((finding.sentence, f"{url.partition('?')[0]}?{address}" if url else ""))
+    return out
+
+
+def _findings_alone(opened: OpenRun, page: tuple[str | None, DeskState]) -> str:
+    return report(opened.run, css_variables(), _findings(opened, page), [], [], "all rows")
+
+
+def _report(opened: OpenRun, examples: list[str], shown: str, page: tuple[str | None, DeskState]) -> str:
     run = opened.run
     numbers = range(len(run.models))
     drawn: list[tuple[str, list[charts.Figure]]] = []
@@ -64,7 +85,8 @@ def _report(opened: OpenRun, examples: list[str], shown: str) -> str:
         drawn.append((f"Models compared{whole}", measures.against_figures(run)))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)
     drawn.append(("Tags", [charts.agreements(rated)] if rated else []))
-    return report(run, css_variables(), drawn, [_example(opened, key) for key in examples], shown)
+    chosen = [_example(opened, key) for key in examples]
+    return report(run, css_variables(), _findings(opened, page), drawn, chosen, shown)
 
 
 def _example(opened: OpenRun, key: str) -> ReportedRow:

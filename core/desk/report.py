@@ -29,16 +29,23 @@ class ReportedRow:
 
 
 def report(
-    run: Run, palette: str, figures: Sequence[tuple[str, Sequence[Figure]]], examples: Sequence[ReportedRow], shown: str
+    run: Run,
+    palette: str,
+    findings: Sequence[tuple[str, str]],
+    figures: Sequence[tuple[str, Sequence[Figure]]],
+    examples: Sequence[ReportedRow],
+    shown: str,
 ) -> str:
-    """The whole file. ``figures``: headings, each with its figures; ``palette``: the colours
-    that they use, as CSS custom properties; ``shown``: which rows they are about, in words."""
+    """The whole file. ``findings``: sentences, each with the address of its rows, perhaps empty; ``figures``: headings,
+    each with its figures; ``palette``: the colours that they use, as CSS custom properties; ``shown``: which rows they
+    are about, in words."""
     shares = [float(run.right(i)[run.judged].mean()) if run.labelled else None for i in range(len(run.models))]
     return render(
         "desk/report.html",
         data=run.dataset,
         models=list(zip(run.models, shares, strict=True)),
         palette=Markup(palette),
+        findings=findings,
         figures=figures,
         labelled=with_label(int(run.judged.sum()), len(run.dataset.rows)),
         examples=examples,

@@ -106,9 +106,25 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
     checkpoint = make_checkpoint(tmp_path / "tiny", table)
     row = run.dataset.rows[4]
     example = ReportedRow("2n", 4, [explain(checkpoint, row.first, row.second)], ["<i>"], [("<u>", "<s>note</s>")])
-    text = report(run, "--ink: black;", [("Scores", drawn), ("Nothing", [])], [example], "all rows")
+    said = [("A is <right>.", "http://desk/error-desk?filter=not+right"), ("No link.", "")]
+    text = report(run, "--ink: black;", said, [("Scores", drawn), ("Nothing", [])], [example], "all rows")
     assert "<b>toy</b>" not in text and "&lt;b&gt;toy" in text
-    for sign in ("<t>", "<i>", "<u>", "<s>", "<one>", "<script", "http://", "https://", "src=", "@import", "Nothing"):
+    assert '<a href="http://desk/error-desk?filter=not+right">A is &lt;right&gt;.</a>' in text
+    text = text.replace("http://desk/", "")
+    for sign in (
+        "<right>",
+        "<t>",
+        "<i>",
+        "<u>",
+        "<s>",
+        "<one>",
+        "<script",
+        "http://",
+        "https://",
+        "src=",
+        "@import",
+        "Nothing",
+    ):
         assert sign not in text, sign
     assert "Rows: the hypothesis; columns: the premise" in text  # the attention as a table
     assert "McNemar" in text and "ECE" in text and "gold label <b>neutral</b>" in text

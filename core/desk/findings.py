@@ -1,0 +1,107 @@
+"""What a run shows, as sentences with numbers of rows and intervals, each with the filter of its rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.desk import charts
+from core.desk.filters import literal
+from core.desk.found_slices import search
+from core.desk.run import LETTERS, Run, column_of
+from core.desk.slices import Items
+from core.desk.table import RunTable
+from core.evaluation.intervals import bootstrap_mean, wilson
+from core.evaluation.reliability import mcnemar
+from core.wording import capital, counted, score_percent
+
+MOST_SLICES = 5
+"""Slices of a model, so that the sentences fit on a page."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence, and the filter that shows its rows."""
+
+    sentence: str
+    expression: str
+
+
+def findings(run: Run, table: RunTable) -> list[Finding]:
+    """All findings: each model's score, its largest group of errors, the slices that hold on the held-back half, and
+    the first model against each other one."""
+    found = list[Finding]()
+    for i in range(len(run.models)):
+        if grades := run.grades(i):
+            found += _correlation(run, i, grades)
+        elif run.labelled:
+            found += [*_score(run, i), *_errors(run, i), *_slices(run, i, table)]
+    if run.labelled:
+        found += [_against(run, other) for other in range(1, len(run.models))]
+    return found
+
+
+def _correlation(run: Run, model: int, grades: tuple[np.ndarray, np.ndarray]) -> Iterator[Finding]:
+    known = ~np.isnan(grades[0])
+    for name, value, low, high in charts.correlation("", *(values[known] for values in grades)).lines:
+        sentence = f"{name} between the grades and the scores of {_name(run, model)} is {value} ({low} – {high})"
+        yield Finding(f"{sentence}, in {counted(int(known.sum()), 'row')}.", "")
+
+
+def _score(run: Run, model: int) -> Iterator[Finding]:
+    items = Items.of(run, model)
+    if items.ranks:
+        low, high = bootstrap_mean(items.scores)
+        unit, does = "question", "ranks the answers with MAP"
+    else:
+        low, high = wilson(float(items.scores.sum()), len(items.scores))
+        unit, does = "row", "is right in"
+    score = f"{score_percent(float(items.scores.mean()))} ({score_percent(low)} – {score_percent(high)})"
+    yield Finding(f"{_name(run, model)} {does} {score} of {counted(len(items.scores), unit)}.", "")
+
+
+def _errors(run: Run, model: int) -> Iterator[Finding]:
+    """The most frequent pair of a label and a wrong prediction."""
+    wrong = run.judged & ~run.right(model)
+    predictions = run.models[model]
+    pairs = zip(run.gold[wrong].tolist(), predictions.predicted[wrong].tolist(), strict=True)
+    for (label, predicted), count in Counter(pairs).most_common(1):
+        total, name = int(wrong.sum()), column_of("predicted", model)
+        low, high = wilson(count, total)
+        sentence = (
+            f"Its most frequent error is to predict {predicted} where the label is {label}: {count:,} of "
+            f"{counted(total, 'error')}, {score_percent(count / total)} ({score_percent(low)} – {score_percent(high)})."
+        )
+        yield Finding(sentence, f"gold = {literal(label)} and {name} = {literal(predicted)}")
+
+
+def _slices(run: Run, model: int, table: RunTable) -> Iterator[Finding]:
+    """The slices that hold, with their numbers on the held-back half."""
+    measure = "MAP" if run.ranks(model) else "accuracy"
+    holding = [one.held_back for one in search(run, model, table).found if one.holds]
+    for score in holding[:MOST_SLICES]:
+        difference = 100 * (score.score - score.outside)
+        sentence = (
+            f"{score.slice.dimension}: {score.slice.value}. Here the {measure} of {LETTERS[model]} is "
+            f"{score_percent(score.score)} ({score_percent(score.low)} – {score_percent(score.high)}, "
+            f"n = {score.items:,}), {abs(difference):.1f} points {'higher' if difference > 0 else 'lower'} than in all "
+            f"other rows ({'q < 0.001' if score.q < 0.001 else f'q = {score.q:.3f}'}; held-back half)."
+        )
+        yield Finding(capital(sentence), f"({score.slice.expression}) and held_back")
+
+
+def _against(run: Run, other: int) -> Finding:
+    test = mcnemar(run.right(0)[run.judged], run.right(other)[run.judged])
+    p = "p < .0001" if test.p < 0.0001 else f"p = {test.p:.4f}"
+    sentence = (
+        f"Only {LETTERS[0]} is right in {counted(test.only_first, 'row')}, only {LETTERS[other]} in "
+        f"{test.only_second:,} of {counted(int(run.judged.sum()), 'row')} (McNemar’s exact test: {p})."
+    )
+    return Finding(sentence, f"{column_of('right', 0)} != {column_of('right', other)}")
+
+
+def _name(run: Run, model: int) -> str:
+    return f"{LETTERS[model]} ({run.models[model].title})"

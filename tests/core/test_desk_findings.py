@@ -1,0 +1,37 @@
+"""Findings: their numbers are those of the rows that their filters keep."""
+
+import re
+from dataclasses import replace
+
+from core.desk.filters import rows_of
+from core.desk.findings import findings
+from core.desk.table import open_table
+from tests.core.made_up_runs import made_up_run
+from tests.core.test_desk_slices import planted
+
+
+def test_a_finding_counts_the_rows_of_its_filter():
+    run = planted(lambda text: "zebra" in text and "7" in text)
+    table = open_table(run, known=bool)
+    score, error, *slices = findings(run, table)
+    share = 100 * run.right(0).mean()
+    assert (
+        score.sentence.startswith(f"A (The one) is right in {share:.1f}\u00a0% (")
+        and "of 2,000 rows." in score.sentence
+    )
+    count = int(re.search(r": ([\d,]+) of", error.sentence)[1])
+    assert count == rows_of(error.expression, table).sum() > 0
+    assert slices and "points lower than in all other rows (q < 0.001; held-back half)" in slices[0].sentence
+    for finding in slices:
+        count = int(re.search(r"n = ([\d,]+)", finding.sentence)[1].replace(",", ""))
+        assert count == rows_of(finding.expression, table).sum(), finding.sentence
+
+
+def test_models_are_compared_and_a_run_without_labels_has_no_findings(tmp_path):
+    run = made_up_run(tmp_path)
+    table = open_table(run, known=bool)
+    against = findings(run, table)[-1]
+    assert against.sentence == "Only A is right in 2 rows, only B in 1 of 6 rows (McNemar’s exact test: p = 1.0000)."
+    assert rows_of(against.expression, table).sum() == 3
+    rows = tuple(replace(row, label=None) for row in run.dataset.rows)
+    assert findings(replace(run, dataset=replace(run.dataset, rows=rows)), table) == []
