@@ -5,7 +5,7 @@
     hypothesis has lemma "be" and premise matches /\\d+ (men|women)/
     hypothesis.words - premise.words > 5
 
-Names are those of the table's headings; those of earlier versions (``predicted``, ``right2``, ``second``) still work. A
+Columns have the names of the table's headings; earlier names (``predicted``, ``right2``, ``second``) still work. A
 comparison has a column's name on one side (in backticks where it is not one word), and a number, a word, a text in
 quotes or another column on the other; numbers may be computed. Capitals do not matter in texts. Boolean columns need no
 comparison, and of a probability a number above 1 is in per cent. A filter is parsed, never evaluated: it is compiled to
@@ -190,7 +190,7 @@ def _misread(text: str, error: UnexpectedCharacters | UnexpectedToken) -> Filter
 
 
 def short(text: str, most: int = 40) -> str:
-    """The text in one line, as the box and an address have it, cut to so many characters."""
+    """The text in one line, as in the box and in an address, of at most ``most`` characters."""
     text = " ".join(text.split())
     return text if len(text) <= most else text[: most - 1] + "…"
 

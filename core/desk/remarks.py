@@ -1,4 +1,4 @@
-"""What a filter's result does not show by itself: misspelled values, divisions by 0, the condition that empties it.
+"""Notes on a filter's result: misspelled values, divisions by 0, and the condition that leaves no row.
 
 A filter that can be read is never refused for these: a saved link may be opened on another file.
 """
@@ -17,7 +17,7 @@ from core.wording import counted
 
 
 def remarks(text: str, table: RunTable, kept: int) -> list[str]:
-    """Sentences about the result of a filter that can be read and keeps so many rows."""
+    """Sentences about the result of a filter that can be read and keeps ``kept`` rows."""
     if not text.strip():
         return []
     tree, compiler = parsed(text), Compiler(table.columns)

@@ -76,7 +76,7 @@ class RunTable:
         self, sql: str, values: Sequence[object] = (), seconds: float | None = None, **more: pa.Table
     ) -> pa.Table:
         """The answer to a query over ``{rows}``, the joined tables; ``more``: tables that it uses besides. Raises
-        duckdb.InterruptException after so many ``seconds``."""
+        duckdb.InterruptException if it takes longer than ``seconds``."""
         source = " POSITIONAL JOIN ".join((*self.tables, *self.slices))
         source = f"(SELECT * FROM {source})"
         for name in self.sparse:

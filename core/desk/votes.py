@@ -19,7 +19,7 @@ _MOST_LABELS = 10
 
 def features(texts: Sequence[str]) -> dict[str, np.ndarray]:
     """Values ``[N]`` from each row's votes, NaN for rows with fewer than two: ``entropy`` in bits, ``agreement``, the
-    share of the most frequent label, and each label's share; none for texts that are no votes."""
+    share of the most frequent label, and each label's share. Empty if the texts are not votes."""
     counts = [_counts(text) for text in texts]
     labels = sorted({label for own in counts for label in own})
     if not 1 < len(labels) <= _MOST_LABELS:

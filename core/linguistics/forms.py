@@ -27,8 +27,8 @@ def forms_of(word: str) -> tuple[str, ...]:
 
 
 def pattern_of(words: Iterable[str]) -> str:
-    """A regular expression (RE2) for texts in lower case with one of these words, as a word of its own; "not" is in
-    "isn't", too, as "is" is, and words with spaces are phrases."""
+    """A regular expression (RE2) that finds these words and phrases in lower-case text, as whole words. "isn't" has the
+    words "is" and "not"."""
     known = {word.casefold() for word in words}
     if negated := known & {"not", "n't", "n’t"}:
         known = known - negated | {"not", "cannot"}
