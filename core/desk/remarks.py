@@ -15,6 +15,9 @@ from core.desk.filters import Compiler, Condition, parsed, short
 from core.desk.table import RunTable
 from core.wording import counted
 
+MOST_CONDITIONS = 20
+"""Conditions of a filter that are counted one by one if it leaves no row."""
+
 
 def remarks(text: str, table: RunTable, kept: int) -> list[str]:
     """Sentences about the result of a filter that can be read and keeps ``kept`` rows."""
@@ -48,21 +51,21 @@ def _unknown(table: RunTable, written: str, value: str) -> str:
 def _emptied(text: str, tree: Tree[Token], table: RunTable) -> Iterator[str]:
     """Which of the conditions joined by “and” leaves no row."""
     parts = list(_conjuncts(tree))
-    if len(parts) == 1:
+    if not 1 < len(parts) <= MOST_CONDITIONS:
         return
     compiler = Compiler(table.columns)
-    alone = [compiler.condition_of(compiler.value_of(part)) for part in parts]
-    joined = [_all(alone[: count + 1]) for count in range(len(alone))]
-    others = [_all([*alone[:place], *alone[place + 1 :]]) for place in range(len(alone))]
-    counts = _counts(table, [*alone, *joined, *others])
-    own, so_far, without = (counts[i * len(parts) : (i + 1) * len(parts)] for i in range(3))
-    place = own.index(0) if 0 in own else so_far.index(0)
-    left = f"without it, {counted(without[place], 'row')} would be left"
+    conditions = [compiler.condition_of(compiler.value_of(part)) for part in parts]
+    alone = counts = _counts(table, conditions)
+    if 0 not in alone:
+        counts = _counts(table, [_all(conditions[: place + 1]) for place in range(len(parts))])
+    place = counts.index(0)
+    (without,) = _counts(table, [_all([*conditions[:place], *conditions[place + 1 :]])])
     written = short(text[parts[place].meta.start_pos : parts[place].meta.end_pos], 80)
-    if own[place] == 0:
+    left = f"without it, {counted(without, 'row')} would be left"
+    if 0 in alone:
         yield f"No row has “{written}”; {left}."
     else:
-        before = counted(so_far[place - 1], "row")
+        before = counted(counts[place - 1], "row")
         yield f"“{written}” rules out the {before} that the conditions before it keep; {left}."
 
 
