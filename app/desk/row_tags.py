@@ -125,8 +125,7 @@ def draw(opened: OpenRun, row: str) -> None:
         page_style.note("You see what others said of this row after you have marked it as done.")
         events = [event for event in events if event.author == name]
     if events:
-        # With a key it stays open when its label counts another change.
-        with st.expander(f"History ({len(events)})", key="desk history", on_change="rerun"):
+        with st.expander(f"History ({len(events)})"):
             history(opened, events)
 
 

@@ -205,7 +205,7 @@ class Compiler(Transformer[Token, Value]):
         self.equalities = list[tuple[str, str]]()
         """Names of text columns, each with a text that it is compared with."""
         self.divisors = list[tuple[str, Condition]]()
-        """Numbers that others are divided by, with their texts."""
+        """Names of divisors, each with its number in SQL."""
 
     def value_of(self, tree: Tree[Token]) -> Value:
         """The value of a tree. Raises FilterError."""
@@ -257,9 +257,10 @@ class Compiler(Transformer[Token, Value]):
         one, other = self._number(left), self._number(right)
         sql = f"({one.sql} {sign} {other.sql})"
         if sign == "/":
-            if other.values == (0.0,):
+            if right.column is None and other.values == (0.0,):
                 raise _error(right.token, "A number cannot be divided by 0: divide by another number.")
-            self.divisors.append((str(right.token), other))
+            named = any(right.column is column for column in self._columns.values())
+            self.divisors.append((f"“{short(right.token)}”" if named else "A divisor", other))
             sql = f"({one.sql} / nullif({other.sql}, 0))"
         share = all(shares) and sign in ("+", "-")
         return Value(left.token, RunColumn("number", share=share, sql=sql), one.values + other.values)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from lark import Token, Tree
 
 from core.desk.columns import find
-from core.desk.filters import Compiler, Condition, parsed, short
-from core.desk.table import RunTable
+from core.desk.filters import Compiler, parsed, short
+from core.desk.table import Condition, RunTable
 from core.wording import counted
 
 MOST_CONDITIONS = 20
@@ -34,7 +34,7 @@ def divisions(table: RunTable, divisors: Sequence[tuple[str, Condition]]) -> Ite
     for name, number in divisors:
         (zeros,) = _counts(table, [Condition(f"({number.sql} = 0)", number.values)])
         if zeros:
-            yield f"“{short(name)}” is 0 in {counted(zeros, 'row')}: a division by it has no value there."
+            yield f"{name} is 0 in {counted(zeros, 'row')}: a division by it has no value there."
 
 
 def _unknown(table: RunTable, written: str, value: str) -> str:

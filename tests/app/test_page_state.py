@@ -74,6 +74,7 @@ VALUES = {
     "models": st.lists(CHECKSUMS, min_size=1, max_size=4).map(tuple),
     "sort": st.sampled_from([*COLUMNS]),
     "row": TYPED,
+    "columns": TYPED,
     "of": st.integers(1, 4),
     "way": st.just("taken-away"),
     "lesson": st.sampled_from([*lessons()]),

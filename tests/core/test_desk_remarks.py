@@ -38,6 +38,7 @@ def known(tmp_path):
             ["“A.right” rules out the 1 row that the conditions before it keep; without it, 1 row would be left."],
         ),
         ("A.p / negation_logic > 0", ["“negation_logic” is 0 in 4 rows: a division by it has no value there."]),
+        ("1 / (negation_logic + 0) > 9", ["A divisor is 0 in 4 rows: a division by it has no value there."]),
     ],
 )
 def test_the_result_of_a_filter_is_explained(known, text, sentences):
