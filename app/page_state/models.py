@@ -10,8 +10,8 @@ from app.page_state.codec import PageState, parameter
 
 COLUMNS = {
     "title": "Model",
-    "task": "Task",
     "score": "Measured",
+    "task": "Task",
     "paper": "In the paper",
     "size": "Parameters",
     "time": "Explains in",

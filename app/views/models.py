@@ -27,7 +27,7 @@ from core.models import REGISTRY
 
 PLACE_IN_MENU = 7
 
-_WIDTHS = (180, 100, 130, 130, 120, 90, 195)
+_WIDTHS = (180, 130, 100, 130, 120, 90, 195)
 """Pixels of the table's columns at normal size."""
 _SORTS = {
     sign + column: title + order
