@@ -12,7 +12,8 @@ from app.desk.row_tags import history
 from app.pair_form import once
 from core.desk import charts
 from core.desk.agreement import agreement, disagreements
-from core.desk.filters import rows_of
+from core.desk.annotations import MOST_DEALT
+from core.desk.filters import literal, rows_of
 from core.desk.slices import slices
 from core.wording import counted
 
@@ -30,11 +31,12 @@ def view(opened: OpenRun) -> None:
         measured = agreement(names, rows)
         if measured:
             drawing.figures([charts.agreements(measured)], "desk agreement")
-        else:
+        elif not opened.state.reviewed:
             page_style.hint("No row is tagged yet: open one under Rows, and type your name in the sidebar.")
         _to_settle(opened, names)
     with right:
         _taxonomy(opened, names)
+        _deal(opened)
         _annotators(opened)
     by_row = [opened.state.row(key).tags_that_hold() for key in opened.run.keys]
     by_name = {name: np.array([name in tags for tags in by_row]) for name in names if any(name in t for t in by_row)}
@@ -122,6 +124,20 @@ def _taxonomy(opened: OpenRun, names: list[str]) -> None:
     if events:
         with st.expander("Changes to the taxonomy"):
             history(opened, events)
+
+
+def _deal(opened: OpenRun) -> None:
+    """The form that deals rows out."""
+    annotations, by = opened.annotations, annotator.name()
+    with st.expander("Deal out the rows"), st.form("desk deal", border=False):
+        names = annotations.annotators()
+        people = st.multiselect("People", names, accept_new_options=True, key="desk dealt", max_selections=MOST_DEALT)
+        each = int(st.number_input("People for each row", 1, MOST_DEALT, 2))
+        if st.form_submit_button("Deal", disabled=not by):
+            attempt(lambda: annotations.deal(by, opened.file, people, each))
+            st.rerun()
+        own = f"dealt = {literal(by)}" if by else "dealt = …"
+        page_style.note(f"A hash of each row’s id decides; the filter {own} shows your rows.")
 
 
 def _annotators(opened: OpenRun) -> None:

@@ -169,6 +169,8 @@ def sentence(event: Event) -> str:
             done = f"renamed “{before}” to “{after}”"
         case "tag name":
             done = f"added “{after}”" if after else f"removed “{before}” from the tags"
+        case "dealt" | "blind":
+            done = f"set {event.subject.kind}: {after}"
         case "tag definition":
             done = f"defined {tag}: {after}" if after else f"deleted the definition of {tag}"
         case "tag merged":

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
+from itertools import chain, combinations, count
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
@@ -21,6 +21,9 @@ from core.desk.event_log import NO, YES, Event, Subject, Write
 from core.desk.schema import LONGEST_NOTE, annotator, check_row, clean, event
 from core.desk.taxonomy import Tag, Taxonomy
 from core.errors import DeskError
+
+MOST_DEALT = 12
+"""The most people to whom rows are dealt."""
 
 
 @dataclass(slots=True)
@@ -78,6 +81,8 @@ class FileState:
     """How many rows each annotator reviewed."""
     blind_as_set: bool | None = None
     """See :meth:`blind`; None until someone sets it."""
+    hands: tuple[tuple[str, ...], ...] = ()
+    """The groups of annotators to whom rows are dealt in turn; see :meth:`Annotations.deal`."""
 
     def blind(self, annotator: str) -> bool:
         """Whether an annotator ("" for a visitor without a name) sees what others said of a row only after marking it
@@ -122,7 +127,7 @@ class Annotations:
     def state(self, file: str) -> FileState:
         """The state of the file with this checksum."""
         rows: dict[str, RowState] = defaultdict(RowState)
-        reported, slices, blind = [], {}, None
+        reported, slices, blind, hands = [], {}, None, list[tuple[str, ...]]()
         with reading(self._engine) as connection:
             names = {known.id: known.name for known in connection.execute(sa.select(annotator))}
             taxonomy = Taxonomy(connection)
@@ -134,12 +139,15 @@ class Annotations:
                     slices[key] = value
                 elif kind == "blind":
                     blind = value == YES
+                elif kind == "dealt":
+                    *people, each = map(int, value.split())
+                    hands = list(combinations([names[number] for number in people], each))
                 elif kind == "settled":
                     rows[key].settled[shown[tag]] = value == YES
                 else:
                     rows[key].add(kind, names[owner], value, shown.get(tag, ""))
         reviewed = Counter(name for row in rows.values() for name in row.looked)
-        return FileState(dict(rows), tuple(reported), slices, reviewed, blind)
+        return FileState(dict(rows), tuple(reported), slices, reviewed, blind, tuple(hands))
 
     def history(self, file: str | None = None, row: str | None = None, limit: int = 200) -> list[Event]:
         """The last events, newest first: of a row, of a file ("": of the taxonomy), or all. Raises DeskError for a
@@ -194,6 +202,15 @@ class Annotations:
         """Set whether annotators of a file are :meth:`FileState.blind`."""
         with self._writing(annotator) as (connection, by):
             _set(connection, Write(by, Subject("blind", file), YES if blind else NO))
+
+    def deal(self, annotator: str, file: str, people: Sequence[str], each: int) -> None:
+        """Deal a file's rows out, each to ``each`` of these annotators: a hash of the row's id decides to whom, and all
+        groups of so many get equally many rows."""
+        if not 0 < each <= len(people) <= MOST_DEALT:
+            raise DeskError(f"rows are dealt to 1 to {MOST_DEALT} people, each row to as many as there are at most")
+        with self._writing(annotator) as (connection, by):
+            numbers = [event_log.annotator_number(connection, name) for name in people]
+            _set(connection, Write(by, Subject("dealt", file), " ".join(map(str, [*numbers, each]))))
 
     def slice_history(self, file: str) -> list[Event]:
         """The last changes to a file's slices, newest first."""

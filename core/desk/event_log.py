@@ -22,8 +22,8 @@ YES, NO = "yes", "no"
 
 class Subject(NamedTuple):
     """The subject of an event. ``kind``: looked, tag, note, settled, reported (of a row), slice (of a file; its value
-    is a filter), blind (of a file), tag name, tag definition, tag merged (of a tag; ``file`` is empty), name removed
-    (of an annotator)."""
+    is a filter), blind, dealt (of a file), tag name, tag definition, tag merged (of a tag; ``file`` is empty), name
+    removed (of an annotator)."""
 
     kind: str
     file: str = ""

@@ -194,6 +194,10 @@ def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
         "annotators": cells(looked, "set", "annotators who reviewed the row", alias="annotator"),
         "notes": cells(notes, "text", "all notes on the row", alias="note"),
     }
+    if state.hands:
+        turns = np.argsort(np.argsort(run.draws, kind="stable")) % len(state.hands)
+        dealt = cells([state.hands[turn] for turn in turns], "set", "annotators to whom the row is dealt")
+        table = table.joined("hands", range(table.rows), {"dealt": dealt})
     return table.joined("people", list(said), columns)
 
 

@@ -202,6 +202,20 @@ def test_a_filters_rows_are_tagged_at_once_and_tags_by_key(kept_run):
     assert "Ann: deleted the definition of “other”" in unescape(texts(app))
 
 
+def test_rows_are_dealt_out_evenly(kept_run):
+    annotations, file = Annotations(open_database()), kept_run.dataset.sha256
+    annotations.deal("Ann", file, ["Ann", "Bob", "Cleo"], 2)
+    counts = [texts(page(kept_run, filter=f"dealt = {name}")).count("4 of 6 rows") for name in ("Ann", "bob", "Cleo")]
+    assert counts == [1, 1, 1] and "2 of 6 rows" in texts(page(kept_run, filter="dealt = Ann and dealt = Bob"))
+    app = write_as(page(kept_run, view="tags"), "Ann")
+    next(box for box in app.multiselect if box.label == "People").set_value(["Ann"])
+    button(app, "Deal").click().run()
+    assert any("each row to as many as there are at most" in sentence for sentence in sentences(app))
+    next(box for box in app.number_input if box.label == "People for each row").set_value(1)
+    button(app, "Deal").click().run()
+    assert not app.exception and "6 of 6 rows" in texts(page(kept_run, filter="dealt = Ann"))
+
+
 def test_the_login_name_replaces_a_typed_name(kept_run, monkeypatch):
     monkeypatch.setenv("PAIRLENS_USER_HEADER", "X-Remote-User")
     monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("x-remote-user", "Ann <b>")]))
