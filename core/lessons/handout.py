@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from core.lessons.formula import mathml
-from core.lessons.lesson import Lesson, Value, place_of, rounded, said
+from core.lessons.formula import LONGEST, mathml
+from core.lessons.lesson import Lesson, Value, ValueTexts, place_of, rounded, said
 from core.lessons.sources import Evaluated
 from core.spreadsheet import csv_text
 from core.templates import render
@@ -25,10 +25,37 @@ def handout(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str], blan
         texts={**lesson.texts, **texts},
         sides=dict(zip(("first", "second"), evaluated.words.get("sides", ()), strict=False)),
         blanks=blanks,
+        legends=_legends(lesson, evaluated, blanks),
         math=lambda latex: mathml(latex, values, lesson.digits, blank),
         rounded=rounded,
         said=said,
     )
+
+
+def _legends(lesson: Lesson, evaluated: Evaluated, matrices: bool) -> list[str]:
+    """For each step the words for the parts of the values that no step before it shows, since paper has no picture;
+    with ``matrices`` also those that the picture has a row for each word of, with their numbers."""
+    words, seen, legends = {**lesson.words, **evaluated.words}, set(), []
+    for step in lesson.steps:
+        lines = []
+        for row in (*lesson.given, *lesson.picture):
+            value, of, rows = evaluated.values[row.value], words.get(row.of, ()), row.shape == "rows"
+            key = row.value if rows else row.of
+            if rows and not matrices:
+                continue
+            if row.value in step.lit and key not in seen and isinstance(value, list) and len(value) == len(of):
+                texts = rounded(value, lesson.digits)
+                parts = [f"{word} {_in_short(text)}" for word, text in zip(of, texts, strict=True)] if rows else of
+                lines.append(f"{row.label}: {', '.join(parts)}")
+                seen.add(key)
+        legends.append("; ".join(lines))
+    return legends
+
+
+def _in_short(text: ValueTexts) -> str:
+    if isinstance(text, str):
+        return text
+    return f"({', '.join(map(str, text[:LONGEST]))}{', …' * (len(text) > LONGEST)})"
 
 
 def numbers_csv(lesson: Lesson, evaluated: Evaluated) -> str:

@@ -437,6 +437,15 @@ def test_blanks_are_the_numbers_to_guess_and_the_key_has_them(name):
     assert "____" not in key and (not lesson.change or lesson.change not in blanks), "nothing changes on paper"
 
 
+def test_a_handout_names_the_parts_of_its_vectors_once():
+    people = handout(LESSONS["people"], evaluate(LESSONS["people"], {}, {}), {}, blanks=True)
+    assert people.count("same words, local, word-by-word") == 1 and people.count("taken away, dropped") == 1
+    assert "weights α: A (0.5, " in people and "people’s links: A, woman, plays, a, guitar" in people
+    assert "states: every, dog, danced" in handout(
+        LESSONS["global-attention"], evaluate(LESSONS["global-attention"], {}, {}), {}
+    )
+
+
 def test_a_spreadsheet_has_each_vector_with_its_word_and_full_numbers():
     lesson, evaluated = LESSONS["softmax"], evaluate(LESSONS["softmax"], {"score": [2.0, 1.0, 0.25]}, {})
     rows = [line.split(",") for line in numbers_csv(lesson, evaluated).splitlines()]
