@@ -73,7 +73,6 @@ def filter_box(opened: OpenRun) -> None:
             **PAGE.widget("sort"),
         )
     with right.popover("Columns"):
-        page_style.terms([(name, column.about) for name, column in opened.table.columns.items()])
         page_style.note(
             "Compare with = != < <= > >=, in (…), not in (…), contains, has word, has lemma, matches /…/; compute with "
             "+ - * /, len(…) and abs(…); join with and, or, not and brackets; put texts in quotes. Boolean columns "
@@ -89,6 +88,7 @@ def filter_box(opened: OpenRun) -> None:
             help="They are in the link, in filters, orders and slices, and in the exported CSV.",
             **PAGE.widget("columns"),
         )
+        page_style.terms([(name, column.about) for name, column in opened.table.columns.items()])
     if opened.error is not None:
         text, start, end = PAGE.state.filter, opened.error.start, opened.error.end
         parts = (text[:start], text[start:end] or " ", text[end:])
