@@ -309,7 +309,8 @@ class Compiler(Transformer[Token, Value]):
 
     def _finds(self, value: Value, what: str, pattern: str) -> Value:
         column = self._text_column(value, what)
-        return _condition(value.token, f"regexp_matches({column.folded}, ?)", (_storable(pattern),))
+        # Without case is faster than on the folded text.
+        return _condition(value.token, f"regexp_matches({column.sql}, ?, 'i')", (_storable(pattern),))
 
     def matches(self, value: Value, pattern: Token) -> Value:
         column, wanted = self._text_column(value, "matches"), re.sub(r"\\/", "/", pattern[1:-1])

@@ -27,7 +27,7 @@ def forms_of(word: str) -> tuple[str, ...]:
 
 
 def pattern_of(words: Iterable[str]) -> str:
-    """A regular expression (RE2) that finds these words and phrases in lower-case text, as whole words. "isn't" has the
+    """A regular expression (RE2, without case) that finds these words and phrases, as whole words. "isn't" has the
     words "is" and "not"."""
     known = {word.casefold() for word in words}
     if negated := known & {"not", "n't", "n’t"}:
