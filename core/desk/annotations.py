@@ -204,8 +204,8 @@ class Annotations:
             _set(connection, Write(by, Subject("blind", file), YES if blind else NO))
 
     def deal(self, annotator: str, file: str, people: Sequence[str], each: int) -> None:
-        """Deal a file's rows out, each to ``each`` of these annotators: a hash of the row's id decides to whom, and all
-        groups of so many get equally many rows."""
+        """Deal a file's rows out, each to ``each`` of these annotators. A hash of the row's id decides to whom; all
+        groups of this size get the same number of rows, give or take one."""
         if not 0 < each <= len(people) <= MOST_DEALT:
             raise DeskError(f"rows are dealt to 1 to {MOST_DEALT} people, each row to as many as there are at most")
         with self._writing(annotator) as (connection, by):

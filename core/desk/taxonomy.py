@@ -15,7 +15,7 @@ from core.errors import DeskError
 @dataclass(frozen=True)
 class Tag:
     """A tag that can be given. ``merged``: names of the tags that were merged into it and are shown as it;
-    ``definition``: when it applies, empty if nobody has written that."""
+    ``definition``: when it applies, if written."""
 
     id: int
     name: str
