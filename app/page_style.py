@@ -27,7 +27,7 @@ _STYLE = (
 .stAppHeader button { pointer-events: auto; }
 .stMain [data-testid="stVerticalBlock"] { gap: 0.7rem; }
 .stMain [data-testid="stWidgetLabel"] { min-height: 0; margin-bottom: 0.15rem; }
-[data-testid="stWidgetLabel"] { color: var(--pl-ink) !important; }
+.stApp [data-testid="stWidgetLabel"] { color: var(--pl-ink) !important; }
 .stMain [data-testid="stWidgetLabel"] p, [data-testid="stSidebarContent"] [data-testid="stWidgetLabel"] p {
   font-size: 0.86rem; opacity: 0.78; }
 .stMain [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.78; }
