@@ -195,6 +195,7 @@ def test_each_evidence_sentence_has_a_numbered_block_and_another_one_typed_has_t
             model="test-with-evidence",
             first="a dog playing",
             second="the dog is outside\na cat in snow",
+            select="x2",
             open="details",
         )
     )
@@ -215,6 +216,7 @@ def test_each_evidence_sentence_has_a_numbered_block_and_another_one_typed_has_t
     page.keyboard.type("\nthe animal is not playing")
     page.keyboard.press("Control+Enter")
     expect(numbers).to_have_text(["1", "2", "3"])
+    chip(page, "claim", "playing").click()
     expect(page.locator(".context")).to_contain_text("One mix of words for each line of the evidence")
 
 
