@@ -98,12 +98,15 @@ def head_scores(checkpoint: Checkpoint, data: Alignments) -> dict[str, float]:
     config: Any = checkpoint.model.config
     if checkpoint.model.knockouts is None or not data.pairs:
         raise RunError(f"{checkpoint.name} has no heads to choose from: leave --heads out, or choose a transformer")
-    names = [str(Head(layer, number)) for layer in range(config.layers) for number in range(config.heads)]
+    groups = [[str(Head(layer, number)) for number in range(config.heads)] for layer in range(config.layers)]
     scores = {}
-    with bar(len(names) + 2, "head") as shown:
-        for name in (*names, MEAN, ROLLOUT):
-            attended = list(alignment.attend(checkpoint, data.pairs, name))
-            scores[name] = alignment.word_scores(attended, alignment.fix_thresholds(attended))["f1"]
+    # A layer at a time: one pass for each of its heads takes long, all layers' maps take gigabytes.
+    with bar(len(groups) + 1, "layer") as shown:
+        for names in (*groups, [MEAN, ROLLOUT]):
+            maps = list(alignment.attend_heads(checkpoint, data.pairs, names))
+            for name in names:
+                attended = [of[name] for of in maps]
+                scores[name] = alignment.word_scores(attended, alignment.fix_thresholds(attended))["f1"]
             shown.update()
     return scores
 

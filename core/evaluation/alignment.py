@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -25,8 +25,8 @@ from core.evidence.attention_map import SIMILARITY
 from core.evidence.record import Record, matrix
 from core.evidence.similarity_shares import SimilarityShares
 from core.linguistics.content_words import stop_words
-from core.models.base import Intervention
-from core.reading.reader import ReadText
+from core.models.base import Intervention, Output
+from core.reading.reader import Reading, ReadText
 from core.reading.tokens import Token
 
 THRESHOLDS = tuple(k / 100 for k in range(100))
@@ -189,20 +189,35 @@ def attend(
 
     Raises DataError for a model that has no attention from its second sentence to its first, or no shares.
     """
-    source, target = checkpoint.roles["first"], checkpoint.roles["second"]
     for pair in pairs:
         reading = checkpoint.read(pair.source, pair.target)
         output = checkpoint.model.under(checkpoint.reader.batch(reading), Intervention(head=head))
-        records = checkpoint.model.evidence(reading, output, (SimilarityShares if shares else AttentionMap,))
-        maps = {(one.rows, one.columns): one for record in records for one in _maps(record)}
-        if (target, source) not in maps:
-            raise DataError(
-                f"{checkpoint.name} has no similarity that adds up from words: leave --shares out"
-                if shares
-                else f"{checkpoint.name} has no attention from the second sentence to the first: "
-                "choose a model with an attention matrix, such as nli-attconv-light"
-            )
-        yield Attended(pair, reading.first, reading.second, maps[target, source], maps.get((source, target)))
+        yield _attended(checkpoint, pair, reading, output, shares)
+
+
+def attend_heads(
+    checkpoint: Checkpoint, pairs: Iterable[AlignedPair], heads: Sequence[str]
+) -> Iterator[dict[str, Attended]]:
+    """The maps of several heads of a transformer, by head, from one forward pass for each pair."""
+    for pair in pairs:
+        reading = checkpoint.read(pair.source, pair.target)
+        output = checkpoint.model.under(checkpoint.reader.batch(reading), Intervention(head=heads[0]))
+        shown = {head: output._replace(trace=replace(output.trace, head=head)) for head in heads}
+        yield {head: _attended(checkpoint, pair, reading, of, shares=False) for head, of in shown.items()}
+
+
+def _attended(checkpoint: Checkpoint, pair: AlignedPair, reading: Reading, output: Output, shares: bool) -> Attended:
+    source, target = checkpoint.roles["first"], checkpoint.roles["second"]
+    records = checkpoint.model.evidence(reading, output, (SimilarityShares if shares else AttentionMap,))
+    maps = {(one.rows, one.columns): one for record in records for one in _maps(record)}
+    if (target, source) not in maps:
+        raise DataError(
+            f"{checkpoint.name} has no similarity that adds up from words: leave --shares out"
+            if shares
+            else f"{checkpoint.name} has no attention from the second sentence to the first: "
+            "choose a model with an attention matrix, such as nli-attconv-light"
+        )
+    return Attended(pair, reading.first, reading.second, maps[target, source], maps.get((source, target)))
 
 
 def by_way(attended: Sequence[Attended]) -> dict[str, list[dict[Link, float]]]:
