@@ -272,12 +272,12 @@ def _fast_bf16() -> bool:
 
 def scored(folder: Path, datasets: Sequence[Dataset]) -> list[tuple[str, JsonObject]]:
     """The written model's figures on each data set, read and predicted as `trainers evaluate` does."""
-    checkpoint = load(folder)
+    checkpoint, device = load(folder), torch.device("cuda" if torch.cuda.is_available() else "cpu")
     out = []
     for dataset in datasets:
         gold = np.array([checkpoint.labels.index(row.label) for row in dataset.rows if row.label])
         labelled = [number for number, row in enumerate(dataset.rows) if row.label]
-        probabilities = classify(checkpoint, dataset, torch.device("cpu"))[labelled]
+        probabilities = classify(checkpoint, dataset, device)[labelled]
         out.append((dataset.name, summary(gold, probabilities)))
     return out
 

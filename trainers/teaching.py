@@ -141,15 +141,16 @@ def sentence_vectors(texts: Sequence[str]) -> np.ndarray:
     folder = installed_folder(ENCODER)
     if folder is None:
         raise RunError(f"{ENCODER} is not installed, which recombined pairs need: run `make app`, or set transfer=0")
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval().to(device)
     out = np.empty((len(texts), model.config.hidden_size), dtype=np.float32)
     order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
     with bar(len(texts), "text", "encoding") as shown, torch.inference_mode():
         for start in range(0, len(order), 128):
             some = order[start : start + 128]
-            inputs = tokenizer([texts[n] for n in some], padding=True, truncation=True, return_tensors="pt")
+            inputs = tokenizer([texts[n] for n in some], padding=True, truncation=True, return_tensors="pt").to(device)
             states, mask = model(**inputs).last_hidden_state, inputs["attention_mask"][:, :, None]
-            out[some] = F.normalize((states * mask).sum(1) / mask.sum(1), dim=1).numpy()
+            out[some] = F.normalize((states * mask).sum(1) / mask.sum(1), dim=1).cpu().numpy()
             shown.update(len(some))
     return out
 

@@ -71,6 +71,12 @@ def folder(tmp_path_factory):
         (folder / name).write_text(json.dumps(PAIRS[:2]))
     for name, text in re.findall(r"`(\w+\.py)`:\n\n```python\n(.*?)^```", TEXT, re.M | re.S):
         (folder / name).write_text(text, "utf-8")
+    (mine,) = re.findall(r"^```yaml\n(.*?)^```", TEXT, re.M | re.S)
+    (folder / "mine.yaml").write_text(mine, "utf-8")
+    (folder / "data").mkdir()
+    for name in ("train.csv", "dev.csv"):
+        lines = ["{sentence1},{sentence2},{gold_label}".format(**pair(source, number)) for number in range(12)]
+        (folder / "data" / name).write_text("\n".join(["premise,hypothesis,label", *lines]))
     return folder
 
 
