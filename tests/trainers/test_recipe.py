@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shlex
 from pathlib import Path
 
 import pytest
 
+from core.checkpoint import PRETRAINED, load_named, read_card
 from core.errors import RecipeError
 from trainers import recipe
+from trainers.__main__ import PROGRAM
 
 
 @pytest.mark.parametrize("name", recipe.names())
@@ -18,6 +22,39 @@ def test_every_recipe_goes_into_a_card_and_back(name: str) -> None:
     assert all(source.licence for source in (*loaded.train, loaded.dev, *loaded.report))
     if any("SICK" in source.name for source in loaded.train):
         assert "non-commercial" in loaded.licence or "NC" in loaded.licence
+
+
+FROM_EARLIER_RUNS = {
+    "as-adaqa",
+    "fever-attconv",
+    "fever-two-sided",
+    "nli-attconv-advanced",
+    "nli-attconv-light",
+    "nli-decomposable-made",
+    "nli-esim-made",
+    "nli-two-sided",
+    "para-adaqa",
+    "wikiqa-phrases-kmax",
+}
+"""Checkpoints that started from runs, or learnt from teachers, that are not in the repository."""
+
+
+def test_every_shipped_checkpoint_is_what_its_command_trains() -> None:
+    cards = {
+        path.parent.name: read_card(path.parent)
+        for path in PRETRAINED.glob("*/card.json")
+        if path.parent.name != "words"
+    }
+    shipped = {card["sha256"] for card in cards.values()} | {load_named("guest-minilm").card["sha256"]}
+    for name, card in cards.items():
+        command = shlex.split(card["training"]["command"])[2:]
+        given = PROGRAM.parser("train").parse_args(command[command.index("train") :])
+        made, was = recipe.load(given.recipe, given.changes), recipe.from_dict(card["recipe"])
+        assert dataclasses.replace(made, title=was.title, notes=was.notes, paper=was.paper, report=was.report) == was, (
+            name
+        )
+        started = [of for of in (card.get("init"), *card.get("teachers", [])) if of]
+        assert ({of["sha256"] for of in started} <= shipped) != (name in FROM_EARLIER_RUNS), name
 
 
 def test_recipes_lie_by_their_task_under_names_of_their_own() -> None:
@@ -38,7 +75,9 @@ def test_the_paper_s_set_up() -> None:
 @pytest.mark.parametrize("name", ["nli-two-sided", "nli-attconv-light", "nli-esim"])
 def test_recipes_for_all_of_snli_differ_only_in_data_and_epochs(name: str) -> None:
     part, full = (recipe.load(each).to_dict() for each in (name, f"{name}-full"))
-    assert {key for key in part if part[key] != full[key]} == {"name", "train", "epochs"}
+    of_the_part = {"init", "init_classifier", "teachers", "transfer"}
+    assert {key for key in part if part[key] != full[key]} - of_the_part - {"epochs"} == {"name", "train"}
+    assert not any(full[key] for key in of_the_part)
     assert [source["path"] for source in full["train"]] == ["snli/snli_1.0_train.jsonl"]
     assert recipe.load(f"{name}-full", ["lr=0.5"]).lr == 0.5
 
