@@ -44,7 +44,7 @@ def test_a_model_without_a_map_says_how_to_make_one_and_shows_its_filters():
     assert notices(app) == [
         "test-qa-bare has no map yet: make one of a data file with `python -m trainers map test-qa-bare FILE`."
     ]
-    assert any("what it finds in the question" in h.proto.body for h in app.get("html"))
+    assert any("what it finds in the question" in table.value.columns for table in app.table)
     assert not app.exception
 
 

@@ -221,7 +221,9 @@ def test_bench_counts_the_work_of_the_equations(name: str, tmp_path: Path) -> No
     """Forward and backward, 2 FLOP a product of two numbers; the word table is frozen, so nothing flows back to it."""
     d, b = 8, 4
     words, data = models.made_up(b)
-    run = loop.ready(recipes.load(name, [f"model.hidden={d}"]), data, words, set_up.Options(tmp_path, precision="32"))
+    run = loop.ready(
+        recipes.load(name, [f"model.hidden={d}", "teachers=[]"]), data, words, set_up.Options(tmp_path, precision="32")
+    )
     y, x = (b * int(texts.lengths.max()) for texts in (data.train.first, *data.train.contexts))
     cells, projection = x * y / b, 2 * (x + y) * words.width * d
     if name == "nli-attconv-light":  # W_1 3d·d and W_2 d·d a word, attention d a cell, twice
