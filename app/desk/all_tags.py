@@ -31,7 +31,7 @@ def view(opened: OpenRun) -> None:
         measured = agreement(names, rows)
         if measured:
             drawing.figures([charts.agreements(measured)], "desk agreement")
-        elif not opened.state.reviewed:
+        elif not opened.state.reviewed and not opened.state.blind(annotator.name()):
             page_style.hint("No row is tagged yet: open one under Rows, and type your name in the sidebar.")
         _to_settle(opened, names)
     with right:

@@ -221,6 +221,7 @@ def test_explore_shows_the_filters_of_either_text_and_leads_to_both_on_the_map(o
     strongest.click()
     expect(panel.locator(".whose")).to_contain_text("They are made from the answer.")
     expect(panel.locator("tbody .ngram").first).to_have_text("is a dog outside")
+    page.keyboard.press("Escape")  # the sentence's first word is selected at first
     page.locator('.side[data-role="answer"] .chip', has_text="playing").click()
     expect(panel.get_by_role("button", name="answer", exact=True)).to_have_attribute("aria-pressed", "true")
     expect(panel.locator(".choices [aria-pressed=true]")).to_contain_text("Won by playing")

@@ -25,7 +25,7 @@ PAGES = {
     "/lessons?lesson=light&step=4": ".numbers math",
     "/error-desk?row=1c&DESK": ".pl-row",
     "/error-desk?view=scores&DESK": "[data-testid=stVegaLiteChart] svg",
-    "/error-desk?view=tags&DESK": "[data-testid=stVegaLiteChart], [data-testid=stDataFrame]",
+    "/error-desk?view=tags&DESK": "text=Taxonomy",
     "/error-desk": "[data-testid=stFileUploader]",
     "/models": "[data-testid=stDataFrame] .dvn-scroller",
     "/models?model=sick-phrases-kmin": "[data-testid=stTable]",

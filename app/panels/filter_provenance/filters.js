@@ -125,9 +125,11 @@ class FilterPanel {
     return this.classes.findIndex((k) => k.label === this.view.data.verdict.label);
   }
 
-  // A button that makes `value` this panel's side or mode.
+  // A button that makes `value` this panel's side or mode. After it the sentence selects no word any more: the panel would
+  // follow that selection instead.
   choice(what, value, ...label) {
     const choose = () => {
+      this.view.explicit = true;
       this[what] = value;
       this.open = false;
       this.draw();
