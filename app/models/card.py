@@ -216,7 +216,13 @@ def facts(card: JsonMapping, folder: Path) -> list[tuple[str, str]]:
     """How the model was made and how large it is, one line each; fields that the card lacks are left out."""
     told, unit = details(card), _rows(card)
     share = told.recipe.get("teacher_share")
-    mixed = f"the mean probabilities of {len(told.teachers)} earlier models" if told.teachers else ""
+    teachers = [str(of["name"]) for of in told.teachers if isinstance(of, dict) and "name" in of]
+    who = teachers[0] if len(teachers) == 1 else f"{len(teachers)} earlier models, their mean"
+    mixed = f"the probabilities of {who}" if teachers else ""
+    recombined = told.recipe.get("transfer")
+    data = [_data_set(source, unit) for source in told.data]
+    if recombined and is_number(recombined):
+        data.append(f"{recombined:,} pairs recombined from them, without labels")
     seconds, device = told.training.seconds, told.training.device
     took = "" if seconds is None else duration(seconds) + (f" on {device}" if device else "")
     whole, of_map = (
@@ -224,7 +230,7 @@ def facts(card: JsonMapping, folder: Path) -> list[tuple[str, str]]:
     )
     lines = {
         "Licence of the weights": str(card["licence"]),
-        "Trained on": "; ".join(_data_set(data, unit) for data in told.data),
+        "Trained on": "; ".join(data),
         "Labels mixed with": f"{mixed} (share {share})" if mixed and is_number(share) else mixed,
         "Training took": took,
         "Classifier kept": _classifier(told.classifier, told.classifiers),

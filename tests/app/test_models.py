@@ -289,6 +289,12 @@ def test_a_full_card_is_described_in_words(tmp_path):
     assert card.curve(full) == [{"epoch": 1, "set": "SNLI dev", "score": 0.6, "measure": "accuracy"}]
 
 
+def test_a_taught_models_card_names_its_teacher_and_its_unlabelled_pairs():
+    facts = dict(card.facts(read_card(PRETRAINED / "nli-esim"), PRETRAINED / "nli-esim"))
+    assert facts["Labels mixed with"] == "the probabilities of guest-minilm (share 1.0)"
+    assert facts["Trained on"].endswith("; 200,000 pairs recombined from them, without labels")
+
+
 def test_a_fact_checking_card_explains_its_other_scores():
     scores = {"accuracy": 0.861, "macro_f1": 0.85, "items": 6000, "accuracy_with_evidence": 0.9, "evidence_cut": 0.016}
     ((_, _, notes),) = card.results({"results": {"FEVER dev": scores}, "task": "fact checking"})
