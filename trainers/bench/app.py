@@ -47,9 +47,9 @@ st.text(f"run {st.session_state.runs}")
 """
 PAGES = {
     "": ("Explore", 1.4, "[role=gridcell]"),
-    "phrases": ("Phrases", 2, ".poolings"),
-    "filter-map": ("Filter map", 2, ".map-key button"),
-    "models": ("Models", 2, "tbody tr"),
+    "phrases": ("Phrases", 2, ".pairlens footer"),
+    "filter-map": ("Filter map", 2, ".js-plotly-plot .scatterlayer .trace"),
+    "models": ("Models", 2, "[data-testid=stDataFrame] canvas"),
 }
 """Pages by address: the name, the bar as a multiple of an empty page, and a selector that appears with the numbers."""
 DESK_ROWS = 10_000
@@ -181,7 +181,7 @@ def _reruns(browser: Browser, empty: StartedApp) -> float:
 
 def _answer(page: Page, label: str, text: str, shown: Locator) -> float:
     """Milliseconds from Enter in a text box until the text of an element is another one."""
-    page.wait_for_timeout(700)  # what the last answer set off has ended
+    page.wait_for_timeout(3000)  # what the last answer set off has ended
     box, before = page.locator(f"input[aria-label^={label}]").first, shown.first.inner_text()
     box.fill(text)
     started = time.perf_counter()
