@@ -95,6 +95,7 @@ def test_a_similarity_adds_up_from_pairs_of_words(open_page):
     page = open_page("/?" + urlencode(asked), wait=".similarity_shares")
     shares = page.locator(".panel.similarity_shares")
     expect(shares.locator(".how").first).to_contain_text(re.compile(r"add up to (0\.\d{3}); the similarity is \1\."))
+    expect(page.locator(".chip[aria-pressed=true]")).to_have_count(1)  # the sentence has selected its word
     shares.locator('[data-cell="1,1"]').click()
     expect(shares.get_by_text("“cat” and “dog”:")).to_contain_text("without it, at the same lengths and token counts")
     page.keyboard.press("ArrowDown")
