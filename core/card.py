@@ -213,7 +213,7 @@ class Card(Fields):
     training: NotRequired[JsonObject]
     init: NotRequired[JsonObject]
     teachers: NotRequired[list[JsonObject]]
-    without_teacher: NotRequired[dict[str, JsonObject]]
+    shipped_before: NotRequired[dict[str, JsonObject]]
     seeds: NotRequired[JsonObject]
     faithfulness: NotRequired[dict[str, CardFaithfulness]]
     people: NotRequired[dict[str, CardPeople]]

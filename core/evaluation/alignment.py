@@ -198,7 +198,10 @@ def attend(
 def attend_heads(
     checkpoint: Checkpoint, pairs: Iterable[AlignedPair], heads: Sequence[str]
 ) -> Iterator[dict[str, Attended]]:
-    """The maps of several heads of a transformer, by head, from one forward pass for each pair."""
+    """The maps of several heads of a transformer, by head ("7.4"), from one forward pass for each pair.
+
+    Raises DataError as :func:`attend` does, HeadError for a head that the model does not have.
+    """
     for pair in pairs:
         reading = checkpoint.read(pair.source, pair.target)
         output = checkpoint.model.under(checkpoint.reader.batch(reading), Intervention(head=heads[0]))

@@ -130,13 +130,13 @@ def checkpoint_row(folder: Path, card: Card, cards: Cards) -> Row:
     items = {name: score["items"] for other in cards.values() for name, score in other["results"].items()}
     probed = {suite: key for suite, key in CARD_KEYS.items() if any(key in other for other in cards.values())}
     threads = counted(card["training"]["threads"], "thread")
-    taught = any("without_teacher" in other for other in cards.values())
+    replaced = any("shipped_before" in other for other in cards.values())
     return {
         "checkpoint": f"`{card['name']}`",
         "model": card["title"],
         **{f"{name} ({count:,})": scores(card["results"].get(name, {})) for name, count in items.items()},
         **{f"{suite} pairs": suite_score(card, key) for suite, key in probed.items()},
-        **({"from labels alone (and what the teacher adds, points)": without_teacher(card)} if taught else {}),
+        **({"shipped before, on labels alone (difference, points)": shipped_before(card)} if replaced else {}),
         "mean over seeds": over_seeds(folder, card),
         "the paper": "; ".join(f"{name} {_text(value, _measure(name))}" for name, value in card["paper"].items())
         or "–",
@@ -150,10 +150,10 @@ def checkpoint_row(folder: Path, card: Card, cards: Cards) -> Row:
     }
 
 
-def without_teacher(card: Card) -> str:
-    """What the recipe reached without its teacher, and the paired 95 % interval of the difference."""
+def shipped_before(card: Card) -> str:
+    """The scores of the checkpoint that this one replaced, and the paired 95 % interval of the difference."""
     told = []
-    for name, was in card.get("without_teacher", {}).items():
+    for name, was in card.get("shipped_before", {}).items():
         if "right" in was:
             told.append(f"{name} {was['right']}")
         else:
