@@ -10,9 +10,9 @@ import torch
 from core.__main__ import main
 from core.checkpoint import PRETRAINED, load_named
 from core.effects import METHODS, Question
+from core.effects.gradients import STEP, can_nudge, nudged
 from core.effects.links import LinksError, Taken
-from core.effects.nudges import STEP, can_nudge, nudged
-from core.effects.words import DROPPED, FREQUENT, MIX, NUDGED, RELATED, Place, Sampling, frequent_words, related_words
+from core.effects.words import DROPPED, FREQUENT, MIX, NUDGED, RELATED, Sampling, frequent_words, related_words
 from core.errors import UserError
 from core.evidence import AttentionMap
 from core.explain import explain
@@ -215,7 +215,7 @@ def test_replacements_are_drawn_alike_and_are_never_the_word_itself():
     assert "xqzzt" not in drawn
 
 
-def test_a_nudge_costs_what_it_can_and_two_words_are_nudged_at_once():
+def test_a_nudge_costs_what_it_can_and_a_smaller_one_less():
     checkpoint = load_named("nli-two-sided")
     texts = "Three girls are playing in the park", "Two girls are playing in the park"
     effects = Question(checkpoint, *texts).words()
@@ -223,20 +223,10 @@ def test_a_nudge_costs_what_it_can_and_two_words_are_nudged_at_once():
     assert min(by_nudging) > -0.01 and effects.words[by_nudging.index(max(by_nudging))].text == "Two"
     reading, target = checkpoint.read(*texts), checkpoint.labels.index("contradiction")
     before = math.log(effects.probability)
-    alone, other, both = nudged(checkpoint, reading, target, [[0], [7], [0, 7]])[:, target]
-    assert both < alone and other < before
-    (nearer,) = nudged(checkpoint, reading, target, [[0]], STEP / 10)[:, target]
+    alone, other = nudged(checkpoint, reading, target, [0, 7])[:, target]
+    assert other < before
+    (nearer,) = nudged(checkpoint, reading, target, [0], STEP / 10)[:, target]
     assert alone < nearer < before
-
-
-def test_two_words_together_and_apart():
-    checkpoint = load_named("nli-two-sided")
-    texts = "A man sleeps on a couch .", "A man is asleep on a couch ."
-    pair = Question(checkpoint, *texts).together((Place(1, 2), Place(1, 3)))
-    assert [word.text for word in pair.words] == ["is", "asleep"]
-    assert pair.apart == pytest.approx(sum(word.effect for word in pair.words))
-    single = Question(checkpoint, *texts).words().of("hypothesis")
-    assert [word.effect for word in pair.words] == pytest.approx([single[2].effect, single[3].effect])
 
 
 def test_the_command_prints_the_notebooks_numbers(capsys):

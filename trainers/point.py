@@ -3,16 +3,14 @@
     python -m trainers point nli-two-sided DATA/snli/snli_1.0_dev.jsonl
     python -m trainers point nli-esim DATA/snli/snli_1.0_train_86k.jsonl DATA/snli/cad_revised_train.jsonl --rows 350
     python -m trainers point pretrained/nli-esim DATA/snli/snli_1.0_dev.jsonl --untrained --card "SNLI dev"
-    python -m trainers point nli-two-sided DATA/made/pairs.jsonl --replaced --rows 700 --choose
+    python -m trainers point nli-two-sided DATA/made/pairs.jsonl --replaced --rows 700
 
 Items are pairs of the files that another pair differs from in one word of the hypothesis and in the label; with
 --replaced, made pairs whose hypothesis is the premise with one word replaced. Files of items that earlier versions
 wrote are read, too. Items count that the model judges right. Every method is compared with chance, with a rule without
 a model, and with --untrained the same method on the same architecture with untrained weights. --card writes the figures
-into the checkpoint's card under this name of the data. --choose tries numbers of replacements, steps of nudged vectors
-and weights of the four ways of `taken-away` instead: on the items of one half of the first texts, and reports the other
-half. Choices are ordered by their plateau: the mean over the choice and its neighbours with one tenth of the weights
-moved."""
+into the checkpoint's card under this name of the data.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +24,8 @@ from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import DataError, read
 from core.data.labels import key
 from core.effects.faithfulness import WAYS
-from core.effects.nudges import STEP
-from core.effects.pointing import (
-    Item,
-    choices,
-    judged_right,
-    natural_items,
-    play,
-    replaced_items,
-    untrained,
-)
-from core.effects.words import MIX, TAKEN_AWAY
+from core.effects.pointing import Item, judged_right, natural_items, play, replaced_items, untrained
+from core.effects.words import TAKEN_AWAY
 from core.errors import RunError
 from core.files import parse_json
 from core.json_types import JsonMapping, JsonObject
@@ -45,11 +34,6 @@ from trainers.card import add_to_card
 from trainers.commands import as_typed
 from trainers.options import add_options, check_labels, mapped, scales_of
 from trainers.tables import text, told
-
-NUMBERS, STEPS = (6, 8, 12, 16), (0.2, 0.35, 0.5)
-"""The numbers of replacements and of nudged vectors that --choose tries."""
-BEST = 10
-"""Choices that are printed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,10 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the sample and of untrained weights (default: 1)")
     parser.add_argument("--way", action="append", choices=WAYS, help="play with this way alone; may be given again")
     parser.add_argument("--untrained", action="store_true", help="the same ways on untrained weights, too")
-    parser.add_argument("--choose", action="store_true", help="choose numbers and weights of `taken-away` instead")
-    parser.add_argument(
-        "--words", type=int, action="append", metavar="N", help=f"with --choose: replacements (default: {NUMBERS})"
-    )
     add_options(parser, "--label", "--card", "--json")
 
 
@@ -83,10 +63,7 @@ def run(args: argparse.Namespace) -> int:
     right = judged_right(checkpoint, items)
     if not right:
         raise RunError(f"{checkpoint.name} judges none of {args.files[0].name} right, and only such items count")
-    if args.choose:
-        print(chosen(checkpoint, right, args.words or NUMBERS, args.json))
-    else:
-        print(played(checkpoint, items, right, args))
+    print(played(checkpoint, items, right, args))
     return 0
 
 
@@ -108,32 +85,13 @@ def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item],
     return told(result, table(result), args.json)
 
 
-def chosen(checkpoint: Checkpoint, items: Sequence[Item], numbers: Sequence[int], as_json: bool) -> str:
-    """The best numbers, steps and weights as text, and below them what is used now."""
-    with bar(len(numbers) * len(items), "item") as shown:
-        found = choices(checkpoint, items, numbers, STEPS, shown.update)
-    used = [choice for choice in found[BEST:] if choice.step == STEP and choice.mix == MIX]
-    rows = [
-        {
-            "words": choice.words,
-            "step": choice.step,
-            ", ".join(MIX): ", ".join(f"{weight:.1f}" for weight in choice.mix.values()),
-            "plateau": f"{choice.plateau:.3f}",
-            "one half": _share(choice.half.to_dict()),
-            "other half": _share(choice.other.to_dict()),
-        }
-        for choice in (*found[:BEST], *used)
-    ]
-    return told([choice.to_dict() for choice in found], text(rows), as_json)
-
-
 def read_items(paths: Sequence[Path], replaced: bool = False) -> list[Item]:
     """Items of data files together, or those that files hold as such. Raises DataError where there are none."""
     try:
         return [_item(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError, KeyError, TypeError):
         rows = [row for path in paths for row in read(path).rows]
-    items = [item for item in (replaced_items if replaced else natural_items)(rows) if item.set != "premise"]
+    items = [*(replaced_items if replaced else natural_items)(rows)]
     if not items:
         raise DataError(f"{paths[0].name} holds no items of the pointing game: give pairs that differ in one word")
     return items

@@ -14,7 +14,6 @@ from core.effects.differences import MOST_PASSES
 from core.effects.faithfulness import ORDERS, WAYS
 from core.effects.jacobians import STEPS as STEPS_OF_PATH
 from core.effects.links import STRONGEST
-from core.effects.nudges import can_nudge
 from core.effects.question import Question
 from core.effects.turning import FURTHER, WIDTH
 from core.effects.words import ATTENTION, REPLACED, TAKEN_AWAY
@@ -53,7 +52,7 @@ def of_words(question: Question, method: str = TAKEN_AWAY) -> Cost:
     if method in gradients.METHODS:
         return _cost(question, 1 + gradients.passes(method))
     replaced = question.sampled.frequent + question.sampled.related
-    taken_away = 1 + replaced + can_nudge(question.checkpoint)
+    taken_away = 1 + replaced + gradients.can_nudge(question.checkpoint)
     of_word = {ATTENTION: 0, REPLACED: replaced, TAKEN_AWAY: taken_away}.get(method, 1)
     return _cost(question, 1 + _words(question) * of_word)
 

@@ -1,4 +1,5 @@
-"""Effects by the gradient of log p(verdict) in the word vectors: what other tools show by default, for comparison."""
+"""Effects by the gradient of log p(verdict) in the word vectors: what other tools show by default, for comparison; and
+words nudged along it, which is a part of the default method."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from torch import Tensor
 from core.checkpoint import Checkpoint
 from core.evidence.effects import WordEffect, complete
 from core.external.base import blaming
+from core.external.checkpoint import ExternalCheckpoint
 from core.external.pieces import Pieces
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -29,6 +31,10 @@ STEPS, MORE_STEPS = 50, 200
 """Points of the path of integrated gradients (Gauss-Legendre), and of a second try where these do not add up."""
 ROWS = 16
 """Rows of one call of a transformer."""
+STEP = 0.35
+"""Length of a nudge, as a share of the mean length of its text's vectors."""
+NUDGED_AT_ONCE = 64
+"""Nudged texts of one call."""
 
 LogP = Callable[..., Tensor]
 """``[B]`` of each text's vectors ``[B, T, D]``."""
@@ -61,10 +67,12 @@ def _word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method:
         piece_vectors, log_p = model.by_vectors(batch, target)
         vectors, owners = [piece_vectors], [batch.owners[0]]
     else:
-        # Clones: vectors made in inference mode have no gradient.
-        vectors = [checkpoint.reader.vectors(side.norms).clone()[None] for side in sides]
-        owners = list(torch.split(torch.arange(len(tokens)), [len(side.tokens) for side in sides]))
-        log_p = _log_p(checkpoint, reading, target, _choices(checkpoint, batch) if method == INTEGRATED else {})
+        vectors, owners = _vectors(checkpoint, reading)
+        choices = _choices(checkpoint, batch) if method == INTEGRATED else {}
+
+        def log_p(*given: Tensor) -> Tensor:
+            return _log_p(checkpoint, reading, given, choices)[:, target]
+
     of_word = [(own[None] == torch.arange(len(tokens))[:, None]).to(vectors[0]) for own in owners]  # [words, T]
     # Of a transformer all rows at once would take gigabytes.
     rows = ROWS if isinstance(batch, Pieces) else STEPS
@@ -95,18 +103,25 @@ def _choices(checkpoint: Checkpoint, batch: Batch) -> dict[str, Tensor]:
     return {name: values.clone() for name, values in chosen.items()}
 
 
-def _log_p(checkpoint: Checkpoint, reading: Reading, target: int, choices: Mapping[str, Tensor]) -> LogP:
-    def log_p(*given: Tensor) -> Tensor:
-        count = len(given[0])
-        rows = [Side(words, torch.ones(words.shape[:2], dtype=torch.bool)) for words in given]
-        extra = None if reading.extra is None else torch.tensor([reading.extra]).expand(count, -1)
-        held = {name: values.expand(count, *values.shape[1:]) for name, values in choices.items()}
-        output = checkpoint.model(Batch(rows[0], tuple(rows[1:]), reading.judged, extra), **held)
-        # A model that reads one side alone has gradients of 0 on the other.
-        unused = sum(0 * words.sum((1, 2)) for words in given)
-        return checkpoint.model.supports(output.logits)[:, target] + unused
+def _vectors(checkpoint: Checkpoint, reading: Reading) -> tuple[list[Tensor], list[Tensor]]:
+    """The vectors of each text ``[1, T, D]``, and the number of each one's word ``[T]``."""
+    sides = (reading.first, *reading.contexts)
+    # Clones: vectors made in inference mode have no gradient.
+    vectors = [checkpoint.reader.vectors(side.norms).clone()[None] for side in sides]
+    numbers = torch.arange(sum(len(side.tokens) for side in sides))
+    return vectors, list(torch.split(numbers, [len(side.tokens) for side in sides]))
 
-    return log_p
+
+def _log_p(checkpoint: Checkpoint, reading: Reading, given: Sequence[Tensor], choices: Mapping[str, Tensor]) -> Tensor:
+    """log p of every class ``[B, C]``, of vectors of each text ``[B, T, D]``."""
+    count = len(given[0])
+    rows = [Side(words, torch.ones(words.shape[:2], dtype=torch.bool)) for words in given]
+    extra = None if reading.extra is None else torch.tensor([reading.extra]).expand(count, -1)
+    held = {name: values.expand(count, *values.shape[1:]) for name, values in choices.items()}
+    output = checkpoint.model(Batch(rows[0], tuple(rows[1:]), reading.judged, extra), **held)
+    # A model that reads one side alone has gradients of 0 on the other.
+    unused = sum(0 * words.sum((1, 2)) for words in given)
+    return checkpoint.model.supports(output.logits) + unused[:, None]  # type: ignore[index]
 
 
 def _gradients(log_p: LogP, vectors: Sequence[Tensor]) -> list[Tensor]:
@@ -149,3 +164,31 @@ def _integrated(
         if complete(completeness):
             break
     return values, completeness, count
+
+
+def can_nudge(checkpoint: Checkpoint) -> bool:
+    """Whether a model reads words by vectors that can be moved: an external model reads pieces of them."""
+    return checkpoint.model.differentiable and not isinstance(checkpoint, ExternalCheckpoint)
+
+
+def nudged(checkpoint: Checkpoint, reading: Reading, target: int, words: Sequence[int], step: float = STEP) -> Tensor:
+    """log p of every class, float64 ``[N, C]``, after each of these words (numbered as in
+    :func:`core.effects.words.places`) was nudged: its vector moved a little, the way that costs the class ``target``
+    most (the fast gradient method of Goodfellow et al. 2015 and Miyato et al. 2017, on one word), not at all where the
+    gradient is 0. This ranks words even where replacing any of them changes the verdict, as in most entailed pairs.
+    Linguistic features are held fixed. The model must satisfy :func:`can_nudge`."""
+    vectors, owners = _vectors(checkpoint, reading)
+    slopes = _gradients(lambda *given: _log_p(checkpoint, reading, given, {})[:, target], vectors)
+    with torch.inference_mode():
+        steps = [
+            step * of_text.detach().norm(dim=2).mean() * torch.nn.functional.normalize(slope[0], dim=1)
+            for slope, of_text in zip(slopes, vectors, strict=True)
+        ]
+        parts = []
+        for some in torch.split(torch.tensor(words), NUDGED_AT_ONCE):
+            rows = [
+                of_text.detach() - (own[None] == some[:, None])[..., None] * of_step[None]
+                for of_text, of_step, own in zip(vectors, steps, owners, strict=True)
+            ]
+            parts.append(_log_p(checkpoint, reading, rows, {}).double())
+        return torch.cat(parts)

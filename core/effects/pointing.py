@@ -8,9 +8,8 @@ model judges them right.
 from __future__ import annotations
 
 import itertools
-import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,9 +17,8 @@ import torch
 
 from core.checkpoint import Checkpoint
 from core.data import Example
-from core.effects.nudges import can_nudge, nudged
 from core.effects.question import Question
-from core.effects.words import MIX, NUDGED, TAKEN_AWAY, Sampling, places
+from core.effects.words import TAKEN_AWAY, Sampling, places
 from core.errors import RunError
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.predict import predict
@@ -30,8 +28,6 @@ from core.reading.tokens import tokenize
 LONG = 3
 """Letters that a word must have more of to be named by the rule without a model."""
 RULE, CHANCE = "rule", "chance"
-LEAST_ATTENDED, MOST_ATTENDED = "least-attended", "most-attended"
-BASELINES = (CHANCE, RULE)
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,8 @@ class Item:
     index: int
     """The changed word's place in the hypothesis, of an item of ``set`` "premise" in the premise."""
     set: str
-    """Where it is from: "natural", "premise" (people changed the premise), or "replaced" (made)."""
+    """Where it is from: "natural", "replaced" (made), or, in files that earlier versions wrote, "premise" (people
+    changed the premise)."""
     kind: str = ""
     """Of a made pair, its kind."""
 
@@ -57,24 +54,22 @@ class Item:
 
 def natural_items(rows: Iterable[Example]) -> Iterator[Item]:
     """Pairs of one premise whose hypotheses have one length, differ in one token, and in label: each of both is an item
-    ("natural"). The same of one hypothesis and two premises ("premise"). A last full stop does not count as a token. An
-    item stands once."""
-    labelled = [row for row in rows if row.label is not None]
-    for kept, changed, name in (("first", "second", "natural"), ("second", "first", "premise")):
-        groups: dict[str, dict[str, Example]] = defaultdict(dict)
-        for row in labelled:
-            groups[getattr(row, kept).strip()].setdefault(getattr(row, changed).strip(), row)
-        seen = set()
-        for group in groups.values():
-            tokens = {text: _words(text) for text in group}
-            for one, other in itertools.combinations(group, 2):
-                index = only_difference(tokens[one], tokens[other])
-                if index is None or group[one].label == group[other].label:
-                    continue
-                for row in (group[one], group[other]):
-                    if (row.id, index) not in seen:
-                        seen.add((row.id, index))
-                        yield Item(f"{row.id}-{index}", row.first, row.second, str(row.label), index, name)
+    ("natural"). A last full stop does not count as a token. An item stands once."""
+    groups: dict[str, dict[str, Example]] = defaultdict(dict)
+    for row in rows:
+        if row.label is not None:
+            groups[row.first.strip()].setdefault(row.second.strip(), row)
+    seen = set()
+    for group in groups.values():
+        tokens = {text: _words(text) for text in group}
+        for one, other in itertools.combinations(group, 2):
+            index = only_difference(tokens[one], tokens[other])
+            if index is None or group[one].label == group[other].label:
+                continue
+            for row in (group[one], group[other]):
+                if (row.id, index) not in seen:
+                    seen.add((row.id, index))
+                    yield Item(f"{row.id}-{index}", row.first, row.second, str(row.label), index, "natural")
 
 
 def replaced_items(rows: Iterable[Example]) -> Iterator[Item]:
@@ -101,27 +96,13 @@ def only_difference(first: Sequence[str], second: Sequence[str]) -> int | None:
 class PointingScore:
     """How often a way pointed right."""
 
-    right: float = 0.0
-    items: int = 0
     pointed: list[float] = field(default_factory=list)
     """One number an item, in their order: 1, 0, or of a tie the share of the changed word."""
 
-    @property
-    def share(self) -> float:
-        return self.right / self.items if self.items else float("nan")
-
-    def interval(self) -> tuple[float, float]:
-        """95 % (Wilson 1927)."""
-        return wilson(self.right, self.items)
-
     def to_dict(self) -> dict[str, object]:
-        """Plain values."""
-        return {"right": self.right, "items": self.items, "share": self.share, "interval": self.interval()}
-
-    def add(self, pointed: float) -> None:
-        self.right += pointed
-        self.items += 1
-        self.pointed.append(pointed)
+        """Plain values, with a 95 % interval (Wilson 1927)."""
+        right, items = sum(self.pointed), len(self.pointed)
+        return {"right": right, "items": items, "share": right / items, "interval": wilson(right, items)}
 
 
 @dataclass
@@ -178,95 +159,11 @@ def play(
         values, _ = asked.word_values(ways, places(asked.sides, item.side))
         scores |= {way: pointed(numbers, item.index) for way, numbers in values.items()}
         for way, value in scores.items():
-            game.scores[way].add(value)
+            game.scores[way].pointed.append(value)
             if len(named) != 1:
-                game.without_rule[way].add(value)
+                game.without_rule[way].pointed.append(value)
         progress(number)
     return game
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Settings of the mixed method (the number of replacements, the step of nudged vectors and the weights of the
-    ways) with the share of items that it points right: in the half used to choose them, and in the ``other``.
-    ``plateau``: the first half's share, averaged over this choice and its neighbours (one tenth of the weight moved
-    from one way to another), which varies less by chance than a single share."""
-
-    words: int
-    step: float
-    mix: Mapping[str, float]
-    half: PointingScore
-    other: PointingScore
-    plateau: float = float("nan")
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain values."""
-        halves = {"half": self.half.to_dict(), "other": self.other.to_dict()}
-        return {"words": self.words, "step": self.step, "mix": dict(self.mix), "plateau": self.plateau, **halves}
-
-
-def choices(
-    checkpoint: Checkpoint,
-    items: Sequence[Item],
-    numbers: Sequence[int],
-    steps: Sequence[float],
-    progress: Callable[[], object],
-) -> list[Choice]:
-    """All weights in steps of a tenth with each of these numbers of replacements and steps of nudged vectors, best
-    plateau first. No premise has items in both halves."""
-    tenths = [parts for parts in itertools.product(range(11), repeat=len(MIX)) if sum(parts) == 10]
-    weights = np.array(tenths) / 10
-    halves = np.array([zlib.crc32(item.premise.encode()) % 2 == 0 for item in items])
-    found: list[Choice] = []
-    for number in numbers:
-        right = np.zeros((len(steps), len(items), len(tenths)))
-        for place, item in enumerate(items):
-            for at, effects in enumerate(_effects(checkpoint, item, number, steps)):
-                right[at, place] = [pointed(row, item.index) for row in _mixed(effects, weights).tolist()]
-            progress()
-        for step, of_step in zip(steps, right, strict=True):
-            found += _choices(number, step, tenths, of_step[halves], of_step[~halves])
-    return sorted(found, key=lambda choice: -choice.plateau)
-
-
-def _effects(checkpoint: Checkpoint, item: Item, number: int, steps: Sequence[float]) -> Iterator[np.ndarray]:
-    """For each step, by way and word of the changed side ``[W, T]``, NaN where a way cannot be taken."""
-    asked = Question(checkpoint, item.premise, item.hypothesis, Sampling(number, number))
-    of_side = places(asked.sides, item.side)
-    words = asked.word_effects({way: weight for way, weight in MIX.items() if way != NUDGED}, chosen=of_side)
-    by_way = np.array([[word.by_way.get(way, np.nan) for word in words] for way in MIX])
-    places_of = [[i] for i, place in enumerate(places(asked.sides)) if place in of_side]
-    own = torch.tensor(asked.explanation.logits, dtype=torch.float64)
-    before = float(checkpoint.model.supports(own)[asked.target])
-    for step in steps:
-        if can_nudge(checkpoint):
-            after = nudged(checkpoint, asked.reading, asked.target, places_of, step)[:, asked.target]
-            by_way[list(MIX).index(NUDGED)] = before - after.numpy()
-        yield by_way
-
-
-def _mixed(by_way: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The means ``[M, T]``, by each of these weights ``[M, W]``, of those ways ``[W, T]`` that could be taken."""
-    taken = ~np.isnan(by_way)
-    whole = weights @ taken
-    with np.errstate(invalid="ignore"):
-        return np.where(whole > 0, weights @ np.where(taken, by_way, 0.0) / whole, -np.inf)
-
-
-def _choices(
-    number: int, step: float, tenths: Sequence[tuple[int, ...]], half: np.ndarray, other: np.ndarray
-) -> Iterator[Choice]:
-    shares = dict(zip(tenths, (half.sum(0) / max(len(half), 1)).tolist(), strict=True))
-    for place, parts in enumerate(tenths):
-        mix = {way: part / 10 for way, part in zip(MIX, parts, strict=True)}
-        around = [parts]
-        for gains, loses in itertools.permutations(range(len(parts)), 2):
-            moved = [part + (i == gains) - (i == loses) for i, part in enumerate(parts)]
-            around += [tuple(moved)] if min(moved) >= 0 else []
-        chosen, left = (
-            PointingScore(of[:, place].sum().item(), len(of), of[:, place].tolist()) for of in (half, other)
-        )
-        yield Choice(number, step, mix, chosen, left, float(np.mean([shares[one] for one in around])))
 
 
 def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:

@@ -25,7 +25,6 @@ from core.effects.adversary import with_adversary
 from core.effects.faithfulness import faithfulness
 from core.effects.jacobians import integrated_jacobians
 from core.effects.links import Taken, head_effects, link_effects
-from core.effects.nudges import can_nudge, nudged
 from core.effects.words import (
     ATTENTION,
     DROPPED,
@@ -46,16 +45,13 @@ from core.effects.words import (
     part,
     places,
     related_words,
-    replacements,
     unheard,
     usual_sampling,
-    with_word,
-    without,
 )
 from core.errors import UserError
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
-from core.evidence.effects import Effects, LinkEffects, PairEffect, WordEffect
+from core.evidence.effects import Effects, LinkEffects, WordEffect
 from core.evidence.faithfulness import Faithfulness
 from core.evidence.reason import Reason
 from core.evidence.similarity_shares import SimilarityShares
@@ -155,21 +151,6 @@ class Question:
         measured = faithfulness(self, seed=seed, progress=part(progress, 0, 2))
         return with_adversary(self, measured, seed, part(progress, 1, 2))
 
-    def together(self, chosen: tuple[Place, Place], *, progress: Progress = unheard) -> PairEffect:
-        """The joint effect of taking two words away, and the sum of their single effects, by ``taken-away``. The k-th
-        replacement of one word is paired with the k-th of the other."""
-        both = without(self.sides, *chosen)
-        edits: dict[str, list[Sides]] = {DROPPED: [] if both is None else [both]}
-        for way in (FREQUENT, RELATED):
-            sampled = zip(*(replacements(self, place, way) for place in chosen), strict=False)
-            edits[way] = [with_word(with_word(self.sides, chosen[0], one), chosen[1], other) for one, other in sampled]
-        one, other = self.word_effects(MIX, progress, chosen=chosen)
-        numbers = [places(self.sides).index(place) for place in chosen]
-        apart = None if one.effect is None or other.effect is None else one.effect + other.effect
-        at_once = self._effects_of([edits], MIX, unheard, [numbers])[0]
-        passes = 1 + one.passes + other.passes + at_once.get("passes", 0)
-        return PairEffect((one, other), at_once.get("effect"), apart, passes)
-
     # What the answers are made of.
 
     @functools.cached_property
@@ -222,10 +203,10 @@ class Question:
         for place in at:
             progress(0, 0)  # of long texts this takes seconds, too
             edits.append({way: WAYS[way](self, place) for way in mix if way in WAYS})
-        nudges = [[numbers[place]] for place in at]
+        effects = self._effects_of(edits, mix, progress, [numbers[place] for place in at])
         return tuple(
             WordEffect(side.role, place.index, side.tokens[place.index].text, **values)
-            for place, values in zip(at, self._effects_of(edits, mix, progress, nudges), strict=True)
+            for place, values in zip(at, effects, strict=True)
             for side in (self.sides[place.side],)
         )
 
@@ -277,10 +258,10 @@ class Question:
         edits: Sequence[Mapping[str, Sequence[Sides]]],
         mix: Mapping[str, float],
         progress: Progress,
-        nudges: Sequence[Sequence[int]],
+        words: Sequence[int],
     ) -> list[dict[str, Any]]:
         """Of each thing that is taken away, the fields of its :class:`WordEffect`. ``edits``: by way the texts without
-        it; ``nudges``: the numbers of its words, whose vectors are moved where the mix has that way."""
+        it; ``words``: its number, whose vector is nudged where the mix has that way."""
         rows = [sides for ways in edits for sided in ways.values() for sides in sided]
         whole = 2 * len(rows)
 
@@ -297,8 +278,8 @@ class Question:
         counts = np.cumsum([len(sided) for ways in edits for sided in ways.values()], dtype=int)
         after = iter(np.split(self._numbers(log_p), counts))
         by_way = [{way: next(after) for way in ways} for ways in edits]
-        if NUDGED in mix and nudges and can_nudge(self.checkpoint):
-            moved = self._numbers(nudged(self.checkpoint, self.reading, self.target, nudges).numpy())
+        if NUDGED in mix and words and gradients.can_nudge(self.checkpoint):
+            moved = self._numbers(gradients.nudged(self.checkpoint, self.reading, self.target, words).numpy())
             by_way = [{**ways, NUDGED: one[None]} for ways, one in zip(by_way, moved, strict=True)]
         own = torch.tensor([self.explanation.logits], dtype=torch.float64)
         (before,) = self._numbers(self.checkpoint.model.supports(own).numpy())

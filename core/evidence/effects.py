@@ -103,18 +103,6 @@ def links_csv(links: Sequence[LinkEffects], words: Sequence[tuple[Sequence[str],
 
 
 @dataclass(frozen=True)
-class PairEffect:
-    """The joint effect of two words beyond the sum of their own: each of two words with one meaning hides the other."""
-
-    words: tuple[WordEffect, WordEffect]
-    together: float | None
-    apart: float | None
-    """The sum of both single effects."""
-    passes: int = field(default=0, metadata=LATER)
-    """Texts that the model read."""
-
-
-@dataclass(frozen=True)
 class Effects(Record, kind="effects"):
     """The effect of each word on the verdict by one method, and of each link if requested.
 
