@@ -14,6 +14,7 @@ VIEWS = {
     "scores": "Scores",
     "slices": "Slices",
     "words": "Strongest words",
+    "perturbations": "Perturbations",
     "against": "A against B",
     "tags": "Tags",
     "files": "Export",

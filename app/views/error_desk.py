@@ -5,7 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from app import page_style
-from app.desk import all_tags, annotator, choosing, files, jobs, measures, row_tags, rows, slices, strongest_words
+from app.desk import (
+    all_tags,
+    annotator,
+    choosing,
+    files,
+    jobs,
+    measures,
+    perturbations,
+    row_tags,
+    rows,
+    slices,
+    strongest_words,
+)
 from app.desk.open_run import PAGE, draw_notice, open_run
 from app.page_state.error_desk import VIEWS
 from app.page_state.widgets import segments
@@ -40,7 +52,7 @@ def _draw() -> None:
     segments(PAGE, "view", "Show", VIEWS, label_visibility="collapsed")
     page_style.notice(measures.lost_labels(opened.run))
     page_style.note(measures.summary(opened))
-    if PAGE.state.view in ("rows", "scores"):
+    if PAGE.state.view in ("rows", "scores", "perturbations"):
         rows.filter_box(opened)
         with st.container(horizontal=True, gap="small"):
             slices.save_form(opened)
@@ -52,6 +64,7 @@ def _draw() -> None:
         "scores": measures.scores,
         "slices": slices.view,
         "words": strongest_words.view,
+        "perturbations": perturbations.view,
         "against": measures.against,
         "tags": all_tags.view,
         "files": files.view,

@@ -19,6 +19,8 @@ from markupsafe import Markup
 
 from core.desk.agreement import TagAgreement
 from core.desk.filters import literal
+from core.desk.perturbations import TOLERANCE
+from core.desk.perturbed_run import FailureRate
 from core.desk.run import Run, column_of
 from core.desk.slices import Slice, SliceScore
 from core.desk.strongest_words import WordScores
@@ -213,6 +215,30 @@ def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figu
     names, filters = [f"{word.word} ({word.side})" for word in words], [word.expression for word in words]
     chart = _intervals(names, words, [known.share] * len(words), [word.share for word in words], filters, title)
     return Figure(f"Words with the largest effect on {title}", how, _CLICK_A_BAR, head, lines, filters, chart)
+
+
+def failures(title: str, rates: Sequence[FailureRate], part: bool) -> Figure:
+    """How often a model fails under each perturbation; ``part``: whether a filter chose the rows."""
+    how = (
+        "Share of the changed rows in which the prediction is not as expected (mark), with its 95 % interval (bar). "
+        f"“May not fall” allows {score_percent(TOLERANCE)}.{' Only the filtered rows are counted.' if part else ''}"
+    )
+    head = ("perturbation", "expected", "rows", "failures", "failure rate", "95 % interval")
+    lines = [
+        (
+            rate.perturbation,
+            rate.expected,
+            f"{rate.rows:,}",
+            f"{rate.failures:,}",
+            score_percent(rate.share),
+            _interval(rate),
+        )
+        for rate in rates
+    ]
+    names, shares = [f"{rate.perturbation}: {rate.expected}" for rate in rates], [rate.share for rate in rates]
+    filters = [rate.expression for rate in rates]
+    chart = _intervals(names, rates, shares, shares, filters, title)
+    return Figure(f"Failures of {title}", how, "Click a bar to see the failures.", head, lines, filters, chart)
 
 
 def against(run: Run, first: int, second: int, test: McNemar | None) -> Figure:

@@ -144,10 +144,10 @@ def features_of(run: Run, known: Callable[[str], bool]) -> Features:
         values["evidence_sentences"] = pa.array(evidence, pa.float64())
     voted = next((name for name in votes.COLUMNS if name in other_columns(run.dataset)), None)
     if voted is not None:
-        found = votes.features(_other(run, voted))
+        found = votes.features(other_values(run, voted))
         values |= {name: pa.array(own, from_pandas=True) for name, own in found.items()}
     for name in other_columns(run.dataset):
-        numbers = _numbers(_other(run, name))
+        numbers = _numbers(other_values(run, name))
         if numbers is not None:
             values[OTHER_COLUMN + name] = pa.array(numbers, from_pandas=True)
     return Features(values, 2 * ends > len(run.dataset.rows))
@@ -164,7 +164,7 @@ def _texts(run: Run) -> Iterator[tuple[list[str], list[str]]]:
         yield [row.first for row in some], [row.second for row in some]
 
 
-def _other(run: Run, name: str) -> list[str]:
+def other_values(run: Run, name: str) -> list[str]:
     """The cells of another column of the file; empty where a row has none."""
     if isinstance(run.dataset.rows, StoredRows):
         return [text or "" for text in run.dataset.rows.column(OTHER_COLUMN + name)]
@@ -201,7 +201,7 @@ def _evidence(run: Run) -> list[float | None] | None:
     """The number of evidence sentences of each row, where a column holds lists of them."""
     for name in _EVIDENCE:
         if name in other_columns(run.dataset):
-            texts = _other(run, name)
+            texts = other_values(run, name)
             if any(text[:1] == "[" for text in texts):
                 return [_length(text) for text in texts]
     return None

@@ -317,6 +317,24 @@ def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_
     assert re.search("[1-6] of 6 rows", texts(app)) and "All rows are shown" not in " ".join(sentences(app))
 
 
+def test_perturbed_rows_become_a_run_with_the_failure_rates(kept_run, checkpoints):
+    assert "is not here: choose models that are" in texts(page(kept_run, view="perturbations"))
+    sha256, job = read_card(checkpoints / "test-light")["sha256"], "desk perturbation job"
+    store.keep(kept_run.with_models((replace(kept_run.models[0], sha256=sha256),)))
+    address = {"file": kept_run.dataset.sha256[:16], "models": sha256[:16], "view": "perturbations"}
+    app = open_view("error_desk", **address, filter="gold = contradiction")
+    button(app, "Test 2 rows").click().run()
+    app.session_state[job].wait(600) if job in app.session_state else None
+    app.run()
+    assert not app.exception and "taxi.tsv, perturbed" in texts(app)
+    drawn = unescape(figures(app))
+    assert "Both texts swapped same prediction 2" in drawn and "becomes contradiction" not in drawn
+    expression = next(mark["filter"] for rows in chart_rows(app) for mark in rows)
+    assert "failed has word" in expression
+    app = open_view("error_desk", **query(app) | {"filter": "premise.words < 2"})
+    assert not app.exception, "no row is left to count"
+
+
 def test_peoples_words_stand_under_the_models_and_agreement_is_a_slice(kept_run):
     columns = {"Explanation_1": "<b>dogs</b> play", "Explanation_2": "a dog plays", "Explanation_3": "the snow"}
     rows = tuple(replace(row, columns=columns) for row in kept_run.dataset.rows)

@@ -1,0 +1,83 @@
+"""Tests by perturbation: changes of the filtered rows, and how often models do not do what they should then."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from app import page_style
+from app.desk import drawing, jobs, measures
+from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, show
+from app.pair_form import once
+from app.panels import lists
+from core.desk import charts, store
+from core.desk.jobs import QUEUE
+from core.desk.perturbations import PERTURBATIONS, promises
+from core.desk.perturbed_run import LAYOUT, PerturbationJob, PerturbationTest, failure_rates
+from core.desk.run_folder import header_of
+from core.wording import counted
+
+_JOB = "desk perturbation job"
+
+
+def view(opened: OpenRun) -> None:
+    """The failure rates of a run of changed rows; for any other run, the form of a test and its progress."""
+    if opened.run.dataset.layout == LAYOUT:
+        measures.model_choice(opened)
+        key = opened.version, opened.model, PAGE.state.filter
+        rates = once("desk failure rates", key, lambda: failure_rates(opened.run, opened.model, opened.rows))
+        title = opened.run.models[opened.model].title
+        drawing.figures([charts.failures(title, rates, not opened.rows.all())], "desk failures")
+        return
+    job = jobs.own(_JOB, "The test was stopped; what was predicted is kept, and the same test resumes it.")
+    if isinstance(job, PerturbationJob) and not (job.problem or job.cancelled):
+        models = tuple(store.short(model.sha256) for model in job.test.models)
+        show(file=store.short(job.test.checksum), models=models, filter="", row="", columns="", of=1)
+        st.rerun()
+    running = [job for job in jobs.running(PerturbationJob) if job.test.run.dataset.sha256 == opened.file]
+    for job in running:
+        jobs.draw(job)
+    if not running:
+        _ask(opened)
+
+
+def _ask(opened: OpenRun) -> None:
+    """The choice of perturbations and the button that starts a test."""
+    page_style.hint(
+        "Change each row in a way that has a known effect on its label, such as a typo or “not” in the hypothesis, and "
+        "see how often the prediction is not as expected."
+    )
+    models = header_of(opened.run.dataset, opened.run.models).models
+    names = [checkpoint_named(model.sha256) for model in models]
+    chosen = st.pills(
+        "Perturbations",
+        list(PERTURBATIONS),
+        selection_mode="multi",
+        default=list(PERTURBATIONS),
+        format_func=lambda name: PERTURBATIONS[name].title,
+        key="desk perturbations",
+    )
+    missing = [model.title for model, name in zip(models, names, strict=True) if name is None]
+    rows = np.flatnonzero(opened.rows).tolist()
+
+    def begin() -> None:
+        job = PerturbationJob(PerturbationTest(opened.run, models, rows, chosen), [name or "" for name in names])
+        QUEUE.add(job)
+        st.session_state[_JOB] = job
+
+    st.button(
+        f"Test {counted(len(rows), 'row')}",
+        key="desk perturb",
+        type="primary",
+        disabled=bool(missing) or not (chosen and rows),
+        on_click=lambda: attempt(begin),
+    )
+    if missing:
+        page_style.note(f"The checkpoint of {missing[0]} is not here: choose models that are, in the sidebar.")
+    with st.expander("What each perturbation should do"):
+        page_style.note(
+            "By gold label; a dash promises nothing, and the row is left out. Other tasks have other labels."
+        )
+        lists.table(
+            ["perturbation", "entailment", "neutral", "contradiction", "paraphrase", "no paraphrase"], promises()
+        )

@@ -1,0 +1,270 @@
+"""Tests by perturbation (:mod:`core.desk.perturbations`): the changed rows as a run of their own, with the columns of
+the file, the original texts and the models that failed; and each model's failure rates."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from core.checkpoint import Checkpoint, load_named
+from core.data import Dataset, Example
+from core.data.labels import Scale
+from core.desk import run_folder, store
+from core.desk.columns import other_values
+from core.desk.filters import literal
+from core.desk.jobs import Job
+from core.desk.perturbations import PERTURBATIONS, TOLERANCE, Expectation, Source, changed, meanings_of
+from core.desk.run import Predictions, Run, RunModel
+from core.desk.table import SEPARATOR
+from core.errors import DeskError
+from core.evaluation.intervals import wilson
+from core.evaluation.predict import check_texts, classify
+
+LAYOUT = "perturbed rows"
+PERTURBATION, EXPECTED, BEFORE, FAILED, ORIGINAL = "perturbation", "expected", "before", "failed", "original."
+"""The columns that are added to the file's: what was changed, its expected effect, the classes that the models
+predicted before, the names of the models that failed, and (prefix) the row's id and texts."""
+AT_ONCE = 256
+"""Rows of the file that are changed and predicted together."""
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A changed row; ``origin``: the place of the original among the rows it was made with."""
+
+    origin: int
+    row: Example
+    expected: Expectation
+
+
+@dataclass(frozen=True)
+class PerturbationTest:
+    """Some perturbations (by their ``names``) of some ``rows`` (by their places) of a run, put to ``models``, by the
+    first of which labels have their meaning. What is drawn for a row depends on ``seed``, the perturbation and the
+    row's key alone, except another row's sentence."""
+
+    run: Run
+    """Needs no predictions."""
+    models: Sequence[RunModel]
+    rows: Sequence[int]
+    names: Sequence[str] = tuple(PERTURBATIONS)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises DeskError for what cannot be tested."""
+        if self.run.dataset.layout == LAYOUT:
+            name = self.run.dataset.name
+            raise DeskError(f"the rows of {name} are changed already: test the run of the original file")
+        if not len(self.rows) or not self.names:
+            raise DeskError("there is nothing to test: choose at least one row and one perturbation")
+        if unknown := [name for name in self.names if name not in PERTURBATIONS]:
+            raise DeskError(f"there is no perturbation {unknown[0]!r}: choose from {', '.join(PERTURBATIONS)}")
+        if graded := [model for model in self.models if len(model.labels) == 1]:
+            raise DeskError(f"{graded[0].title} gives a score, and only a class can change: choose a classifier")
+
+    @cached_property
+    def checksum(self) -> str:
+        """Of all that decides about the changed rows."""
+        models = [(model.sha256, model.counts_as) for model in self.models]
+        facts = [self.run.dataset.sha256, models, list(self.names), self.seed]
+        return hashlib.sha256(json.dumps(facts).encode() + np.array(self.rows).tobytes()).hexdigest()
+
+    def write(
+        self,
+        folder: Path,
+        checkpoints: Sequence[Checkpoint],
+        device: torch.device,
+        progress: Callable[[int], object] = lambda rows: None,
+    ) -> None:
+        """Predict the changed rows into the folder of a run, in parts: a test that was stopped resumes with those that
+        are missing. ``progress`` is called with the number of rows that are done. Raises DeskError where no
+        perturbation applies, and DataError where a checkpoint cannot read the rows."""
+        for checkpoint in checkpoints:
+            check_texts(checkpoint, self.run.dataset)
+        name = f"{self.run.dataset.name}, perturbed"
+        dataset = Dataset(name, LAYOUT, (), sha256=self.checksum, task=self.run.dataset.task)
+        header, parts = run_folder.header_of(dataset, self.models), 0
+        with run_folder.unfinished(folder, header) as run:
+            for start in range(0, 0 if run.whole else len(self.rows), AT_ONCE):
+                originals = {place: self.run.dataset.rows[place] for place in self.rows[start : start + AT_ONCE]}
+                if found := list(self._changed(originals)):
+                    if parts not in run.finished:
+                        both = replace(dataset, rows=(*originals.values(), *(one.row for one in found)))
+                        chances = _classified(
+                            checkpoints, both, device, functools.partial(_further, progress, start, len(originals))
+                        )
+                        run.add(parts, *self._judged(dataset, found, len(originals), chances))
+                    parts += 1
+                progress(start + len(originals))
+            if not run.whole and not parts:
+                raise DeskError("none of the perturbations applies to these rows: choose others")
+            if not run.whole:
+                run.finish(header, parts)
+
+    @cached_property
+    def _scales(self) -> list[Scale]:
+        return [Scale(model.labels, model.counts_as, model.ranked_by) for model in self.models]
+
+    @cached_property
+    def _meanings(self) -> list[list[str]]:
+        """The meaning of each answer, by model."""
+        return [meanings_of(model, scale.members) for model, scale in zip(self.models, self._scales, strict=True)]
+
+    @cached_property
+    def _by_label(self) -> Mapping[str | None, str]:
+        """The meaning of each label of the file."""
+        labels = list(self.run.spellings)
+        answers = self._scales[0].of(labels).tolist()
+        return {label: self._meanings[0][answer] for label, answer in zip(labels, answers, strict=True) if answer >= 0}
+
+    def _changed(self, originals: Mapping[int, Example]) -> Iterator[Changed]:
+        """The changed rows of these, which are given by their places."""
+        roles = self.models[0].roles
+        judged = 0 if self.run.single or roles.judged == roles.first else 1
+        others = [(row.first, row.second)[1 - judged] for row in originals.values()]
+        for origin, (place, row) in enumerate(originals.items()):
+            for name in self.names:
+                key = f"{self.run.keys[place]} {name}"
+                source = Source((row.first, row.second), judged, others, random.Random(f"{self.seed} {key}"))
+                found = changed(name, self._by_label.get(row.label, ""), source)
+                # A model may lack the class.
+                if found is not None and all(found[1].label in ("", *known) for known in self._meanings):
+                    yield Changed(origin, self._row(row, key, name, *found), found[1])
+
+    def _row(self, row: Example, key: str, name: str, texts: tuple[str, str], expected: Expectation) -> Example:
+        roles = self.models[0].roles
+        own = {PERTURBATION: PERTURBATIONS[name].title, EXPECTED: str(expected), BEFORE: "", FAILED: ""}
+        own |= {f"{ORIGINAL}id": row.id, f"{ORIGINAL}{roles.first}": row.first}
+        if roles.second:
+            own[f"{ORIGINAL}{roles.second}"] = row.second
+        columns = {f"file.{name}" if name in own else name: text for name, text in row.columns.items()}
+        label = row.label
+        if expected.label:  # of one that may not fall, the new label is unknown
+            meant = [label for label, meaning in self._by_label.items() if meaning == expected.label]
+            label = meant[0] if meant and not expected.may_not_fall else None
+        return Example(key, *texts, label, None, row.title, columns | own, self.run.spellings.get(label or "", ""))
+
+    def _judged(
+        self, dataset: Dataset, found: Sequence[Changed], originals: int, chances: Sequence[np.ndarray]
+    ) -> tuple[Dataset, list[np.ndarray]]:
+        """The changed rows with the models that failed, and their probabilities; ``chances``: by model, those of the
+        originals and of the changed rows ``[O + N, C]``."""
+        origins, before, failed = [one.origin for one in found], [], []
+        for model, meanings, both in zip(self.models, self._meanings, chances, strict=True):
+            own = Predictions(**vars(model), probabilities=both)
+            before.append(own.predicted[:originals][origins])
+            answered, answers = own.answered, own.answers
+            fails = answered[originals:] != answered[:originals][origins]
+            for i, one in enumerate(found):
+                if one.expected.label:
+                    place = meanings.index(one.expected.label)
+                    fall = answers[one.origin, place] - answers[originals + i, place]
+                    fails[i] = fall > TOLERANCE if one.expected.may_not_fall else answered[originals + i] != place
+            failed.append(fails)
+        rows = []
+        for i, one in enumerate(found):
+            names = [model.model for model, fails in zip(self.models, failed, strict=True) if fails[i]]
+            told = {BEFORE: SEPARATOR.join(own[i] for own in before), FAILED: SEPARATOR.join(names)}
+            rows.append(replace(one.row, columns={**one.row.columns, **told}))
+        return replace(dataset, rows=tuple(rows)), [both[originals:] for both in chances]
+
+
+def _classified(
+    checkpoints: Sequence[Checkpoint], dataset: Dataset, device: torch.device, progress: Callable[[float], object]
+) -> list[np.ndarray]:
+    """Each checkpoint's probabilities ``[N, C]``; ``progress`` is called with the share that is done."""
+    rows = len(dataset.rows)
+
+    def further(number: int, done: int) -> None:
+        progress((number + done / rows) / len(checkpoints))
+
+    return [
+        classify(checkpoint, dataset, device, functools.partial(further, number))
+        for number, checkpoint in enumerate(checkpoints)
+    ]
+
+
+def _further(progress: Callable[[int], object], before: int, rows: int, share: float) -> None:
+    progress(before + int(share * rows))
+
+
+@dataclass(frozen=True)
+class FailureRate:
+    """A model fails in ``failures`` of the ``rows`` that a perturbation applies to and that have this expected effect:
+    with the 95 % interval of the share (Wilson). ``expression`` is the filter that shows the failures."""
+
+    perturbation: str
+    expected: str
+    rows: int
+    failures: int
+    low: float
+    high: float
+    expression: str
+
+    @property
+    def share(self) -> float:
+        """Share of the rows in which the model fails."""
+        return self.failures / self.rows
+
+
+def failure_rates(run: Run, model: int, rows: np.ndarray | None = None) -> list[FailureRate]:
+    """The failure rates of a model of a run of changed rows, in the order of the perturbations; of some rows (bool
+    ``[N]``) or all."""
+    name, kept = run.models[model].model, np.ones(len(run.keys), dtype=bool) if rows is None else rows
+    columns = (other_values(run, column) for column in (PERTURBATION, EXPECTED, FAILED))
+    counts, failures = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for perturbation, expected, failed, counted in zip(*columns, kept, strict=True):
+        if counted:
+            counts[perturbation, expected] += 1
+            failures[perturbation, expected] += name in failed.split(SEPARATOR)
+    titles = [one.title for one in PERTURBATIONS.values()]
+    return [
+        FailureRate(
+            *both,
+            total,
+            failures[both],
+            *wilson(failures[both], total),
+            f"{PERTURBATION} = {literal(both[0])} and {EXPECTED} = {literal(both[1])} and "
+            f"{FAILED} has word {literal(name)}",
+        )
+        for both, total in sorted(counts.items(), key=lambda item: (titles.index(item[0][0]), item[0][1]))
+    ]
+
+
+@dataclass(eq=False)
+class PerturbationJob(Job):
+    """A test with the installed checkpoints of these names, which predicted the test's run. Another job resumes one
+    that was cancelled or killed."""
+
+    test: PerturbationTest
+    checkpoints: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        return self.test.run.dataset.name
+
+    @property
+    def what(self) -> str:
+        return f"The perturbation test of {', '.join(self.checkpoints)} on {self.name}"
+
+    @property
+    def rows(self) -> int:
+        return len(self.test.rows)
+
+    def work(self) -> None:
+        checkpoints = [load_named(name) for name in self.checkpoints]
+        for checkpoint, model in zip(checkpoints, self.test.models, strict=True):
+            if checkpoint.card["sha256"] != model.sha256:
+                raise DeskError(f"the checkpoint {checkpoint.name} is not the one that predicted this run")
+        self.begin()
+        self.test.write(store.folder_of(self.test.checksum), checkpoints, torch.device("cpu"), self.progress)

@@ -1,0 +1,76 @@
+"""Test checkpoints by changing the rows of a data file: how often the prediction does not do what it should.
+
+    python -m trainers perturb nli-two-sided FILE --out perturbed/
+    python -m trainers perturb nli-two-sided nli-attconv-light FILE --out perturbed/ --only typo,not,swap --json
+
+Each perturbation has an expected effect by gold label (docs/desk.md): a typo changes no prediction, “not” in the
+hypothesis makes a contradiction of an entailment, and promises nothing for a neutral pair. For each checkpoint, the
+command prints to how many rows a perturbation applies, and in which share of them the checkpoint fails, with its 95 %
+interval (Wilson). The changed rows become a run that the page Error desk opens: its column “failed” names the
+checkpoints that fail. The same command resumes a test that was stopped; the same --seed gives the same rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from pathlib import Path
+
+from core.checkpoint import open_checkpoints
+from core.command_line import add_class_names
+from core.data import read
+from core.desk import run_folder
+from core.desk.perturbations import PERTURBATIONS
+from core.desk.perturbed_run import FailureRate, PerturbationTest, failure_rates
+from core.desk.run import MOST_MODELS, Run, RunModel
+from core.errors import RunError
+from core.files import check_writable
+from core.progress import bar
+from core.wording import percent
+from trainers.options import add_options, columns, mapped, pick_device, scales_of
+from trainers.tables import told
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers perturb`."""
+    parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="a shipped name or a folder; up to four")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a data file")
+    parser.add_argument("--out", required=True, metavar="FOLDER", type=Path, help="the folder of a run, to write")
+    parser.add_argument("--only", metavar="NAME,…", help=f"some of {', '.join(PERTURBATIONS)} (default: all)")
+    parser.add_argument("--seed", type=int, default=0, help="of every draw (default: 0)")
+    add_class_names(parser)
+    add_options(parser, "--json", "--device", "--label", "--columns")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Change, predict, write and print."""
+    check_writable(args.out, "--out", folder=True)
+    checkpoints = open_checkpoints(list(dict.fromkeys(args.checkpoints)), args.class_names)
+    if len(checkpoints) > MOST_MODELS:
+        raise RunError(f"test up to {MOST_MODELS} checkpoints at a time, got {len(checkpoints)}")
+    counts_as = mapped(args.counts_as)
+    scales_of(checkpoints, counts_as)
+    data = read(args.file, labelled=False, mapped=counts_as, columns=columns(args.columns))
+    models = [RunModel.named(checkpoint, counts_as) for checkpoint in checkpoints]
+    names = args.only.split(",") if args.only else tuple(PERTURBATIONS)
+    test = PerturbationTest(Run(data, ()), models, range(len(data.rows)), names, args.seed)
+    with bar(len(data.rows)) as shown:
+        test.write(args.out, checkpoints, pick_device(args.device), lambda done: shown.update(done - shown.n))
+    changed = run_folder.load(args.out)
+    rates = {model.model: failure_rates(changed, i) for i, model in enumerate(changed.models)}
+    listed = {name: [dataclasses.asdict(rate) for rate in own] for name, own in rates.items()}
+    print(told({"file": data.name, "seed": args.seed, "failures": listed}, _table(rates), args.json))
+    return 0
+
+
+def _table(rates: dict[str, list[FailureRate]]) -> str:
+    """The failure rates as text for people."""
+    lines: list[str] = []
+    for model, own in rates.items():
+        lines += [f"{model:<60}{'rows':>7}{'failed':>8}   {'share':<8}95 % interval", *map(_line, own), ""]
+    return "\n".join(lines[:-1])
+
+
+def _line(rate: FailureRate) -> str:
+    what, interval = f"{rate.perturbation}: {rate.expected}", f"{percent(rate.low)} to {percent(rate.high)}"
+    return f"{what:<60}{rate.rows:>7,}{rate.failures:>8,}   {percent(rate.share):<8}{interval}"
