@@ -196,6 +196,17 @@ class CardPeople(TypedDict):
     command: str
 
 
+class CardByK(TypedDict):
+    """The results of `python -m trainers.paper by-k` on one set of ``items`` rows or questions: the ``measure``,
+    accuracy or map, under each pooling by k from 1."""
+
+    measure: str
+    items: int
+    kmin: list[float]
+    kmax: list[float]
+    command: str
+
+
 class Card(Fields):
     """The card of a checkpoint. Keys beyond :class:`Fields` are for readers and are not checked."""
 
@@ -215,6 +226,7 @@ class Card(Fields):
     teachers: NotRequired[list[JsonObject]]
     shipped_before: NotRequired[dict[str, JsonObject]]
     seeds: NotRequired[JsonObject]
+    by_k: NotRequired[dict[str, CardByK]]
     faithfulness: NotRequired[dict[str, CardFaithfulness]]
     people: NotRequired[dict[str, CardPeople]]
     pointing: NotRequired[JsonObject]

@@ -1,12 +1,13 @@
 // A lesson: one step at a time, its formula with and without numbers, and a picture of all values with the step's own lit.
 // All steps are here from the start, so the arrow keys need no answer of the server.
 
-import { capital, html, linkButton, refill } from "./elements.js";
+import { capital, html, linkButton, refill, svg } from "./elements.js";
 import { travel } from "./motion.js";
 import { drawNotices } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";
+const MOST = 8; // numbers of a vector that are shown before the rest are counted
 const TYPING = "input, textarea, select, [contenteditable]";
 
 // A formula from MathML, which the server makes of the lesson's own LaTeX.
@@ -153,14 +154,14 @@ class LessonView extends View {
   }
 
   line({ label, rows }) {
-    const cells = rows.flatMap((row) => this.row(row));
+    const cells = rows[0].shape === "curve" ? this.curves(rows) : rows.flatMap((row) => this.row(row));
     const line = html("div.line.labelled", html("span.label.soft", label), html("div.parts.wraps", cells));
     line.dataset.values = rows.map(({ value }) => value).join(" ");
     return line;
   }
 
   // The parts of a value: one for each word of its columns, or all side by side.
-  row({ value, of, shape, made_of }) {
+  row({ value, of, across, shape, made_of }) {
     const { number, text } = this.data.values[value];
     const words = this.data.words[of];
     const named = words && Array.isArray(number) && words.length === number.length;
@@ -171,7 +172,11 @@ class LessonView extends View {
       ? number.map((part, i) => [`${value}.${i + 1}`, part, text[i], named ? words[i] : null])
       : [[value, number, text, words?.[0] ?? null]];
     const width = named && shape !== "rows" ? `--cells: ${this.widest}` : null;
-    return parts.map(([name, part, said, word], i) =>
+    const heads = (this.data.words[across] ?? [])
+      .slice(0, MOST)
+      .map((word) => html("span.head", { title: word }, word));
+    const head = heads.length ? html("div.part.stack.whole", html("div.vector.small", heads), html("span.word")) : null;
+    const rows = parts.map(([name, part, said, word], i) =>
       html(
         "div.part.stack",
         { class: shape === "rows" && "whole", style: width },
@@ -185,18 +190,40 @@ class LessonView extends View {
         word === null || !below ? null : html("span.word.small", { dir: "auto" }, word),
       ),
     );
+    return head ? [head, ...rows] : rows;
+  }
+
+  // A small chart of numbers over their words, each line with its name at its end; the scale is that of the numbers.
+  curves(rows) {
+    const values = rows.map(({ value }) => this.data.values[value]);
+    const words = this.data.words[rows[0].of];
+    const all = values.flatMap(({ number }) => number);
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    const x = (i) => 40 + (i * 250) / Math.max(1, words.length - 1);
+    const y = (number) => 100 - (90 * (number - low)) / (high - low || 1);
+    const last = values.map(({ number }) => number.at(-1));
+    const said = rows.map(({ name }, i) => `${name}: ${values[i].text.join(", ")}`).join("; ");
+    const texts = [low, high].map((end) =>
+      svg("text", { x: 34, y: y(end) + 4, "text-anchor": "end" }, Number(end.toFixed(2))),
+    );
+    const lines = rows.map(({ name }, i) => [
+      svg("polyline", { class: `line-${i}`, points: values[i].number.map((one, k) => `${x(k)},${y(one)}`).join(" ") }),
+      svg("text", { x: 296, y: y(last[i]) + (last[i] === Math.max(...last) ? 0 : 8) }, name),
+    ]);
+    const ks = words.map((word, k) => svg("text", { x: x(k), y: 118, "text-anchor": "middle" }, word));
+    const frame = { class: "curves", viewBox: "0 0 340 122", role: "img", "aria-label": said };
+    return [svg("svg", frame, texts, lines, ks)];
   }
 
   cells(name, number, text, shape, origin) {
     if (!Array.isArray(number)) return this.cell(name, number, text, shape, origin);
-    const most = 8;
-    const shown = number.slice(0, most).map((part, i) => {
+    const shown = number.slice(0, MOST).map((part, i) => {
       const own = origin.map((one) => one.replace("##", i + 1));
       return this.cells(`${name}.${i + 1}`, part, text[i], shape, own);
     });
     const more =
-      number.length > most
-        ? html("span.rest.tiny", shape === "rows" ? `+${number.length - most}` : `and ${number.length - most} more`)
+      number.length > MOST
+        ? html("span.rest.tiny", shape === "rows" ? `+${number.length - MOST}` : `and ${number.length - MOST} more`)
         : null;
     return html("div", { class: Array.isArray(number[0]) ? "matrix stack" : "vector", "data-of": name }, shown, more);
   }
@@ -398,6 +425,7 @@ class LessonView extends View {
     const reached = new Set(data.steps.slice(0, step).flatMap(({ lit }) => lit.map((name) => name.split(".")[0])));
     for (const line of this.picture.querySelectorAll(".line")) {
       const values = line.dataset.values.split(" ");
+      line.classList.toggle("unknown", secret !== null && values.includes(secret.split(".")[0]));
       line.classList.toggle("ahead", !values.some((value) => reached.has(value) || data.inputs.includes(value)));
     }
     for (const line of this.weights?.querySelectorAll(".line") ?? [])

@@ -33,7 +33,7 @@ _OF_LESSON = ("lesson",)
 @dataclass(frozen=True)
 class LessonsState(PageState):
     """All that decides what Lessons shows. ``step`` counts from 1; ``first`` and ``second`` replace the lesson's
-    texts."""
+    texts; ``pairs``: the class's own pairs, as pasted."""
 
     page = "lessons"
     lesson: str = parameter(next(iter(lessons())), one_of(lessons()))
@@ -41,3 +41,4 @@ class LessonsState(PageState):
     inputs: Changed = parameter((), _changed, _changes, belongs_to=_OF_LESSON)
     first: str = parameter("", belongs_to=_OF_LESSON)
     second: str = parameter("", belongs_to=_OF_LESSON)
+    pairs: str = parameter("", long=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import re
 from functools import partial
 from pathlib import Path
 
@@ -21,8 +22,9 @@ from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons
 from core.lessons.handout import handout, numbers_csv
 from core.lessons.lesson import Values, at
 from core.lessons.on_cards import dev, figures
+from core.lessons.sources import Pairs
 from core.reading.reader import PairError
-from core.wording import percent
+from core.wording import counted, percent
 
 PLACE_IN_MENU = 5
 
@@ -42,13 +44,15 @@ def main() -> None:
     PAGE.open({})
     page_style.apply(PAGE)
     components.load()
-    lesson = lessons()[PAGE.state.lesson]
+    lesson = _lesson()
     with st.sidebar:
         choice(PAGE, "lesson", "Lesson", {name: lesson.title for name, lesson in lessons().items()})
         below = st.container()
     problems = PAGE.problems
     if refused := st.session_state.pop(REFUSED, None):
         problems.append(refused)
+    if dropped := len(_lines()) - len(_own_pairs()):
+        problems.append(f"{counted(dropped, 'line')} left out: each needs two sentences with a tab or | between them.")
     inputs = _inputs(lesson, PAGE.state, problems)
     texts = _texts(lesson, PAGE.state)
     try:
@@ -74,6 +78,7 @@ def main() -> None:
         id=lesson.name,
         step=step,
     )
+    _pairs()
     _teach()
     with below:
         for label, name, blanks in (("with blanks", "blanks", True), ("with the key", "key", False)):
@@ -81,6 +86,41 @@ def main() -> None:
             page_style.download(f"Handout {label} (HTML)", make, f"pairlens-lesson-{lesson.name}-{name}.html")
         page_style.download(
             "Numbers (CSV)", partial(numbers_csv, lesson, evaluated), f"pairlens-lesson-{lesson.name}.csv"
+        )
+
+
+def _lines() -> list[str]:
+    """The lines of the class's own pairs that are not empty."""
+    return [line for line in PAGE.state.pairs.splitlines() if line.strip()]
+
+
+def _own_pairs() -> Pairs:
+    """The class's own pairs."""
+    split = ([part.strip() for part in re.split(r"[\t|]", line)] for line in _lines())
+    return tuple((pair[0], pair[1]) for pair in split if len(pair) == 2 and all(map(_has_word, pair)))
+
+
+def _has_word(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def _lesson() -> Lesson:
+    """The lesson of the state; the class's own pairs replace its pairs, as many as it has."""
+    lesson, own = lessons()[PAGE.state.lesson], _own_pairs()
+    return dataclasses.replace(lesson, pairs=own[: len(lesson.pairs)] or lesson.pairs)
+
+
+def _pairs() -> None:
+    """A field for the class's own pairs, where the lesson has a class of pairs."""
+    if not (pairs := lessons()[PAGE.state.lesson].pairs):
+        return
+    with st.expander("The class’s own pairs"):
+        st.text_area(
+            f"Up to {len(pairs)} pairs, one per line, a tab or | between the sentences",
+            PAGE.state.pairs,
+            height=220,
+            placeholder="\n".join(" | ".join(pair) for pair in pairs),
+            **PAGE.widget("pairs"),
         )
 
 
@@ -140,7 +180,7 @@ def _with(name: str, number: float) -> Changed:
     """The changed numbers with this one; without it, and a sentence for the next run, where the lesson cannot reckon
     with it: what is on the screen stays, and so do the other numbers."""
     changed = tuple({**dict(PAGE.state.inputs), name: number}.items())
-    lesson, state = lessons()[PAGE.state.lesson], dataclasses.replace(PAGE.state, inputs=changed)
+    lesson, state = _lesson(), dataclasses.replace(PAGE.state, inputs=changed)
     try:
         evaluate(lesson, _inputs(lesson, state, []), _texts(lesson, state))
     except LessonError:

@@ -19,7 +19,7 @@ from core.lessons.lesson import LessonError, Values, at, place_of, shown
 MOST = 3
 r"""Parts that an ``\each`` shows before the rest are counted."""
 LONGEST = 8
-"""Numbers of a vector that a formula shows before the rest are counted."""
+"""Numbers of a vector that a formula shows before the rest are counted, unless the rest are two at most."""
 LINE = 4 * "_"
 """What a blank number is replaced by."""
 NEW_ROW = r" \\ "
@@ -54,9 +54,10 @@ def mathml(latex: str, values: Values, digits: int, blank: Collection[str] = ())
                 for i, row in enumerate(value, 1)
             ]
             return rf"\begin{{matrix}} {NEW_ROW.join(rows)} \end{{matrix}}"
-        parts = [place(f"{name}.{i}", part) for i, part in enumerate(value[:LONGEST], start=1)]
-        if len(value) > LONGEST:
-            parts.append(rf"\text{{and {len(value) - LONGEST} more}}")
+        most = LONGEST if len(value) > LONGEST + 2 else len(value)
+        parts = [place(f"{name}.{i}", part) for i, part in enumerate(value[:most], start=1)]
+        if len(value) > most:
+            parts.append(rf"\text{{and {len(value) - most} more}}")
         named.append((name, ""))
         return rf"\class{{number{len(named) - 1}}}{{({', '.join(parts)})}}"
 

@@ -46,7 +46,8 @@ def _legends(lesson: Lesson, evaluated: Evaluated, matrices: bool) -> list[str]:
             if row.value in step.lit and key not in seen and isinstance(value, list) and len(value) == len(of):
                 texts = rounded(value, lesson.digits)
                 parts = [f"{word} {_in_short(text)}" for word, text in zip(of, texts, strict=True)] if rows else of
-                lines.append(f"{row.label}: {', '.join(parts)}")
+                over = f" (over {', '.join(words[row.across])})" if row.across else ""
+                lines.append(f"{row.label}{over}: {', '.join(parts)}")
                 seen.add(key)
         legends.append("; ".join(lines))
     return legends

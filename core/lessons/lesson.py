@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Union
 
-from core import json_types
+from core import data, json_types
 from core.errors import UserError
+from core.evaluation.probe import SUITES
 from core.files import read_yaml
 
 FOLDER = Path(__file__).resolve().parent
@@ -32,13 +33,16 @@ class LessonError(UserError):
 @dataclass(frozen=True)
 class PictureRow:
     """A value in a lesson's picture; neighbours with the same ``label`` stand on one line. ``of``: whose words its
-    parts belong to. ``shape``: numbers, shares, or parts one below the other. ``made_of``: names that a part is
-    computed from, with # for its place, and ## for the place of a number in it."""
+    parts belong to; ``across``: whose words stand above the numbers of ``rows``. ``shape``: numbers, shares, parts one
+    below the other, or a curve over the words, which is called ``name``. ``made_of``: names that a part is computed
+    from, with # for its place, and ## for the place of a number in it."""
 
     value: str
     label: str
     of: str = ""
-    shape: Literal["cells", "bars", "rows"] = "cells"
+    across: str = ""
+    name: str = ""
+    shape: Literal["cells", "bars", "rows", "curve"] = "cells"
     made_of: tuple[str, ...] = ()
 
 
@@ -61,9 +65,9 @@ class LessonStep:
 class Lesson:
     """``change``: on screen, what to try; ``inputs``: the editable numbers, ``texts``: the editable sentences;
     ``given``: values shown next to the picture, such as weights; ``words``: names of a value's parts; ``checkpoints``:
-    the model that computes the numbers, then its substitutes if it is missing; ``pairs``: sentences of a class of
-    pairs; ``compared``: models whose accuracy stands below; ``digits``: decimals shown; ``name``: from the file
-    name."""
+    the model that computes the numbers, then its substitutes if it is missing; ``pairs``: a class of pairs;
+    ``simple_pairs``: how many of :mod:`core.evaluation.probe`'s simple pairs are one; ``compared``: models whose
+    accuracy stands below; ``digits``: decimals shown; ``name``: from the file name."""
 
     title: str
     about: str
@@ -77,6 +81,7 @@ class Lesson:
     texts: dict[str, str] = field(default_factory=dict)
     checkpoints: tuple[str, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
+    simple_pairs: int = 0
     compared: tuple[str, ...] = ()
     digits: int = 3
     name: str = ""
@@ -117,14 +122,12 @@ def at(values: Values, name: str) -> Value:
 
 
 def shown(number: float, digits: int) -> str:
-    """A number with up to ``digits`` decimals, without trailing zeros. Smaller numbers get up to two more decimals or a
-    power of ten; so do numbers from a million up."""
+    """A number with up to ``digits`` decimals, without trailing zeros. Smaller numbers get up to two more decimals, and
+    still smaller ones are about 0; numbers from a million up have a power of ten."""
     if abs(number) >= 1e6:
         return f"{number:.2e}".replace("e+0", "e").replace("-", "−")
     texts = [f"{number:.{more}f}".rstrip("0").rstrip(".") for more in range(digits, digits + 3)]
-    text = next((text for text in texts if float(text)), "0")
-    if text == "0" and number:
-        text = f"{number:.0e}".replace("e-0", "e-")
+    text = next((text for text in texts if float(text)), "≈0" if number else "0")
     return text.replace("-", "−")
 
 
@@ -164,4 +167,13 @@ def read(path: Path) -> Lesson:
     except Exception as error:
         problems = json_types.problems(error, written, Lesson)
         raise LessonError(f"{path.name}: {', '.join(problems)}; see docs/lessons.md") from None
-    return replace(lesson, name=path.stem.partition("-")[2])
+    pairs = lesson.pairs or _simple_pairs(lesson.simple_pairs)
+    return replace(lesson, name=path.stem.partition("-")[2], pairs=pairs)
+
+
+def _simple_pairs(count: int) -> tuple[tuple[str, str], ...]:
+    """``count`` of our simple pairs, of all kinds."""
+    if not count:
+        return ()
+    rows = data.read(SUITES["simple"]).rows
+    return tuple((row.first, row.second) for row in rows[:: len(rows) // count][:count])

@@ -19,6 +19,7 @@ from core.external.pieces import Pieces
 from core.lessons.lesson import LessonError, Values
 from core.lessons.on_cards import METHODS_WITH_PEOPLE, alignment, dev, figures, people_words
 from core.lessons.on_checkpoints import checkpoint_of, read
+from core.lessons.on_pairs import who_looks_at_what
 from core.lessons.sources import Evaluated, Given, source
 from core.models.base import Intervention
 from core.models.rnn.attention import LookingBack
@@ -183,11 +184,12 @@ def agreement_with_people(given: Given) -> Evaluated:
         "pairs": float(measured["pairs"]),
         **people_words(checkpoint.card, (looked_at.role, looking.role)),
     }
-    words = {
+    several = who_looks_at_what(checkpoint, given.pairs)
+    words = several.words | {
         "x": rows,
         "y": columns,
         "models": ["same words", *names],
         "methods": [*METHODS_WITH_PEOPLE.values()],
         "sides": [looked_at.role, looking.role],
     }
-    return Evaluated(values, words, checkpoint.name)
+    return Evaluated(values | several.values, words, checkpoint.name)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
-from core.card import Card
+from core.card import Card, CardByK
 from core.checkpoint import available, read_card
 from core.effects.question import METHODS
 from core.evaluation.people_table import ALL, CHANCE, NEW
@@ -53,3 +54,36 @@ def people_words(card: Card, roles: Sequence[str]) -> Values:
         for name, at_1 in zip(("people_y", "people_x"), sides, strict=True)
     }
     return values | {"people_pairs": float(first["judged_right"])}
+
+
+BY_K = {"sick": ("te-phrases", "SICK trial"), "wikiqa": ("as-phrases", "WikiQA dev")}
+"""Models of phrases that were scored by k (`python -m trainers.paper by-k`), each on a set it was not trained on: names
+without their pooling."""
+
+
+def by_k() -> Values:
+    """The scores by k of models that were trained with k-min and with k-max, each under its own pooling; of those
+    trained with k-min also under k-max. Raises LessonError where one was not scored."""
+    values: Values = {}
+    for short, (model, data) in BY_K.items():
+        least, most = (_scores(f"{model}-{pooling}", data) for pooling in ("kmin", "kmax"))
+        values |= {
+            f"{short}_kmin": least["kmin"],
+            f"{short}_kmax": most["kmax"],
+            f"{short}_swapped": least["kmax"],
+            f"{short}_items": float(least["items"]),
+        }
+        for name in ("kmin", "kmax"):
+            scores = cast(list[float], values[f"{short}_{name}"])
+            values[f"{short}_{name}_best"] = scores.index(max(scores)) + 1.0
+    return values
+
+
+def _scores(name: str, data: str) -> CardByK:
+    folder = available().get(name)
+    scores = read_card(folder).get("by_k", {}).get(data) if folder else None
+    if not scores:
+        raise LessonError(
+            f"{name} has no scores by k on {data}: run `python -m trainers.paper by-k {name} FILE --card '{data}'`"
+        )
+    return scores

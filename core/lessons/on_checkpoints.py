@@ -13,11 +13,14 @@ from core.explain import check_words, explain
 from core.layers.convolution import GatedConvolution, windows
 from core.layers.projection import read_words
 from core.lessons.lesson import Values
+from core.lessons.on_cards import by_k
+from core.lessons.on_pairs import kept_phrases, nearest_filters
 from core.lessons.sources import Evaluated, Given, source
 from core.lessons.two_dimensions import shares
 from core.models.acnn.pair import AdaQA
 from core.models.attconv import AttConv, AttConvAdvanced
 from core.models.base import Output
+from core.models.phrases.model import KS
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -171,14 +174,16 @@ def phrases(given: Given) -> Evaluated:
         "by_least": list(least.probabilities),
         "by_most": list(most.probabilities),
     }
+    several = kept_phrases(checkpoint, given.pairs)
     words = {
         "phrases": hypothesis,
         "premise": premise,
+        "ks": [str(k) for k in KS],
         "least": [hypothesis[j] for j in least.kept[1]],
         "most": [hypothesis[j] for j in most.kept[1]],
         **{name: pair.words[name] for name in ("classes", "sides")},
     }
-    return Evaluated(values, words, checkpoint.name)
+    return Evaluated(values | by_k() | several.values, words | several.words, checkpoint.name)
 
 
 @source("generated filters")
@@ -195,6 +200,8 @@ def generated_filters(given: Given) -> Evaluated:
     window = windows_[i].view(height, -1)
     parts = (window * filters[k]).sum(1)
     columns = model.linear_map(k)[:, 0]
+    own = maker.filters[0, k]
+    other = read_text.filters[0, k]
     before = read_text.preactivations[0, :, k]
     # Most of a code's numbers are 0: the largest come first.
     order = maker.code[0].argsort(descending=True)
@@ -214,6 +221,11 @@ def generated_filters(given: Given) -> Evaluated:
         "over_windows": torch.relu(before).tolist(),
         "largest": read_text.pooled[0, k].item(),
         "pooled": read_text.pooled[0].tolist(),
+        "other": other.tolist(),
+        "difference": (own - other).tolist(),
+        "length": own.norm().item(),
+        "apart": (own - other).norm().item(),
+        **nearest_filters(pair.checkpoint, given.pairs, k).values,
     }
     names = pair.words["x"] + (height - len(pair.words["x"])) * ["(nothing)"]
     words = {"of_window": names[i : i + height], "windows": names[: len(windows_)], "sides": pair.words["sides"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from statistics import fmean
@@ -9,12 +10,14 @@ from statistics import fmean
 import torch
 from torch import Tensor
 
+from core.data import read
 from core.effects import gradients
 from core.effects.adversary import adversary
 from core.effects.faithfulness import logits_under, moved, own_maps, permutations, uniform
 from core.effects.links import Taken, link_effects, without
 from core.effects.question import Question, attention_received
 from core.effects.words import DROPPED, MIX, SAMPLING, places
+from core.evaluation.probe import SUITES
 from core.evidence.effects import WordEffect
 from core.evidence.record import matrix
 from core.lessons.lesson import LessonError, Values
@@ -135,16 +138,38 @@ def _total_variation(one: Sequence[float], other: Sequence[float]) -> float:
 
 @source("ways to ask why")
 def ways(given: Given) -> Evaluated:
-    """Inputs ``word``: number of the second sentence's word to follow, from 1; ``votes``: how many of a class chose
-    each of its words (none for words beyond)."""
+    """Inputs ``word``: number of the second sentence's word to follow, from 1; ``votes``: how many of the class chose
+    each of its words (none for words beyond); ``class_votes``: how many chose each class. The ``label`` of a pair of
+    our suites has a 1 at its class."""
     asked = _asked(given)
     known = _known(_ways, asked)
     words = len(known.words["x"])
     i = given.number("word", words)
     votes = [max(0.0, float(number)) for number in [*given.inputs["votes"], *[0] * words][:words]]
+    of_class = [max(0.0, float(number)) for number in given.inputs["class_votes"]]
     decides = int(known.values["decides"])  # type: ignore[arg-type]
-    poll: Values = {"word": float(i + 1), "votes": votes, "votes_all": sum(votes), "votes_for": votes[decides - 1]}
+    label = _labels().get((_plain(asked.first), _plain(asked.second)))
+    poll: Values = {
+        "word": float(i + 1),
+        "votes": votes,
+        "votes_all": sum(votes),
+        "votes_for": votes[decides - 1],
+        "class_votes": of_class,
+        "class_shares": [number / (sum(of_class) or 1) for number in of_class],
+        "label": [float(name == label) for name in known.words["classes"]],
+    }
     return Evaluated(known.values | poll, known.words, known.checkpoint)
+
+
+@functools.cache
+def _labels() -> dict[tuple[str, str], str]:
+    """The labels of our suites' pairs, which were written by hand."""
+    rows = [row for suite in SUITES.values() for row in read(suite).rows]
+    return {(_plain(row.first), _plain(row.second)): row.label or "" for row in rows}
+
+
+def _plain(text: str) -> str:
+    return text.casefold().strip(" .")
 
 
 def _ways(asked: Question) -> Evaluated:

@@ -10,6 +10,8 @@ from core.checkpoint import load_named
 from core.json_types import JsonMapping
 from core.lessons.lesson import Lesson, LessonError, Value, Values
 
+Pairs = tuple[tuple[str, str], ...]
+
 
 @dataclass(frozen=True)
 class Evaluated:
@@ -34,7 +36,7 @@ class Given:
     inputs: JsonMapping
     texts: Mapping[str, str]
     checkpoints: tuple[str, ...]
-    pairs: tuple[tuple[str, str], ...] = ()
+    pairs: Pairs = ()
     compared: tuple[str, ...] = ()
 
     def number(self, name: str, most: int) -> int:

@@ -61,6 +61,19 @@ def test_an_unusable_link_parameter_gets_a_sentence(link, sentence):
     assert sentence in " ".join(data["notices"])
 
 
+def test_a_class_pastes_its_own_pairs_and_they_stay_from_lesson_to_lesson():
+    app = open_view("lessons", lesson="people", step="8")
+    app.text_area[0].set_value("A dog runs\tA cat runs\n\nNo second sentence\nA man sings | A man sings").run()
+    data = drawn(app)
+    assert "summed over 2 pairs" in data["steps"][7]["says"] and "dog" not in data["texts"].values()
+    assert data["notices"] == ["1 line left out: each needs two sentences with a tab or | between them."]
+    assert "cat → dog" in data["words"]["top_unlike"]
+    app.radio[0].set_value("phrases").run()
+    assert drawn(app)["values"]["top_least"]["number"] and "Of 2 pairs’" in drawn(app)["steps"][9]["says"]
+    app.text_area[0].set_value("").run()
+    assert "Of 20 pairs’" in drawn(app)["steps"][9]["says"]
+
+
 def test_a_sentence_without_a_word_gets_a_sentence_and_a_way_back():
     app = open_view("lessons", lesson="light", first="...")
     assert not app.exception

@@ -78,6 +78,7 @@ VALUES = {
     "of": st.integers(1, 4),
     "way": st.just("taken-away"),
     "lesson": st.sampled_from([*lessons()]),
+    "pairs": TYPED,
     "inputs": st.just((("h.2.1", 0.5), ("tau", -2.0))),
     "first": TYPED,
     "second": TYPED,

@@ -12,11 +12,11 @@ from core.checkpoint import available, load, load_named, read_card
 from core.effects import Question
 from core.effects.links import Taken
 from core.effects.words import MIX
-from core.evidence import AttentionMap
+from core.evidence import AttentionMap, PhraseSelection
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.faithfulness import LARGEST_CHANGE
 from core.explain import explain
-from core.lessons import LessonError, at, evaluate, lessons, mathml, on_checkpoints
+from core.lessons import LessonError, at, evaluate, lessons, mathml, on_cards, on_checkpoints
 from core.lessons.handout import handout, numbers_csv
 from core.lessons.lesson import place_of, read, rounded, shown
 from core.lessons.sources import SOURCES, Given
@@ -58,6 +58,10 @@ def test_the_number_that_is_to_be_guessed_is_one_that_the_step_shows(name):
             shown_ = "".join(mathml(line, values, lesson.digits) for line in step.numbers)
             assert f'data-of="{place_of(values, step.guess)}"' in shown_, step.title
             said_before = "".join(earlier.says + earlier.note for earlier in lesson.steps[:place]) + step.says
+            after = lesson.steps[place + 1 : place + 2]
+            said_before += "".join(
+                line for later in after for line in later.numbers if not set(later.lit) & set(step.lit)
+            )
             assert rf"\val{{{step.guess}}}" not in said_before, f"{step.title}: the answer is given away"
 
 
@@ -304,6 +308,89 @@ def test_the_class_of_pairs_is_measured_as_each_pair_is():
     assert values["class_found"] <= len(lesson.pairs) == values["class"]
 
 
+OWN = (("A man plays a guitar", "A man sings."), ("A dog runs", "The dog runs fast"), ("Two girls sing", "Girls sing"))
+"""A class's own pairs."""
+
+
+@torch.inference_mode()
+def test_the_phrases_of_a_class_are_those_that_each_pair_keeps():
+    lesson = replace(LESSONS["phrases"], pairs=OWN)
+    evaluated, checkpoint = evaluate(lesson, {}, {}), load_named("te-phrases-kmin")
+    values, words = evaluated.values, evaluated.words
+    assert (values["class"], values["all_kept"]) == (3, 13), "k = 5, and all three of the shortest"
+    for name, pooling in (("least", "kmin"), ("most", "kmax")):
+        lengths, phrases = [], []
+        for pair in OWN:
+            explanation = explain(checkpoint, *pair)
+            record, hypothesis = explanation.find(PhraseSelection), explanation.sentence("hypothesis")
+            for index in record.choice(pooling, 5).kept[1]:
+                start, end = record.sides[1].phrases[index].span
+                lengths.append(end - start)
+                phrases.append(" ".join(token.text.lower() for token in hypothesis.tokens[start:end]))
+        assert values[f"length_{name}"] == [lengths.count(words) for words in range(1, 8)]
+        assert values[f"mean_{name}"] == pytest.approx(sum(lengths) / 13)
+        counts = {phrase: phrases.count(phrase) for phrase in phrases}
+        assert values[f"top_{name}"] == [counts[phrase] for phrase in words[f"top_{name}"]]
+        assert values[f"top_{name}"] == sorted(counts.values(), reverse=True)[:6]
+
+
+def test_the_weights_of_a_class_are_summed_by_words():
+    evaluated = evaluate(replace(LESSONS["people"], pairs=OWN), {}, {})
+    values, words, checkpoint = evaluated.values, evaluated.words, load_named("nli-attconv-light")
+    sums = {}
+    for pair in OWN:
+        explanation = explain(checkpoint, *pair)
+        weights = explanation.find(AttentionMap).weights
+        for i, word in enumerate(explanation.sentence("hypothesis").tokens):
+            for j, other in enumerate(explanation.sentence("premise").tokens):
+                if word.text != ".":
+                    link = word.text.lower(), other.text.lower()
+                    sums[link] = sums.get(link, 0) + weights[i][j]
+    named = {" → ".join(link): weight for link, weight in sums.items()}
+    assert values["top"] == pytest.approx(sorted(named.values(), reverse=True)[:6], abs=1e-5)
+    assert values["top"] == pytest.approx([named[link] for link in words["top"]], abs=1e-5)
+    unlike = {link: weight for link, weight in named.items() if len({*link.split(" → ")}) == 2}
+    assert values["top_unlike"] == pytest.approx(sorted(unlike.values(), reverse=True)[:6], abs=1e-5)
+    assert values["unlike_percent"] == round(100 * sum(unlike.values()) / sum(named.values()))
+    for word, row in zip(words["looking"], values["gives"], strict=True):
+        assert row == pytest.approx([sums.get((word, other), 0) for other in words["looked_at"]], abs=1e-5)
+
+
+@torch.inference_mode()
+def test_two_texts_filters_differ_number_by_number_and_the_nearest_is_found():
+    evaluated = evaluate(replace(LESSONS["filters"], pairs=OWN), {"filter": 4.0}, {})
+    values, model = evaluated.values, load_named("para-adaqa")
+    filters = {}
+    for pair in (tuple(LESSONS["filters"].texts.values()), *OWN):
+        trace = model.model(model.reader.batch(model.read(*pair))).trace
+        filters |= {text: side.filters[0, 3].tolist() for text, side in zip(pair, (trace.q, trace.a), strict=True)}
+    first, second, *others = filters.values()
+
+    def apart(one, other):
+        return math.sqrt(sum((a - b) ** 2 for rows in zip(one, other, strict=True) for a, b in zip(*rows, strict=True)))
+
+    assert values["difference"] == [
+        pytest.approx([a - b for a, b in zip(*rows, strict=True)], abs=1e-6) for rows in zip(first, second, strict=True)
+    ]
+    assert values["apart"] == pytest.approx(apart(first, second), rel=1e-5)
+    zero = [[0.0] * len(first[0])] * len(first)
+    length = sum(apart(one, zero) for one in others) / len(others)
+    nearest = sorted((min(apart(one, other) for other in others if other is not one) for one in others), reverse=True)
+    assert values["nearest"] == pytest.approx(nearest, rel=1e-4)
+    assert values["mean_length"] == pytest.approx(length, rel=1e-5)
+    assert values["farthest_percent"] == round(100 * nearest[0] / length)
+    assert values["closest_percent"] == round(100 * nearest[-1] / length)
+
+
+def test_scores_by_k_are_the_cards_and_a_card_without_them_gets_one_sentence(monkeypatch):
+    values, card = own("phrases"), read_card(available()["as-phrases-kmin"])["by_k"]["WikiQA dev"]
+    assert (values["wikiqa_kmin"], values["wikiqa_swapped"]) == (card["kmin"], card["kmax"])
+    assert values["wikiqa_kmin_best"] == card["kmin"].index(max(card["kmin"])) + 1
+    monkeypatch.setattr(on_cards, "read_card", lambda folder: {})
+    with pytest.raises(LessonError, match="te-phrases-kmin has no scores by k on SICK trial: run `python -m trainers"):
+        own("phrases")
+
+
 def test_the_ways_to_ask_why_are_those_of_the_command():
     lesson = LESSONS["ways"]
     evaluated = evaluate(lesson, {"word": 1.0}, {"second": "A woman plays"})
@@ -322,8 +409,10 @@ def test_the_ways_to_ask_why_are_those_of_the_command():
             assert (values["sum"], values["whole"]) == pytest.approx(effects.completeness)
     parts = zip(values["share"], (values[name][0] for name in MIX), strict=True)
     assert sum(share * effect for share, effect in parts) == pytest.approx(values["taken"][0], abs=1e-6)
-    own = evaluate(lesson, {"votes": [7.0, -2.0, 5.0]}, {}).values
-    assert own["votes"] == [7, 0, 5, 0, 0, 0, 0] and (own["votes_for"], own["votes_all"]) == (7, 12)
+    own = evaluate(lesson, {"votes": [7.0, -2.0, 5.0], "class_votes": [3.0, 0.0, 9.0]}, {}).values
+    assert own["votes"] == [7, 0, 5, 0] and (own["votes_for"], own["votes_all"]) == (7, 12)
+    assert own["class_shares"] == [0.25, 0, 0.75] and own["label"] == [0, 0, 1], "a pair of the simple suite"
+    assert values["label"] == values["class_shares"] == [0, 0, 0]
     assert own["decides"] == 1, "Two decides, and its word is the first"
     assert own["agree"] == sum(place == 1 for place in own["named"][1:]) < len(own["named"]) - 1, "not all ways say so"
 
@@ -394,22 +483,22 @@ def test_a_formula_that_cannot_be_drawn_gets_one_sentence(latex, problem):
 
 
 def test_the_examples_numbers_are_in_the_formula():
-    values = {"a": [0.25, -1.5], "k": 2.0, "W": [[1.0, 0.0]], "long": [0.0] * 10}
+    values = {"a": [0.25, -1.5], "k": 2.0, "W": [[1.0, 0.0]], "long": [0.0] * 11}
     assert text(mathml(r"\val{a.1} + \val{a.k} = \val{a}", values, 3)) == "0.25+(−1.5)=(0.25,−1.5)"
     assert 'data-of="a.2"' in mathml(r"\val{a.k}", values, 3)
-    assert text(mathml(r"\each{+}{long}{\val{long.#}}", values, 3)) == "0+0+⋯\u00a0(8\u00a0more)"
-    assert text(mathml(r"\val{long}", values, 3)).endswith("and\u00a02\u00a0more)")
+    assert text(mathml(r"\each{+}{long}{\val{long.#}}", values, 3)) == "0+0+⋯\u00a0(9\u00a0more)"
+    assert text(mathml(r"\val{long}", values, 3)).endswith("and\u00a03\u00a0more)")
     assert "<mtable" in mathml(r"\val{W}", values, 3)
 
 
 def test_numbers_are_short_and_a_tiny_one_is_not_nought():
-    assert [shown(n, 3) for n in (0.25, 1.0, -0.5, 0.0, 0.0004, 0.0000004)] == [
+    assert [shown(n, 3) for n in (0.25, 1.0, -0.5, 0.0, 0.0004, -0.0000004)] == [
         "0.25",
         "1",
         "−0.5",
         "0",
         "0.0004",
-        "4e−7",
+        "≈0",
     ]
     assert rounded([[0.12345]], 2) == [["0.12"]]
 
@@ -440,7 +529,10 @@ def test_blanks_are_the_numbers_to_guess_and_the_key_has_them(name):
 def test_a_handout_names_the_parts_of_its_vectors_once():
     people = handout(LESSONS["people"], evaluate(LESSONS["people"], {}, {}), {}, blanks=True)
     assert people.count("same words, local, word-by-word") == 1 and people.count("taken away, dropped") == 1
-    assert "weights α: A (0.5, " in people and "people’s links: A, woman, plays, a, guitar" in people
+    assert (
+        "weights α (over A, man, plays, a, guitar): A (0.5, " in people
+        and "people’s links: A, woman, plays, a, guitar" in people
+    )
     assert "states: every, dog, danced" in handout(
         LESSONS["global-attention"], evaluate(LESSONS["global-attention"], {}, {}), {}
     )
