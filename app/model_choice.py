@@ -106,14 +106,14 @@ def _title(card: Card) -> str:
     return f"{card['title']} (small, for the lessons)" if for_lessons(card) else str(card["title"])
 
 
-def second_opinion(name: str, card: Card) -> Listed | None:
+def second_opinion(name: str, card: Card, cards: Mapping[str, Card]) -> str | None:
     """The model that also judges the pairs of this model of three classes: the one that PAIRLENS_SECOND names ("off":
-    none), else :data:`SECOND_OPINION`; None where it is not installed or is this model."""
+    none), else :data:`SECOND_OPINION`; None where it is not among the ``cards`` or is this model."""
     other = os.environ.get("PAIRLENS_SECOND") or SECOND_OPINION
-    if len(card["labels"]) != 3:
+    if len(card["labels"]) != 3 or other == name or other not in cards:
         return None
-    models = offered(lambda theirs: theirs["task"] == card["task"] and {*theirs["labels"]} == {*card["labels"]})
-    return models.get(other) if other != name else None
+    theirs = cards[other]
+    return other if theirs["task"] == card["task"] and {*theirs["labels"]} == {*card["labels"]} else None
 
 
 def is_external(card: Card) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from math import inf
 
 from core.card import Card
@@ -21,26 +22,34 @@ def unread(card: Card) -> str:
     return str(roles["first"] if roles["judged"] == roles["second"] else roles["second"])
 
 
-def judging_alone(card: Card) -> str | None:
-    """The first available model that judges what the model of this ``card`` judges (same task, labels and texts), but
-    reads the judged text alone, or one of them where both are judged; None without one, and for such a model itself."""
+def _readable_cards() -> dict[str, Card]:
+    """The cards of all available models that can be read."""
+    cards = dict[str, Card]()
+    for name, folder in available().items():
+        with contextlib.suppress(CheckpointError):
+            cards[name] = read_card(folder)
+    return cards
+
+
+def judging_alone(card: Card, cards: Mapping[str, Card] | None = None) -> str | None:
+    """The first model that judges what the model of this ``card`` judges (same task, labels and texts), but reads the
+    judged text alone, or one of them where both are judged; None without one, and for such a model itself. ``cards``:
+    of the models to choose from, by default all that are available."""
     if unread(card):
         return None
     roles = card["roles"], {**card["roles"], "judged": card["roles"]["second"]}
     found = dict[str, float]()
-    for name, folder in available().items():
-        with contextlib.suppress(CheckpointError):
-            other = read_card(folder)
-            same = all(other[key] == card[key] for key in ("task", "labels"))  # type: ignore[literal-required]
-            if same and other["roles"] in roles and unread(other):
-                found[name] = other.get("listed", inf)
+    for name, other in (_readable_cards() if cards is None else cards).items():
+        same = all(other[key] == card[key] for key in ("task", "labels"))  # type: ignore[literal-required]
+        if same and other["roles"] in roles and unread(other):
+            found[name] = other.get("listed", inf)
     return min(found, key=lambda name: (found[name], name), default=None)
 
 
-def explained_alone(card: Card, first: str, second: str) -> Explanation | None:
+def explained_alone(card: Card, first: str, second: str, cards: Mapping[str, Card] | None = None) -> Explanation | None:
     """What the model of :func:`judging_alone` says of a pair, without evidence, kept for all threads; None without
-    such a model, and where it cannot read the pair."""
-    name = judging_alone(card)
+    such a model, and where it cannot read the pair. ``cards`` as in :func:`judging_alone`."""
+    name = judging_alone(card, cards)
     if name is not None:
         with contextlib.suppress(CheckpointError, PairError):
             other, pair = load_named(name), (first, second)

@@ -28,11 +28,12 @@ from core.effects.question import Question
 from core.effects.reason import quick_reason, reason_for
 from core.effects.words import SAMPLING, TAKEN_AWAY
 from core.errors import UserError
-from core.evidence import BOTH, AttentionMap, Explanation, Sentence
+from core.evidence import BOTH, AttentionMap, Explanation, FilterProvenance, Sentence
 from core.evidence.codec import to_dict
 from core.evidence.edges import link_edges
 from core.evidence.effects import Effects, LinkEffects
 from core.evidence.faithfulness import Faithfulness
+from core.evidence.filter_provenance import FilterProducts
 from core.evidence.reason import Reason
 from core.evidence.similarity_shares import SimilarityShares
 from core.explain import explained, with_nearest
@@ -237,6 +238,14 @@ def preview(asked: PairRequest, progress: Progress) -> Explanation:
     """The verdict after the edits with its attention alone: quick enough to follow a slider."""
     checkpoint, first, second = asked.pair
     return explain_under(checkpoint, first, second, acting(asked.parsed_edits), records=(AttentionMap,))
+
+
+@answers("filters", PairRequest, kept=False)
+def filters(asked: PairRequest, progress: Progress) -> Explanation:
+    """The verdict after the edits with the winning n-gram of each filter alone: they take as long as all the rest."""
+    checkpoint, first, second = asked.pair
+    records = (FilterProvenance, FilterProducts)
+    return explain_under(checkpoint, first, second, acting(asked.parsed_edits), records=records)
 
 
 def _sides(explanation: Explanation) -> tuple[Sentence, ...]:

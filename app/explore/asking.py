@@ -106,20 +106,20 @@ def why(read: Read) -> Why:
         },
         negatable={side.role: negatable([token.text for token in side.tokens]) for side in sides},
         like=has_index(checkpoint),
-        second=_second(checkpoint),
+        second=_second(read),
         shows=_shows(read.shown),
         lead=_lead(read.shown),
         what_if=what_if.panel(page, checkpoint, read.steps),
     )
 
 
-def _second(checkpoint: Checkpoint) -> Second | None:
-    found = second_opinion(checkpoint.name, checkpoint.card)
-    if found is None or found.card is None:
+def _second(read: Read) -> Second | None:
+    model = second_opinion(read.checkpoint.name, read.checkpoint.card, read.cards)
+    if model is None:
         return None
-    first = first_result(found.card)
-    measured = f"{first.data} {first.text}" if first else ""
-    return Second(found.folder.name, str(found.card["title"]), measured)
+    card = read.cards[model]
+    first = first_result(card)
+    return Second(model, str(card["title"]), f"{first.data} {first.text}" if first else "")
 
 
 def _shows(explanation: Explanation) -> Mapping[str, str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.explore import heads, what_if
 from app.page_state.explore import ExploreState
 from core.alone import explained_alone
+from core.card import Card
 from core.checkpoint import Checkpoint, load_named
 from core.effects.attention_edits import OF_ANY_WORDS
 from core.evidence import Explanation
@@ -18,7 +19,8 @@ from core.explain import explained
 class Read:
     """The pair of a ``page`` as its model reads it. ``shown``: the explanation that is drawn, under its edits of
     attention; ``trained``: the model's own; ``alone``: the verdict of a model that reads the judged
-    sentence alone, without evidence; ``steps``: the pair as typed and after each edit by hand."""
+    sentence alone, without evidence; ``steps``: the pair as typed and after each edit by hand; ``cards``: of all
+    models."""
 
     page: ExploreState
     checkpoint: Checkpoint
@@ -26,6 +28,7 @@ class Read:
     trained: Explanation
     alone: Explanation | None
     steps: Sequence[what_if.EditedPair]
+    cards: Mapping[str, Card]
 
     @property
     def unlike(self) -> str:
@@ -38,11 +41,11 @@ class Read:
         return " and ".join([*changes, *by_hand])
 
 
-def read(page: ExploreState) -> Read:
-    """Read the pair. Raises CheckpointError and PairError."""
+def read(page: ExploreState, cards: Mapping[str, Card]) -> Read:
+    """Read the pair. ``cards``: of all models, by name. Raises CheckpointError and PairError."""
     checkpoint = load_named(page.model or "")
     head = heads.shown(page, checkpoint)
     trained = explained(checkpoint, *page.pair.now, head=head)
     steps = what_if.tried(page, checkpoint, head)
-    alone = explained_alone(checkpoint.card, *page.pair.now)
-    return Read(page, checkpoint, steps[len(page.made)].explanation, trained, alone, steps)
+    alone = explained_alone(checkpoint.card, *page.pair.now, cards)
+    return Read(page, checkpoint, steps[len(page.made)].explanation, trained, alone, steps, cards)

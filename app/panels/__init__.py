@@ -9,9 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from app.panels.verdict import Verdict
-from core.evidence import AttentionMap, AttentiveContext, Explanation, GeneratedFilters, PhraseSelection, Record
+from core.evidence import (
+    AttentionMap,
+    AttentiveContext,
+    Explanation,
+    FilterProvenance,
+    GeneratedFilters,
+    PhraseSelection,
+    Record,
+)
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.attention_map import WORD_COLUMNS
+from core.evidence.filter_provenance import FilterProducts
 from core.external.heads import STACKS, title_of
 
 ELSEWHERE: Mapping[type[Record], tuple[str, str]] = {
@@ -53,13 +62,17 @@ class Drawing:
 
 
 def drawable(explanation: Explanation) -> Explanation:
-    """Without the records that only other pages draw: generated filters and the matches of phrases are large."""
+    """Without what is large and can wait: the filters' winners, which their panel asks for, and the records that only
+    other pages draw (generated filters, and the matches of phrases)."""
 
     def drawn(record: Record) -> bool:
         phrases = isinstance(record, AttentionMap) and record.units == "phrases"
-        return not phrases and not isinstance(record, GeneratedFilters)
+        return not phrases and not isinstance(record, GeneratedFilters | FilterProducts)
 
-    return replace(explanation, evidence=tuple(filter(drawn, explanation.evidence)))
+    def light(record: Record) -> Record:
+        return replace(record, filters=()) if isinstance(record, FilterProvenance) else record
+
+    return replace(explanation, evidence=tuple(map(light, filter(drawn, explanation.evidence))))
 
 
 def word_maps(explanation: Explanation) -> Sequence[AttentionMap]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -17,6 +18,7 @@ from app.page_state.codec import fits_a_link
 from app.page_state.explore import ExploreState, Selection
 from app.page_state.session import PageSession
 from app.pair_form import PairForm
+from core.card import Card
 from core.checkpoint import CheckpointError
 from core.effects.edits import EditError
 from core.json_types import JsonMapping
@@ -33,19 +35,24 @@ FORM = PairForm(PAGE)
 
 def main() -> None:
     """Draw the page."""
-    models = offered(explains_texts, unreadable=True)  # of the others Filter map and Compare show more
+    listed = offered(lambda card: True, unreadable=True)
+    cards = {name: model.card for name, model in listed.items() if model.card is not None}
+    # Filter map and Compare show more of the others.
+    models = {name: model for name, model in listed.items() if model.card is None or explains_texts(model.card)}
     PAGE.open(kinds(models))
     page_style.apply(PAGE)
     components.load()
-    _page(models)
+    _page(models, cards)
 
 
 @st.fragment
-def _page(models: Mapping[str, Listed]) -> None:
+def _page(models: Mapping[str, Listed], cards: Mapping[str, Card]) -> None:
     """The form, the answer and its drawing: typing or selecting reruns only this fragment."""
     PAGE.settle()
     FORM.sentences(models)
-    read = FORM.answer(reading.read, "No model is installed: train one with `python -m trainers train`")
+    read = FORM.answer(
+        partial(reading.read, cards=cards), "No model is installed: train one with `python -m trainers train`"
+    )
     if read is not None:
         _draw(read)
     PAGE.write_link()

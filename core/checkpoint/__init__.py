@@ -45,13 +45,15 @@ def _children(parent: Path) -> list[Path]:
 
 
 def _holds_card(folder: Path) -> bool:
+    if has(folder, "card.json"):  # first: pages list all folders with each of their runs
+        return True
     try:
         next(folder.iterdir(), None)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
         return True
-    return has(folder, "card.json") or is_external(folder)
+    return is_external(folder)
 
 
 def open_checkpoint(name: str, class_names: Sequence[str] = ()) -> Checkpoint:

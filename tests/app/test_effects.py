@@ -84,7 +84,7 @@ def test_files_contain_the_pages_numbers(checkpoints):
     labels = {button.label for button in app.get("download_button")}
     expected = {"All numbers (JSON)", "Effects of words (CSV)", "Effects of links (CSV)", "Faithfulness (CSV)"}
     assert expected <= labels
-    read = reading.read(ExploreState("test-light", (Pair(*PAIR.values()),), links="kept", believed=True))
+    read = reading.read(ExploreState("test-light", (Pair(*PAIR.values()),), links="kept", believed=True), {})
     whole = Explanation.from_dict(json.loads(downloads._everything(read)))
     effects, measured = whole.find(Effects), whole.find(Faithfulness)
     known = Question(load(checkpoints / "test-light"), *PAIR.values()).words()

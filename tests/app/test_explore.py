@@ -15,6 +15,12 @@ def explore(file="explore", **parameters):
     return open_view(file, **({"model": "test-light"} | parameters))
 
 
+def won_filters(data):
+    """The answer with what won the filters, as their panel asks for it."""
+    shown = data["why"]["shown"]
+    return answered("filters", **{name: shown[name] for name in ("model", "first", "second", "edits")})
+
+
 def test_the_app_opens_on_explore_with_a_pair_and_its_gold_label(drawn):
     app = explore("streamlit_app.py")
     assert not app.exception
@@ -25,13 +31,15 @@ def test_the_app_opens_on_explore_with_a_pair_and_its_gold_label(drawn):
     assert query(app) == {"model": "test-light", "example": "playing-outdoors"}
 
 
-def test_the_drawing_holds_verdict_attention_filters_and_their_sums(drawn):
+def test_the_drawing_holds_verdict_and_attention_and_the_filters_that_add_up_to_it_are_asked_for(drawn):
     data = drawn(explore(first="A dog.", second="An animal"))
     assert [c["label"] for c in data["verdict"]["classes"]] == ["entailment", "neutral", "contradiction"]
     assert sum(c["p"] for c in data["verdict"]["classes"]) == pytest.approx(1)
     assert data["axes"] == ["hypothesis", "premise"]
     assert [sum(row) for row in data["by_kind"]["attention_map"]["weights"]] == pytest.approx([1, 1], abs=1e-4)
-    won = data["by_kind"]["filter_provenance"]
+    assert data["by_kind"]["filter_provenance"]["filters"] == [], "they are large, and the verdict would wait for them"
+    answer = won_filters(data)
+    (won,) = answer["evidence"]
     for c, logit in enumerate(data["explanation"]["logits"]):
         total = sum(f["logit_shares"][c] for f in won["filters"]) + won["logit_bias"][c]
         assert total == pytest.approx(logit, abs=1e-4)
@@ -113,7 +121,9 @@ def test_filters_made_from_a_text_lead_to_the_map_and_stay_with_the_server(adapt
     app = explore(model=name, first="is a dog outside", second="the dog is playing with a toy")
     assert not app.exception
     data = drawn(app)
-    assert list(data["by_kind"]) == ["filter_provenance", "filter_products"], "a bank of filters is large"
+    assert list(data["by_kind"]) == ["filter_provenance"], "a bank of filters is large"
+    kinds = {record["kind"] for record in won_filters(data)["evidence"]}
+    assert kinds == {"filter_provenance", "filter_products"}
     links = app.get("page_link")
     assert [link.proto.page for link in links] == ([] if adaptivity == "none" else ["filter-map"])
 
@@ -123,7 +133,8 @@ def test_attention_over_windows_has_the_rows_of_the_page(drawn):
     assert not app.exception
     data = drawn(app)
     assert data["axes"] == ["answer", "question"] and data["by_kind"]["attention_map"]["units"] == "windows"
-    assert not any(one["logit_shares"] for one in data["by_kind"]["filter_provenance"]["filters"])
+    won = next(r for r in won_filters(data)["evidence"] if r["kind"] == "filter_provenance")
+    assert won["filters"] and not any(one["logit_shares"] for one in won["filters"])
 
 
 def test_models_of_single_texts_belong_to_another_page(drawn):
@@ -256,7 +267,7 @@ def test_each_evidence_sentence_has_its_block_of_the_matrix_and_its_share_of_the
     for row in apart["weights"]:
         assert (sum(row[:5]), sum(row[5:])) == pytest.approx((1, 1), abs=1e-4)
     assert [sum(row) for row in together["weights"]] == pytest.approx([1, 1, 1], abs=1e-4)
-    won, none = (data["by_kind"]["filter_provenance"]["filters"] for data in (each, whole))
+    won, none = (won_filters(data)["evidence"][0]["filters"] for data in (each, whole))
     assert len(won) == 12 and {one["beside"] for one in won} <= {0, 1}
     assert {one["beside"] for one in none} == {None}
 

@@ -4,6 +4,7 @@ import { exactPercent, heading, html, moreButton, percent, plural, refill, the }
 import { sentences } from "../../components/evidence.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
+import { askFilters } from "../filter_provenance/filters.js";
 
 const NOT_IN_THE_TABLE =
   "which is not in the word table (its vector is made of its letters): no word is near it in meaning.";
@@ -182,16 +183,19 @@ class ContextPanel {
 
   // The filters that a word has won, and the one of them that says most about the verdict's classes.
   won(role, index) {
-    const { sides = [] } = this.view.dataOf("filter_provenance") ?? {};
-    const filters = sides.find((side) => side.role === role)?.filters;
-    if (!filters) return null;
+    const { why, explanation } = this.view.data;
+    const same = ({ kind, rows }) => kind === "filter_provenance" && rows === role;
+    if (!why || !explanation.evidence.some(same)) return null;
+    const { value, problem } = askFilters(this.view);
+    if (!value) return html("p.nearest.soft", problem || html("span.wait", "looking up its filters …"));
+    const { filters } = value.evidence.find(same);
     const won = filters.filter(({ position }) => position === index);
     const text = `This word is at the centre of the winning n-gram in ${won.length} of ${plural(filters.length, "filter", "filters")}`;
-    return html("p.nearest.soft", text, won.length > 0 && won[0].shares.length > 0 && this.strongest(won), ".");
+    return html("p.nearest.soft", text, won.length > 0 && won[0].logit_shares.length > 0 && this.strongest(won), ".");
   }
 
   strongest(won) {
-    const towards = won.flatMap(({ index, shares }) => {
+    const towards = won.flatMap(({ index, logit_shares: shares }) => {
       const mean = shares.reduce((a, b) => a + b, 0) / shares.length;
       return shares.map((share, i) => ({ index, label: this.view.data.verdict.classes[i].label, push: share - mean }));
     });

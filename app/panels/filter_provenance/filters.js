@@ -420,6 +420,37 @@ function sideOf({ rows, made_from, activation, width, contexts, filters }) {
   };
 }
 
+// The answer with what won the filters of the drawn explanation: the page leaves it out, because it is large.
+export function askFilters(view) {
+  const answer = view.answer("filters", "Looking for what won the filters …", "what won the filters");
+  const { model, first, second, edits } = view.data.why.shown;
+  view.question("filters", {}, { model, first, second, edits });
+  return answer;
+}
+
+// The panel's place, before the answer has come and after.
+class FilterPlace {
+  constructor(view) {
+    this.view = view;
+    this.element = html("div");
+  }
+
+  draw() {
+    const { element, value } = askFilters(this.view);
+    if (value !== this.value) {
+      this.value = value;
+      this.panel = value && new FilterPanel(this.view, filtersOf(value.evidence, value));
+      refill(this.element, this.panel ? this.panel.element : element);
+      this.panel?.fit(this.view.root.clientWidth);
+    }
+    this.panel?.draw();
+  }
+
+  fit(width) {
+    this.panel?.fit(width);
+  }
+}
+
 // All sides with filters, the judged one first, and what else adds to the logits (`rest`), by name.
 export function filtersOf(records, { logits }) {
   const sides = records.filter(({ kind }) => kind === "filter_provenance");
@@ -439,8 +470,6 @@ export function filtersOf(records, { logits }) {
 
 PANELS.filter_provenance = {
   place: "details",
-  kinds: ["filter_provenance", "filter_products"],
-  read: (records, explanation) =>
-    records.some(({ kind }) => kind === "filter_provenance") ? [filtersOf(records, explanation)] : [],
-  make: (view, data) => new FilterPanel(view, data),
+  read: (records) => [records],
+  make: (view) => new FilterPlace(view),
 };
