@@ -52,26 +52,34 @@ def return_memory() -> None:
 
 
 def load() -> None:
-    """Import the pages' modules, let the model that Explore opens with read a pair once, and read WordNet.
+    """Import the pages' modules, let the model that Explore opens with read a pair once, read WordNet, and let the
+    model of the second opinion read one, too.
 
     A model that cannot be read here is reported by the page that needs it.
     """
-    from app.model_choice import offered, reads_pairs
+    from app.model_choice import offered, reads_pairs, second_opinion
     from core.checkpoint import CheckpointError, load_named
     from core.explain import explain
     from core.linguistics import LinguisticsError, import_nltk
 
     for module in MODULES:
         importlib.import_module(module)
-    name = next(iter(offered(reads_pairs)), None)
-    with contextlib.suppress(CheckpointError):
-        if name is not None:
-            explain(load_named(name), "A sentence.", "A sentence.")
+
+    def read_once(name: str | None) -> None:
+        with contextlib.suppress(CheckpointError):
+            if name is not None:
+                explain(load_named(name), "A sentence.", "A sentence.")
+
+    cards = {name: model.card for name, model in offered(reads_pairs).items() if model.card is not None}
+    name = next(iter(cards), None)
+    read_once(name)
     with contextlib.suppress(LinguisticsError):
-        import_nltk()  # last: it takes longest
+        import_nltk()  # after what the first page needs: it takes longest
         from core.linguistics.wordnet import lexicon
 
         lexicon()
+    read_once(name and second_opinion(name, cards[name], cards))
     # When Python looks through all objects for garbage, every thread waits, those that send pages among them. What is
-    # there by now never is garbage, and made that eight times as long: a third of a million objects are WordNet's.
+    # there by now never is garbage, and made that eight times as long: a third of a million objects are WordNet's, and
+    # two hundred thousand are transformers'.
     gc.freeze()

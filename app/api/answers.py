@@ -28,13 +28,13 @@ from core.effects.question import Question
 from core.effects.reason import quick_reason, reason_for
 from core.effects.words import SAMPLING, TAKEN_AWAY
 from core.errors import UserError
-from core.evidence import BOTH, AttentionMap, Explanation, FilterProvenance, Sentence
+from core.evidence import BOTH, AttentionMap, Explanation, Sentence
 from core.evidence.codec import to_dict
 from core.evidence.edges import link_edges
 from core.evidence.effects import Effects, LinkEffects
 from core.evidence.faithfulness import Faithfulness
-from core.evidence.filter_provenance import FilterProducts
 from core.evidence.reason import Reason
+from core.evidence.record import RECORDS
 from core.evidence.similarity_shares import SimilarityShares
 from core.explain import explained, with_nearest
 from core.filter_map.map import FilterMap, FilterMapError, available_map, codes_of, filter_sides
@@ -93,10 +93,17 @@ class Word:
 
 @dataclass(frozen=True)
 class ExplainRequest(PairRequest):
-    """``word``: whose attentive context is also given as nearest words."""
+    """``word``: whose attentive context is also given as nearest words; ``records``: the kinds of evidence that are
+    wanted, by default all."""
 
     head: str = ""
     word: Word | None = None
+    records: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for kind in self.records or ():
+            if kind not in RECORDS:
+                raise ValueError(f"records has no kind {kind[:100]!r}{hint(kind, RECORDS)}")
 
 
 @dataclass(frozen=True)
@@ -224,7 +231,9 @@ def explain(asked: ExplainRequest, progress: Progress) -> Explanation:
     checkpoint, first, second = asked.pair
     if asked.head and checkpoint.model.knockouts is None:
         raise UserError(f"{checkpoint.name} has no heads to choose from: leave head out")
-    explanation = explain_under(checkpoint, first, second, acting(asked.parsed_edits), head=asked.head)
+    records = None if asked.records is None else tuple(RECORDS[kind] for kind in asked.records)
+    edits = acting(asked.parsed_edits)
+    explanation = explain_under(checkpoint, first, second, edits, head=asked.head, records=records)
     if asked.word is None:
         return explanation
     sides = _sides(explanation)
@@ -238,14 +247,6 @@ def preview(asked: PairRequest, progress: Progress) -> Explanation:
     """The verdict after the edits with its attention alone: quick enough to follow a slider."""
     checkpoint, first, second = asked.pair
     return explain_under(checkpoint, first, second, acting(asked.parsed_edits), records=(AttentionMap,))
-
-
-@answers("filters", PairRequest, kept=False)
-def filters(asked: PairRequest, progress: Progress) -> Explanation:
-    """The verdict after the edits with the winning n-gram of each filter alone: they take as long as all the rest."""
-    checkpoint, first, second = asked.pair
-    records = (FilterProvenance, FilterProducts)
-    return explain_under(checkpoint, first, second, acting(asked.parsed_edits), records=records)
 
 
 def _sides(explanation: Explanation) -> tuple[Sentence, ...]:

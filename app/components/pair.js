@@ -31,7 +31,7 @@ const DOORS = {
 export class PairView extends View {
   static crowded = true;
 
-  /** @type {Map<string, Answer>} by the kind of question */
+  /** @type {Map<string, Answer>} by name */
   answers = new Map();
 
   listen(on) {
@@ -50,21 +50,22 @@ export class PairView extends View {
   }
 
   /**
-   * The answer to a question about the pair that is shown: one per kind, whichever panel asks.
-   * @param {string} kind
+   * The answer to a question about the pair that is shown: one per name, whichever panel asks.
+   * @param {string} name
    * @param {string} text shown while it is computed
    * @param {string} noun what is computed
+   * @param {string} [kind] of question
    */
-  answer(kind, text, noun) {
-    if (!this.answers.has(kind)) this.answers.set(kind, new Answer(kind, text, noun, () => this.arrived(kind)));
-    const answer = this.answers.get(kind);
+  answer(name, text, noun, kind = name) {
+    if (!this.answers.has(name)) this.answers.set(name, new Answer(kind, text, noun, () => this.arrived(name)));
+    const answer = this.answers.get(name);
     answer.say(text);
     return answer;
   }
 
   // Ask about the current pair and the unchanged model. Nothing is asked if `more` is null.
-  question(kind, more, about = this.data.why?.question) {
-    this.answers.get(kind).ask(about && more ? { ...about, ...more } : null, this.leave.signal);
+  question(name, more, about = this.data.why?.question) {
+    this.answers.get(name).ask(about && more ? { ...about, ...more } : null, this.leave.signal);
   }
 
   update(data, setStateValue) {
@@ -102,10 +103,10 @@ export class PairView extends View {
   }
 
   // An answer has come. Only the sentence under the verdict takes room from what is below it.
-  arrived(kind) {
+  arrived(name) {
     this.choose();
     this.draw();
-    if (kind === "reason") this.refit();
+    if (name === "reason") this.refit();
   }
 
   // What each word does to the verdict, where that is known.

@@ -248,9 +248,9 @@ def explain_under(
     def compute() -> Explanation:
         maps = maps_under(checkpoint, first, second, changes) if changes else ()
         override = as_override([links.values for links in maps]) if changes else None
-        return explain(checkpoint, first, second, override=override, crossings=crossings, records=records)
+        return explain(checkpoint, first, second, override=override, crossings=crossings, records=records, head=head)
 
-    return kept(checkpoint, (first, second, edits, records), compute)
+    return kept(checkpoint, (first, second, edits, head, records), compute)
 
 
 @torch.inference_mode()

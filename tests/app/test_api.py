@@ -140,6 +140,7 @@ def test_training_rows_and_places_on_the_map(client, tmp_path, monkeypatch):
         ("explain", {"head": "1.1"}, 422, "Test-light has no heads to choose from: leave head out."),
         ("explain", {"word": {"side": 1, "index": 4}}, 422, None),
         ("explain", {"edits": ["drop 1 9"]}, 422, None),
+        ("explain", {"records": ["filters"]}, 422, None),
         ("explain", {"edits": ["drop 1 0"] * 41}, 422, "41 edits are more than 40: leave some out."),
     ],
 )

@@ -17,8 +17,7 @@ def explore(file="explore", **parameters):
 
 def won_filters(data):
     """The answer with what won the filters, as their panel asks for it."""
-    shown = data["why"]["shown"]
-    return answered("filters", **{name: shown[name] for name in ("model", "first", "second", "edits")})
+    return answered("explain", **data["why"]["shown"], records=["filter_provenance", "filter_products"])
 
 
 def test_the_app_opens_on_explore_with_a_pair_and_its_gold_label(drawn):

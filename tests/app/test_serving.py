@@ -34,9 +34,10 @@ def test_make_app_opens_the_app_to_others_when_asked():
 def test_objects_loaded_at_startup_are_frozen_for_the_garbage_collector(monkeypatch):
     frozen = []
     monkeypatch.setattr(gc, "freeze", lambda: frozen.append(memory._CHECKPOINTS))
-    monkeypatch.setattr(memory, "_CHECKPOINTS", SharedMemory(0, memory._size))
+    monkeypatch.setattr(memory, "_CHECKPOINTS", SharedMemory(1 << 40, memory._size))
+    monkeypatch.setenv("PAIRLENS_SECOND", "test-two-sided")
     preloading.load()
-    assert [len(read) for read in frozen] == [1]
+    assert [len(read) for read in frozen] == [2], "the first model and the second opinion"
 
 
 def test_nltk_is_imported_by_one_thread_at_a_time(monkeypatch):

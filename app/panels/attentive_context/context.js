@@ -21,7 +21,7 @@ class ContextPanel {
     this.record = record;
     this.axes = view.axes(record);
     this.looked = new Map(); // nearest words by row
-    this.answer = view.answer("explain", "looking them up …", "nearest words");
+    this.answer = view.answer("nearest", "looking them up …", "nearest words", "explain");
     this.open = false;
     this.element = html("section.context", { "aria-live": "polite", "aria-label": "Attentive context" });
   }
@@ -44,7 +44,10 @@ class ContextPanel {
     const { why, explanation } = view.data;
     if (!why || this.direction !== (view.direction ?? this.direction)) return;
     const side = sentences(explanation).findIndex(({ role }) => role === record.rows);
-    if (!this.looked.has(row)) view.question("explain", { word: { side, index: row } }, why.shown);
+    if (!this.looked.has(row)) {
+      const records = ["attentive_context"];
+      view.question("nearest", { word: { side, index: row }, records }, why.shown);
+    }
     const { word } = answer.value ? answer.body : {};
     if (word?.side !== side) return;
     const same = ({ kind, rows }) => kind === "attentive_context" && rows === record.rows;

@@ -16,6 +16,7 @@ import {
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 
+const RECORDS = ["filter_provenance", "filter_products"];
 const FIRST_ROWS = 8;
 const LEAST_CONTEXT = 0.001; // of the weight; less of it is no context
 const PART_TITLES = {
@@ -422,9 +423,8 @@ function sideOf({ rows, made_from, activation, width, contexts, filters }) {
 
 // The answer with what won the filters of the drawn explanation: the page leaves it out, because it is large.
 export function askFilters(view) {
-  const answer = view.answer("filters", "Looking for what won the filters …", "what won the filters");
-  const { model, first, second, edits } = view.data.why.shown;
-  view.question("filters", {}, { model, first, second, edits });
+  const answer = view.answer("filters", "Looking for what won the filters …", "what won the filters", "explain");
+  view.question("filters", { records: RECORDS }, view.data.why.shown);
   return answer;
 }
 
