@@ -10,7 +10,7 @@ import { barsOf } from "../panels/effects/records.js";
 import { differenceLook } from "./colours.js";
 import { difference, incomparable, mostDifferent, moveOf, verdictsOf } from "./differences.js";
 import { capital, heading, html, percent, refill, signed, svg, table, the } from "./elements.js";
-import { isWordMap } from "./evidence.js";
+import { isWordMap, sentences } from "./evidence.js";
 import { PairView } from "./pair.js";
 import { saveButtons } from "./save.js";
 import { VIEWS, View } from "./view.js";
@@ -158,6 +158,7 @@ class ComparedPair extends PairView {
     super(html("section.pairlens"));
     this.compare = compare;
     this.why = this.answer("why", "Computing …", "word effects");
+    this.because = this.answer("reason", "", "the reason");
   }
 
   get title() {
@@ -195,13 +196,16 @@ class ComparedPair extends PairView {
   // Every word with its effect, also as points of probability, or of the score; words in common have one key.
   get words() {
     const { bars, effects, title, section } = this;
+    const texts = sentences(this.data.explanation);
+    const named = (this.because.value?.named ?? []).map(([text, index]) => `${texts[text].role} ${index}`);
     return this.readSides.flatMap(({ role, axis, tokens }) => {
       const first = new Map(section.same[role].map(([place, own]) => [own, place]));
       return tokens.map((text, index) => {
         const word = wordOf(text, index, bars?.[role]?.[index]);
         const lost = word.after === null ? null : 100 * (effects.probability - word.after);
         const moved = effects?.unit === "score" ? word.effect : lost;
-        return { ...word, role, axis, moved, key: `${role} ${first.get(index) ?? `${title} ${index}`}` };
+        const key = `${role} ${first.get(index) ?? `${title} ${index}`}`;
+        return { ...word, role, axis, moved, named: named.includes(`${role} ${index}`), key };
       });
     });
   }
@@ -295,7 +299,7 @@ class CompareView extends View {
     column.section = section;
     const unselected = { selection: {}, direction: null, explicit: false, asked: {} };
     column.update({ ...drawing, ...frame, ...unselected, drawing: this.data.drawing });
-    column.question("why", {}, question);
+    for (const name of ["why", "reason"]) column.question(name, {}, question);
   }
 
   // The words that only one of the versions has.
@@ -309,13 +313,14 @@ class CompareView extends View {
     }
   }
 
-  // Word effects have come, or others are wanted: once all are there, the word whose effects differ most is named, and
-  // selected where nothing else is.
+  // Word effects or reasons have come: once all are there, the word on which they differ is named, and selected where
+  // nothing else is.
   drawAnswer() {
     const { columns } = this;
     const known = columns.filter(({ effects }) => effects);
     const units = new Set(known.map(({ effects: { unit, method } }) => `${unit} ${method}`));
-    const complete = known.length > 1 && columns.every(({ why }) => why.state !== "working");
+    const complete =
+      known.length > 1 && columns.every(({ why, because }) => ![why.state, because.state].includes("working"));
     const most = complete && units.size === 1 ? mostDifferent(known.map(({ words }) => words)) : null;
     refill(this.largest, complete && (most ? this.named(known, most) : incomparable(known, units.size)));
     for (const column of columns) {
@@ -337,7 +342,8 @@ class CompareView extends View {
 
   named(known, most) {
     const [{ text, role }] = most;
-    const lead = `${this.data.versions ? "Of the words in both, they" : "They"} differ most on `;
+    const subject = this.data.versions ? "Of the words in both, they" : "They";
+    const lead = `${subject} differ ${most.some(({ named }) => named) ? "" : "most "}on `;
     const moves = known.map((column, i) => moveOf(column, most[i])).join(", ");
     return [lead, html("b", html("bdi", text)), ` (${role}): without it, ${moves}.`];
   }

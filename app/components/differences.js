@@ -36,14 +36,16 @@ export function difference(base, other, rows, columns) {
 }
 
 /**
- * The word whose effects differ most, as each has it, among the words that all have; null where there is none.
+ * The word whose effects differ most, as each has it, among the words that all have: of those that are `named` as the
+ * reason for a verdict, if there are any. Null where there is none.
  * @param {any[][]} all words; those that are alike have one `key`, and `moved` is what their loss moves
  */
 export function mostDifferent([first, ...others]) {
   const found = first.map((word) => [word, ...others.map((words) => words.find(({ key }) => key === word.key))]);
   const known = found.filter((same) => same.every((word) => (word?.moved ?? null) !== null));
   const spread = (same) => Math.max(...same.map(({ moved }) => moved)) - Math.min(...same.map(({ moved }) => moved));
-  return known.sort((a, b) => spread(b) - spread(a))[0] ?? null;
+  const reasons = known.filter((same) => same.some(({ named }) => named));
+  return (reasons.length ? reasons : known).sort((a, b) => spread(b) - spread(a))[0] ?? null;
 }
 
 // What becomes of a verdict without a word: of one output its score changes, else its probability, in points.
