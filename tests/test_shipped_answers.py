@@ -12,6 +12,7 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -58,7 +59,9 @@ def change(checkpoint: Checkpoint, first: str, second: str) -> list[dict[str, An
 
 def curves(checkpoint: Checkpoint, first: str, second: str) -> dict[str, list[float]]:
     """Sufficiency and comprehensiveness by method, and the class probabilities under changed attention."""
-    measured = faithfulness(Question(checkpoint, first, second))
+    # The links' effects, from which it computes τ-b alone, are among the answers already.
+    with mock.patch("core.effects.faithfulness.link_effects", return_value=()):
+        measured = faithfulness(Question(checkpoint, first, second))
     of = {way: [*own.sufficiency, *own.comprehensiveness] for way, own in measured.curves.items() if way in CURVES}
     return of | (
         {"uniform": list(measured.moved.uniform), "permuted": list(measured.moved.mean)} if measured.moved else {}
