@@ -25,6 +25,7 @@ from core.desk.filters import FilterError, rows_of
 from core.desk.folders import desk_folder
 from core.desk.formulas import with_formulas
 from core.desk.remarks import remarks
+from core.desk.row_map import RowMap, stored, with_maps
 from core.desk.run import Run
 from core.desk.slices import with_slices
 from core.desk.strongest_words import Found, StrongestWords
@@ -54,6 +55,8 @@ class OpenRun:
     strongest: tuple[Found, ...]
     """The known words with the largest effect, by model."""
     words: StrongestWords
+    maps: tuple[RowMap | None, ...]
+    """The map of the rows, by model."""
     version: tuple[object, ...]
     """Changes with the run and the reader's own columns, and whenever a tag, a note, a strongest word or the run itself
     is written."""
@@ -76,13 +79,15 @@ def open_run(annotator: str) -> OpenRun:
     engine, written = database(), store.written(state.file or "")
     annotations, words = Annotations(engine), StrongestWords(engine)
     run, plain = _run(state.file or "", state.models, written)
-    written_since = annotations.version(), words.count(run.dataset.sha256)
+    maps = tuple(stored(run, model) for model in range(len(run.models)))
+    # A map that is made again has the same positions.
+    written_since = annotations.version(), words.count(run.dataset.sha256), *(known is None for known in maps)
     version: tuple[object, ...] = (state.file, state.models, written, annotator, *written_since)
     people = once("desk state", version, lambda: annotations.state(run.dataset.sha256).seen_by(annotator))
     strongest = once("desk known words", version, lambda: _strongest(words, run))
     tagged = functools.partial(with_tags, plain, run, people)
     worded = functools.partial(strongest_words.with_words, run=run, found=strongest)
-    known = once("desk table", version, lambda: worded(tagged()))
+    known = once("desk table", version, lambda: with_maps(worded(tagged()), maps))
     version = *version, state.columns
     own, notes = once("desk own columns", version, lambda: with_formulas(known, state.columns))
     table, slices, wrong_slices = once("desk slices of people", version, lambda: with_slices(own, people.slices))
@@ -92,7 +97,9 @@ def open_run(annotator: str) -> OpenRun:
         notes = notes + once("desk remarks", shown, lambda: remarks(state.filter, table, int(rows.sum())))
     except FilterError as wrong:
         rows, error = np.ones(len(run.keys), dtype=bool), wrong
-    return OpenRun(run, table, people, annotations, rows, error, slices, wrong_slices, notes, strongest, words, version)
+    return OpenRun(
+        run, table, people, annotations, rows, error, slices, wrong_slices, notes, strongest, words, maps, version
+    )
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)

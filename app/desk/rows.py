@@ -11,7 +11,7 @@ import pyarrow as pa
 import streamlit as st
 
 from app import page_style
-from app.desk import drawing, measures, row_effects, row_tags
+from app.desk import drawing, measures, row_effects, row_map, row_tags
 from app.desk.open_run import PAGE, OpenRun, checkpoint_named, show
 from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
@@ -256,6 +256,7 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
     if present := [(about, ", ".join(words)) for about, words in named if words]:
         st.html(render("desk/row.html", texts=present, models=()))
     row_tags.draw(opened, key)
+    row_map.draw_similar(opened, place)
     others = {name: text for name, text in row.columns.items() if text}
     if others:
         with st.expander("Other columns of the file"):

@@ -15,6 +15,7 @@ VIEWS = {
     "slices": "Slices",
     "words": "Strongest words",
     "perturbations": "Perturbations",
+    "map": "Map",
     "against": "A against B",
     "tags": "Tags",
     "files": "Export",

@@ -13,6 +13,7 @@ from app.desk import (
     jobs,
     measures,
     perturbations,
+    row_map,
     row_tags,
     rows,
     slices,
@@ -52,12 +53,12 @@ def _draw() -> None:
     segments(PAGE, "view", "Show", VIEWS, label_visibility="collapsed")
     page_style.notice(measures.lost_labels(opened.run))
     page_style.note(measures.summary(opened))
-    if PAGE.state.view in ("rows", "scores", "perturbations"):
+    if PAGE.state.view in ("rows", "scores", "perturbations", "map"):
         rows.filter_box(opened)
         with st.container(horizontal=True, gap="small"):
             slices.save_form(opened)
             row_tags.tag_all(opened)
-    if PAGE.state.view in ("scores", "slices", "words"):
+    if PAGE.state.view in ("scores", "slices", "words", "map"):
         measures.model_choice(opened)
     {
         "rows": rows.view,
@@ -65,6 +66,7 @@ def _draw() -> None:
         "slices": slices.view,
         "words": strongest_words.view,
         "perturbations": perturbations.view,
+        "map": row_map.view,
         "against": measures.against,
         "tags": all_tags.view,
         "files": files.view,

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -186,6 +187,7 @@ class _PairFeatures:
             out["words_second"] = (float(len(text)) for text in seconds)
             out["overlap"] = (len({*own} & {*other}) / max(1, len({*own})) for other, own in pairs)
             out["exchanged"] = itertools.starmap(constructions.exchanged, pairs)
+        out["pair"] = (_identity(*own) for own in pairs)
         judged = firsts if self._single else seconds
         out["negation"] = (not NEGATIONS.isdisjoint(text) for text in judged)
         out["numbers"] = (any(map(_DIGIT.search, text)) for text in judged)
@@ -195,6 +197,35 @@ class _PairFeatures:
         out["question_word"] = map(question_kind, firsts)
         out["unknown"] = (float(np.mean([not self._known(word) for word in (*a, *b)] or 0)) for a, b in pairs)
         return {name: list(values) for name, values in out.items()}
+
+
+_ARTICLES = {"a", "an", "the"}
+
+
+def _identity(first: Sequence[str], second: Sequence[str]) -> int:
+    """A hash of a pair's words without articles: the same for near duplicates."""
+    words = (" ".join(word for word in text if word not in _ARTICLES) for text in (first, second))
+    return int.from_bytes(blake2b("\0".join(words).encode(), digest_size=8).digest(), "little", signed=True)
+
+
+def duplicates(run: Run, features: Features) -> dict[str, Cells]:
+    """The rows that repeat another one, and those of which the other has another label."""
+    pairs = features.values["pair"].to_numpy()
+    _, groups, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+    labels = np.unique(run.gold.astype(str), return_inverse=True)[1]
+    labelled = run.gold != ""
+    different = np.unique(np.stack([groups, labels])[:, labelled], axis=1)[0]
+    about = "another row has the same words in the same order, but for capitals, signs and articles"
+    columns = {
+        "near_duplicate": cells(counts[groups] > 1, "yes", f"whether {about}", "near duplicate"),
+        "label_conflict": cells(
+            labelled & (np.bincount(different, minlength=len(counts)) > 1)[groups],
+            "yes",
+            f"whether {about}, and another label",
+            "duplicate with another label",
+        ),
+    }
+    return {name: Cells(replace(column, rare=True), values) for name, (column, values) in columns.items()}
 
 
 def _evidence(run: Run) -> list[float | None] | None:

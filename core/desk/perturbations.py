@@ -135,13 +135,14 @@ def _name(source: Source) -> tuple[str, str] | None:
     """A person's name replaced by another in both texts."""
     words = {token.text for text in source.texts for token in tokenize(text)}
     for names in (word_groups()["male names"], word_groups()["female names"]):
-        if found := [name for name in names if name in words]:
+        found = [name for name in names if name in words]
+        if found and not re.search(rf"\b{found[0]} [A-Z]", " | ".join(source.texts)):  # John Deere
             new = source.chance.choice([other for other in names if other not in words] or found)
             return _each(functools.partial(re.sub, rf"\b{found[0]}\b", new))(source)
     return None
 
 
-_SEVERAL_SENSES = {"rock", "picture", "instrument", "making", "taking", "lifting", "mad"}
+_SEVERAL_SENSES = {"rock", "picture", "instrument", "making", "taking", "lifting", "throwing", "mad"}
 """Words of the lists that are no synonyms in frequent other senses: a rock band, taking a nap."""
 
 

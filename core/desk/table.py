@@ -30,6 +30,7 @@ from core.desk.columns import (
     RunColumn,
     cells,
     distances,
+    duplicates,
     facts,
     feature_columns,
     features_of,
@@ -44,7 +45,7 @@ LONGEST_SECONDS = 10
 """How long a filter or a formula may take."""
 MOST_VALUES = 20
 """A column with more values makes no slices, and none of them is suggested."""
-_FEATURES_VERSION = "3"
+_FEATURES_VERSION = "4"
 SEPARATOR = " | "
 """Separates the tags of a row in exports, and its notes; names of tags do not contain it."""
 _OF_PEOPLE = {"tags": "tag", "annotators": "annotator", "notes": "note"}
@@ -163,7 +164,7 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     names = ", ".join(f"d_{name}" if name in TEXT_COLUMNS else name for name in aliases)
     connection.execute(f"CREATE VIEW data AS SELECT * FROM stored AS stored({names})")
     features = _features(run, known)
-    values, columns = _named(facts(run), "f")
+    values, columns = _named(facts(run) | duplicates(run, features), "f")
     shown = {name: _with_sql(column, column.sql) for name, column in texts_of_row(run).items()}
     columns = {"id": columns.pop("id"), **shown, **columns}
     arrays = {**values, "judged": pa.array(run.judged) if run.models else pa.nulls(len(run.dataset.rows), pa.bool_())}

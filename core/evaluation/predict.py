@@ -91,6 +91,9 @@ class Prepared:
     words: Sequence[str] = ()
     readings: Sequence[Reading] = ()
 
+    def __len__(self) -> int:
+        return len(self.readings) if self.data is None else len(self.data)
+
     @functools.cached_property
     def vectors(self) -> Tensor:
         """Word vectors by number. Loaded on first use, because they take most of the memory of rows that wait for
@@ -141,25 +144,28 @@ def logits(
     """Logits ``[N, C]``, float32 on the host. ``intervention``: of the model's call; attention in it has a matrix a
     reading, and all texts of a side are as long.
 
-    The checkpoint's own model stays where it is: another device gets a copy. Raises PairError for logits that are not
-    finite, ValueError for an intervention that the model refuses.
+    Raises PairError for logits that are not finite, ValueError for an intervention that the model refuses.
     """
-    checkpoint, device = ready.checkpoint, torch.device(device)
-    model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
-    if isinstance(checkpoint, ExternalCheckpoint):
-        count = len(ready.readings)
-        answers = _of_external(checkpoint, model, ready.readings, device, intervention)
-    else:
-        assert ready.data is not None, "only an external model has none"
-        count = len(ready.data)
-        answers = outputs(model, ready.data.to(device), ready.vectors.to(device), intervention=intervention)
-    out, done = torch.zeros(count, len(checkpoint.labels)), 0
-    for rows, output in answers:
+    out, done = torch.zeros(len(ready), len(ready.checkpoint.labels)), 0
+    for rows, output in forward_passes(ready, device, intervention):
         out[rows] = output.logits.float().cpu()
-        check_finite(checkpoint, out[rows])
+        check_finite(ready.checkpoint, out[rows])
         done += len(rows)
         progress(done)
     return out
+
+
+def forward_passes(
+    ready: Prepared, device: torch.device | str = "cpu", intervention: Intervention | None = None
+) -> Iterator[tuple[Tensor, Output]]:
+    """The model's outputs, each with its row numbers. The checkpoint's own model stays where it is: another device gets
+    a copy."""
+    checkpoint, device = ready.checkpoint, torch.device(device)
+    model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
+    if isinstance(checkpoint, ExternalCheckpoint):
+        return _of_external(checkpoint, model, ready.readings, device, intervention)
+    assert ready.data is not None, "only an external model has none"
+    return outputs(model, ready.data.to(device), ready.vectors.to(device), intervention=intervention)
 
 
 def _of_external(

@@ -335,6 +335,32 @@ def test_perturbed_rows_become_a_run_with_the_failure_rates(kept_run, checkpoint
     assert not app.exception, "no row is left to count"
 
 
+def test_the_map_is_made_once_and_shows_similar_rows(kept_run, checkpoints):
+    assert "so no map can be made" in texts(page(kept_run, view="map"))
+    sha256, job = read_card(checkpoints / "test-light")["sha256"], "desk map job"
+    rows = tuple(replace(row, id=f"{row.id}-{i}") for i in range(2) for row in kept_run.dataset.rows)
+    chances = np.tile(kept_run.models[0].probabilities, (2, 1))
+    model = replace(kept_run.models[0], sha256=sha256, probabilities=chances)
+    store.keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows), models=(model,)))
+    address = {"file": kept_run.dataset.sha256[:16], "models": sha256[:16]}
+    app = open_view("error_desk", **address, view="map")
+    assert "Similar rows" not in [one.label for one in app.expander]
+    button(app, "Map 12 rows").click().run()
+    app.session_state[job].wait(600) if job in app.session_state else None
+    app.run()
+    assert not app.exception and "reads, all 12 rows" in texts(app)
+    drawn = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+    assert [(trace["name"], len(trace["customdata"])) for trace in drawn] == [("no", 4), ("yes", 8)]
+    for by, names in (("gold", ["contradiction", "entailment", "neutral"]), ("A.p", ["A.p"]), ("tags", ["none"])):
+        next(box for box in app.selectbox if box.label == "Colour by").set_value(by).run()
+        drawn = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+        assert not app.exception and [trace["name"] for trace in drawn] == names
+    app = open_view("error_desk", **address, view="map", filter="A.map_x < 0 or near_duplicate")
+    drawn = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+    assert not app.exception and sum(len(trace["customdata"]) for trace in drawn) == 12
+    assert "Similar rows" in [one.label for one in open_view("error_desk", **address, row="1e-0").expander]
+
+
 def test_peoples_words_stand_under_the_models_and_agreement_is_a_slice(kept_run):
     columns = {"Explanation_1": "<b>dogs</b> play", "Explanation_2": "a dog plays", "Explanation_3": "the snow"}
     rows = tuple(replace(row, columns=columns) for row in kept_run.dataset.rows)

@@ -1,0 +1,187 @@
+"""A map of a run's rows: t-SNE of the vectors that a model's classifier reads, and the nearest rows by their cosine.
+
+At most :data:`MOST_ROWS` rows are mapped, a random sample that depends on their ids alone. Vectors and positions are
+kept in the run's folder.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+from scipy.spatial import ConvexHull, QhullError  # type: ignore[import-untyped]
+
+from core.checkpoint import Checkpoint, load_named
+from core.data import Dataset, Example
+from core.desk.columns import cells, of_model
+from core.desk.filters import literal
+from core.desk.jobs import Job
+from core.desk.run import Run, column_of
+from core.desk.run_folder import read_header
+from core.desk.table import RunTable
+from core.errors import DeskError
+from core.evaluation.predict import check_texts, forward_passes, prepare_rows
+from core.files import whole_file
+from core.filter_map.tsne import lay_out
+
+MOST_ROWS, LEAST_ROWS = 2_000, 10
+NEAREST = 5
+_PERPLEXITY = 30.0
+_ITERATIONS = (250, 500)
+"""openTSNE's defaults."""
+_LISTED = 20
+"""Selected rows whose ids a filter lists."""
+
+
+@dataclass(frozen=True)
+class RowMap:
+    """Places of the mapped ``rows`` in the run, int ``[M]``, ascending; their ``vectors [M, F]`` of length 1, float16;
+    their ``positions [M, 2]`` in the plane."""
+
+    rows: np.ndarray
+    vectors: np.ndarray
+    positions: np.ndarray
+
+    def nearest(self, vector: np.ndarray, but: int) -> list[tuple[int, float]]:
+        """The rows nearest to a vector ``[F]`` of length 1, except the row ``but``, each with its cosine."""
+        cosines = self.vectors.astype(np.float32) @ vector.astype(np.float32)
+        order = np.argsort(-cosines, kind="stable")[: NEAREST + 1]
+        return [(int(self.rows[i]), float(cosines[i])) for i in order if self.rows[i] != but][:NEAREST]
+
+    def vector_of(self, row: int) -> np.ndarray | None:
+        """The vector of a row; None for one that is not mapped."""
+        place = int(np.searchsorted(self.rows, row))
+        return self.vectors[place] if place < len(self.rows) and self.rows[place] == row else None
+
+
+def unit_vectors(
+    checkpoint: Checkpoint, rows: Sequence[Example], progress: Callable[[int], object] = lambda done: None
+) -> np.ndarray:
+    """The vectors that the classifier reads for these rows, float16 ``[N, F]`` of length 1; a zero vector stays one."""
+    dataset = Dataset("", "", tuple(rows))
+    check_texts(checkpoint, dataset)
+    found: dict[int, np.ndarray] = {}
+    for numbers, output in forward_passes(prepare_rows(checkpoint, dataset)):
+        found |= dict(zip(numbers.tolist(), output.features.float().cpu().numpy(), strict=True))
+        progress(len(found))
+    vectors = np.stack([found[i] for i in range(len(rows))])
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float16)
+
+
+def drawn(run: Run) -> np.ndarray:
+    """The places of the rows that are mapped, ascending."""
+    return np.sort(np.argsort(run.draws, kind="stable")[:MOST_ROWS])
+
+
+def positions_of(vectors: np.ndarray, progress: Callable[[float], object]) -> np.ndarray:
+    """t-SNE of vectors ``[N, F]`` of length 1 by their cosines: float32 ``[N, 2]``. ``progress`` is called with the
+    share that is done."""
+    points, total, done = vectors.astype(np.float64), sum(_ITERATIONS), 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(done / total)
+
+    distances = np.clip(1 - points @ points.T, 0, None)
+    perplexity = min(_PERPLEXITY, (len(points) - 1) / 3)
+    return lay_out(points, distances, perplexity, 0, _ITERATIONS, count).astype(np.float32)
+
+
+def _path(folder: Path, sha256: str) -> Path:
+    return folder / f"map-{sha256[:16]}.safetensors"
+
+
+def stored(run: Run, model: int) -> RowMap | None:
+    """The map of a stored run by one of its models; None where none was made for these rows."""
+    if run.folder is None:
+        return None
+    path = _path(run.folder, run.models[model].sha256)
+    try:
+        return _stored(path, path.stat().st_mtime_ns, read_header(run.folder).texts)
+    except (OSError, SafetensorError, KeyError, ValueError):
+        return None
+
+
+@functools.lru_cache(maxsize=16)
+def _stored(path: Path, changed: int, texts: str) -> RowMap | None:
+    with safe_open(path, "numpy") as file:
+        if (file.metadata() or {}).get("texts") != texts:
+            return None
+        rows, vectors, positions = (file.get_tensor(name) for name in ("rows", "vectors", "positions"))
+    return RowMap(rows, vectors, positions)
+
+
+def with_maps(table: RunTable, maps: Sequence[RowMap | None]) -> RunTable:
+    """The table with the positions of the mapped rows, by model."""
+    for model, known in enumerate(maps):
+        if known is not None:
+            columns = {
+                name: cells(known.positions[:, place].astype(float), "number", "position on the map of rows, if mapped")
+                for place, name in enumerate(("map_x", "map_y"))
+            }
+            table = table.joined(f"map{model}", known.rows.tolist(), of_model(model, columns))
+    return table
+
+
+def around(run: Run, known: RowMap, model: int, selected: Sequence[int]) -> str:
+    """A filter for the mapped rows in the convex hull of the selected ones (places in the map); it lists the ids of a
+    few."""
+    points = known.positions[list(selected)].astype(float)
+    try:
+        if len(points) <= _LISTED:
+            raise ValueError("listed")
+        x, y = (column_of(name, model) for name in ("map_x", "map_y"))
+        # Every edge of the hull is a·x + b·y + c ≤ 0 inside; rounding must leave no selected row out.
+        lines = ConvexHull(points).equations
+        return " and ".join(f"{a:.3f} * {x} + {b:.3f} * {y} <= {0.02 - c:.2f}" for a, b, c in lines)
+    except (QhullError, ValueError):
+        return f"id in ({', '.join(literal(run.keys[known.rows[place]]) for place in selected[:_LISTED])})"
+
+
+@dataclass(eq=False)
+class RowMapJob(Job):
+    """Makes the map of a stored run by the installed checkpoint of a name, one of the run's models."""
+
+    stored_run: Run
+    model: int
+    checkpoint: str
+
+    @property
+    def name(self) -> str:
+        return self.stored_run.dataset.name
+
+    @property
+    def what(self) -> str:
+        return f"The map of {self.name} by {self.checkpoint}"
+
+    @property
+    def rows(self) -> int:
+        return min(MOST_ROWS, len(self.stored_run.dataset.rows))
+
+    def work(self) -> None:
+        run, sha256 = self.stored_run, self.stored_run.models[self.model].sha256
+        if self.rows < LEAST_ROWS:
+            raise DeskError(f"a map needs at least {LEAST_ROWS} rows, and {self.name} has {self.rows}")
+        if run.folder is None:
+            raise DeskError(f"{self.name} is not stored: predict the file again")
+        checkpoint = load_named(self.checkpoint)
+        if checkpoint.card["sha256"] != sha256:
+            raise DeskError(f"the checkpoint {self.checkpoint} is not the one that predicted this run")
+        places = drawn(run)
+        self.begin()
+        # Half of the time is counted for the vectors, half for t-SNE.
+        vectors = unit_vectors(
+            checkpoint, [run.dataset.rows[i] for i in places.tolist()], lambda done: self.progress(done // 2)
+        )
+        positions = positions_of(vectors, lambda share: self.progress(int(self.rows * (1 + share) / 2)))
+        with whole_file(_path(run.folder, sha256)) as scratch:
+            arrays = {"rows": places.astype(np.int64), "vectors": vectors, "positions": positions}
+            save_file(arrays, scratch, {"texts": read_header(run.folder).texts})
+        self.done = self.rows
