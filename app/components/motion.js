@@ -7,12 +7,15 @@ const MOST = 120; // copies at once; beyond that nothing could be followed
 
 const numberIn = (cell) => cell.querySelector("input")?.value ?? cell.querySelector(".text").textContent;
 
+// Whether the system is asked for reduced motion.
+export const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+
 // Moves numbers within `frame`, a positioned element, along `ways`, a list of [cells they come from, the cell they go to].
-// Returns a function that ends it at once. Nothing moves for those who asked their system for reduced motion.
-export function travel(frame, ways) {
-  const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+// Returns a function that ends it at once; `then` is called when all have arrived. Nothing moves for those who asked their
+// system for reduced motion.
+export function travel(frame, ways, then = () => {}) {
   const steps = ways.flatMap(([from, to]) => from.map((cell) => [cell, to]));
-  if (calm || !steps.length || steps.length > MOST) return () => {};
+  if (calm() || !steps.length || steps.length > MOST) return () => {};
   const base = frame.getBoundingClientRect();
   const middle = (cell) => {
     const { left, top, width, height } = cell.getBoundingClientRect();
@@ -34,6 +37,9 @@ export function travel(frame, ways) {
   const moves = [...layer.children].map((copy, i) =>
     copy.animate(paths[i].map(at), { duration: MILLISECONDS, easing: "ease-in-out", fill: "both" }),
   );
-  moves[0].onfinish = end;
+  moves[0].onfinish = () => {
+    end();
+    then();
+  };
   return end;
 }

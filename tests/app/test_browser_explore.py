@@ -236,3 +236,20 @@ def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):
     )
     type_into(page, "Premise (the context)", "A dgo jumpnig in teh sonw")
     expect(page.locator(".notices")).to_contain_text("unknown to the word vectors (dgo, jumpnig, sonw)")
+
+
+def test_a_words_numbers_travel_to_the_verdict_until_a_key_is_pressed(open_page):
+    page = open_page(link(select="x2", open="details"))
+    panel = page.locator(".word_path")
+    lines, play = panel.locator(".line"), panel.get_by_role("button", name="Let the numbers travel")
+    expect(lines.first).to_contain_text("dog")
+    expect(lines.last).to_contain_text("verdict")
+    play.click()
+    expect(panel.locator(".travelling")).to_have_count(1)
+    expect(lines.last).to_have_css("visibility", "hidden")
+    page.keyboard.press("Shift")
+    expect(panel.locator(".travelling, .later")).to_have_count(0)
+    expect(lines.last).to_be_visible()
+    page.emulate_media(reduced_motion="reduce")
+    play.click()
+    expect(panel.locator(".travelling, .later")).to_have_count(0)

@@ -45,6 +45,7 @@ def test_every_folder_registers_the_panel_of_its_name():
         "pooled_attention",
         "similarity_shares",
         "what_if",
+        "word_path",
     }
 
 

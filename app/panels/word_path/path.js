@@ -1,0 +1,105 @@
+// How the selected word gets to the verdict: its scores, its weights, and the filter that it wins, number by number. On
+// demand the numbers travel from each row of cells to the next.
+
+import { heading, html, linkButton, refill, shorten } from "../../components/elements.js";
+import { calm, travel } from "../../components/motion.js";
+import { PANELS } from "../../components/view.js";
+import { stagesOf } from "./stages.js";
+
+const HOW = "From a word’s scores to the verdict, with the numbers of this model, from top to bottom.";
+const MORE =
+  "The scores compare the word’s vector with the other words’; the softmax makes weights of them, and the context is the sum of the other words’ vectors, each times its weight. A filter adds up what it finds in the word, its neighbours and its context; of a filter’s values over all words max-pooling keeps the largest. The value times the classifier’s weight is the filter’s share in a class’s logit. Shown is the filter won by this word that pushes most towards the verdict; a word may win many or none.";
+
+class PathPanel {
+  /**
+   * @param {any} view
+   * @param {ReturnType<typeof pathOf>[0]} data
+   */
+  constructor(view, data) {
+    this.view = view;
+    this.data = data;
+    this.stop = () => this.halt();
+    this.play = linkButton("Let the numbers travel", "Let the numbers travel; any key stops them", () => this.go());
+    this.frame = html("div.frame.stack");
+    this.element = html(
+      "section",
+      { "aria-label": "How a word gets to the verdict" },
+      heading("How a word gets to the verdict", HOW, MORE, [this.play]),
+      this.frame,
+    );
+  }
+
+  draw() {
+    const { view, data } = this;
+    const row = view.selection[view.axes(data.map)[0]];
+    if (row === this.row) return;
+    this.row = row;
+    this.halt();
+    const classes = view.data.verdict.classes.map(({ label }) => label);
+    const words = [data.map.rows, data.map.columns].map((role) => view.sideOf(role).tokens);
+    const stages = row === null ? [] : stagesOf(data, row, words, classes, view.data.explanation);
+    this.play.hidden = calm() || stages.length === 0;
+    if (!stages.length) return refill(this.frame, html("p.empty", "Select a word that looks at the other sentence."));
+    this.lines = stages.map(({ name, cells, says }) => ({
+      element: html(
+        "div.line.labelled",
+        html("span.soft", name),
+        html("div.wraps.cells", cells.map(cell), says ? html("p.soft", says) : null),
+      ),
+      cells,
+    }));
+    refill(
+      this.frame,
+      this.lines.map(({ element }) => element),
+    );
+  }
+
+  // From one line of cells to the next, each as soon as the one before has arrived.
+  go() {
+    if (calm()) return;
+    this.halt();
+    for (const name of ["keydown", "pointerdown"]) window.addEventListener(name, this.stop, { capture: true });
+    for (const { element } of this.lines.slice(1)) element.classList.add("later");
+    this.step(1);
+  }
+
+  step(number) {
+    const line = this.lines[number];
+    if (!line || !this.element.isConnected) return this.halt();
+    line.element.classList.remove("later");
+    const [before, here] = [number - 1, number].map((at) => [...this.lines[at].element.querySelectorAll(".cell")]);
+    const ways = here.map((to, i) => [line.cells[i].from.map((place) => before[place]), to]);
+    this.rest = travel(this.frame, ways, () => this.step(number + 1));
+  }
+
+  halt() {
+    for (const name of ["keydown", "pointerdown"]) window.removeEventListener(name, this.stop, { capture: true });
+    this.rest?.();
+    for (const { element } of this.lines ?? []) element.classList.remove("later");
+  }
+}
+
+const cell = ({ text, word }) =>
+  html(
+    "span.stack",
+    html("span.cell", { title: word }, html("span.text", text)),
+    word ? html("span.tiny.soft", { dir: "auto" }, shorten(word, 14)) : null,
+  );
+
+// The map of words and the filters that read the same sentence with contexts by that map, of a model that has both.
+export function pathOf(records) {
+  const filters = records.find(({ kind }) => kind === "filter_provenance");
+  const map = records.find(
+    ({ kind, units, rows, scores }) =>
+      kind === "attention_map" && units === "words" && rows === filters?.rows && scores.length,
+  );
+  const whole = filters?.filters.some(({ context }) => context !== 0) && filters.filters[0].logit_shares.length;
+  return map && whole && filters.contexts === 1 ? [{ map, filters }] : [];
+}
+
+PANELS.word_path = {
+  place: "details",
+  kinds: ["filter_provenance", "attention_map"],
+  read: pathOf,
+  make: (view, data) => new PathPanel(view, data),
+};
