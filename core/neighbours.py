@@ -13,7 +13,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from safetensors import SafetensorError
@@ -27,9 +26,6 @@ from core.files import json_text, read_json, users_folder, whole_folder
 from core.json_types import checked
 from core.reading.reader import Reading
 from core.reading.word_table import file_sha256
-
-if TYPE_CHECKING:
-    from sklearn.neighbors import NearestNeighbors
 
 VERSION = 1
 NEAREST = 5
@@ -98,7 +94,10 @@ def unit_vectors(checkpoint: Checkpoint, readings: Iterable[Reading]) -> np.ndar
     a zero vector stays one."""
     vocabulary = Vocabulary()
     data = encode_readings(readings, vocabulary)
-    vectors = feature_vectors(checkpoint.model, data, vocabulary.matrix(checkpoint.reader)).numpy()
+    return _unit(feature_vectors(checkpoint.model, data, vocabulary.matrix(checkpoint.reader)).numpy())
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1)
 
@@ -123,32 +122,23 @@ def has_index(checkpoint: Checkpoint) -> bool:
     return "guest" not in checkpoint.card and (neighbours_folder() / checkpoint.name / _CARD).is_file()
 
 
+@dataclass(frozen=True)
 class Index:
-    """The rows of an index and, by class, what finds the nearest of them."""
+    """The rows of an index and their ``vectors [N, F]`` of length 1."""
 
-    def __init__(
-        self, rows: Sequence[TrainingRow], vectors: np.ndarray, card: IndexCard, labels: Sequence[str]
-    ) -> None:
-        self.rows, self.card = rows, card
-        self._by_label: dict[str, tuple[np.ndarray, NearestNeighbors]] = {}
-        from sklearn.neighbors import NearestNeighbors  # here, so that a page without an index starts without it
+    rows: Sequence[TrainingRow]
+    vectors: np.ndarray
+    card: IndexCard
 
-        classes = np.array([row.label for row in rows], dtype=object)
+    def nearest(self, vector: np.ndarray, labels: Sequence[str]) -> Neighbours:
+        """The rows of each of these classes that are nearest to a pair's vector ``[F]``."""
+        cosines, classes = self.vectors @ vector, np.array([row.label for row in self.rows], dtype=object)
+        out: dict[str, tuple[TrainingNeighbour, ...]] = {}
         for label in labels:
             places = np.flatnonzero(classes == label)
-            if len(places):
-                found = NearestNeighbors(n_neighbors=min(NEAREST, len(places)), metric="cosine", algorithm="brute")
-                self._by_label[label] = places, found.fit(vectors[places].astype(np.float32))
-
-    def nearest(self, vector: np.ndarray) -> Neighbours:
-        """To a pair's vector ``[F]``."""
-        out: dict[str, tuple[TrainingNeighbour, ...]] = {}
-        for label, (places, finder) in self._by_label.items():
-            distances, numbers = finder.kneighbors(vector[None])
-            out[label] = tuple(
-                TrainingNeighbour(self.rows[places[number]], 1 - float(distance))
-                for distance, number in zip(distances[0], numbers[0], strict=True)
-            )
+            best = places[np.argsort(-cosines[places], kind="stable")[:NEAREST]]
+            if len(best):
+                out[label] = tuple(TrainingNeighbour(self.rows[i], float(cosines[i])) for i in best)
         return Neighbours(out, len(self.rows), self.card.of)
 
 
@@ -167,7 +157,7 @@ def load(checkpoint: Checkpoint) -> Index:
             f"the training rows of {checkpoint.name} are not on this machine: `{command(checkpoint)}` makes an index"
         ) from None
     try:
-        index = _load(folder, changed, checkpoint.labels)
+        index = _load(folder, changed)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError):
         raise NeighboursError(
             f"the index of {checkpoint.name} is damaged: make it again with `{command(checkpoint)}`"
@@ -181,7 +171,7 @@ def load(checkpoint: Checkpoint) -> Index:
 
 
 @functools.lru_cache(maxsize=2)
-def _load(folder: Path, changed: int, labels: tuple[str, ...]) -> Index:
+def _load(folder: Path, changed: int) -> Index:
     """The index as it was written when it was ``changed``."""
     card = checked(read_json(folder / _CARD), IndexCard)
     if card.version != VERSION:
@@ -193,11 +183,12 @@ def _load(folder: Path, changed: int, labels: tuple[str, ...]) -> Index:
         rows = [checked(json.loads(line), TrainingRow) for line in file]
     if vectors.ndim != 2 or len(rows) != len(vectors) or not np.isfinite(vectors).all():
         raise ValueError("rows and vectors do not belong together")
-    return Index(rows, vectors, card, labels)
+    return Index(rows, _unit(vectors.astype(np.float32)), card)
 
 
 def nearest(checkpoint: Checkpoint, first: str, second: str) -> Neighbours:
     """The training rows nearest to a pair, of each class. Raises NeighboursError as :func:`load` does, and PairError as
     :func:`core.explain.explain` does."""
     index = load(checkpoint)
-    return index.nearest(unit_vectors(checkpoint, [checkpoint.read(first, second)])[0])
+    vector = unit_vectors(checkpoint, [checkpoint.read(first, second)])[0]
+    return index.nearest(vector, checkpoint.labels)

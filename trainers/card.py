@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import hashlib
 import json
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from core.card import ranked_by
-from core.checkpoint import load_named, read_card
+from core.checkpoint import Checkpoint, load_named, read_card
 from core.errors import RunError
 from core.external.folder import is_external
 from core.external.names import is_function
 from core.external.settings import add_settings
 from core.files import json_text, write_whole
+from core.json_types import JsonObject
 from core.models import PairModel
 from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
+from trainers.tables import told
 
 if TYPE_CHECKING:
     from trainers.loop import TrainingRun
@@ -61,6 +64,20 @@ def add_to_card(folder: Path, **fields: object) -> None:
         return
     card = {**read_card(folder), **fields}
     write_whole(folder / "card.json", json_text(card))
+
+
+def report(
+    checkpoint: Checkpoint, args: argparse.Namespace, kind: str, figures: JsonObject, shown: Callable[[JsonObject], str]
+) -> int:
+    """The end of a command that measures a checkpoint on a file: the figures in the card's field ``kind``, under the
+    name in --card if there is one, and printed, by ``shown`` or as JSON."""
+    if args.card:
+        known: Any = read_card(checkpoint.folder).get(kind, {})
+        add_to_card(checkpoint.folder, **{kind: {**known, args.card: figures}})
+    file = args.file if isinstance(args.file, Path) else args.file[0]
+    result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": file.name, **figures}
+    print(told(result, shown(result), args.json))
+    return 0
 
 
 def make(run: TrainingRun, results: Mapping[str, object]) -> dict[str, object]:

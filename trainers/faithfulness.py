@@ -19,7 +19,7 @@ from typing import cast
 
 import numpy as np
 
-from core.checkpoint import open_checkpoint, read_card
+from core.checkpoint import open_checkpoint
 from core.data import read
 from core.effects.faithfulness import faithfulness
 from core.effects.question import Question
@@ -31,10 +31,10 @@ from core.evidence.faithfulness import STEPS, Faithfulness
 from core.json_types import JsonMapping, JsonObject
 from core.progress import bar
 from core.reading.reader import PairError
-from trainers.card import add_to_card
+from trainers.card import report
 from trainers.commands import as_typed
 from trainers.options import add_options, columns
-from trainers.tables import text, told
+from trainers.tables import text
 from trainers.training_data import sample
 
 USUAL = {"rows": 500, "seed": 1}
@@ -72,12 +72,7 @@ def run(args: argparse.Namespace) -> int:
     figures["command"] = as_typed(
         "trainers faithfulness", checkpoint.name, args.file.name, **unusual, columns=args.columns, card=args.card
     )
-    if args.card:
-        known = read_card(checkpoint.folder).get("faithfulness", {})
-        add_to_card(checkpoint.folder, faithfulness={**known, args.card: figures})
-    result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": args.file.name, **figures}
-    print(told(result, table(result), args.json))
-    return 0
+    return report(checkpoint, args, "faithfulness", figures, table)
 
 
 def summary(measured: Sequence[Faithfulness]) -> JsonObject:

@@ -28,7 +28,7 @@ from core.filter_map.map import METRICS, FilterMap, MapItem, codes_of, filter_si
 from core.progress import progress_bar
 from trainers.commands import as_typed
 from trainers.options import add_options, columns
-from trainers.tables import told
+from trainers.tables import text, told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -116,9 +116,9 @@ def draw(
     drawn: dict[tuple[str, str], MapItem] = {}
     for row in dataset.rows:
         texts = (checkpoint.roles["first"], row.first), (checkpoint.roles["second"], row.second)
-        for (side, text), label in zip(texts, (checkpoint.roles["first"], row.label or ""), strict=True):
-            if side in sides and len(drawn) < count:
-                drawn.setdefault((side, text), MapItem(row.id, label, row.title if titles else "", side))
+        for pair, label in zip(texts, (checkpoint.roles["first"], row.label or ""), strict=True):
+            if pair[0] in sides and len(drawn) < count:
+                drawn.setdefault(pair, MapItem(row.id, label, row.title if titles else "", pair[0]))
     return [(item, text) for (_, text), item in drawn.items()]
 
 
@@ -153,16 +153,16 @@ def table(filter_map: FilterMap, dataset: Dataset) -> str:
         f"{card['checkpoint']['name']}: {len(filter_map.items):,} texts of {dataset.summary()}",
         f"{classes} classes, metric {card['metric']}, perplexity {card['perplexity']:g}, seed {card['seed']}",
         "",
-        f"{'map':<16}{f'{k}-NN, filter space':>20}{f'{k}-NN, plane':>16}{'largest class':>16}{'trustworthiness':>18}",
     ]
-    for layout in filter_map.layouts.values():
-        q = layout.quality
-        shares = f"{q['knn_filters']:>20.2%}{q['knn_plane']:>16.2%}{q['majority']:>16.2%}"
-        lines.append(f"{layout.name:<16}{shares}{q['trustworthiness']:>18.4f}")
-        if "knn_held_out" in q:
-            other = card["held_out"]
-            lines.append(f"{'':<16}{q['knn_held_out']:>20.2%}  of {other['texts']:,} held-out texts ({other['file']})")
-    return "\n".join(lines)
+    columns = {"knn_filters": f"{k}-NN, filter space", "knn_plane": f"{k}-NN, plane", "majority": "largest class"}
+    if other := card.get("held_out"):
+        columns["knn_held_out"] = f"{k}-NN, filter space, of {other['texts']:,} held-out texts ({other['file']})"
+    rows = [
+        {"map": layout.name, **{column: f"{layout.quality[name]:.2%}" for name, column in columns.items()}}
+        | {"trustworthiness": f"{layout.quality['trustworthiness']:.4f}"}
+        for layout in filter_map.layouts.values()
+    ]
+    return "\n".join([*lines, text(rows)])
 
 
 def _filters(text: str) -> list[int | None]:

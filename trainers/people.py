@@ -23,7 +23,7 @@ from typing import cast
 import numpy as np
 
 from core.card import CardPeople
-from core.checkpoint import open_checkpoint, read_card
+from core.checkpoint import open_checkpoint
 from core.data import read
 from core.data.labels import Scale
 from core.effects.question import METHODS, Question
@@ -34,10 +34,10 @@ from core.evaluation.people import Agreement, agreements, half_of, summary
 from core.evaluation.predict import check_texts
 from core.json_types import JsonMapping, JsonObject
 from core.progress import bar
-from trainers.card import add_to_card
+from trainers.card import report
 from trainers.commands import as_typed
 from trainers.options import add_options, check_labels, columns, mapped, scales_of
-from trainers.tables import text, told
+from trainers.tables import text
 from trainers.training_data import sample
 
 ROWS = 500
@@ -82,12 +82,7 @@ def run(args: argparse.Namespace) -> int:
     typed = {name: str(value) if isinstance(value, int) else value for name, value in own.items()}
     typed |= {"label": args.counts_as, "columns": args.columns, "card": args.card}
     figures["command"] = as_typed("trainers people", checkpoint.name, args.file.name, **typed)
-    if args.card:
-        known = read_card(checkpoint.folder).get("people", {})
-        add_to_card(checkpoint.folder, people={**known, args.card: figures})
-    result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": args.file.name, **figures}
-    print(told(result, "\n".join(lines(result)), args.json))
-    return 0
+    return report(checkpoint, args, "people", figures, lambda result: "\n".join(lines(result)))
 
 
 def _answer(scale: Scale, asked: Question) -> int:

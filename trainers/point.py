@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.checkpoint import Checkpoint, open_checkpoint, read_card
+from core.checkpoint import open_checkpoint
 from core.data import DataError, read
 from core.data.labels import key
 from core.effects.faithfulness import WAYS
@@ -30,16 +30,16 @@ from core.errors import RunError
 from core.files import parse_json
 from core.json_types import JsonMapping, JsonObject
 from core.progress import bar
-from trainers.card import add_to_card
+from trainers.card import report
 from trainers.commands import as_typed
 from trainers.options import add_options, check_labels, mapped, scales_of
-from trainers.tables import text, told
+from trainers.tables import text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers point`."""
     add_options(parser, "checkpoint")
-    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="data files of pairs, read together")
+    parser.add_argument("file", metavar="FILE", nargs="+", type=Path, help="data files of pairs, read together")
     parser.add_argument("--replaced", action="store_true", help="the pairs of one replaced word, such as made ones")
     parser.add_argument("--rows", type=int, default=0, help="sample size, drawn with --seed; 0: all items")
     parser.add_argument("--seed", type=int, default=1, help="of the sample and of untrained weights (default: 1)")
@@ -51,24 +51,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play and print."""
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
-    items, (scale,) = read_items(args.files, args.replaced), scales_of([checkpoint], mapped(args.counts_as))
+    items, (scale,) = read_items(args.file, args.replaced), scales_of([checkpoint], mapped(args.counts_as))
     if args.rows:
         items = random.Random(args.seed).sample(items, min(args.rows, len(items)))
     if scale.several:
         raise RunError("an item is judged by one class: give each --label one")
-    check_labels(checkpoint, scale, args.files[0].name, {item.label for item in items})
+    check_labels(checkpoint, scale, args.file[0].name, {item.label for item in items})
     places = scale.of([item.label for item in items])
     scored = zip(items, places.tolist(), strict=True)
     items = [replace(item, label=checkpoint.labels[scale.members[place][0]]) for item, place in scored if place >= 0]
     right = judged_right(checkpoint, items)
     if not right:
-        raise RunError(f"{checkpoint.name} judges none of {args.files[0].name} right, and only such items count")
-    print(played(checkpoint, items, right, args))
-    return 0
-
-
-def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item], args: argparse.Namespace) -> str:
-    """The game's figures as text, written into the card if asked to."""
+        raise RunError(f"{checkpoint.name} judges none of {args.file[0].name} right, and only such items count")
     models = {"trained": checkpoint} | ({"untrained": untrained(checkpoint, args.seed)} if args.untrained else {})
     figures: JsonObject = {"items": len(items), "judged_right": len(right), "seed": args.seed}
     for name, model in models.items():
@@ -77,12 +71,8 @@ def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item],
         figures[name] = game.to_dict()
     own = {name: getattr(args, name) for name in ("replaced", "untrained", "card", "rows", "way")}
     own |= {"seed": str(args.seed)} if args.seed != 1 else {}
-    figures["command"] = as_typed("trainers point", checkpoint.name, *(path.name for path in args.files), **own)
-    if args.card:
-        known = read_card(checkpoint.folder).get("pointing", {})
-        add_to_card(checkpoint.folder, pointing={**known, args.card: figures})
-    result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": args.files[0].name, **figures}
-    return told(result, table(result), args.json)
+    figures["command"] = as_typed("trainers point", checkpoint.name, *(path.name for path in args.file), **own)
+    return report(checkpoint, args, "pointing", figures, table)
 
 
 def read_items(paths: Sequence[Path], replaced: bool = False) -> list[Item]:

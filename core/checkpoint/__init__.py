@@ -15,7 +15,7 @@ from core.checkpoint.memory import is_loaded, loaded
 from core.errors import CheckpointError as CheckpointError
 from core.evidence import Record
 from core.external.folder import has, is_external
-from core.external.names import check_local, listed
+from core.external.names import functions
 from core.models import ConfigError, spec_of
 
 PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
@@ -32,7 +32,7 @@ def available() -> dict[str, Path]:
     own = os.environ.get("PAIRLENS_CHECKPOINTS")
     for folder in _children(Path(own)) if own else []:
         folders[f"own/{folder.name}" if folder.name in folders else folder.name] = folder
-    return folders | {name: Path(name) for name in listed()}
+    return folders | {name: Path(name) for name in functions()}
 
 
 def _children(parent: Path) -> list[Path]:
@@ -59,7 +59,6 @@ def _holds_card(folder: Path) -> bool:
 def open_checkpoint(name: str, class_names: Sequence[str] = ()) -> Checkpoint:
     """A checkpoint by the name that ``available`` lists it under, or from its folder. ``class_names`` replace
     the class names of an external model, in the order of its logits. Raises CheckpointError."""
-    check_local(name)
     if class_names:
         return load(available().get(name, Path(name)), class_names)
     return load_named(name) if name in available() or not os.path.isdir(name) else load(name)  # noqa: PTH112
@@ -83,7 +82,6 @@ def load_named(name: str) -> Checkpoint:
     """The checkpoint listed as ``name``; threads share it (:func:`core.checkpoint.memory.loaded`)."""
     folders = available()
     if name not in folders:
-        check_local(name)
         known = ", ".join(folders) or "none"
         shown = name if len(name) <= 100 else f"{name[:100]}…"
         raise CheckpointError(f"there is no checkpoint named {shown!r}: choose one of {known}")

@@ -23,7 +23,7 @@ from core.errors import CheckpointError as CheckpointError
 from core.errors import said
 from core.external.card import external_card, external_files
 from core.external.folder import is_external
-from core.external.names import called, check_local, is_function
+from core.external.names import called, is_function
 from core.files import json_text, read_json, whole_folder
 from core.json_types import JsonMapping, JsonObject
 from core.models import ConfigError
@@ -105,7 +105,6 @@ def _read_card(folder: Path) -> Card:
         return card_of(made(str(folder)), str(folder))
     if is_external(folder):
         return external_card(folder)
-    check_local(folder)
     file = folder / "card.json"
     try:
         now = file.stat()
@@ -161,7 +160,6 @@ def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
         from core.external.functions import made
 
         return function_checkpoint(made(str(folder)), str(folder), files_state(folder))
-    check_local(folder)
     if not folder.is_dir():
         raise CheckpointError(f"no checkpoint folder {folder.name}: see `python -m core models` for the names")
     state, card = files_state(folder), read_card(folder)

@@ -6,25 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from core.errors import CheckpointError
-
 VARIABLE = "PAIRLENS_GUESTS"
-HUB = "hub:"
-"""The prefix with which earlier versions named models of Hugging Face's hub."""
-
-
-def functions() -> tuple[str, ...]:
-    """The functions in ``PAIRLENS_GUESTS``, each ``module:factory``."""
-    return tuple(name for name in listed() if not name.startswith(HUB))
-
-
-def check_local(name: str | Path) -> None:
-    """Raises CheckpointError for the name of a model of Hugging Face's hub."""
-    if str(name).startswith(HUB):
-        wanted = str(name).removeprefix(HUB)[:80]
-        raise CheckpointError(
-            f"{HUB}{wanted} is no longer fetched: run `hf download {wanted} --local-dir FOLDER`, and give that folder"
-        )
 
 
 def called(folder: Path) -> str:
@@ -43,7 +25,7 @@ def is_function(folder: Path) -> bool:
     return str(folder) in functions()
 
 
-def listed() -> list[str]:
-    """All names in ``PAIRLENS_GUESTS``."""
+def functions() -> list[str]:
+    """The functions in ``PAIRLENS_GUESTS``, each ``module:factory``."""
     names = (name.strip() for name in os.environ.get(VARIABLE, "").split(","))
     return [name for name in dict.fromkeys(names) if name]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core.__main__ import main
-from core.checkpoint import CheckpointError, available, load_named, open_checkpoint, read_card, records_of
+from core.checkpoint import CheckpointError, available, load_named, open_checkpoint, records_of
 from core.data import read
 from core.desk.run import Predictions, Run
 from core.desk.run_folder import save
@@ -245,18 +245,6 @@ def test_a_function_that_cannot_be_made_or_asked_leaves_the_others(capsys):
         guest.model.under(guest.reader.batch(guest.read(*PAIR)), Intervention(crossings=False))
     with pytest.raises(CheckpointError, match="no checkpoint named"):
         load_named("a:b")
-
-
-def test_a_name_of_the_hub_is_one_sentence_with_the_remedy(tmp_path, monkeypatch, capsys):
-    remedy = "hub:acme/tiny is no longer fetched: run `hf download acme/tiny --local-dir FOLDER`, and give that folder"
-    assert main(["explain", "--model", "hub:acme/tiny", "--first", "A dog.", "--second", "A cat."]) == 2
-    assert remedy in capsys.readouterr().err
-    monkeypatch.setenv("PAIRLENS_GUESTS", "hub:acme/tiny")
-    for use in (lambda: read_card(available()["hub:acme/tiny"]), lambda: load_named("hub:acme/tiny")):
-        with pytest.raises(CheckpointError) as refused:
-            use()
-        assert str(refused.value) == remedy
-    assert main(["models"]) == 0 and remedy in capsys.readouterr().err
 
 
 def test_a_folder_of_hugging_faces_cache_is_called_by_its_name_there(tmp_path):

@@ -113,7 +113,7 @@ def test_texts_held_out_say_how_well_the_map_names_others(
         right += votes.most_common(1)[0][0] == row.label
     share = found.layouts["all filters"].quality["knn_held_out"]
     assert share == pytest.approx(right / 30, abs=0.1)  # but for ties
-    assert f"{share:.2%}  of 30 held-out texts (other.csv)" in told
+    assert f"{share:.2%}" in told and "of 30 held-out texts (other.csv)" in told
 
 
 def test_questions_and_answers_of_a_pair_model(pair: Checkpoint, tmp_path: Path) -> None:
