@@ -78,6 +78,9 @@ export function ask(kind, body, signal, progress = () => {}) {
   return QUEUE.run(() => answer(kind, body, signal, progress), signal, URGENT.includes(kind));
 }
 
+// Like `ask`, next to the three: what follows a drag cannot wait for a computation to end.
+export const askAtOnce = (kind, body, signal) => answer(kind, body, signal, () => {});
+
 async function answer(kind, body, signal, progress) {
   const headers = { "Content-Type": "application/json", "X-PairLens-Client": CLIENT };
   const request = { method: "POST", headers, body: JSON.stringify(body), signal };

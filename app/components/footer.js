@@ -1,18 +1,22 @@
-// The last line: facts about the model, and a link to what is on screen now.
+// The last line: facts about the model; and the button that copies a link to what is on screen now.
 
 import { html, linkButton } from "./elements.js";
 
-// `parameters` is called when the link is copied, so that it holds a selection that the address does not have yet.
-export function footerOf(texts, parameters) {
-  if (!texts.length && !parameters) return null;
-  const copy = linkButton("Copy link", "Copy a link to this page with its selection", () =>
-    copyLink(copy, linkOf(parameters())),
-  );
+export function footerOf(texts, copy) {
+  if (!texts.length && !copy) return null;
   return html(
     "footer.small.wraps",
     texts.map((text) => html("span", text)),
-    parameters ? copy : null,
+    copy,
   );
+}
+
+// `parameters` is called when the link is copied, so that it holds a selection that the address does not have yet.
+export function copyButton(parameters) {
+  const copy = linkButton("Copy link", "Copy a link to this page with its selection", () =>
+    copyLink(copy, linkOf(parameters())),
+  );
+  return copy;
 }
 
 function linkOf(parameters) {

@@ -3,7 +3,7 @@
 
 import { drawn, factsOf, wordOf } from "../panels/effects/bars.js";
 import { barsOf } from "../panels/effects/records.js";
-import { Answer, ask } from "./ask.js";
+import { Answer, askAtOnce } from "./ask.js";
 import { html, linkButton, the } from "./elements.js";
 import { isWordMap, panelsOf, sidesOf, withChances } from "./evidence.js";
 import { Reason } from "./reason.js";
@@ -130,7 +130,7 @@ export class PairView extends View {
       asked = this.trying;
       const body = { model, first, second, edits: [...made, ...asked] };
       try {
-        const shown = asked.length ? await ask("preview", body, this.leave.signal) : explanation;
+        const shown = asked.length ? await askAtOnce("preview", body, this.leave.signal) : explanation;
         if (this.data.drawing === drawing) this.show(shown, asked.length > 0);
       } catch {
         break; // it is told when the change is made
@@ -260,7 +260,7 @@ export class PairView extends View {
     return this.reason?.conclusion;
   }
 
-  // Whether figures are saved in Details, which is only on a page that asks.
+  // In Details, which is only on a page that asks.
   get gathers() {
     return Boolean(this.data.why);
   }

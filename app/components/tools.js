@@ -1,6 +1,7 @@
-// The end of Details: what the matrix shows, and figures as files.
+// The end of Details: what the matrix shows, figures as files, and a link to the page.
 
 import { capital, chooser, html, linkButton, refill } from "./elements.js";
+import { copyButton } from "./footer.js";
 import { saveFigure } from "./save.js";
 
 const USUAL = "weight"; // what a matrix shows unless a link says otherwise
@@ -23,6 +24,11 @@ export class Tools {
       named.length > 1 && html("div.controls", html("label.soft", "Matrix shows ", this.shows)),
       lead && html("p.soft", lead),
       html("div.controls", html("label.soft", "Save a figure ", this.figure), save("SVG"), save("PNG")),
+      view.data.link &&
+        html(
+          "div.controls",
+          copyButton(() => view.link()),
+        ),
     );
     door.append(this.element);
   }

@@ -2,7 +2,7 @@
 // tells the server. Panels and views register themselves here, so that nothing else lists them.
 
 import { refill } from "./elements.js";
-import { footerOf } from "./footer.js";
+import { copyButton, footerOf } from "./footer.js";
 
 const SMALL_SCREEN = 1600; // pixels; as in page_style.py
 
@@ -47,6 +47,11 @@ export class View {
 
   /** @param {number} width in pixels */
   arrange(width) {} // eslint-disable-line no-unused-vars
+
+  // Whether what copies and saves is gathered in one place.
+  get gathers() {
+    return false;
+  }
 
   /** @returns {Array<any> | Element} */
   build() {
@@ -117,7 +122,7 @@ export class View {
       return;
     }
     const parts = this.build();
-    const footer = footerOf(data.footer, data.link ? () => this.link() : null);
+    const footer = footerOf(data.footer, data.link && !this.gathers ? copyButton(() => this.link()) : null);
     refill(this.root, parts, footer);
     // Drawn first: parts grow as they are drawn (the menu of a selected word), and those below take the room that others
     // leave; once more with the page's own letters.

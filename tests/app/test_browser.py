@@ -63,8 +63,9 @@ def test_a_cell_selects_its_words_everywhere_and_in_the_copied_link(open_page):
     page.wait_for_url(re.compile("select=x3y7"))
     page.locator('[data-part="nearest"] b').first.wait_for()
     shown(page)
+    page.locator('.door[data-place="details"] summary').click()
     page.get_by_role("button", name="Copy a link").click()
-    copied = page.locator("footer button[data-link]").get_attribute("data-link")
+    copied = page.locator("button[data-link]").get_attribute("data-link").replace("&open=details", "")
     fresh = open_page(copied)
     expect(fresh.get_by_label("Premise (the context)")).to_have_value("An animal is playing with a toy")
     shown(fresh)
@@ -206,10 +207,10 @@ CONTROLS = """() => {
   const controls = all(document).filter((node) => node.matches("a[href], button, input, select, textarea, summary")
     && node.tabIndex >= 0 && !node.disabled && node.checkVisibility({ visibilityProperty: true })
     && node.getBoundingClientRect().right > 0 && node.getBoundingClientRect().bottom > 0);
-  const more = (node) => node.closest(".chip, .bars") || node.matches(".reason button ~ button");
+  const more = (node) => node.closest(".chip, .bars");
   return controls.filter((node) => !more(node)).map((node) => node.ariaLabel || node.innerText);
 }"""
-"""The controls of the page that can be seen and have the focus, without words; the sentence that says why is one."""
+"""The controls of the page that can be seen and have the focus, without words."""
 
 
 @pytest.mark.parametrize(("width", "height", "controls", "screens"), [(1280, 800, 25, 1.3), (390, 844, 20, 2.5)])

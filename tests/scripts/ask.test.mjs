@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
-import { ask, lines, Queue, Refusal } from "../../app/components/ask.js";
+import { ask, askAtOnce, lines, Queue, Refusal } from "../../app/components/ask.js";
 
 const { fetch } = globalThis;
 afterEach(() => {
@@ -51,6 +51,17 @@ test("a job that fails frees its place, and one that is aborted while it waits n
   await assert.rejects(left, /gone/);
   await queue.run(async () => ran.push("next"), never);
   assert.deepEqual(ran, ["next"]);
+});
+
+test("what follows a drag does not wait for the three that are computed", async () => {
+  const ends = [];
+  const answered = () => new Response('{"answer": "slow"}', { headers: { "Content-Type": "application/x-ndjson" } });
+  globalThis.fetch = () => new Promise((resolve) => ends.push(() => resolve(answered())));
+  const slow = ["why", "reason", "preview"].map((kind) => ask(kind, {}, never));
+  answers('{"answer": "quick"}');
+  assert.equal(await askAtOnce("preview", {}, never), "quick");
+  for (const end of ends) end();
+  assert.deepEqual(await Promise.all(slow), ["slow", "slow", "slow"]);
 });
 
 test("lines may be cut anywhere, inside of a letter too", async () => {

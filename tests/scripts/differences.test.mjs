@@ -3,29 +3,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {
-  difference,
-  incomparable,
-  mostDifferent,
-  moveOf,
-  verdictsOf,
-} from "../../app/components/differences.js";
+import { difference, incomparable, mostDifferent, moveOf, verdictsOf } from "../../app/components/differences.js";
 
 const near = (values, expected) =>
-  values.forEach((value, i) =>
-    assert.ok(Math.abs(value - expected[i]) < 1e-9, `${values}`),
-  );
+  values.forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-9, `${values}`));
 const places = (count) => Array.from({ length: count }, (_, i) => [i, i]);
 
 test("a difference is that of the weights, and its total variation half the sum of its parts", () => {
   const light = { weights: [[0.7, 0.3], [0.5, 0.5]] }; // prettier-ignore
   const twoSided = { weights: [[0.2, 0.2], [0.5, 0.3]], none: { weights: [0.6, 0.2] } }; // prettier-ignore
-  const { weights, none, variation } = difference(
-    light,
-    twoSided,
-    places(2),
-    places(2),
-  );
+  const { weights, none, variation } = difference(light, twoSided, places(2), places(2));
   near(weights.flat(), [0.5, 0.1, 0, 0.2]);
   near(none, [-0.6, -0.2]);
   near(variation, [0.6, 0.2]);
@@ -43,70 +30,39 @@ test("weight on words that only one version has counts as moved", () => {
 
 test("what a transformer's word gives to its own sentence counts as moved", () => {
   const transformer = { weights: [[0.1, 0.1]], none: { weights: [0.3] } }; // and 0.5 to its own sentence
-  near(
-    difference({ weights: [[0.5, 0.5]] }, transformer, places(1), places(2))
-      .variation,
-    [0.8],
-  );
+  near(difference({ weights: [[0.5, 0.5]] }, transformer, places(1), places(2)).variation, [0.8]);
 });
 
 test("over several lines, each read apart, a row's weights are shares of the whole", () => {
   const apart = { weights: [[1, 0, 0.5, 0.5]], lines: 2 };
-  near(
-    difference(apart, { weights: [[0.5, 0, 0.25, 0.25]] }, places(1), places(4))
-      .variation,
-    [0],
-  );
+  near(difference(apart, { weights: [[0.5, 0, 0.25, 0.25]] }, places(1), places(4)).variation, [0]);
 });
 
 const word = (key, moved) => ({ key, text: key, moved });
 
 test("the word whose effects differ most is one that all have", () => {
-  const first = [
-    word("not", 31),
-    word("dog", 12),
-    word("only here", 90),
-    word("unknown", null),
-  ];
+  const first = [word("not", 31), word("dog", 12), word("only here", 90), word("unknown", null)];
   const second = [word("dog", 14), word("not", 2), word("unknown", 40)];
   assert.deepEqual(mostDifferent([first, second]), [first[0], second[1]]);
   assert.equal(mostDifferent([first, [word("other", 3)]]), null);
 });
 
 test("of the words that are named as a reason for a verdict, the one whose effects differ most comes first", () => {
-  const first = [
-    word("not", 31),
-    { ...word("dog", 12), named: true },
-    { ...word("cat", 5), named: true },
-  ];
+  const first = [word("not", 31), { ...word("dog", 12), named: true }, { ...word("cat", 5), named: true }];
   const second = [word("not", 2), word("dog", 14), word("cat", 1)];
   assert.deepEqual(mostDifferent([first, second]), [first[2], second[2]]);
 });
 
-const column = (name, followed, unit, words = []) => ({
-  name,
-  followed,
-  effects: { unit },
-  words,
-});
+const column = (name, followed, unit, words = []) => ({ name, followed, effects: { unit }, words });
 
 test("a move is in points of the verdict's probability, or in the score", () => {
   assert.equal(
     moveOf(column("A", "contradiction", "log p"), word("not", 31.4)),
     "A’s “contradiction” falls by 31 points",
   );
-  assert.equal(
-    moveOf(column("A", "neutral", "log p"), word("not", -2.06)),
-    "A’s “neutral” rises by 2.1 points",
-  );
-  assert.equal(
-    moveOf(column("A", "neutral", "log p"), word("not", 0.02)),
-    "A’s “neutral” does not change",
-  );
-  assert.equal(
-    moveOf(column("B", "similarity", "score"), word("not", 0.42)),
-    "B’s “similarity” falls by 0.42",
-  );
+  assert.equal(moveOf(column("A", "neutral", "log p"), word("not", -2.06)), "A’s “neutral” rises by 2.1 points");
+  assert.equal(moveOf(column("A", "neutral", "log p"), word("not", 0.02)), "A’s “neutral” does not change");
+  assert.equal(moveOf(column("B", "similarity", "score"), word("not", 0.42)), "B’s “similarity” falls by 0.42");
 });
 
 test("models whose outputs have different units are not compared by a word", () => {
@@ -141,10 +97,7 @@ test("verdicts are said first, and whether they are the same", () => {
     "They disagree: A says neutral (90\u00a0%), B says contradiction (60\u00a0%).",
   );
   assert.equal(
-    verdictsOf([
-      says("A", "answer", 0.2, { score: true }),
-      says("B", "answer", 0.1, { score: true }),
-    ]),
+    verdictsOf([says("A", "answer", 0.2, { score: true }), says("B", "answer", 0.1, { score: true })]),
     "Answer: A 20\u00a0%, B 10\u00a0%.",
   );
   assert.equal(verdictsOf([says("A", "neutral", 0.9)]), "");
