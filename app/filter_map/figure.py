@@ -23,6 +23,7 @@ from app.palette import DIVERGING, map_look
 from app.panels.generated_filters.one_filter import place
 from core.evidence import Matrix
 from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, Neighbour
+from core.shared_memory import SharedMemory
 
 Trace = dict[str, Any]
 """A Plotly trace as JSON."""
@@ -41,6 +42,10 @@ _DRAWN = (580, 300)
 _HOVER_WIDTH = 56
 """Characters in a line of a hover label."""
 _NO_AXIS = {"visible": False, "showgrid": False, "zeroline": False}
+
+
+FIGURES: SharedMemory[go.Figure] = SharedMemory(4)
+"""Figures of reference texts for all sessions: Plotly checks each of their values."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from app import charts, components, page_style
 from app.components import About, Frame
 from app.filter_map import drawing
 from app.filter_map.drawing import Star, TextSide
-from app.filter_map.figure import MapText, own_traces, reference_figure, weights_chart
+from app.filter_map.figure import FIGURES, MapText, own_traces, reference_figure, weights_chart
 from app.filter_map.ngrams import reference_ngrams, vocabulary
 from app.filter_map.placement import Opened, explain_text, open_map, place_texts
 from app.model_choice import by_task, kinds, offered, shows, titles
@@ -22,7 +22,7 @@ from app.page_state.codec import short
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
-from app.pair_form import ModelForm, digest, once
+from app.pair_form import ModelForm, digest
 from app.pairs import SIDES, Pair
 from app.panels import lists, verdict
 from app.panels.generated_filters import one_filter
@@ -269,10 +269,9 @@ def _map(shown: Shown, reference_map: FilterMap, layout: Layout, nearest: Sequen
     texts = () if opened.texts is None else opened.texts.own
     data = drawing.data_name(reference_map, opened.checkpoint.card)
     scale = page_style.enlarged(PAGE.state.projector)
-    key = (reference_map.card["sha256"], layout.name, bool(texts), scale)
-    reference = once(
-        "figure of the map", key, lambda: reference_figure(reference_map, layout, opened.names, texts, scale)
-    )
+    stamp = None if opened.texts is None else opened.texts.stamp
+    key = (reference_map.card["sha256"], layout.name, stamp, tuple(opened.names.items()), scale)
+    reference = FIGURES(key, lambda: reference_figure(reference_map, layout, opened.names, texts, scale))
     own = own_traces(layout, shown.stars, shown.looked_into, nearest, PAGE.state.view == "near", scale)
     reading = drawing.reading(reference_map, layout, data)
     quality, meaning = drawing.quality(reference_map, layout)

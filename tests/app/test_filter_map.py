@@ -5,12 +5,14 @@ import html
 import io
 import re
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from app.examples import MAP_EXAMPLES, suiting
 from app.filter_map import drawing as filter_map
+from app.filter_map import figure
 from app.filter_map.drawing import TextSide
 from app.panels.generated_filters import one_filter
 from core.checkpoint import load
@@ -46,6 +48,13 @@ def test_the_page_opens_on_an_example_with_a_trail():
     assert badges(app) == ["2", "1"]  # the one that is looked into is drawn last
     assert len(arrows(app)) == len(stars(app, earlier=True)) == 2
     assert [notice for notice in notices(app) if "unknown to the word vectors" not in notice] == []
+
+
+def test_the_figure_of_the_reference_texts_is_made_once_for_all_visitors(monkeypatch):
+    first = page(first="a dog")
+    monkeypatch.setattr(figure, "reference_figure", Mock(side_effect=AssertionError))
+    second = page(first="a cat")
+    assert not second.exception and reference_traces(second) == reference_traces(first)
 
 
 def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints):
