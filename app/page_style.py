@@ -7,7 +7,7 @@ import html
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -172,13 +172,15 @@ def page_link(name: str, query: Mapping[str, str], label: str = "", arrow: str =
     st.page_link(there, label=label or title, icon=f":material/arrow_{arrow}:", query_params=query)
 
 
-def download(label: str, text: Callable[[], str] | bytes, file: str, icon: str | None = None) -> None:
-    """A link that saves text as this .json, .csv or .html file; a callable is called on the click. If it fails, the
-    file contains the error's sentence."""
-
+def download(
+    label: str, text: Callable[[], str] | bytes, file: str, icon: str | None = None, *, framed: bool = False
+) -> None:
+    """A link, or a ``framed`` button, that saves text as this .json, .csv or .html file; a callable is called on the
+    click. If it fails, the file contains the error's sentence."""
     kind = {"json": "application/json", "html": "text/html"}.get(file.rsplit(".", 1)[-1], "text/csv")
     made = functools.partial(_made, text) if callable(text) else text
-    st.download_button(label, made, file, kind, type="tertiary", icon=icon, on_click="ignore", key=f"save {file}")
+    look: Literal["secondary", "tertiary"] = "secondary" if framed else "tertiary"
+    st.download_button(label, made, file, kind, type=look, icon=icon, on_click="ignore", key=f"save {file}")
 
 
 def _made(text: Callable[[], str]) -> str:

@@ -8,6 +8,7 @@ import { VIEWS, View } from "./view.js";
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";
 const MOST = 8; // numbers of a vector that are shown before the rest are counted
+const SETTLED = 750; // milliseconds after which a motion is over: the server's answer would make it stumble
 const TYPING = "input, textarea, select, [contenteditable]";
 
 // A formula from MathML, which the server makes of the lesson's own LaTeX.
@@ -272,7 +273,7 @@ class LessonView extends View {
     this.step = step;
     this.draw();
     if (next) this.move();
-    this.send({ step }, 250);
+    this.send({ step }, next ? SETTLED : 250);
   }
 
   // The numbers that the step makes come from those that they are made of: `made_of` in the lesson's file.

@@ -81,12 +81,12 @@ def main() -> None:
     _pairs()
     _teach()
     with below:
+        stem = f"pairlens-lesson-{lesson.name}"
         for label, name, blanks in (("with blanks", "blanks", True), ("with the key", "key", False)):
             make = partial(handout, lesson, evaluated, texts, blanks)
-            page_style.download(f"Handout {label} (HTML)", make, f"pairlens-lesson-{lesson.name}-{name}.html")
-        page_style.download(
-            "Numbers (CSV)", partial(numbers_csv, lesson, evaluated), f"pairlens-lesson-{lesson.name}.csv"
-        )
+            page_style.download(f"Handout {label}", make, f"{stem}-{name}.html", ":material/print:", framed=True)
+        numbers = partial(numbers_csv, lesson, evaluated)
+        page_style.download("Numbers (CSV)", numbers, f"{stem}.csv", ":material/table:", framed=True)
 
 
 def _lines() -> list[str]:

@@ -453,7 +453,7 @@ steps: []
 @pytest.mark.parametrize(
     ("written", "problem"),
     [
-        ("title: [", "is not readable YAML at line 1"),
+        ("title: [", "is not readable YAML at line 2"),
         (SMALL.replace("about: A.\n", ""), "about is missing"),
         (SMALL + "colour: red\n", "unknown key colour"),
         (SMALL.replace("picture: []", "picture: [{value: a, label: b, shape: pie}]"), "shape"),

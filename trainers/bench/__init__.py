@@ -14,6 +14,7 @@ machine. It is a measurement, not a test: on a busy machine its numbers are of n
     streaming    predict: its memory by the number of rows, its time by the forward passes alone
     load         1, 20, 50 and 100 visitors that each open a pair every five seconds (half an hour: only by name)
     first-page   pages of a new server and of a second visitor, by an empty Streamlit page
+    motion       the longest frame while a lesson's numbers travel
     api          word effects over HTTP while other clients keep the server busy, by those alone
     desk         the Error desk's answer to a filter of 10,000 rows, by an empty Streamlit rerun
 """
@@ -47,6 +48,7 @@ MEASUREMENTS: dict[str, Callable[[bool], Sequence[Measurement]]] = {
     "streaming": models.streaming,
     "load": visitors.load,
     "first-page": app.first_page,
+    "motion": app.motion,
     "api": visitors.shared,
     "desk": app.desk,
 }

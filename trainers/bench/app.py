@@ -52,6 +52,23 @@ PAGES = {
     "models": ("Models", 2, "[data-testid=stDataFrame] canvas"),
 }
 """Pages by address: the name, the bar as a multiple of an empty page, and a selector that appears with the numbers."""
+LONGEST_FRAME = """() => {
+  let last = performance.now();
+  const end = last + 700;
+  let longest = 0;
+  const ended = new Promise((done) => {
+    const next = () => {
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+      if (now < end) requestAnimationFrame(next);
+      else done(longest);
+    };
+    requestAnimationFrame(next);
+  });
+  return { longest: ended };
+}"""
+"""Measures the longest time between frames for 0.7 seconds, in which a motion of 0.6 seconds fits."""
 DESK_ROWS = 10_000
 FILTERS = (
     "not A.right",
@@ -114,6 +131,26 @@ def verdict(quick: bool) -> list[Measurement]:
     (alone,) = medians([lambda: explain(load_named(MODEL), *pair)], 20)
     note = f"{taken:.0f} ms; an empty run {rerun:.0f} ms, the explanation {alone:.0f} ms"
     return [Measurement("app: a verdict after Enter, beyond an empty run", (taken - rerun) / alone, "x", 3, note=note)]
+
+
+def motion(quick: bool) -> list[Measurement]:
+    """The longest frame while a lesson's numbers travel from step to step."""
+    steps = range(1, 4 if quick else 6)
+    with chromium() as browser, server() as own:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(f"{own.address}/lessons?lesson=light")
+        page.locator(".step h3").wait_for(timeout=60_000)
+        longest = []
+        for step in steps:
+            page.wait_for_timeout(2000)  # what the last step set off has ended
+            frames = page.evaluate_handle(LONGEST_FRAME)
+            page.keyboard.press("ArrowRight")
+            page.get_by_text(re.compile(rf"^{step + 1} of")).wait_for()
+            longest.append(page.evaluate("frames => frames.longest", frames))
+    note = f"of {len(longest)} steps: {', '.join(f'{one:.0f}' for one in longest)}"
+    return [
+        Measurement("app: the longest frame of a lesson’s motion", statistics.median(longest), "ms", 100, note=note)
+    ]
 
 
 def desk(quick: bool) -> list[Measurement]:
