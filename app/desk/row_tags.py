@@ -125,7 +125,9 @@ def draw(opened: OpenRun, row: str) -> None:
         page_style.note("You see what others said of this row after you have marked it as done.")
         events = [event for event in events if event.author == name]
     if events:
-        with st.expander(f"History ({len(events)})"):
+        lines([counted(len(events), "change")])
+        # A label with the number would make another expander, which is closed.
+        with st.expander("History", key="desk history"):
             history(opened, events)
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from core.data.labels import is_number
 from core.desk import votes
 from core.desk.run import LETTERS, OTHER_COLUMN, Run, StoredRows, column_of, earlier_column_of, other_columns
 from core.evaluation.scores import question_kind
@@ -42,6 +43,8 @@ class RunColumn:
     """For "yes": no slice for the remaining rows, because they are nearly all rows."""
     share: bool = False
     """For "number": a probability or another share from 0 to 1, which filters may give in per cent."""
+    grades: bool = False
+    """For "text": all values are numbers, and filters may compare and compute with them."""
     alias: str = ""
     """Its name in earlier versions, which links and filters may still have."""
     sql: str = ""
@@ -95,6 +98,9 @@ def facts(run: Run) -> dict[str, Cells]:
         "gold": cells(gold, "text", "the file's label", dimension="gold label"),
         "held_back": cells(run.held_back, "yes", "the half of the rows, by a hash of the id, to confirm a finding on"),
     }
+    if run.spellings and all(map(is_number, run.spellings)):
+        column, values = out["gold"]
+        out["gold"] = Cells(replace(column, grades=True), values)
     for i, model in enumerate(run.models):
         # Rounded, or 0.7 as float32 would lie below the 0.7 of a filter.
         chances, answers = (values.astype(float).round(6) for values in (model.probabilities, model.answers))

@@ -21,6 +21,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NamedTuple
 
 import duckdb
@@ -28,6 +29,7 @@ import numpy as np
 from lark import Lark, Token, Transformer, Tree, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
+from core.data.labels import is_number
 from core.desk.columns import RunColumn, find
 from core.desk.table import LONGEST_SECONDS, Condition, RunTable
 from core.errors import UserError
@@ -269,7 +271,7 @@ class Compiler(Transformer[Token, Value]):
         """A number in SQL; true is 1. Raises FilterError for other values."""
         if value.column is None and value.token.type != "NAME":
             return _literal(value.token, share=False)
-        column = self._known(value)
+        column = _graded(self._known(value))
         if column.kind not in ("number", "yes"):
             raise _error(value.token, f"“{short(_bare(value.token))}” is not a number: use a column of numbers.")
         return Condition(f"CAST({column.sql} AS DOUBLE)" if column.kind == "yes" else column.sql, value.values)
@@ -331,7 +333,7 @@ class Compiler(Transformer[Token, Value]):
         if sign not in _MIRRORED:
             equal = self._equal(left, right)
             return self.opposite(equal) if sign in ("!=", "<>") else equal
-        column, other = self._known(left), right.column
+        column, other = _graded(self._known(left)), right.column and _graded(right.column)
         if column.kind != "number" or (other is not None and other.kind != "number"):
             sentence = f"“{short(_bare(left.token))}” is not a number on both sides: use =, != or “contains”."
             raise _error(left.token, sentence)
@@ -345,6 +347,8 @@ class Compiler(Transformer[Token, Value]):
             return _condition(left.token, f"({column.folded} = {other.folded})")
         if other is not None and other.kind == column.kind != "set":
             return _condition(left.token, f"({column.sql} = {other.sql})", both)
+        if column.grades and other is None and is_number(text):
+            column = _graded(column)
         if column.kind == "number":
             bound = _literal(right.token, column.share)
             return _condition(left.token, f"({column.sql} = {bound.sql})", left.values + bound.values)
@@ -360,6 +364,11 @@ class Compiler(Transformer[Token, Value]):
         # It is known whether a row has no gold label: gold = "".
         sql = f"({column.folded} = ?)" if text else f"(coalesce({column.sql}, '') = ?)"
         return _condition(left.token, sql, (_storable(text),))
+
+
+def _graded(column: RunColumn) -> RunColumn:
+    """A column of grades as numbers; any other as it is."""
+    return replace(column, kind="number", sql=f"TRY_CAST({column.sql} AS DOUBLE)") if column.grades else column
 
 
 def _condition(token: Token, sql: str, values: tuple[object, ...] = ()) -> Value:

@@ -124,7 +124,10 @@ class RunTable:
         what = ", ".join(f"coalesce({one.sql}, false) AS s{i}" for i, one in enumerate(conditions))
         values = [value for condition in conditions for value in condition.values]
         if rows is None:
-            return self.query(f"SELECT {what} FROM {{rows}} ORDER BY row", values)
+            found = self.query(f"SELECT row, {what} FROM {{rows}}", values)
+            places = found.column("row").to_numpy()
+            # They mostly come in order, which is found faster than DuckDB sorts them.
+            return (found if (np.diff(places) > 0).all() else found.take(np.argsort(places))).drop_columns("row")
         sql = f"SELECT {what} FROM picked JOIN {{rows}} USING (row) ORDER BY place"
         return self.query(sql, values, picked=_picked(rows))
 

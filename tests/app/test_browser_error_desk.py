@@ -61,6 +61,23 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     expect(page.get_by_label("Filter").first).to_have_value(re.compile("A.strongest_word = .* and A.strongest_in = "))
     expect(page.get_by_text(re.compile(r"\d+ of 18 rows"))).to_be_visible()
     settled(page)
+
+    # A map of the rows: a lasso around points filters.
+    page.get_by_role("radio", name="Map").click()
+    plot = page.locator(".js-plotly-plot .nsewdrag")
+    page.get_by_role("button", name="Map 18 rows").or_(plot).first.wait_for()
+    for button in page.get_by_role("button", name="Map 18 rows").all():  # none where it was made before
+        button.click()
+    expect(plot).to_be_visible(timeout=LONG)
+    settled(page)
+    area = plot.bounding_box()
+    for number, (x, y) in enumerate([(0.02, 0.2), (0.98, 0.2), (0.98, 0.98), (0.02, 0.98), (0.02, 0.3)]):
+        page.mouse.move(area["x"] + x * area["width"], area["y"] + y * area["height"], steps=5)
+        if not number:
+            page.mouse.down()
+    page.mouse.up()
+    expect(page.get_by_label("Filter").first).to_have_value(re.compile(r"^id in \("))
+    settled(page)
     page.get_by_label("Filter").first.fill('id = "2n"')
     page.get_by_label("Filter").first.press("Enter")
     expect(page.get_by_text("1 of 18 rows")).to_be_visible()
@@ -81,7 +98,18 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.get_by_role("heading", name="Row 2n").click()
     page.keyboard.press("5")
     expect(page.get_by_role("button", name="5 misled by noise")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_text("History (1)")).to_be_visible()
+    expect(page.get_by_text("1 change", exact=True)).to_be_visible()
+    settled(page)
+
+    # The history stays open after an undo.
+    page.get_by_text("History", exact=True).click()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("2 changes", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Undo").nth(1)).to_be_disabled()
+    expect(page.get_by_role("button", name="Undo").first).to_be_visible()
+    page.get_by_role("button", name="Undo").first.click()
+    expect(page.get_by_role("button", name="5 misled by noise")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_text("3 changes", exact=True)).to_be_visible()
     settled(page)
     page.get_by_text("In the report", exact=True).click()
     settled(page)

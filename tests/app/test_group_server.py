@@ -270,15 +270,17 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
     ann = opened(browser, group, "ann", f"visitor-{places.index(0)}", row)
     bob = opened(browser, group, "bob", f"visitor-{places.index(1)}", row)
     bob.get_by_role("button", name="misled by noise").click()
-    expect(bob.get_by_text("History (1)")).to_be_visible()
+    expect(bob.get_by_text("1 change", exact=True)).to_be_visible()
     ann.get_by_role("button", name="misled by noise").click()
-    expect(ann.get_by_text("History (1)")).to_be_visible()  # her own: others' marks are hidden until she is done
+    expect(
+        ann.get_by_text("1 change", exact=True)
+    ).to_be_visible()  # her own: others' marks are hidden until she is done
     group.servers[0].kill()
     assert marks() == {"misled by noise": {"ann", "bob"}}
 
     settled(bob)
     bob.get_by_role("button", name="other").click()
-    expect(bob.get_by_text("History (2)")).to_be_visible()
+    expect(bob.get_by_text("2 changes", exact=True)).to_be_visible()
     until(
         lambda: all(
             (one.socket.state.name == "CLOSED") == (not place) for one, place in zip(visitors, places, strict=True)
@@ -293,7 +295,7 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
     ann.wait_for_selector("[data-testid=stApp][data-test-connection-state=CONNECTED]", timeout=600_000)
     settled(ann)
     until(lambda: pressed(ann, "other") and "ann" in marks().get("other", ()))
-    expect(ann.get_by_text("History (2)")).to_be_visible()
+    expect(ann.get_by_text("2 changes", exact=True)).to_be_visible()
     expect(ann.locator(".pl-terms").first).to_have_text("Signed in asann")
     assert marks() == {"misled by noise": {"ann", "bob"}, "other": {"ann", "bob"}}
     assert connections(group, 1) >= VISITORS, "everybody is on the server that is left"

@@ -324,3 +324,21 @@ def test_rows_without_a_label_are_left_out_of_scores(run):
         "5 of 6 rows have a label"
         in charts.classes(some, 0, np.ones(6, dtype=bool), dict(zip(LABELS, LABELS, strict=True))).how
     )
+
+
+def test_grades_are_compared_and_computed_as_numbers(tmp_path):
+    made = made_up_run(tmp_path)
+    labels = ["1.5", "10", "4.20", "3", None, "3.0"]
+    rows = tuple(
+        replace(row, label=label, label_text=label or "") for row, label in zip(made.dataset.rows, labels, strict=True)
+    )
+    table = open_table(replace(made, dataset=replace(made.dataset, rows=rows)), known=bool)
+
+    def kept(text):
+        return np.flatnonzero(rows_of(text, table)).tolist()
+
+    assert kept("gold > 3") == [1, 2] and kept("3 <= gold") == [1, 2, 3, 5] and kept("gold - 1 < 1") == [0]
+    assert kept("gold = 3") == [3, 5] and kept("gold != 3") == [0, 1, 2] and kept('gold = ""') == [4]
+    assert kept("gold in (1.5, 10)") == [0, 1]
+    with pytest.raises(FilterError, match="is not a number on both sides"):
+        rows_of("gold > 3", open_table(made, known=bool))

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import chi2_contingency, false_discovery_control
 
 from core.data import Dataset, Example
+from core.desk import found_slices
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.exchange import to_csv
@@ -130,6 +131,24 @@ def test_a_search_finds_what_holds_on_the_held_back_half():
     assert (inside == planted_rows).all(), best.searched.slice.expression
     assert best.held_back.items == (inside & run.held_back).sum()
     assert [one.holds for one in done.found] == sorted((one.holds for one in done.found), reverse=True)
+
+
+def test_a_search_takes_whole_words_as_the_filter_does():
+    run = planted(lambda text: "zebra" in text)
+    endings = ("there is ham", "he isn't in the hamlet", "it is not my t-shirt", "I cannot see the shirt")
+    rows = tuple(replace(row, second=f"{row.second} {endings[i % 4]}") for i, row in enumerate(run.dataset.rows))
+    run = replace(run, dataset=replace(run.dataset, rows=rows))
+    table, places = open_table(run, known=bool), np.arange(len(rows))
+    words = {
+        part.value: (part, mask) for part, mask in found_slices._words(run, table, places) if "hyp" in part.dimension
+    }
+    assert {"ham", "hamlet", "shirt", "t-shirt", "is", "not", "cannot", "zebra"} <= words.keys()
+    assert (
+        words["ham"][1].sum() == words["shirt"][1].sum() == len(rows) / 4 and words["not"][1].sum() == 3 * len(rows) / 4
+    )
+    for part, mask in words.values():
+        assert (rows_of(part.expression, table) == mask).all(), part.expression
+        assert part.rows == mask.sum()
 
 
 def test_a_search_finds_nothing_in_noise():
