@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator
 
@@ -26,6 +27,12 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         result = yield
         compiled.touch()
     return result
+
+
+def pytest_collection_finish() -> None:
+    """No search for garbage has to go through all that was imported again: a tenth of the pages' tests was spent so."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
