@@ -68,7 +68,7 @@ def main() -> None:
     if step < PAGE.state.step:
         problems.append(f"Step {PAGE.state.step} in the link doesn’t exist (1 to {step}); showing the last one.")
     PAGE.write_link()
-    link = {name: value for name, value in PAGE.state.to_parameters().items() if name != "step"}
+    link = {name: value for name, value in PAGE.state.address().items() if name != "step"}
     components.draw(
         "lesson",
         drawing,
@@ -122,6 +122,8 @@ def _pairs() -> None:
             placeholder="\n".join(" | ".join(pair) for pair in pairs),
             **PAGE.widget("pairs"),
         )
+        if PAGE.state.pairs and "pairs" not in PAGE.state.address():
+            page_style.note("This list is too long for a link: keep it where you copied it from.")
 
 
 def _teach() -> None:
