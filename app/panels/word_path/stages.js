@@ -75,7 +75,7 @@ export function stagesOf({ map, filters }, row, [own, others], classes, { logits
   ];
 }
 
-// What stands at this place of a window of so many words.
+// The name of a place in a window of `width` words.
 function partName(place, width) {
   const middle = (width - 1) / 2;
   if (place === middle) return "itself";
