@@ -23,7 +23,7 @@ from core.desk.run import column_of
 from core.wording import counted
 
 _JOB = "desk map job"
-_HEIGHT = 520
+_HEIGHT = 450
 """Pixels."""
 _GROUPS = 8
 """Values that have a colour each; the others share one."""
@@ -127,7 +127,7 @@ def _figure(opened: OpenRun, known: RowMap, by: str, dark: bool) -> go.Figure:
         add(_LEFT_OUT, np.flatnonzero(~kept), {"color": "#9aa6b2", "symbol": "circle-open", "size": 4, "opacity": 0.5})
     if opened.table.columns[by].kind == "number":
         numbers = np.array([np.nan if value is None else value for value in shown], dtype=float)
-        scale = {"color": numbers[kept], "colorscale": "Cividis", "showscale": True, "colorbar": {"title": by}}
+        scale = {"color": numbers[kept], "colorscale": "Cividis", "showscale": True}
         add(by, np.flatnonzero(kept), scale)
     else:
         groups = _groups(shown)
