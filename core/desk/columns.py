@@ -218,9 +218,10 @@ def duplicates(run: Run, features: Features) -> dict[str, Cells]:
     """The rows that repeat another one, and those of which the other has another label."""
     pairs = features.values["pair"].to_numpy()
     _, groups, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-    labels = np.unique(run.gold.astype(str), return_inverse=True)[1]
-    labelled = run.gold != ""
-    different = np.unique(np.stack([groups, labels])[:, labelled], axis=1)[0]
+    places = {label: place for place, label in enumerate(run.spellings.values())}
+    labels = np.array([places.get(label, -1) for label in run.gold])
+    labelled = labels >= 0
+    different = np.unique(groups[labelled] * max(1, len(places)) + labels[labelled]) // max(1, len(places))
     about = "another row has the same words in the same order, but for capitals, signs and articles"
     columns = {
         "near_duplicate": cells(counts[groups] > 1, "yes", f"whether {about}", "near duplicate"),
