@@ -135,7 +135,7 @@ def test_sections_are_shown_with_their_paper_and_parameters_in_thousands():
     assert "(Shen et al. 2018, section 3.3)" in page
     assert "191 k + 8,050 word projection" in page
     advanced = models(model="nli-attconv-advanced")[1]
-    assert "1.35 M + 48 k word projection" in advanced
+    assert "2.40 M + 64 k word projection" in advanced
     assert re.search(r"(?<!\d, )sections? \d", page + advanced) is None
 
 

@@ -28,7 +28,6 @@ FROM_EARLIER_RUNS = {
     "as-adaqa",
     "fever-attconv",
     "fever-two-sided",
-    "nli-attconv-advanced",
     "nli-attconv-light",
     "nli-decomposable-made",
     "nli-esim-made",

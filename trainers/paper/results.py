@@ -136,7 +136,7 @@ def checkpoint_row(folder: Path, card: Card, cards: Cards) -> Row:
         "model": card["title"],
         **{f"{name} ({count:,})": scores(card["results"].get(name, {})) for name, count in items.items()},
         **{f"{suite} pairs": suite_score(card, key) for suite, key in probed.items()},
-        **({"shipped before, on labels alone (difference, points)": shipped_before(card)} if replaced else {}),
+        **({"shipped before (difference, points)": shipped_before(card)} if replaced else {}),
         "mean over seeds": over_seeds(folder, card),
         "the paper": "; ".join(f"{name} {_text(value, _measure(name))}" for name, value in card["paper"].items())
         or "–",
