@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import page_style
 from app.browser import unseen
-from app.desk import annotator
+from app.desk import annotator, unsaved_tags
 from app.desk.open_run import PAGE, OpenRun, attempt, lines
 from core.desk.event_log import NO, YES, Event
 from core.desk.schema import check_row
@@ -24,14 +24,15 @@ _PLACES = 20
 """Rows whose widgets have different keys: a browser's late answer is not that late."""
 
 
-def _place(*shown: object) -> int:
-    """A number for the keys of the widgets of ``shown``: other keys than before, so that no old value stays, but keys
-    used long ago are used again, since Streamlit keeps its record of a widget for the whole session."""
+def _place(*shown: object) -> str:
+    """A part of the keys of the widgets of ``shown``: other keys than before and in other sessions, so that no old
+    value stays, not even one whose server died before it was saved; but keys used long ago are used again, since
+    Streamlit keeps its record of a widget for the whole session."""
     name = f"desk place of {len(shown)}"
     before: tuple[tuple[object, ...], int] = st.session_state.get(name, ((), 0))
     if before[0] != shown:
         before = st.session_state[name] = shown, (before[1] + 1) % _PLACES
-    return before[1]
+    return f"{unsaved_tags.session()} {before[1]}"
 
 
 def tag_all(opened: OpenRun) -> None:
@@ -98,6 +99,8 @@ def draw(opened: OpenRun, row: str) -> None:
         for tag, digit in keys.items():
             key = f"desk key {digit} {place}"
             st.button(tag, key=key, shortcut=digit, on_click=press, args=(tag,), disabled=not name)
+    if name:
+        unsaved_tags.draw(opened, row, taxonomy, given, f"desk tags {place}")
     lines(f"{tag.name}: {tag.definition}" for tag in tags if tag.definition)
     left, right = st.columns(2)
     blind = opened.state.blind(name)

@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -252,8 +253,9 @@ def settled(page):
 
 
 def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser, monkeypatch):
-    """Both servers have visitors; one is killed as soon as a mark is acknowledged on it. Its visitors and its browser
-    reopen from their addresses on the other, which knows the mark."""
+    """Both servers have visitors; one is killed after a mark that it acknowledged, while tags by click and by key are
+    on their way to it. Its visitors and its browser reopen from their addresses on the other, which knows the mark and
+    says which tags were not saved."""
     monkeypatch.setenv("PAIRLENS_DB", group.settings["PAIRLENS_DB"])
     annotations, texts = Annotations(open_database()), list(itertools.islice(pairs(), VISITORS))
 
@@ -275,6 +277,10 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
     expect(
         ann.get_by_text("1 change", exact=True)
     ).to_be_visible()  # her own: others' marks are hidden until she is done
+    settled(ann)
+    group.servers[0].send_signal(signal.SIGSTOP)
+    ann.get_by_role("button", name="other").click()
+    ann.keyboard.press("1")
     group.servers[0].kill()
     assert marks() == {"misled by noise": {"ann", "bob"}}
 
@@ -293,6 +299,8 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
             visitors[number] = visitor(group, number)
             assert visitors[number].open(**link(number)).probabilities == answers[number].probabilities
     ann.wait_for_selector("[data-testid=stApp][data-test-connection-state=CONNECTED]", timeout=600_000)
+    for tag in ("other", "language conventions"):
+        expect(ann.get_by_text(f"The tag “{tag}” on row {row} was not saved: set it again.")).to_be_visible()
     settled(ann)
     until(lambda: pressed(ann, "other") and "ann" in marks().get("other", ()))
     expect(ann.get_by_text("2 changes", exact=True)).to_be_visible()
