@@ -12,7 +12,7 @@ from app.pair_form import once
 from app.panels import lists
 from core.desk import charts, store
 from core.desk.jobs import QUEUE
-from core.desk.perturbations import PERTURBATIONS, promises
+from core.desk.perturbations import EXAMPLE, PERTURBATIONS, promises
 from core.desk.perturbed_run import LAYOUT, PerturbationJob, PerturbationTest, failure_rates
 from core.desk.run_folder import header_of
 from core.wording import counted
@@ -45,7 +45,7 @@ def _ask(opened: OpenRun) -> None:
     """The choice of perturbations and the button that starts a test."""
     page_style.hint(
         "Change each row in a way that has a known effect on its label, such as a typo or “not” in the hypothesis, and "
-        "see how often the prediction is not as expected."
+        "see how often each model’s prediction is not as expected: its failure rate."
     )
     models = header_of(opened.run.dataset, opened.run.models).models
     names = [checkpoint_named(model.sha256) for model in models]
@@ -74,10 +74,8 @@ def _ask(opened: OpenRun) -> None:
     )
     if missing:
         page_style.note(f"The checkpoint of {missing[0]} is not here: choose models that are, in the sidebar.")
-    with st.expander("What each perturbation should do"):
-        page_style.note(
-            "By gold label; a dash promises nothing, and the row is left out. Other tasks have other labels."
-        )
-        lists.table(
-            ["perturbation", "entailment", "neutral", "contradiction", "paraphrase", "no paraphrase"], promises()
-        )
+    page_style.note(
+        f"What each change makes of the pair “{EXAMPLE[0]}” and “{EXAMPLE[1]}”, and what a model should then do, by "
+        "gold label. Rows that a change does not apply to, or whose gold label is not named, are left out."
+    )
+    lists.table(["perturbation", "example", "expected"], promises())

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from core.desk.agreement import TagAgreement
 from core.desk.filters import literal
-from core.desk.perturbations import TOLERANCE
+from core.desk.perturbations import SAME, TOLERANCE
 from core.desk.perturbed_run import FailureRate
 from core.desk.run import Run, column_of
 from core.desk.slices import Slice, SliceScore
@@ -220,8 +220,10 @@ def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figu
 def failures(title: str, rates: Sequence[FailureRate], part: bool) -> Figure:
     """How often a model fails under each perturbation; ``part``: whether a filter chose the rows."""
     how = (
-        "Share of the changed rows in which the prediction is not as expected (mark), with its 95 % interval (bar). "
-        f"“May not fall” allows {score_percent(TOLERANCE)}.{' Only the filtered rows are counted.' if part else ''}"
+        "Failure rate: the share of the changed rows whose prediction is not as expected (mark), with its 95 % "
+        "interval (bar). Expected is the prediction for the original row, right or wrong, or what the line says: "
+        f"“becomes” names the new label, and “may not fall” allows {100 * TOLERANCE:.0f} percentage points."
+        f"{' Only the filtered rows are counted.' if part else ''}"
     )
     head = ("perturbation", "expected", "rows", "failures", "failure rate", "95 % interval")
     lines = [
@@ -235,8 +237,10 @@ def failures(title: str, rates: Sequence[FailureRate], part: bool) -> Figure:
         )
         for rate in rates
     ]
-    names, shares = [f"{rate.perturbation}: {rate.expected}" for rate in rates], [rate.share for rate in rates]
-    filters = [rate.expression for rate in rates]
+    names = [
+        rate.perturbation if rate.expected == str(SAME) else f"{rate.perturbation}: {rate.expected}" for rate in rates
+    ]
+    shares, filters = [rate.share for rate in rates], [rate.expression for rate in rates]
     chart = _intervals(names, rates, shares, shares, filters, title)
     return Figure(f"Failures of {title}", how, "Click a bar to see the failures.", head, lines, filters, chart)
 

@@ -32,7 +32,7 @@ ANY, ENTAILED, NEUTRAL, CONTRADICTED, SAME_MEANING, DIFFERENT = (
     "neutral",
     "contradiction",
     "paraphrase",
-    "different",
+    "not a paraphrase",
 )
 """Meanings of gold labels."""
 _MEANINGS = {
@@ -233,14 +233,27 @@ PERTURBATIONS: dict[str, Perturbation] = {
 }
 
 
-def promises() -> list[tuple[str, ...]]:
-    """A line per perturbation: its title, and the expected effect on entailment, neutral, contradiction and pairs of
-    other tasks that mean the same or not."""
-    labels = (ENTAILED, NEUTRAL, CONTRADICTED, SAME_MEANING, DIFFERENT)
-    return [
-        (one.title, *(str(one.expected.get(label) or one.expected.get(ANY) or "–") for label in labels))
-        for one in PERTURBATIONS.values()
-    ]
+EXAMPLE = ("John does not sleep.", "John is on a sofa.")
+"""A pair that every perturbation changes."""
+
+
+@functools.cache
+def promises() -> list[tuple[str, str, str]]:
+    """A line per perturbation: its title, the texts of :data:`EXAMPLE` that it changes, and the expected effect by gold
+    label."""
+    return [(one.title, _in_example(one), _effects(one.expected)) for one in PERTURBATIONS.values()]
+
+
+def _in_example(one: Perturbation) -> str:
+    texts = one.change(Source(EXAMPLE, 1, ["A dog barks."], random.Random(1))) or EXAMPLE
+    return " / ".join(after for before, after in zip(EXAMPLE, texts, strict=True) if after != before)
+
+
+def _effects(expected: Mapping[str, Expectation]) -> str:
+    labels: dict[str, list[str]] = {}
+    for label, effect in expected.items():
+        labels.setdefault(str(effect), []).append(label)
+    return "; ".join(f"{', '.join(of)}: {effect}" for effect, of in labels.items())
 
 
 def meanings_of(model: RunModel, answers: Sequence[Sequence[int]]) -> list[str]:

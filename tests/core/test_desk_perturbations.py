@@ -15,7 +15,7 @@ from core.checkpoint import read_card
 from core.data import Example, read
 from core.desk import perturbed_run, run_folder, store
 from core.desk.filters import rows_of
-from core.desk.perturbations import Expectation, Source, changed, meanings_of
+from core.desk.perturbations import Expectation, Source, changed, meanings_of, promises
 from core.desk.perturbed_run import PerturbationJob, PerturbationTest, failure_rates
 from core.desk.run import Run, RunModel
 from core.desk.table import open_table
@@ -105,8 +105,16 @@ def test_labels_have_their_meaning_by_the_task():
     assert meanings_of(facts, [(0,), (1,), (2,)]) == ["entailment", "contradiction", "neutral"]
     assert meanings_of(facts, [(0,), (1, 2)]) == ["entailment", ""]
     same = replace(facts, labels=("no", "duplicate"), task="paraphrase")
-    assert meanings_of(same, [(0,), (1,)]) == ["different", "paraphrase"]
+    assert meanings_of(same, [(0,), (1,)]) == ["not a paraphrase", "paraphrase"]
     assert meanings_of(replace(same, task="answer selection"), [(0,), (1,)]) == ["", ""]
+
+
+def test_every_change_is_shown_in_an_example_with_its_expected_effect_by_label():
+    lines = {title: (example, effect) for title, example, effect in promises()}
+    assert all(example for example, _ in lines.values())
+    assert lines["A synonym"] == ("John is on a couch.", "any label: same prediction")
+    effects = "entailment: becomes contradiction; contradiction: P(entailment) may not fall"
+    assert lines["“not” put in"] == ("John is not on a sofa.", effects)
 
 
 def test_failures_are_counted_as_the_expectation_says(tmp_path):
