@@ -49,7 +49,7 @@ export default function ({ data, setTriggerValue }) {
     const tag = tags[event.key - 1];
     clicked(tag, !given.includes(tag));
   });
-  // Streamlit connects again without a new drawing: ask for one.
+  // Streamlit connects again without a new drawing: request it.
   const app = document.querySelector("[data-test-connection-state]");
   const connection = new MutationObserver(() => {
     if (app.dataset.testConnectionState === "CONNECTED" && kept().length) setTriggerValue("connected", true);
