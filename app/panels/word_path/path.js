@@ -4,6 +4,7 @@
 import { heading, html, linkButton, refill, shorten } from "../../components/elements.js";
 import { calm, travel } from "../../components/motion.js";
 import { PANELS } from "../../components/view.js";
+import { askFilters } from "../filter_provenance/filters.js";
 import { stagesOf } from "./stages.js";
 
 const HOW = "From a word’s scores to the verdict, with the numbers of this model, from top to bottom.";
@@ -13,11 +14,11 @@ const MORE =
 class PathPanel {
   /**
    * @param {any} view
-   * @param {ReturnType<typeof pathOf>[0]} data
+   * @param {any} map the map of words
    */
-  constructor(view, data) {
+  constructor(view, map) {
     this.view = view;
-    this.data = data;
+    this.map = map;
     this.stop = () => this.halt();
     this.play = linkButton("Let the numbers travel", "Let the numbers travel; any key stops them", () => this.go());
     this.frame = html("div.frame.stack");
@@ -30,14 +31,19 @@ class PathPanel {
   }
 
   draw() {
-    const { view, data } = this;
-    const row = view.selection[view.axes(data.map)[0]];
-    if (row === this.row) return;
-    this.row = row;
+    const { view, map } = this;
+    const { value } = askFilters(view);
+    const row = view.selection[view.axes(map)[0]];
+    if (row === this.row && value === this.value) return;
+    Object.assign(this, { row, value });
     this.halt();
+    const filters = value?.evidence.find(({ kind, rows }) => kind === "filter_provenance" && rows === map.rows);
+    const whole = filters?.filters.some(({ context }) => context !== 0) && filters.filters[0].logit_shares.length > 0;
+    this.element.hidden = !whole;
+    if (!whole) return;
     const classes = view.data.verdict.classes.map(({ label }) => label);
-    const words = [data.map.rows, data.map.columns].map((role) => view.sideOf(role).tokens);
-    const stages = row === null ? [] : stagesOf(data, row, words, classes, view.data.explanation);
+    const words = [map.rows, map.columns].map((role) => view.sideOf(role).tokens);
+    const stages = row === null ? [] : stagesOf({ map, filters }, row, words, classes, view.data.explanation);
     this.play.hidden = calm() || stages.length === 0;
     if (!stages.length) return refill(this.frame, html("p.empty", "Select a word that looks at the other sentence."));
     this.lines = stages.map(({ name, cells, says }) => ({
@@ -86,20 +92,19 @@ const cell = ({ text, word }) =>
     word ? html("span.tiny.soft", { dir: "auto" }, shorten(word, 14)) : null,
   );
 
-// The map of words and the filters that read the same sentence with contexts by that map, of a model that has both.
-export function pathOf(records) {
+// The map of words by which the filters of the same sentence have contexts, of a model that has both.
+function mapsOf(records) {
   const filters = records.find(({ kind }) => kind === "filter_provenance");
   const map = records.find(
     ({ kind, units, rows, scores }) =>
       kind === "attention_map" && units === "words" && rows === filters?.rows && scores.length,
   );
-  const whole = filters?.filters.some(({ context }) => context !== 0) && filters.filters[0].logit_shares.length;
-  return map && whole && filters.contexts === 1 ? [{ map, filters }] : [];
+  return map && filters.contexts === 1 ? [map] : [];
 }
 
 PANELS.word_path = {
   place: "details",
   kinds: ["filter_provenance", "attention_map"],
-  read: pathOf,
-  make: (view, data) => new PathPanel(view, data),
+  read: mapsOf,
+  make: (view, map) => new PathPanel(view, map),
 };
