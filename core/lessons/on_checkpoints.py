@@ -223,8 +223,7 @@ def generated_filters(given: Given) -> Evaluated:
         "pooled": read_text.pooled[0].tolist(),
         "other": other.tolist(),
         "difference": (own - other).tolist(),
-        "length": own.norm().item(),
-        "apart": (own - other).norm().item(),
+        "norms": [(own - other).norm().item(), own.norm().item()],
         **nearest_filters(pair.checkpoint, given.pairs, k).values,
     }
     names = pair.words["x"] + (height - len(pair.words["x"])) * ["(nothing)"]

@@ -82,12 +82,15 @@ def test_an_edit_does_not_reveal_the_number_to_guess(open_page):
     expect(page.locator('.cell[data-of="alpha.1"] .text')).to_have_text("?")
 
 
-def test_a_guess_of_a_largest_value_is_dragged_from_zero(open_page):
+def test_a_guess_of_a_largest_value_or_a_distance_is_dragged_from_zero(open_page):
     page = open_page("/lessons?lesson=filters&step=6", wait=".step h3")
     slider = page.get_by_label("Drag the guess")
     assert [slider.get_attribute(end) for end in ("min", "max")] == ["0", "1"], "no value after the ReLU is below zero"
     expect(slider).to_have_value("0")
     expect(page.locator(".numbers")).to_contain_text("0.53")
+    page.get_by_role("button", name="Next").click()
+    expect(slider).to_have_attribute("max", "2")
+    expect(slider).to_have_attribute("min", "0")
 
 
 PLACES = """(picture, time) => {

@@ -69,13 +69,13 @@ def test_a_class_pastes_its_own_pairs_and_they_stay_from_lesson_to_lesson():
     assert data["notices"] == ["1 line left out: each needs two sentences with a tab or | between them."]
     assert "cat → dog" in data["words"]["top_unlike"]
     app.radio[0].set_value("phrases").run()
-    assert drawn(app)["values"]["top_least"]["number"] and "Of 2 pairs’" in drawn(app)["steps"][9]["says"]
+    assert drawn(app)["values"]["top_least"]["number"] and "of 2 pairs" in drawn(app)["steps"][9]["says"]
     assert drawn(app)["link"]["pairs"].startswith("A dog runs\tA cat runs")
     app.text_area[0].set_value("\n".join(f"{'A dog ' * 30}| Cat {n}" for n in range(20))).run()
-    assert "pairs" not in drawn(app)["link"] and "Of 20 pairs’" in drawn(app)["steps"][9]["says"]
+    assert "pairs" not in drawn(app)["link"] and "of 20 pairs" in drawn(app)["steps"][9]["says"]
     assert "too long for a link" in "".join(html.value for html in app.get("html"))
     app.text_area[0].set_value("").run()
-    assert "Of 20 pairs’" in drawn(app)["steps"][9]["says"]
+    assert "of 20 pairs" in drawn(app)["steps"][9]["says"]
 
 
 def test_a_sentence_without_a_word_gets_a_sentence_and_a_way_back():

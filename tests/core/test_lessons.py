@@ -372,8 +372,8 @@ def test_two_texts_filters_differ_number_by_number_and_the_nearest_is_found():
     assert values["difference"] == [
         pytest.approx([a - b for a, b in zip(*rows, strict=True)], abs=1e-6) for rows in zip(first, second, strict=True)
     ]
-    assert values["apart"] == pytest.approx(apart(first, second), rel=1e-5)
     zero = [[0.0] * len(first[0])] * len(first)
+    assert values["norms"] == pytest.approx([apart(first, second), apart(first, zero)], rel=1e-5)
     length = sum(apart(one, zero) for one in others) / len(others)
     nearest = sorted((min(apart(one, other) for other in others if other is not one) for one in others), reverse=True)
     assert values["nearest"] == pytest.approx(nearest, rel=1e-4)
