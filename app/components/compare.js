@@ -10,7 +10,7 @@ import { barsOf } from "../panels/effects/records.js";
 import { differenceLook } from "./colours.js";
 import { difference, incomparable, mostDifferent, moveOf, verdictsOf } from "./differences.js";
 import { capital, heading, html, percent, refill, signed, svg, table, the } from "./elements.js";
-import { isWordMap, sentences } from "./evidence.js";
+import { NO_WORD, isWordMap, sentences } from "./evidence.js";
 import { PairView } from "./pair.js";
 import { saveButtons } from "./save.js";
 import { VIEWS, View } from "./view.js";
@@ -420,7 +420,8 @@ class CompareView extends View {
       [one.rows, rows],
       [one.columns, columns],
     ].map(([role, places]) => places.map(([place]) => base.sideOf(role).tokens[place]));
-    const words = [...new Set([one, two].flatMap((map) => map.none?.word ?? []))].join(" / ");
+    const words = new Set([one, two].flatMap((map) => map.none?.word ?? []));
+    const word = words.size > 1 ? NO_WORD : [...words][0]; // both names are too long for a column
     const names = { base: base.title, other: other.title.replace(/^The other version$/, "the other") };
     const view = aloneIn(
       this,
@@ -432,7 +433,7 @@ class CompareView extends View {
       },
       { about: aboutOf([base, other]) },
     );
-    const map = { ...one, high, weights, none: words ? { word: words, weights: none } : null };
+    const map = { ...one, high, weights, none: word ? { word, weights: none } : null };
     const matrix = new DifferenceMatrix(Object.assign(view, { compare: this, ...names }), map);
     matrix.element.classList.add("attention_map"); // whose style it has
     this.matrices.push(matrix);

@@ -236,7 +236,7 @@ def weights_chart(weights: Matrix, title: str, size: str) -> alt.Chart:
         .encode(
             x=alt.X(
                 "dimension:O",
-                title=f"{size}; orange: above 0, blue: below 0",
+                title=[size, "orange: above 0, blue: below 0"],  # two lines: a phone shows no longer one
                 axis=alt.Axis(labelOverlap=True, labelAngle=0),
             ),
             y=alt.Y("position:O", title=None),

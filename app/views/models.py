@@ -174,7 +174,8 @@ def _card(name: str, card: Card, folder: Path) -> None:
             st.markdown(f"**{name}:** {page_style.plain(text)}")
         lists.table((), facts)
         if command:
-            gone = f" (not possible here: {', '.join(missing)} is not distributed)" if missing else ""
+            are = "is" if len(missing) == 1 else "are"
+            gone = f" (not possible here: {', '.join(missing)} {are} not distributed)" if missing else ""
             page_style.note(f"Train it again{gone}:")
             st.code(command, language=None, wrap_lines=True)
         page_style.note(_with_paper(lines.description(card), card))
@@ -258,13 +259,13 @@ def _curve(rows: list[dict[str, Any]], title: str) -> None:
     import altair as alt  # here, so that Explore starts without it
 
     measure = " and ".join(dict.fromkeys(row["measure"] for row in rows))
-    digits, exact = (".3f", ".4f") if measure == "MAP" else (".1%", ".2%")
+    axis, exact = ("f", ".4f") if measure == "MAP" else ("%", ".2%")  # an axis has the digits that its ticks need
     chart = (
         alt.Chart({"values": rows})
         .mark_line(point=True)
         .encode(
             alt.X("epoch:Q").axis(tickMinStep=1, format="d", grid=False),
-            alt.Y("score:Q").title(None).axis(format=digits, tickCount=4).scale(zero=False),
+            alt.Y("score:Q").title(None).axis(format=axis, tickCount=4).scale(zero=False),
             alt.Color("set:N").title(None).legend(orient="bottom"),
             tooltip=["set:N", "epoch:Q", alt.Tooltip("score:Q", title=measure, format=exact)],
         )
