@@ -107,7 +107,7 @@ export class TextPanel {
     const { rows, columns, units, final } = ribbons;
     const who = (final ?? null) === null ? `a word of ${the(rows)}` : `${the(rows)}’s final state`;
     return units === "similarity"
-      ? `Ribbon: how alike two words’ states are (cosine), which is no attention.${effects}`
+      ? `Ribbon: how alike two words’ states are (cosine); this is not attention.${effects}`
       : `Ribbon: the weight that ${who} puts on a word of ${the(columns)}.${effects}`;
   }
 

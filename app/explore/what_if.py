@@ -25,7 +25,7 @@ from core.models.base import AttentionLinks
 from core.spreadsheet import csv_text
 
 CANNOT_BE_SET = "A transformer’s weights cannot be set, only cut: “What each link does” cuts them, one at a time."
-READ_APART = "This model reads each text by itself: there is no attention between them that could be changed."
+READ_APART = "This model reads each text by itself, so there is no attention between them to change."
 CANNOT_BE_CHANGED = "Where this model says that it looks cannot be changed: the model is external."
 ENDED = "ended: the words have changed since"
 """Said of an edit of attention that does not act any more."""

@@ -93,7 +93,7 @@ def effects_by_every_gesture(page):
     expect(links.locator("section h2").filter(visible=True)).to_contain_text(
         "What each link of the premise into the hypothesis"
     )
-    links.get_by_role("button", name="is divided by its sum").click()
+    links.get_by_role("button", name="is renormalised").click()
     expect(links.get_by_text("Kendall’s τ-b").filter(visible=True)).to_be_visible()
     page.wait_for_url(re.compile("links=renormalised"))
     expect(page.locator("section.attention_map .matrix").filter(visible=True)).to_have_count(2)

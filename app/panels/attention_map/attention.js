@@ -24,7 +24,7 @@ export class AttentionMatrix extends MatrixPanel {
     const { rows, columns, apart, show, of, stays } = this.attention;
     const how = {
       weight: this.alike
-        ? "Brighter cell: the two words’ states are more alike (cosine). The model reads each text by itself: this is no attention. Click a cell or a word to follow it."
+        ? "Brighter cell: the two words’ states are more alike (cosine). The model reads each text by itself: this is not attention. Click a cell or a word to follow it."
         : `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
       score: "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it.",
       column:

@@ -21,7 +21,7 @@ const HEADS = "heads"; // whole ones; the units of such a map, too
 const ATTENDING = ["pooled_attention", "phrase_selection"];
 const RULES = [
   ["kept", "stays as it is"],
-  ["renormalised", "is divided by its sum"],
+  ["renormalised", "is renormalised"],
 ];
 
 // A map of link effects with its `values`, on a scale to `high` either way.
@@ -185,7 +185,7 @@ class LinksPanel {
     if (scored) return;
     refill(
       this.rule,
-      html("span.soft", "A link is cut, and the rest of its row"),
+      html("span.soft", "One weight is set to 0; the rest of its row"),
       RULES.map(([name, text]) => choice(name === asked, () => this.view.ask({ links: name }), text)),
     );
   }
@@ -207,10 +207,10 @@ class LinksPanel {
     const first = Array.from({ length: layers }, (_, i) => [i + 1, i ? `from layer ${i + 1} on` : "in all layers"]);
     const choose = (chosen) => this.view.ask({ layer: chosen === "1" ? "" : chosen });
     const layer = chooser(first, from, choose, { "data-name": "layer" });
-    const label = html("label.way.soft", "Links are cut ", layer);
+    const label = html("label.way.soft", "Ablated ", layer);
     refill(
       this.rule,
-      html("span.soft", "Cut, each by itself"),
+      html("span.soft", "Ablate one at a time"),
       Object.entries(ways).map(([name, [text]]) => choice(name === own, () => this.view.ask({ links: name }), text)),
       own === HEADS || layers < 2 ? null : label,
     );

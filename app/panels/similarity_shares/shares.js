@@ -39,7 +39,7 @@ class ShareMatrix extends SignedMatrix {
     return {
       title: exact ? TITLE : INPUT,
       how: exact
-        ? `The cells, in hundredths, add up to ${digits(total)}; the similarity is ${digits(score)}. Of the output layer, whose words have read their context.`
+        ? `The cells, in hundredths, add up to ${digits(total)}; the similarity is ${digits(score)}. They are taken at the output layer, where each word’s state already reflects its context.`
         : this.completeness(total),
       more: exact
         ? `Each text’s vector is a weighted sum of its tokens’ states, special tokens included (with mean pooling, their mean), so the similarity is a sum over pairs of tokens: x·y / (n m |u| |v|), with n and m the numbers of tokens and |u| and |v| the lengths of the vectors. A cell is the sum over the tokens of two words; a row of cells adds up to what a word of ${the(rows)} contributes, a column to what a word of ${the(columns)} does. Special tokens can hold what words say. `
