@@ -14,7 +14,7 @@ from app.pairs import LONGEST_TRAIL, SIDES, Pair, Version
 MOST_TEXTS = 6
 """The most texts whose labels on the map stay legible."""
 
-VIEWS = {"whole": "the whole map", "near": "around the text looked into"}
+VIEWS = {"whole": "the whole map", "near": "around the inspected text"}
 """The figure's contents, by their names in a link."""
 
 _OF_BOTH = ("model", "texts")

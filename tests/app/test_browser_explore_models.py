@@ -83,9 +83,11 @@ def effects_by_every_gesture(page):
     expect(page.locator(".text .chip .effect:not([hidden])").first).to_be_visible()
     panel.locator('.side[data-role="hypothesis"] .word', has_text="not").click()
     expect(page.locator(PRESSED)).to_have_text(["not"])
+    expect(panel).to_contain_text("The thin line")
     panel.get_by_label("Method").select_option("integrated-gradients")
     page.wait_for_url(re.compile("method=integrated-gradients"))
     expect(panel).to_contain_text("Completeness: the bars add up to")
+    expect(panel).not_to_contain_text("The thin line")  # nothing was drawn
     panel.get_by_role("button", name="More about this figure").click()
     expect(panel.locator("p.more")).to_contain_text("What it cannot tell")
     links = page.locator("section.links")

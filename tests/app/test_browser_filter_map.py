@@ -120,7 +120,7 @@ def test_the_view_around_a_text_follows_it(open_page):
     wait_for_star(page, "a dog with a toy")
     type_into(page, "Text 1", "cold weather outside with snow")
     wait_for_star(page, "cold weather outside")
-    expect(page.get_by_role("radio", name="around the text looked into")).to_be_checked()
+    expect(page.get_by_role("radio", name="around the inspected text")).to_be_checked()
     plane, star = page.locator(MAP).bounding_box(), page.locator(f"{MAP} .textpoint").last.bounding_box()
     assert plane["x"] < star["x"] < plane["x"] + plane["width"]
     assert plane["y"] < star["y"] + star["height"] < plane["y"] + plane["height"]

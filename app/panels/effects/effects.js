@@ -9,6 +9,7 @@ import { complete } from "./records.js";
 
 const COMBINED = "taken-away";
 const PARTS = [COMBINED, "dropped"];
+const DRAWING = [COMBINED, "replaced"]; // words to replace others, so that effects have a spread
 const UNSIGNED = {
   "gradient-norm":
     "A longer bar: the verdict would begin to change faster with this word’s vector. A length has no sign.",
@@ -99,7 +100,7 @@ class EffectsPanel {
   heading({ name, how, cannot }) {
     const reading =
       UNSIGNED[name] ??
-      "Bar to the right, filled: the word supports the verdict. To the left, hollow: it opposes it. The thin line shows how far the replacements disagree.";
+      `Bar to the right, filled: the word supports the verdict. To the left, hollow: it opposes it.${DRAWING.includes(name) ? " The thin line shows how far the replacements disagree." : ""}`;
     const more = [
       html("b", `How: `),
       `${capital(how)}. `,
