@@ -93,16 +93,23 @@ def test_a_guess_of_a_largest_value_or_a_distance_is_dragged_from_zero(open_page
     expect(slider).to_have_attribute("min", "0")
 
 
+PAUSED = """() => {
+  const { animate } = Element.prototype;
+  Element.prototype.animate = function (...given) {
+    const movement = animate.apply(this, given);
+    movement.pause();
+    return movement;
+  };
+}"""
+"""Movements stop where they begin, however long the test takes to look."""
+
 PLACES = """(picture, time) => {
   const middle = (node) => {
     const { left, top, width, height } = node.getBoundingClientRect();
     return [left + width / 2, top + height / 2].map(Math.round);
   };
   const copies = [...picture.querySelectorAll(".travelling > *")];
-  for (const move of copies.flatMap((copy) => copy.getAnimations())) {
-    move.pause();
-    move.currentTime = time;
-  }
+  copies.flatMap((copy) => copy.getAnimations()).forEach((movement) => (movement.currentTime = time));
   return [copies.map((copy) => copy.textContent), copies.map(middle), ["h.1.1", "h.1.2", "h_C.1", "h_C.2", "score.1"]
     .map((name) => middle(picture.querySelector(`.cell[data-of="${name}"]`)))];
 }"""
@@ -112,7 +119,9 @@ PLACES = """(picture, time) => {
 def test_numbers_travel_from_their_cells_to_the_one_that_they_make(open_page):
     page = open_page("/lessons", wait=".step h3")
     picture = page.locator(".picture")
+    page.evaluate(PAUSED)
     page.keyboard.press("ArrowRight")
+    expect(page.locator(".travelling > *")).to_have_count(4)
     numbers, places, (*origins, score) = picture.evaluate(PLACES, 0)
     assert numbers == ["0.4", "0.6", "0.1", "0.2"]
     assert all(
