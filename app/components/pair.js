@@ -80,7 +80,8 @@ export class PairView extends View {
     if (question !== this.about) for (const answer of this.answers.values()) answer.ask(null);
     this.about = question;
     const sides = sidesOf(explanation, axes, { unread, negatable: why?.negatable });
-    return { ...data, sides, panels: panelsOf(explanation, PANELS, data) };
+    const panels = panelsOf(explanation, PANELS, data);
+    return { ...data, sides, panels: why ? panels : panels.filter(({ place }) => !(place in DOORS)) }; // no doors then
   }
 
   // `explicit`: whether the person or the address has chosen the selection; `asked`: how effects are asked for.

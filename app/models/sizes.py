@@ -67,7 +67,10 @@ def chart(points: list[Size]) -> Chart:
         shape=alt.Shape("kind:N", scale=alt.Scale(domain=[*_SHAPES], range=[*_SHAPES.values()]), legend=below),
         tooltip=["model", "kind", alt.Tooltip("parameters", format=","), alt.Tooltip("accuracy", format=".1f")],
     )  # fmt: skip
-    names = alt.Chart(pd.DataFrame(named)).mark_text(dy=-13, color=SOFT).encode(x, y, text="model")
-    return alt.layer(marks, names).properties(
+    names = [  # in turn above and below their marks, since neighbours would overlap
+        alt.Chart(pd.DataFrame(named[turn::2])).mark_text(dy=dy, color=SOFT).encode(x, y, text="model")
+        for turn, dy in ((0, -13), (1, 15))
+    ]
+    return alt.layer(marks, *names).properties(
         height=340, description="Accuracy of the models against their number of parameters"
     )
