@@ -7,6 +7,7 @@ names.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -30,20 +31,28 @@ _ODD = "꙯ 🐶 ꧁ \U00010348 zebra 42 日本"
 """Characters that few vocabularies have."""
 
 
+_READING = threading.RLock()
+"""The library imports its parts when they are first needed and changes torch's settings while it reads weights: two
+threads may not do so at once."""
+
+
 @contextlib.contextmanager
 def transformers_library(folder: Path, what: str) -> Iterator[ModuleType]:
-    """Hugging Face's library; errors raised while it reads ``what`` become one sentence."""
-    import transformers  # takes seconds
+    """Hugging Face's library, for one thread at a time; errors raised while it reads ``what`` become one sentence."""
+    with _READING:
+        import transformers  # takes seconds
 
-    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield transformers
-    except CheckpointError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).replace(str(folder), called(folder)).split())[:200]
-        raise CheckpointError(f"{called(folder)}: {what} cannot be read ({reason}): copy the model again") from error
+        transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+        transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        try:
+            yield transformers
+        except CheckpointError:
+            raise
+        except Exception as error:
+            reason = " ".join(str(error).replace(str(folder), called(folder)).split())[:200]
+            raise CheckpointError(
+                f"{called(folder)}: {what} cannot be read ({reason}): copy the model again"
+            ) from error
 
 
 def tokenizer_of(folder: Path) -> PreTrainedTokenizerFast:

@@ -172,8 +172,11 @@ def test_a_softmax_at_another_temperature_is_marked_as_what_if(open_page):
     come_to_rest(page)
     # Its numbers are another file than the model's own, and what was measured on these is not said of it.
     page.get_by_test_id("stSidebar").get_by_text("Save and open").click()
+    button = page.get_by_role("button", name="Attention (CSV)")
+    button.wait_for()
+    come_to_rest(page)
     with page.expect_download() as numbers:
-        page.get_by_role("button", name="Attention (CSV)").click()
+        button.click()
     assert numbers.value.suggested_filename.endswith(file[-18:].replace(".svg", ".csv"))
     expect(measured).to_have_count(0)
     # Faithfulness is computed on request, and each number has a tooltip.

@@ -27,6 +27,7 @@ from core.external.base import spelt
 from core.external.between import rollout
 from core.external.card import answer, external_card
 from core.external.heads import HeadError
+from core.external.loading import transformers_library
 from core.external.pieces import NO_WORD, words_of_pieces
 from core.models.base import Intervention
 from core.reading.reader import PairError, ReadText
@@ -356,3 +357,20 @@ def test_attention_of_another_shape_is_ignored():
         torch.softmax(torch.zeros(2, 5, 5), -1)
         torch.softmax(torch.zeros(1, 2, 5, 5), -1)
     assert [tuple(weights.shape) for weights in attention.weights] == [(1, 2, 5, 5)]
+
+
+def test_one_thread_at_a_time_reads_with_the_library(tmp_path):
+    asked, reading = threading.Event(), threading.Event()
+
+    def read():
+        asked.set()
+        with transformers_library(tmp_path, "it"):
+            reading.set()
+
+    other = threading.Thread(target=read)
+    with transformers_library(tmp_path, "it"):
+        other.start()
+        asked.wait()
+        assert not reading.wait(0.1)
+    other.join()
+    assert reading.is_set()
