@@ -70,6 +70,7 @@ def chart(points: list[Size]) -> Chart:
     names = [  # in turn above and below their marks, since neighbours would overlap
         alt.Chart(pd.DataFrame(named[turn::2])).mark_text(dy=dy, color=SOFT).encode(x, y, text="model")
         for turn, dy in ((0, -13), (1, 15))
+        if named[turn:]
     ]
     return alt.layer(marks, *names).properties(
         height=340, description="Accuracy of the models against their number of parameters"

@@ -93,42 +93,34 @@ def test_a_guess_of_a_largest_value_or_a_distance_is_dragged_from_zero(open_page
     expect(slider).to_have_attribute("min", "0")
 
 
-PAUSED = """() => {
-  const { animate } = Element.prototype;
-  Element.prototype.animate = function (...given) {
-    const movement = animate.apply(this, given);
-    movement.pause();
-    return movement;
-  };
-}"""
-"""Movements stop where they begin, however long the test takes to look."""
-
-PLACES = """(picture, time) => {
+PLACES = """async (picture, times) => {
   const middle = (node) => {
     const { left, top, width, height } = node.getBoundingClientRect();
     return [left + width / 2, top + height / 2].map(Math.round);
   };
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+  while (!picture.querySelector(".travelling")) await new Promise(requestAnimationFrame);
   const copies = [...picture.querySelectorAll(".travelling > *")];
-  copies.flatMap((copy) => copy.getAnimations()).forEach((movement) => (movement.currentTime = time));
-  return [copies.map((copy) => copy.textContent), copies.map(middle), ["h.1.1", "h.1.2", "h_C.1", "h_C.2", "score.1"]
+  const places = times.map((time) => {
+    copies.flatMap((copy) => copy.getAnimations()).forEach((movement) => (movement.currentTime = time));
+    return copies.map(middle);
+  });
+  return [copies.map((copy) => copy.textContent), places, ["h.1.1", "h.1.2", "h_C.1", "h_C.2", "score.1"]
     .map((name) => middle(picture.querySelector(`.cell[data-of="${name}"]`)))];
 }"""
-"""The numbers that travel, their middles after so many milliseconds, and the middles of a score's cells."""
+"""The numbers that travel to the next step's cell, their middles after so many milliseconds, and those of a score's
+cells: at once, since the movement ends and the server's answer draws the step anew."""
 
 
 def test_numbers_travel_from_their_cells_to_the_one_that_they_make(open_page):
     page = open_page("/lessons", wait=".step h3")
     picture = page.locator(".picture")
-    page.evaluate(PAUSED)
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".travelling > *")).to_have_count(4)
-    numbers, places, (*origins, score) = picture.evaluate(PLACES, 0)
+    numbers, (begun, arrived), (*origins, score) = picture.evaluate(PLACES, [0, 599.9])
     assert numbers == ["0.4", "0.6", "0.1", "0.2"]
-    assert all(
-        abs(a - b) <= 1 for one, other in zip(places, origins, strict=True) for a, b in zip(one, other, strict=True)
-    )
-    _, places, _ = picture.evaluate(PLACES, 599.9)
-    assert all(abs(a - b) <= 1 for place in places for a, b in zip(place, score, strict=True))
+    for place, origin in zip(begun, origins, strict=True):
+        assert place == pytest.approx(origin, abs=1)
+    for place in arrived:
+        assert place == pytest.approx(score, abs=1)
     page.keyboard.press("Shift")
     expect(page.locator(".travelling")).to_have_count(0)
     expect(page.locator(".awaited")).to_have_count(0)
