@@ -50,10 +50,10 @@ def sizes(cards: Mapping[str, Card], folders: Mapping[str, Path]) -> list[Size]:
 
 
 def chart(points: list[Size]) -> Chart:
-    """The points, with the names of those that no smaller model reaches; all names are in the tooltips."""
+    """The points, with names where accuracy rises by a point or more: others would overlap. Tooltips have all names."""
     best, named = 0.0, []
     for point in points:
-        if point.accuracy > best:
+        if point.accuracy >= best + 1:
             best = point.accuracy
             named.append(point)
     x = alt.X("parameters:Q", scale=alt.Scale(type="log", nice=False, padding=45), title="parameters (log scale)")
@@ -67,11 +67,7 @@ def chart(points: list[Size]) -> Chart:
         shape=alt.Shape("kind:N", scale=alt.Scale(domain=[*_SHAPES], range=[*_SHAPES.values()]), legend=below),
         tooltip=["model", "kind", alt.Tooltip("parameters", format=","), alt.Tooltip("accuracy", format=".1f")],
     )  # fmt: skip
-    names = [  # in turn above and below their marks, since neighbours would overlap
-        alt.Chart(pd.DataFrame(named[turn::2])).mark_text(dy=dy, color=SOFT).encode(x, y, text="model")
-        for turn, dy in ((0, -13), (1, 15))
-        if named[turn:]
-    ]
-    return alt.layer(marks, *names).properties(
-        height=340, description="Accuracy of the models against their number of parameters"
+    names = alt.Chart(pd.DataFrame(named)).mark_text(dy=-13, color=SOFT).encode(x, y, text="model")
+    return alt.layer(marks, names).properties(
+        height=420, description="Accuracy of the models against their number of parameters"
     )

@@ -385,7 +385,10 @@ def test_accuracy_stands_against_size_and_names_what_no_smaller_model_reaches():
         ("MiniLM", sizes.PRETRAINED),
     ]
     assert points[0].parameters == 655_934 + 40_250 and 80 < points[0].accuracy < points[2].accuracy < 90
-    marks, above, below = sizes.chart(points).layer
+    marks, names_drawn = sizes.chart(points).layer
     assert marks.data["model"].tolist() == ["Two-sided AttConv", "AttConv advanced", "MiniLM"]
-    assert above.data["model"].tolist() == ["Two-sided AttConv"], "the advanced one is larger and less accurate"
-    assert below.data["model"].tolist() == ["MiniLM"]
+    assert names_drawn.data["model"].tolist() == ["Two-sided AttConv", "MiniLM"], (
+        "the advanced one is larger and less accurate"
+    )
+    near = sizes.Size("nearly as good", sizes.PAPERS, points[1].parameters, points[0].accuracy + 0.9)
+    assert sizes.chart([points[0], near, points[2]]).layer[1].data["model"].tolist() == ["Two-sided AttConv", "MiniLM"]
