@@ -19,6 +19,8 @@ class PathPanel {
   constructor(view, map) {
     this.view = view;
     this.map = map;
+    this.row = undefined; // what is drawn: of this word, with this answer
+    this.value = undefined;
     this.stop = () => this.halt();
     this.play = linkButton("Let the numbers travel", "Let the numbers travel; any key stops them", () => this.go());
     this.frame = html("div.frame.stack");
@@ -35,7 +37,8 @@ class PathPanel {
     const { value } = askFilters(view);
     const row = view.selection[view.axes(map)[0]];
     if (row === this.row && value === this.value) return;
-    Object.assign(this, { row, value });
+    this.row = row;
+    this.value = value;
     this.halt();
     const filters = value?.evidence.find(({ kind, rows }) => kind === "filter_provenance" && rows === map.rows);
     const whole = filters?.filters.some(({ context }) => context !== 0) && filters.filters[0].logit_shares.length > 0;
