@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,11 +20,9 @@ from safetensors.numpy import load_file, save_file
 
 from core.checkpoint import Checkpoint
 from core.errors import UserError
-from core.evaluation.encoding import Vocabulary, encode_readings
-from core.evaluation.predict import feature_vectors
+from core.evaluation.predict import of_length_one, prepare, unit_vectors
 from core.files import json_text, read_json, users_folder, whole_folder
 from core.json_types import checked
-from core.reading.reader import Reading
 from core.reading.word_table import file_sha256
 
 VERSION = 1
@@ -87,19 +85,6 @@ def neighbours_folder() -> Path:
 def command(checkpoint: Checkpoint) -> str:
     """The command that makes the index of a checkpoint."""
     return f"python -m trainers neighbours {checkpoint.name} --data DATA"
-
-
-def unit_vectors(checkpoint: Checkpoint, readings: Iterable[Reading]) -> np.ndarray:
-    """The vectors that the classifier reads (:attr:`core.models.base.Output.features`), float32 ``[N, F]`` of length 1;
-    a zero vector stays one."""
-    vocabulary = Vocabulary()
-    data = encode_readings(readings, vocabulary)
-    return _unit(feature_vectors(checkpoint.model, data, vocabulary.matrix(checkpoint.reader)).numpy())
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1)
 
 
 def save(checkpoint: Checkpoint, rows: Sequence[TrainingRow], vectors: np.ndarray, of: int, made_by: str) -> Path:
@@ -183,12 +168,12 @@ def _load(folder: Path, changed: int) -> Index:
         rows = [checked(json.loads(line), TrainingRow) for line in file]
     if vectors.ndim != 2 or len(rows) != len(vectors) or not np.isfinite(vectors).all():
         raise ValueError("rows and vectors do not belong together")
-    return Index(rows, _unit(vectors.astype(np.float32)), card)
+    return Index(rows, of_length_one(vectors.astype(np.float32)), card)
 
 
 def nearest(checkpoint: Checkpoint, first: str, second: str) -> Neighbours:
     """The training rows nearest to a pair, of each class. Raises NeighboursError as :func:`load` does, and PairError as
     :func:`core.explain.explain` does."""
     index = load(checkpoint)
-    vector = unit_vectors(checkpoint, [checkpoint.read(first, second)])[0]
+    vector = unit_vectors(prepare(checkpoint, [checkpoint.read(first, second)]))[0]
     return index.nearest(vector, checkpoint.labels)

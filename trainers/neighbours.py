@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +19,8 @@ import numpy as np
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset
 from core.errors import RunError
-from core.evaluation.predict import check_texts, read_rows
-from core.neighbours import TrainingRow, save, unit_vectors
+from core.evaluation.predict import check_texts, prepare_rows, unit_vectors
+from core.neighbours import TrainingRow, save
 from core.progress import bar
 from core.reading.tokens import tokenize
 from trainers.commands import as_typed
@@ -30,7 +29,6 @@ from trainers.recipe import from_dict
 from trainers.training_data import read_source
 
 ROWS = 20_000
-_AT_ONCE = 1_024
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,10 +86,5 @@ def _training_rows(checkpoint: Checkpoint, data: Path) -> tuple[Dataset, list[st
 
 def _vectors(checkpoint: Checkpoint, dataset: Dataset) -> np.ndarray:
     """The vectors of all rows ``[N, F]``."""
-    readings = read_rows(checkpoint, dataset)
-    parts = []
     with bar(len(dataset.rows)) as shown:
-        while some := list(islice(readings, _AT_ONCE)):
-            parts.append(unit_vectors(checkpoint, some))
-            shown.update(len(some))
-    return np.concatenate(parts)
+        return unit_vectors(prepare_rows(checkpoint, dataset), lambda done: shown.update(done - shown.n))

@@ -18,7 +18,7 @@ from app.pair_form import once
 from app.palette import class_colours, map_look
 from core.checkpoint import load_named
 from core.desk.jobs import QUEUE
-from core.desk.row_map import MOST_ROWS, RowMap, RowMapJob, around, unit_vectors
+from core.desk.row_map import MOST_ROWS, RowMap, RowMapJob, around, vectors_of
 from core.desk.run import column_of
 from core.wording import counted
 
@@ -177,7 +177,7 @@ def draw_similar(opened: OpenRun, place: int) -> None:
             if name is None:
                 page_style.note("The model’s checkpoint is not here, and this row is not on the map.")
                 return
-            vector = unit_vectors(load_named(name), [run.dataset.rows[place]])[0]
+            vector = vectors_of(load_named(name), [run.dataset.rows[place]])[0]
         page_style.note("The nearest rows on the map, by the cosine of the vectors that the classifier reads.")
         for row, cosine in known.nearest(vector, place):
             own = run.dataset.rows[row]

@@ -25,7 +25,7 @@ from core.desk.run import Run, column_of
 from core.desk.run_folder import read_header
 from core.desk.table import RunTable
 from core.errors import DeskError
-from core.evaluation.predict import check_texts, forward_passes, prepare_rows
+from core.evaluation.predict import RowsDone, check_texts, prepare_rows, unit_vectors
 from core.files import whole_file
 from core.filter_map.tsne import lay_out
 
@@ -59,19 +59,11 @@ class RowMap:
         return self.vectors[place] if place < len(self.rows) and self.rows[place] == row else None
 
 
-def unit_vectors(
-    checkpoint: Checkpoint, rows: Sequence[Example], progress: Callable[[int], object] = lambda done: None
-) -> np.ndarray:
-    """The vectors that the classifier reads for these rows, float16 ``[N, F]`` of length 1; a zero vector stays one."""
+def vectors_of(checkpoint: Checkpoint, rows: Sequence[Example], progress: RowsDone = lambda done: None) -> np.ndarray:
+    """The vectors of these rows (:func:`core.evaluation.predict.unit_vectors`), float16 ``[N, F]``."""
     dataset = Dataset("", "", tuple(rows))
     check_texts(checkpoint, dataset)
-    found: dict[int, np.ndarray] = {}
-    for numbers, output in forward_passes(prepare_rows(checkpoint, dataset)):
-        found |= dict(zip(numbers.tolist(), output.features.float().cpu().numpy(), strict=True))
-        progress(len(found))
-    vectors = np.stack([found[i] for i in range(len(rows))])
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float16)
+    return unit_vectors(prepare_rows(checkpoint, dataset), progress).astype(np.float16)
 
 
 def drawn(run: Run) -> np.ndarray:
@@ -177,7 +169,7 @@ class RowMapJob(Job):
         places = drawn(run)
         self.begin()
         # Half of the time is counted for the vectors, half for t-SNE.
-        vectors = unit_vectors(
+        vectors = vectors_of(
             checkpoint, [run.dataset.rows[i] for i in places.tolist()], lambda done: self.progress(done // 2)
         )
         positions = positions_of(vectors, lambda share: self.progress(int(self.rows * (1 + share) / 2)))

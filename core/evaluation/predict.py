@@ -77,7 +77,7 @@ def feature_vectors(model: nn.Module, data: Encoded, vectors: Tensor | None) -> 
     return out
 
 
-RowsDone = Callable[[int], None]
+RowsDone = Callable[[int], object]
 """Called with the number of rows done so far; what it raises ends the work."""
 
 
@@ -166,6 +166,26 @@ def forward_passes(
         return _of_external(checkpoint, model, ready.readings, device, intervention)
     assert ready.data is not None, "only an external model has none"
     return outputs(model, ready.data.to(device), ready.vectors.to(device), intervention=intervention)
+
+
+def unit_vectors(ready: Prepared, progress: RowsDone = lambda rows: None) -> np.ndarray:
+    """The vectors that the classifier reads (:attr:`core.models.base.Output.features`) of one row or more, float32
+    ``[N, F]`` of length 1; a zero vector stays one."""
+    out, done = np.empty((0, 0), dtype=np.float32), 0
+    for rows, output in forward_passes(ready):
+        features = output.features.float().cpu().numpy()
+        if not done:
+            out = np.empty((len(ready), features.shape[1]), dtype=np.float32)
+        out[rows.numpy()] = features
+        done += len(rows)
+        progress(done)
+    return of_length_one(out)
+
+
+def of_length_one(vectors: np.ndarray) -> np.ndarray:
+    """Each of the vectors ``[N, F]`` by its length; a zero vector stays one."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1)
 
 
 def _of_external(

@@ -18,6 +18,7 @@ from core.checkpoint import Checkpoint
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.store import keep
+from core.evaluation.predict import prepare, unit_vectors
 from tests.core.made_up_runs import made_up_run
 from tests.shared import terminate
 
@@ -31,7 +32,7 @@ TRAINING_ROWS = [
 
 def save_neighbours(model: Checkpoint) -> None:
     """An index of :data:`TRAINING_ROWS`."""
-    vectors = neighbours.unit_vectors(model, [model.read(row.first, row.second) for row in TRAINING_ROWS])
+    vectors = unit_vectors(prepare(model, [model.read(row.first, row.second) for row in TRAINING_ROWS]))
     neighbours.save(model, TRAINING_ROWS, vectors, 9, "")
 
 

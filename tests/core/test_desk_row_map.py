@@ -9,7 +9,7 @@ from core.checkpoint import read_card
 from core.data import Example
 from core.desk import row_map, store
 from core.desk.filters import rows_of
-from core.desk.row_map import RowMap, RowMapJob, around, drawn, stored, unit_vectors, with_maps
+from core.desk.row_map import RowMap, RowMapJob, around, drawn, stored, vectors_of, with_maps
 from core.desk.slices import slices
 from core.desk.table import open_table
 from core.evaluation.predict import forward_passes, prepare_rows
@@ -56,7 +56,7 @@ def test_the_map_is_kept_and_the_nearest_rows_have_the_largest_cosine(run, monke
     assert np.abs(features[known.rows] - known.vectors).max() < 1e-3
     (missing, *_) = set(range(18)) - set(known.rows.tolist())
     assert known.vector_of(missing) is None
-    vector = unit_vectors(checkpoint, [run.dataset.rows[missing]])[0]
+    vector = vectors_of(checkpoint, [run.dataset.rows[missing]])[0]
     near = known.nearest(vector, missing)
     best = np.sort(features[known.rows] @ features[missing])[::-1][:5]
     assert [cosine for _, cosine in near] == pytest.approx(best.tolist(), abs=2e-3)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from core import neighbours
+from core.evaluation.predict import prepare, unit_vectors
 from core.models import REGISTRY
-from core.neighbours import NeighboursError, TrainingRow, load, nearest, save, unit_vectors
+from core.neighbours import NeighboursError, TrainingRow, load, nearest, save
 from tests.core.made_up import make_checkpoint
 from tests.models import single
 
@@ -31,7 +32,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def vectors(checkpoint):
-    return unit_vectors(checkpoint, [checkpoint.read(row.first, row.second) for row in ROWS])
+    return unit_vectors(prepare(checkpoint, [checkpoint.read(row.first, row.second) for row in ROWS]))
 
 
 @pytest.mark.parametrize("architecture", sorted(name for name in REGISTRY if not single(name)))
@@ -42,7 +43,7 @@ def test_the_vector_is_the_one_that_the_classifier_reads(tmp_path, table, archit
     handle = checkpoint.model.classifier.register_forward_pre_hook(lambda module, given: inputs.append(given[0]))
     try:
         reading = checkpoint.read(*TEXTS[0])
-        unit = unit_vectors(checkpoint, [reading])[0]
+        unit = unit_vectors(prepare(checkpoint, [reading]))[0]
     finally:
         handle.remove()
     expected = inputs[0][0].numpy()
@@ -53,7 +54,7 @@ def test_the_nearest_of_each_class_are_those_of_a_loop(tmp_path, table):
     checkpoint = make_checkpoint(tmp_path / "tiny", table)
     save(checkpoint, ROWS, vectors(checkpoint), 100, "")
     found = nearest(checkpoint, "a dog plays", "a toy")
-    own = unit_vectors(checkpoint, [checkpoint.read("a dog plays", "a toy")])[0].tolist()
+    own = unit_vectors(prepare(checkpoint, [checkpoint.read("a dog plays", "a toy")]))[0].tolist()
     every = dict(zip(ROWS, vectors(checkpoint).astype(np.float16).tolist(), strict=True))
     assert list(found.by_label) == ["entailment", "neutral"], "no row is a contradiction"
     assert (found.searched, found.of) == (7, 100)

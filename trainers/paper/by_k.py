@@ -18,17 +18,17 @@ from pathlib import Path
 import numpy as np
 
 from core.card import right_class
-from core.checkpoint import Checkpoint, open_checkpoint, read_card
+from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, read
 from core.errors import RunError
 from core.evaluation.predict import check_texts, logits, prepare_rows
 from core.evaluation.scores import summary
 from core.json_types import JsonObject
 from core.models.phrases.model import KS, PhraseMatcher
-from trainers.card import add_to_card
+from trainers.card import report
 from trainers.commands import as_typed
 from trainers.options import add_options, check_labels, scale_of
-from trainers.tables import text, told
+from trainers.tables import text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,17 +43,17 @@ def run(args: argparse.Namespace) -> int:
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     if not isinstance(checkpoint.model, PhraseMatcher):
         raise RunError(f"{checkpoint.name} does not choose among phrases: give a model such as te-phrases-kmin")
-    scores = by_k(checkpoint, read(args.file))
-    if args.card:
-        command = as_typed("trainers.paper by-k", checkpoint.name, args.file.name, card=args.card)
-        known = read_card(checkpoint.folder).get("by_k", {})
-        add_to_card(checkpoint.folder, by_k={**known, args.card: {**scores, "command": command}})
+    command = as_typed("trainers.paper by-k", checkpoint.name, args.file.name, card=args.card)
+    return report(checkpoint, args, "by_k", {**by_k(checkpoint, read(args.file)), "command": command}, _table)
+
+
+def _table(scores: JsonObject) -> str:
+    """The scores as text for people."""
     rows = [
         {"k": k, "k-min": f"{least:.4f}", "k-max": f"{most:.4f}"}
         for k, least, most in zip(KS, scores["kmin"], scores["kmax"], strict=True)
     ]
-    print(told(scores, f"{scores['measure']} of {scores['items']:,} items\n{text(rows)}", args.json))
-    return 0
+    return f"{scores['measure']} of {scores['items']:,} items\n{text(rows)}"
 
 
 def by_k(checkpoint: Checkpoint, data: Dataset) -> JsonObject:
