@@ -83,10 +83,10 @@ def test_a_moved_contradiction_says_what_the_test_cannot_show():
     measured = faithfulness(asked, ways=["most-attended"])
     assert measured.verdict == "contradiction"
     assert "brings its probability from" in measured.sentence
-    assert "itself speaks for this verdict" in measured.sentence
+    assert "itself favours this verdict" in measured.sentence
     assert "On SNLI dev (500 rows)" in measured.sentence
     other = replace(measured, verdict="entailment")
-    assert "itself speaks for this verdict" not in other.sentence
+    assert "itself favours this verdict" not in other.sentence
 
 
 def test_a_cards_number_of_moved_pairs_is_said_by_verdict():

@@ -1,6 +1,6 @@
-"""Records of a model's computation on a pair, one file per kind, and the explanation that holds them.
+"""Records of a model's computation on a pair, one module per kind of record, and the explanation that holds them.
 
-Every module of this folder registers its own record; the names below are those that other packages import from here.
+Each module in this package registers its own record; the names below are the ones other packages import.
 """
 
 import importlib

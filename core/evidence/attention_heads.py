@@ -1,4 +1,4 @@
-"""Summaries of a transformer's heads between two texts, for choosing one to show."""
+"""Summaries of a transformer's attention heads between two texts, used to choose which head to show."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from core.external.between import Between
 
 THUMBNAIL = 8
-"""Rows and columns of a thumbnail."""
+"""Number of rows and of columns in a thumbnail."""
 
 
 @dataclass(frozen=True)
 class AttentionHeads(Record, kind="attention_heads"):
-    """All heads of a cross-encoder, ``[layers][heads]`` each.
+    """All heads of a cross-encoder; each matrix is ``[layers][heads]``.
 
-    ``across`` is for the looking text, the second first, what a word gives to the words of the other text on average;
-    ``special`` what words give to pieces that stand for no word, ``own`` to words of their own text; the three add up
-    to 1 on average over both texts. ``thumbnails``: for the second and for the first text looking, a base64 text of
-    layers · heads · 8 · 8 bytes, each head's matrix at that size (the largest weight of a block), 255 its largest.
+    ``across`` has one matrix per looking text, the second text first: the mean weight its words give to the words of
+    the other text; ``special`` is the mean weight given to special tokens, ``own`` to words of the same text. Averaged
+    over both texts, the three add up to 1. ``thumbnails``: one base64 string per looking text, the second first, of
+    layers · heads · 8 · 8 bytes: each head's matrix max-pooled to 8 × 8 and scaled so that its largest weight is 255.
     """
 
     name: str
     head: str
-    """The one that is shown: "7.4" (layer 7, head 4), "mean" or "rollout"."""
+    """The head shown: "7.4" (layer 7, head 4), "mean" or "rollout"."""
     first: str
     second: str
     across: tuple[Matrix, Matrix]
@@ -43,18 +43,19 @@ class AttentionHeads(Record, kind="attention_heads"):
     own: Matrix
     thumbnails: tuple[str, str]
     measured: str = field(default="", metadata=LATER)
-    """The head that agrees best with people's word alignments, empty where none was measured; and how well."""
+    """The head that agrees best with human word alignments, empty if none was measured; ``f1`` is its score."""
     f1: float = field(default=0.0, metadata=LATER)
     random_95: float = field(default=0.0, metadata=LATER)
-    """The 95 % quantile of the best of as many random maps; 0 if not measured."""
+    """The 95 % quantile of the best F1 among as many random maps; 0 if not measured."""
     stacks: tuple[str, ...] = field(default=(), metadata=LATER)
-    """In an encoder-decoder, whose encoder's heads these are, the other stacks that can be shown: "decoder",
+    """In an encoder-decoder, the encoder whose heads these are, then the other stacks to choose from: "decoder",
     "cross"."""
 
     @classmethod
     def of(cls, head: str, roles: tuple[str, str], seen: tuple[Between, Between], **measured: Any) -> AttentionHeads:
-        """From what the first and the second text's words look at, each :class:`core.external.between.Between` of all
-        heads ``[layers, heads, …]``, and what was ``measured``."""
+        """Builds the record from the attention of the first and of the second text (one
+        :class:`core.external.between.Between` each, with all heads ``[layers, heads, …]``); ``measured`` sets the
+        fields on human alignments."""
         first, second = seen
         counts = first.special.shape[-1], second.special.shape[-1]
 
@@ -76,7 +77,7 @@ class AttentionHeads(Record, kind="attention_heads"):
 
     @property
     def agreement(self) -> str:
-        """Why this head is shown first: the measurement, or that there is none."""
+        """The reason this head is shown first: its measured agreement, or a note that no head was measured."""
         if not self.measured:
             return "No head was measured against people’s word alignments."
         f1, chance = (f"{share:.2f}".removeprefix("0") for share in (self.f1, self.random_95))
@@ -95,7 +96,7 @@ class AttentionHeads(Record, kind="attention_heads"):
 
 
 def _thumbnails(weights: Tensor) -> str:
-    """``[layers, heads, rows, columns]`` at :data:`THUMBNAIL` rows and columns."""
+    """Downsamples ``[layers, heads, rows, columns]`` to :data:`THUMBNAIL` rows and columns."""
     small = F.adaptive_max_pool2d(weights.float(), THUMBNAIL)
     largest = small.amax((-2, -1), keepdim=True).clamp_min(1e-9)
     shades = (small / largest * 255).round().to(torch.uint8)

@@ -1,4 +1,4 @@
-"""Attention of one sentence's units over another's."""
+"""Attention from the units of one sentence to those of another."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from core.evidence.record import LATER, Matrix, Record, table_html, the, weight_
 from core.spreadsheet import csv_text
 
 NO_WORD, SPECIAL = "(no word)", "special tokens"
-"""The last column's name in tables and lists: the null word, or a transformer's pieces that belong to no word."""
+"""Name of the last column in tables and lists: the null word, or a transformer's special tokens."""
 
 FINAL_STATE = "final state"
-"""Units of a map whose one row is not a word: the state after the last word of the sentence along the rows."""
+"""Unit of a map with a single row that is not a word: the state after the last word of the row sentence."""
 
 CROSSES = 0.5
-"""How far a word has to look across another one to be named, where all of it would be 1."""
+"""Smallest crossing weight (of at most 1) at which a word is listed as crossing another."""
 
 SIMILARITY = "similarity"
-"""Units of a map of words whose weights are cosines of their states, not attention: rows do not add up to 1."""
+"""Unit of a map whose weights are cosines of word states, not attention: rows do not add up to 1."""
 
 WORD_COLUMNS = ("words", FINAL_STATE, SIMILARITY)
 """Units of the maps whose columns are words."""
@@ -27,32 +27,33 @@ WORD_COLUMNS = ("words", FINAL_STATE, SIMILARITY)
 
 @dataclass(frozen=True)
 class AttentionMap(Record, kind="attention_map"):
-    """Attention of each unit of the row sentence: [T_x, T_y], for AttConv rows t_x (judged), columns t_y.
+    """Attention of each unit of the row sentence, [T_x, T_y]; in AttConv the rows are t_x (judged) and the columns t_y.
 
-    ``scores`` are the raw matches e_ij before the softmax, ``weights`` the softmax over j (each row adds up to 1) that
-    the model used. ``overridden`` is true when they came from outside (what-if editing). ``null`` holds each row's
-    weight on the null word, a learned vector among the words of the columns, for a word without a counterpart: a row's
-    weights and its null add up to 1. It is empty for a model without one; ``null_score`` is that word's raw score, the
-    same in every row. ``temperature``: the softmax divided the scores by it, where it is not the model's own.
+    ``scores`` are the raw matches e_ij before the softmax; ``weights`` are the softmax over j that the model used (each
+    row adds up to 1). ``overridden`` is true when the caller supplied the weights (what-if editing). ``null`` holds
+    each row's weight on the null word, a learned vector that stands among the column words as the counterpart of words
+    that have none; a row's weights and its null weight add up to 1. It is empty for models without a null word;
+    ``null_score`` is its raw score, the same in every row. ``temperature`` divided the scores before the softmax; 1 is
+    the model's own.
 
-    ``units`` is "words"; or "phrases": then rows and columns are the phrases of the accompanying ``PhraseSelection``,
-    ``scores`` are cosines, and ``weights`` is empty, because each phrase takes its best partner alone; or "windows":
-    row i is the window of h words that begins at word i (h is the ``FilterProvenance``'s width); or "final state": the
-    one row is the state after the last word of the sentence along the rows, which looks once for all of them; or
-    "similarity": ``weights`` are the cosines of the words' states in a model that encodes each sentence separately, 0
-    where they are negative.
+    ``units`` is "words"; "phrases": rows and columns are the phrases of the accompanying ``PhraseSelection``,
+    ``scores`` are cosines, and ``weights`` is empty because each phrase takes only its best partner; "windows": row i
+    is the window of h words that begins at word i (h is the ``FilterProvenance``'s width); "final state": the only row
+    is the state after the last word of the row sentence, which attends once for all of them; or "similarity":
+    ``weights`` are cosines of word states in a model that encodes each sentence separately, negative ones clipped to 0.
 
-    ``apart``: each line of the columns' text is a separate context, over which each row adds up to 1. ``reach``: the
-    first column that each row can look at, and the one after its last (local attention); empty where rows see all.
+    ``apart``: each line of the column text is a separate context, and each row adds up to 1 within every context.
+    ``reach``: for each row, the first column it can attend to and the one after its last (local attention); empty if
+    rows attend to all columns.
 
-    ``crossings``: q, for each row the share of the other rows' words that look across it, as the model used it (0 in a
-    call without crossings); None of a model that does not count them. ``crossed_by`` [T_x, T_x] is what they add up
-    from, by the weights: how far word k looks across word i, from 0 to 1; in a call with crossings
+    ``crossings``: q, for each row the share of the other rows' words whose attention crosses its own, as the model used
+    it (0 in a call without crossings); None for models that do not compute it. ``crossed_by`` [T_x, T_x] holds its
+    terms, computed from the weights: how far word k's attention crosses word i's, from 0 to 1; in a call with crossings
     q_i = Σ_k crossed_by_ik / (T_x - 1).
 
-    ``own``: of a transformer, which reads both sentences at once, the weight that each row gives to its own sentence's
-    words; then weights, null (here: pieces that stand for no word) and own add up to 1, and ``scores`` is empty,
-    because a word's weights are sums over its pieces, and means over heads or layers.
+    ``own``: for a transformer that reads both sentences at once, each row's weight on words of its own sentence;
+    weights, null (here the special tokens) and own then add up to 1, and ``scores`` is empty because a word's weights
+    are sums over its subword tokens and means over heads or layers.
     """
 
     name: str
@@ -73,33 +74,33 @@ class AttentionMap(Record, kind="attention_map"):
     own: tuple[float, ...] = field(default=(), metadata=LATER)
 
     def blocks(self, explanation: Explanation) -> list[int]:
-        """The first column of each block of columns over which a row adds up to 1."""
+        """The first column of each block of columns within which a row adds up to 1."""
         return list(explanation.sentence(self.columns).line_starts) if self.apart else [0]
 
     def softmaxes(self, explanation: Explanation, row: int) -> list[slice]:
-        """The columns over which each softmax of a row runs: one of each context, of local attention its window. The
-        null word stands outside of them."""
+        """The column ranges over which a row's softmax runs: one per context, or the row's window in local attention.
+        They exclude the null word."""
         if self.reach:
             return [slice(*self.reach[row])]
         ends = [*self.blocks(explanation), len((self.scores or self.weights)[row])]
         return [slice(start, end) for start, end in itertools.pairwise(ends)]
 
     def lead(self, explanation: Explanation) -> float | None:
-        """How far the best score of a row lies above its second best, on average over rows (and over each of several
-        contexts; of local attention in its window); None where no row has two."""
+        """The mean gap between a row's best and second-best score, over rows and contexts (within the window in local
+        attention); None if no row has two scores."""
         rows = [scores[part] for i, scores in enumerate(self.scores) for part in self.softmaxes(explanation, i)]
         leads = [best - second for scores in rows if len(scores) > 1 for *_, second, best in [sorted(scores)]]
         return sum(leads) / len(leads) if leads else None
 
     def crossing(self, row: int) -> list[int]:
-        """The rows that cross this one, those that do so most first: with at least CROSSES, as two words do whose looks
-        cross by half a word or more and that put little on the null word."""
+        """The rows whose attention crosses this row's by at least CROSSES, strongest first."""
         across = self.crossed_by[row] if self.crossed_by is not None else ()
         return sorted((k for k, far in enumerate(across) if far >= CROSSES), key=lambda k: -across[k])
 
     @property
     def override(self) -> Matrix:
-        """The weights as :func:`core.explain.explain` takes them back: the null word's are the last column."""
+        """The weights in the form :func:`core.explain.explain` accepts as an override: the null word is the last
+        column."""
         return (
             tuple((*row, null) for row, null in zip(self.weights, self.null, strict=True))
             if self.null
@@ -128,7 +129,7 @@ class AttentionMap(Record, kind="attention_map"):
         return lines + self._crossed(explanation)
 
     def _crossed(self, explanation: Explanation) -> list[str]:
-        """Lines for the words that others look across."""
+        """Lines for the words that other words' attention crosses."""
         names, shares = self._row_names(explanation), self.crossings
         if shares is None:
             return []
@@ -163,9 +164,9 @@ class AttentionMap(Record, kind="attention_map"):
         return f"{self.name} {self.rows} to {self.columns}" if self.null else self.name
 
     def to_csv(self, explanation: Explanation) -> str:
-        """One line a cell: both words with their positions (from 1), raw score and weight, of words alone; after a
-        row's words a line for the null word, which has no position and no raw score here. A final state has its last
-        word's position."""
+        """One line per cell: both words with their positions (from 1), raw score and weight (only if units are words);
+        after each row's words a line for the null word, which has no position and no raw score. A final state has the
+        position of the last word."""
         if not self.tabular:
             return ""
         head = [

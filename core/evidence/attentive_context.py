@@ -1,4 +1,4 @@
-"""The make-up of each word's attentive context."""
+"""The composition of each word's attentive context."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ NOT_IN_THE_TABLE = "which is not in the word table (its vector is made of its le
 
 @dataclass(frozen=True)
 class ContextWord:
-    """A word's attentive context in words: the table's nearest words to the weights' mix of input word vectors. There
-    are none where the mix is mostly of words outside the table: what their letters are near to says nothing."""
+    """A word's attentive context in words: the vocabulary's nearest neighbours of the attention-weighted mean of input
+    word vectors. The list is empty if most of the weight lies on out-of-vocabulary words, whose vectors reflect
+    spelling, not meaning."""
 
     nearest: tuple[str, ...]
     similarity: tuple[float, ...]
-    """Cosine of each nearest word to the mix."""
+    """Cosine between each nearest word and the weighted mean."""
 
 
 @dataclass(frozen=True)
 class AttentiveContext(Record, kind="attentive_context"):
-    """Per word of the sentence along the rows, what its context vector is mixed from: ``weights[i]`` over the context's
+    """The weights that make up the context vector of each word of the row sentence: ``weights[i]`` over the context's
     words.
 
-    ``nearest`` holds the table's nearest words for the rows that were asked for (None elsewhere: they cost a search of
-    the word table and are computed when a word is selected, see :func:`core.explain.nearest_to_context`). Where each
-    line of the text is a separate context, a word has one mix per line, and the nearest words are near to all of them.
+    ``nearest`` holds the nearest words of the requested rows and None elsewhere: each needs a search of the word
+    vectors and is computed when a word is selected, see :func:`core.explain.nearest_to_context`. If each line of the
+    text is a separate context, a word has one weighted mean per line, and the nearest words are those closest to all of
+    them.
     """
 
     name: str
@@ -37,12 +39,12 @@ class AttentiveContext(Record, kind="attentive_context"):
     nearest: tuple[ContextWord | None, ...]
 
     def unknown(self, explanation: Explanation, row: int) -> str:
-        """The heaviest of the words outside the word table in the row's mix; empty where there is none."""
+        """The out-of-vocabulary word with the largest weight in the row's context; empty if there is none."""
         words = zip(self.weights[row], explanation.sentence(self.columns).tokens, strict=True)
         return max(((weight, token.text) for weight, token in words if token.unknown), default=(0.0, ""))[1]
 
     def to_text(self, explanation: Explanation) -> list[str]:
-        """The nearest words of the rows that were asked for."""
+        """The nearest words of the requested rows."""
         lines = []
         words = zip(explanation.sentence(self.rows).tokens, self.nearest, strict=True)
         for row, (token, context) in enumerate(words):

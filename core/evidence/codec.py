@@ -1,4 +1,4 @@
-"""Explanations as JSON and back, by the types of the records' fields (cattrs)."""
+"""Converts explanations to JSON and back, following the types of the records' fields (cattrs)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _record_from_dict(data: Any, _: type) -> Record:
 
 
 def _unstructurer(kind: type[Record]) -> Callable[[Record], JsonObject]:
-    """Leaves out the fields that came later where they say nothing."""
+    """Leaves out the fields marked LATER that hold their default."""
     known = fields(kind)  # type: ignore[arg-type]
     later = {field.name: override(omit_if_default=True) for field in known if LATER.items() <= field.metadata.items()}
     return make_dict_unstructure_fn(kind, _CONVERTER, **later)  # type: ignore[arg-type]

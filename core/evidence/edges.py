@@ -1,4 +1,4 @@
-"""The words along the edges of a map of links."""
+"""The words along the edges of an effects map of attention links."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.evidence.phrase_selection import PhraseSelection
 def edge_words(
     rows: str, columns: str, units: str, null: bool, shape: tuple[int, int], explanation: Explanation
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words along the rows and along the columns of a map of these two roles."""
+    """The words along the rows and the columns of a map between these two roles."""
     if units == HEADS:
         return _numbered(f"{rows} ", shape[0]), _numbered(f"{columns} ", shape[1])
     along = _units(columns, "words" if units == FINAL_STATE else units, explanation)
@@ -23,13 +23,13 @@ def edge_words(
 
 
 def link_edges(links: LinkEffects, explanation: Explanation) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """:func:`edge_words` of the effects of links."""
+    """:func:`edge_words` for a map of link effects."""
     shape = len(links.effects), len(links.effects[0])
     return edge_words(links.rows, links.columns, links.units, links.null, shape, explanation)
 
 
 def _units(role: str, units: str, explanation: Explanation) -> Sequence[str]:
-    """The units of one edge, in words."""
+    """Labels for the units along one edge."""
     sentence = explanation.sentence(role)
     tokens = [token.text for token in sentence.tokens]
     if units == FINAL_STATE:
@@ -46,7 +46,8 @@ def _units(role: str, units: str, explanation: Explanation) -> Sequence[str]:
 
 
 def _as_many(words: Sequence[str], count: int) -> tuple[str, ...]:
-    """The names if there are ``count``, else numbers: units such as the hops of self-attention have no names."""
+    """The names if there are ``count`` of them, else numbers: units such as the hops of self-attention have no
+    names."""
     return tuple(words) if len(words) == count else _numbered("", count)
 
 

@@ -11,7 +11,7 @@ from core.spreadsheet import csv_text
 from core.wording import class_names, counted, shown
 
 HEADS = "heads"
-"""Units of effects of whole heads."""
+"""Unit of effects of whole attention heads."""
 
 
 @dataclass(frozen=True)
@@ -19,28 +19,28 @@ class WordEffect:
     """The effect of one word."""
 
     role: str
-    """Role of its sentence."""
+    """Role of the word's sentence."""
     index: int
-    """Its place in its sentence, from 0."""
+    """Position in the sentence, from 0."""
     text: str
     effect: float | None
-    """In the record's ``unit``; None where the way cannot be taken, as the only word of a side cannot be dropped."""
+    """In the record's ``unit``; None if the method does not apply: the only word of a sentence cannot be dropped."""
     spread: float | None = None
-    """Standard deviation of the effect over the drawn replacements; None where none were drawn."""
+    """Standard deviation of the effect over sampled replacements; None if none were sampled."""
     log_odds: float | None = None
-    """The log-odds of the verdict before minus after."""
+    """The log-odds of the verdict before the change minus after."""
     probabilities: tuple[float, ...] | None = None
-    """The probability of every class after the change; the mean over several replacements."""
+    """The probability of every class after the change, averaged over replacements if there are several."""
     by_way: dict[str, float] = field(default_factory=dict)
-    """If the effect is a mean over several methods, each method's effect."""
+    """Each method's effect, if the effect is a mean over several methods."""
     spread_by_way: dict[str, float] = field(default_factory=dict)
-    """``spread`` by method, for methods that draw words."""
+    """``spread`` by method, for methods that sample replacements."""
     passes: int = field(default=0, metadata=LATER)
-    """Texts that the model read for it."""
+    """Number of texts the model read to compute it."""
 
 
 def complete(completeness: tuple[float, float]) -> bool:
-    """Whether effects add up (first) to the difference of log p that they should be (second): within 5 % of it or 0.05,
+    """Whether the sum of the effects (first) matches the expected difference of log p (second) within 5 % or 0.05,
     whichever is larger."""
     added_up, difference = completeness
     return abs(added_up - difference) <= max(0.05 * abs(difference), 0.05)
@@ -50,8 +50,8 @@ def complete(completeness: tuple[float, float]) -> bool:
 class LinkEffects:
     """The effect of each link of one attention map, in the order of the map's rows and columns.
 
-    With the units :data:`HEADS` its rows are the layers of a transformer and its columns their heads, each cut out
-    whole, and ``before`` is what a word gives to the other text on average.
+    If the units are :data:`HEADS`, rows are a transformer's layers and columns its heads, each head ablated as a whole,
+    and ``before`` is the mean weight a word gives to the other text.
     """
 
     rows: str
@@ -62,27 +62,26 @@ class LinkEffects:
     null: bool
     """Whether the last column is the null word."""
     renormalised: bool
-    """Whether the rest of the row was divided by its sum, so that it adds up to 1 again."""
+    """Whether the rest of the row was renormalised to add up to 1."""
     least: float | None
-    """The new value of a cell: None for weights, which became 0; for scores the minimum of a match."""
+    """The new value of a cell: None for weights, which are set to 0; for scores the lowest possible match."""
     before: tuple[tuple[float, ...], ...]
-    """The map as it was, ``[R, C]``."""
+    """The original map, ``[R, C]``."""
     effects: tuple[tuple[float | None, ...], ...]
-    """``[R, C]``, log p of the verdict before minus after; positive: the link supports the verdict; None where a link
-    was not cut."""
+    """``[R, C]``, log p of the verdict before ablating the link minus after; positive: the link supports the verdict;
+    None if the link was not ablated."""
     tau_b: float | None
-    """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the
-    same everywhere."""
+    """Kendall's τ-b between the weights and the absolute effects of the ablated cells; None if either is constant."""
     layer: int = field(default=0, metadata=LATER)
-    """In a transformer, the first layer (from 0) in which links were cut."""
+    """In a transformer, the first layer (from 0) in which links were ablated."""
     passes: int = field(default=0, metadata=LATER)
-    """Links that were cut, each a pass through the model."""
+    """Number of ablated links; each takes one forward pass."""
     words: tuple[tuple[str, ...], ...] = field(default=(), metadata=LATER)
-    """The words along the rows, and along the columns."""
+    """The words along the rows and along the columns."""
 
     @property
     def title(self) -> str:
-        """Its rows and columns in words."""
+        """A title that names the rows and columns."""
         if self.units == HEADS:
             return "Heads that are cut out whole, a line a layer"
         since = f", cut from layer {self.layer + 1} on" if self.layer else ""
@@ -90,8 +89,8 @@ class LinkEffects:
 
 
 def links_csv(links: Sequence[LinkEffects], words: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
-    """One line per cell of all maps: the roles, the labels of both edges (``words``, of each map) with positions from
-    1, the original weight or score, and the effect."""
+    """One line per cell of all maps: the roles, the labels of both edges (``words``, one pair per map) with positions
+    from 1, the original weight or score, and the effect."""
     head = ["rows", "columns", "row", "row_word", "column", "column_word", "before", "effect"]
     cells = (
         [of.rows, of.columns, i + 1, rows[i], j + 1, columns[j], of.before[i][j], of.effects[i][j]]
@@ -106,16 +105,16 @@ def links_csv(links: Sequence[LinkEffects], words: Sequence[tuple[Sequence[str],
 class Effects(Record, kind="effects"):
     """The effect of each word on the verdict by one method, and of each link if requested.
 
-    The effect of something is log p(verdict) before minus after it is taken away: positive supports the verdict,
-    negative opposes it. ``unit`` is "log p"; "norm" for the gradient's norm and "attention" for what a word receives of
-    it, which have no sign; or "score" for a model with one output, where an effect is the score before minus after.
+    An effect is log p(verdict) before the removal minus after it: positive supports the verdict, negative opposes it.
+    ``unit`` is "log p"; "norm" for the gradient's norm or "attention" for the attention a word receives, both unsigned;
+    or "score" for a model with one output, where an effect is the score before minus after.
     """
 
     model: str
     model_title: str
-    """The model's name for people."""
+    """The model's display name."""
     verdict: str
-    """The class whose probability is followed: the most probable one; of a model that ranks, the class that ranks."""
+    """The class whose probability is measured: the most probable one, or for a ranking model the class it ranks by."""
     probability: float
     method: str
     unit: str
@@ -124,13 +123,13 @@ class Effects(Record, kind="effects"):
     """In the order of the texts."""
     links: tuple[LinkEffects, ...] = ()
     completeness: tuple[float, float] | None = None
-    """For integrated gradients: the sum of all effects, and the value it should have: log p(verdict) minus log p
-    for the baseline (vectors a thousandth as long)."""
+    """For integrated gradients: the sum of all effects, and the value it should equal: log p(verdict) minus log p at
+    the baseline (embeddings scaled to a thousandth)."""
     milliseconds: float = 0.0
     passes: int = field(default=0, metadata=LATER)
-    """How often the model was asked: texts read and links cut."""
+    """Number of forward passes: texts read plus links ablated."""
     warnings: tuple[str, ...] = field(default=(), metadata=LATER)
-    """Warnings of the pair's explanation."""
+    """Warnings from the pair's explanation."""
     answer: str = field(default="", metadata=LATER)
     """The kind of verdict (:attr:`core.evidence.Explanation.answer`)."""
 
@@ -140,7 +139,7 @@ class Effects(Record, kind="effects"):
 
     @property
     def strongest(self) -> WordEffect | None:
-        """The word with the largest positive effect; None where no word supports the verdict."""
+        """The word with the largest positive effect; None if no word supports the verdict."""
         supporting = [word for word in self.words if word.effect is not None and word.effect > 0]
         return max(supporting, key=lambda word: word.effect or 0, default=None)
 
@@ -149,7 +148,7 @@ class Effects(Record, kind="effects"):
         return tuple(word for word in self.words if word.role == role)
 
     def with_links(self, links: Sequence[LinkEffects]) -> Effects:
-        """A copy with the effects of more links, and their passes."""
+        """A copy with the effects of more links and the passes they took."""
         more = sum(of_map.passes for of_map in links)
         return replace(self, links=(*self.links, *links), passes=self.passes + more)
 
@@ -175,8 +174,8 @@ class Effects(Record, kind="effects"):
         return [*lines, "", counted(self.passes, "pass", "es")] if self.passes else lines
 
     def to_csv(self, explanation: Explanation | None = None) -> str:
-        """One line a word: its sentence, position (from 1), text, effect, spread and log-odds, the probabilities
-        without it, and of a mean of several ways the effect by each alone."""
+        """One line per word: its sentence, position (from 1), text, effect, spread and log-odds, the class
+        probabilities without it, and, for a mean of several methods, the effect by each method."""
         ways = list(dict.fromkeys(way for word in self.words for way in word.by_way))
         head = ["sentence", "position", "word", "effect", "spread", "log_odds"]
         head += [f"p_{name}" for name in self.labels] + [f"effect_{way}" for way in ways]

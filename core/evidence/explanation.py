@@ -1,7 +1,7 @@
-"""The one contract between models and screens: what one model says of one pair, as frozen, JSON-serialisable records.
+"""The one contract between models and screens: a model's output for one pair, as frozen, JSON-serialisable records.
 
-:func:`core.explain.explain` builds an :class:`Explanation`; the page, the command line and a notebook draw its records
-and depend on no model.
+:func:`core.explain.explain` builds an :class:`Explanation`; the page, the command line and notebooks render its records
+and know nothing about the models.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from core.json_types import JsonObject
 from core.wording import class_names, shown
 
 SCHEMA_VERSION = 2
-"""Raised whenever a record's meaning changes; :meth:`Explanation.from_dict` refuses another version."""
+"""Increased whenever a record's meaning changes; :meth:`Explanation.from_dict` rejects other versions."""
 
 BOTH = "both"
-"""``judged`` of a model whose classifier reads both sides."""
+"""Value of ``judged`` for models whose classifier reads both sides."""
 
 R = TypeVar("R", bound=Record)
 
 
 LABELS, SCORE, UNFITTED = "labels", "score", "no threshold fitted"
-"""Kinds of answer other than a choice among classes: independent labels, one score, or a similarity without a fitted
-threshold."""
+"""Kinds of answer other than a choice among classes: independent labels, a single score, or a similarity without a
+fitted threshold."""
 
 
 def shares_text(labels: Sequence[str], probabilities: Sequence[float]) -> str:
-    """Classes with their probabilities on one line; of one output its score."""
+    """Classes with their probabilities on one line; for a model with one output, its score."""
     return "  ".join(f"{label} {shown(p, len(labels))}" for label, p in zip(labels, probabilities, strict=True))
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """All that one model says of one pair; the same numbers on the page, in the command line and in a notebook."""
+    """A model's complete output for one pair; the page, the command line and notebooks show the same numbers."""
 
     model: str
     title: str
-    """The model's name for people."""
+    """The model's display name."""
     first: Sentence
     contexts: tuple[Sentence, ...]
-    """The other sentences in the data set's order: one of a pair, none of a single text."""
+    """The other sentences in the data set's order: one for a pair, none for a single text."""
     judged: str
     """Role of the sentence whose representation reaches the classifier, or "both"."""
     labels: tuple[str, ...]
@@ -54,19 +54,19 @@ class Explanation:
     probabilities: tuple[float, ...]
     evidence: tuple[Record, ...]
     warnings: tuple[str, ...] = ()
-    """One sentence each, when the input is unlike the training data or was cut."""
+    """One sentence for each way the input differs from the training data, or if it was truncated."""
     milliseconds: float = 0.0
-    """Time that the model and this record took."""
+    """Time to run the model and build this record."""
     answer: str = field(default="", metadata=LATER)
-    """Empty where one of the classes holds; else LABELS, SCORE or UNFITTED. Then ``probabilities`` holds one value per
-    label, or the score or similarity alone."""
+    """Empty if the answer is one of the classes; else LABELS, SCORE or UNFITTED. In those cases ``probabilities`` holds
+    one value per label, or just the score or similarity."""
     reason: Reason | None = field(default=None, metadata=LATER)
-    """Why the verdict holds; None where nobody asked."""
+    """Why the model gives this verdict; None if not requested."""
     schema_version: int = field(default=SCHEMA_VERSION)
 
     @property
     def second(self) -> Sentence:
-        """The second sentence of a pair; of a single text an empty one without a role."""
+        """The second sentence of a pair; for a single text, an empty one without a role."""
         return self.contexts[0] if self.contexts else Sentence("", "", ())
 
     @property
@@ -76,7 +76,7 @@ class Explanation:
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """The labels as shown; where both sides are judged, named by the second one's role."""
+        """The labels as displayed; if both sides are judged, named after the second one's role."""
         sides = (self.first.role, self.second.role)
         return class_names(self.labels, self.judged if self.judged in sides else sides[1])
 
@@ -96,18 +96,18 @@ class Explanation:
         return f"{self._named()}   ({shares})"
 
     def _named(self) -> str:
-        """The verdict as shown."""
+        """The verdict as displayed."""
         return self.class_names[self.labels.index(self.verdict)]
 
     def sentence(self, role: str) -> Sentence:
-        """The sentence with this role. Raises KeyError for another name."""
+        """The sentence with this role. Raises KeyError if there is none."""
         for side in (self.first, *self.contexts):
             if side.role == role:
                 return side
         raise KeyError(role)
 
     def find(self, kind: type[R]) -> R | None:
-        """The first record of this type, or None when the model returns none."""
+        """The first record of this type, or None if the model returned none."""
         return next((record for record in self.evidence if isinstance(record, kind)), None)
 
     def to_dict(self) -> JsonObject:
@@ -129,13 +129,13 @@ class Explanation:
         return from_dict(data, cls)
 
     def to_text(self) -> str:
-        """The explanation for a terminal: the verdict, then every record that has a text."""
+        """The explanation as terminal text: the verdict, then every record that has a text form."""
         why = [self.reason.sentence] if self.reason else []
         head = [f"{self.said}   {self.title}, {self.milliseconds:.0f} ms", *why, *self.warnings]
         return "\n".join(head + [line for record in self.evidence for line in record.to_text(self)])
 
     def _repr_html_(self) -> str:
-        """One piece of static HTML for a notebook or a report, without script or style sheet."""
+        """A fragment of static HTML for a notebook or report, without scripts or style sheets."""
         shares = escape(shares_text(self.class_names, self.probabilities).replace("  ", ", "))
         sides = "".join(f"<p>{escape(side.role)}: {escape(side.text)}</p>" for side in (self.first, *self.contexts))
         verdict = f"<b>{escape(self._named().capitalize())}</b> ({shares})" if not self.answer else escape(self.said)

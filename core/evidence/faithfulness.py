@@ -1,4 +1,4 @@
-"""How far a picture of one verdict can be believed: what erasing words and moving attention do to it."""
+"""How faithful the explanations of one verdict are: the effects of erasing words and of changing the attention."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from core.spreadsheet import csv_text
 from core.wording import percent
 
 STEPS = ("1", "2", "3", "20 %", "50 %")
-"""How many of the first-ranked words are kept or taken out; shares are rounded up."""
+"""How many top-ranked words are kept or removed; percentages are rounded up to whole words."""
 RANDOM = "random"
-"""In the place of a way: the mean of random orders."""
+"""Key that stands for the mean over random orders instead of a method."""
 LARGEST_CHANGE = 0.02
-"""Total variation between the class probabilities, the model's own and those under other attention, that counts as the
-same answer."""
+"""Largest total variation between the class probabilities under the model's own attention and under another at which
+both count as the same answer."""
 
 Cell = tuple[str, str, str, object]
 _OF_MISMATCH = ("contradiction", "0")
-"""Classes that words without a counterpart speak for."""
+"""Classes that unmatched words support."""
 
 
 @dataclass(frozen=True)
 class Curves:
     """One method's values at each of :data:`STEPS`, for the verdict's class: sufficiency p(full) - p(kept words only),
-    which is small for a good method, and comprehensiveness p(full) - p(remaining words), which is large."""
+    small for a good method, and comprehensiveness p(full) - p(remaining words), large for one."""
 
     sufficiency: tuple[float, ...]
     comprehensiveness: tuple[float, ...]
@@ -40,22 +40,23 @@ class Curves:
 
 @dataclass(frozen=True)
 class Moved:
-    """The verdict's changes when attention is moved; not defined for scores followed by a choice."""
+    """How the verdict changes when attention is permuted or made uniform; undefined for match scores that a hard
+    selection follows."""
 
     permutations: int
     changed: int
-    """Permutations in which the verdict is another."""
+    """Number of permutations that change the verdict."""
     total_variation: float
-    """Divergence of the class probabilities, mean over the permutations."""
+    """Total variation of the class probabilities, averaged over the permutations."""
     uniform: tuple[float, ...]
     """Class probabilities under uniform attention."""
     mean: tuple[float, ...] = ()
-    """Class probabilities, mean over the permutations."""
+    """Class probabilities averaged over the permutations."""
 
 
 @dataclass(frozen=True)
 class ShownMap:
-    """One attention map as the model used it, in the order of the sentences' words."""
+    """One attention map as the model used it; rows and columns follow the word order of the sentences."""
 
     rows: str
     """Role of the sentence along the rows."""
@@ -70,42 +71,43 @@ class ShownMap:
 
 @dataclass(frozen=True)
 class Adversary:
-    """The result of a search for attention far from the model's with the same answer. ``maps`` is empty where none was
-    found."""
+    """The result of an adversarial search: attention far from the model's that leads to the same answer. ``maps`` is
+    empty if none was found."""
 
     maps: tuple[Matrix, ...]
     """The replaced attention maps, in the order of the model's records."""
     divergence: float
-    """Mean Jensen-Shannon divergence between the rows and the model's, in nats (at most log 2 = .693)."""
+    """Mean Jensen-Shannon divergence between its rows and the model's, in nats (at most log 2 = 0.693)."""
     total_variation: float
     probabilities: tuple[float, ...]
-    """Probabilities of the classes under this attention."""
+    """Class probabilities under this attention."""
     seconds: float
 
 
 @dataclass(frozen=True)
 class Faithfulness(Record, kind="faithfulness"):
-    """All of it for one pair."""
+    """All faithfulness results for one pair."""
 
     model: str
     labels: tuple[str, ...]
     verdict: str
     probabilities: tuple[float, ...]
     curves: dict[str, Curves]
-    """Curves by method, with the mean of random orders as ``random``."""
+    """Curves by method; the key ``random`` holds the mean over random orders."""
     moved: Moved | None
     tau_b: tuple[float | None, ...]
-    """Kendall's τ-b between weight and size of the effect, one an attention map."""
+    """Kendall's τ-b between the weights and the absolute effects, one value per attention map."""
     named: tuple[int, int] | None
-    """How many of the words with the largest effect (three, or all) are among as many most attended ones."""
+    """How many of the (at most three) words with the largest effects are among the most attended ones, and how many
+    were compared."""
     maps: tuple[ShownMap, ...] = field(default=(), repr=False)
-    """The model's own attention, where an adversary was looked for."""
+    """The model's own attention, if an adversary was searched for."""
     adversary: Adversary | None = field(default=None, repr=False)
     """None if no adversary was searched for, or if the maps hold scores."""
     passes: int = field(default=0, metadata=LATER)
-    """How often the model was asked: texts read, links cut, attention moved."""
+    """Number of forward passes: texts read, links ablated, attention maps replaced."""
     elsewhere: tuple[str, ...] = field(default=(), metadata=LATER)
-    """Effects of moved attention on pairs of data sets, by the model's card."""
+    """Effects of changed attention on data sets, from the model's card."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -138,12 +140,12 @@ class Faithfulness(Record, kind="faithfulness"):
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """The limits of this pair's permutations, and their results on a data set."""
+        """The limits of this pair's permutation test, and results of the same test on a data set."""
         if self.moved is None or not self.moved.mean:
             return ()
         mismatch = (
-            "Moved attention aligns the words wrongly, which itself speaks for this verdict: that the verdict stays "
-            "does not show that it would without the model's attention."
+            "Moved attention aligns the words wrongly, which itself favours this verdict: an unchanged verdict "
+            "does not show that the model's attention is unnecessary."
         )
         return (*([mismatch] if self.verdict in _OF_MISMATCH else []), *self.elsewhere)
 
@@ -165,7 +167,8 @@ class Faithfulness(Record, kind="faithfulness"):
         return lines
 
     def to_csv(self, explanation: Explanation | None = None) -> str:
-        """One line a number: what it is, of what, where, and its value. Rows and columns of maps count from 1."""
+        """One line per number: its name, what it refers to, where, and its value. Rows and columns of maps count from
+        1."""
         return csv_text(["number", "of", "at", "value"], map(list, self._cells()))
 
     def _cells(self) -> Iterator[Cell]:

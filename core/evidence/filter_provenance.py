@@ -1,4 +1,4 @@
-"""The winning n-gram of each filter of a convolution, and the terms that add up to the logits."""
+"""The winning n-gram of each convolution filter, and the terms that add up to the logits."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from core.evidence.record import Matrix, Record, the
 from core.spreadsheet import csv_text
 
 LISTED_FILTERS = 8
-"""Filters that the terminal lists."""
+"""Number of filters listed on the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilterRecord:
-    """One filter after max-pooling: where it won, and its pre-activation split into parts that add up.
+    """One filter after max-pooling: its winning position, and its pre-activation as a sum of parts.
 
-    ``sum(offsets) + context + bias == preactivation`` (within 1e-5 in float32), and ``left + self_ + right`` is the sum
-    of ``offsets`` too. ``logit_shares[c]`` is the classifier's weight times the activation: over all filters they add
-    up to logit c less its bias and the parts in ``FilterProducts``. It is empty where the classifier reads
+    ``sum(offsets) + context + bias == preactivation`` (within 1e-5 in float32), and ``left + self_ + right`` also
+    equals the sum of ``offsets``. ``logit_shares[c]`` is the classifier's weight times the activation: summed over all
+    filters they equal logit c minus its bias and the terms in ``FilterProducts``. It is empty if the classifier reads
     more than the pooled activations (multi-perspective matching).
     """
 
@@ -37,9 +37,9 @@ class FilterRecord:
     activation: float
     logit_shares: tuple[float, ...]
     offsets: tuple[float, ...] = ()
-    """One part for each word of the window, from left to right."""
+    """One part per word of the window, from left to right."""
     beside: int | None = None
-    """The context with which it won, from 0; None where there is one context or none."""
+    """Index of the winning context, from 0; None unless there are several contexts."""
 
 
 @dataclass(frozen=True)
@@ -52,21 +52,21 @@ class FilterProvenance(Record, kind="filter_provenance"):
     filters: tuple[FilterRecord, ...]
     logit_bias: tuple[float, ...]
     activation: str = "tanh"
-    """The activation function: tanh or ReLU."""
+    """tanh or ReLU."""
     made_from: str = ""
-    """Role of the text that the filters were generated from; empty for filters that are the same for every text."""
+    """Role of the text that generated the filters; empty for filters that do not depend on the text."""
     contexts: int = 1
-    """The number of contexts that the text was read with, one at a time."""
+    """The number of contexts the text was read with, one at a time."""
 
     @property
     def part_names(self) -> list[str]:
-        """The parts of a pre-activation: one a word of the window, then the attentive context and the bias."""
+        """The parts of a pre-activation: one per word of the window, then the attentive context and the bias."""
         near = {1: ["self"], 3: ["left", "self", "right"]}
         return [*near.get(self.width, [f"word {i}" for i in range(1, self.width + 1)]), "context", "bias"]
 
     @property
     def wins(self) -> tuple[int, ...]:
-        """How many filters each of several contexts won; empty where there is one or none."""
+        """Number of filters each context won; empty unless there are several contexts."""
         won = [f.beside for f in self.filters if f.beside is not None]
         return tuple(won.count(context) for context in range(self.contexts)) if won else ()
 
@@ -76,7 +76,7 @@ class FilterProvenance(Record, kind="filter_provenance"):
         return bool(self.filters[0].logit_shares)
 
     def to_text(self, explanation: Explanation) -> list[str]:
-        """The filters that push most towards the verdict; of a model without shares the most active ones."""
+        """The filters that push most towards the verdict; without logit shares, the most active ones."""
         verdict = explanation.labels.index(explanation.verdict)
         sentence = explanation.sentence(self.rows)
         made = f", made from {the(self.made_from)}" if self.made_from else ""
@@ -96,8 +96,8 @@ class FilterProvenance(Record, kind="filter_provenance"):
         return lines
 
     def to_csv(self, explanation: Explanation) -> str:
-        """One line per filter: winning n-gram, parts that add up to the pre-activation, shares in the logits. Lines
-        with a name instead of a number hold the logits' other terms."""
+        """One line per filter: winning n-gram, the parts of its pre-activation and its shares in the logits. Lines with
+        a name instead of a number hold the other terms of the logits."""
         sentence = explanation.sentence(self.rows)
         names = [name.replace(" ", "_") for name in self.part_names]
         shares = [f"share_{label}" for label in explanation.labels] if self.shared else []
@@ -129,8 +129,8 @@ class FilterProvenance(Record, kind="filter_provenance"):
 class FilterProducts(Record, kind="filter_products"):
     """Terms of a pair model's logits that belong to no single filter (Shen et al. 2018, equation 6).
 
-    ``products[k][c]`` is the share of h_q,k · h_a,k in logit c; ``linguistic`` that of all linguistic features. With
-    the shares of both sides' filters and the bias these add up to the logits.
+    ``products[k][c]`` is the share of h_q,k · h_a,k in logit c; ``linguistic`` the share of all linguistic features
+    together. Together with the shares of both sides' filters and the bias, they add up to the logits.
     """
 
     name: str
@@ -138,21 +138,21 @@ class FilterProducts(Record, kind="filter_products"):
     linguistic: tuple[float, ...]
 
     def to_text(self, explanation: Explanation) -> list[str]:
-        """The terms of the verdict's logit besides the filters' shares."""
+        """The terms of the verdict's logit other than the filters' shares."""
         verdict = explanation.labels.index(explanation.verdict)
         shares = ", ".join(f"{name} {shares[verdict]:+.3f}" for name, shares in self.parts())
         return ["", f"Other than the filters, towards {explanation.verdict}: {shares}"] if shares else []
 
     def parts(self) -> list[tuple[str, tuple[float, ...]]]:
-        """A name and a share a class; what is 0 everywhere is left out."""
+        """A name and one share per class; all-zero parts are left out."""
         products = tuple(sum(column) for column in zip(*self.products, strict=True))
         lines = [("products of both texts’ filters", products), ("linguistic features", self.linguistic)]
         return [(name, shares) for name, shares in lines if any(shares)]
 
 
 def other_terms(explanation: Explanation, own: FilterProvenance) -> Iterator[tuple[str, tuple[float, ...]]]:
-    """The logits' terms besides the shares of ``own`` filters and the classifier's bias: a name and one share per
-    class."""
+    """The terms of the logits other than the shares of ``own`` filters and the classifier's bias: a name and one share
+    per class."""
     for record in explanation.evidence:
         if isinstance(record, FilterProvenance) and record is not own:
             sums = tuple(sum(column) for column in zip(*(f.logit_shares for f in record.filters), strict=True))

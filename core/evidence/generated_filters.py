@@ -1,4 +1,4 @@
-"""The filters made from one text."""
+"""Filters generated from one of the texts."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from core.evidence.record import Matrix, Record, the
 
 @dataclass(frozen=True)
 class GeneratedFilters(Record, kind="generated_filters"):
-    """The filters made from one text (Shen et al. 2018, equations 2 and 3)."""
+    """The filters generated from one text (Shen et al. 2018, equations 2 and 3)."""
 
     name: str
     made_from: str
-    """Role of the text that they were generated from."""
+    """Role of the text that generates the filters."""
     applied_to: str
-    """Role of the text that they convolve."""
+    """Role of the text they convolve."""
     code: tuple[float, ...]
-    """z, the l numbers that the filters are made from."""
+    """z, the vector of l numbers from which the filters are generated."""
     bank: tuple[Matrix, ...]
-    """[K, h, d]: each filter's weights by word of the window and dimension of a word."""
+    """[K, h, d]: each filter's weights per window position and embedding dimension."""
 
     def to_text(self, explanation: Explanation) -> list[str]:
         height, width = len(self.bank[0]), len(self.bank[0][0])

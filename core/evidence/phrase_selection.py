@@ -1,4 +1,4 @@
-"""Phrases, their alignments, and what k-min, k-max and full pooling keep."""
+"""Phrases, their alignments, and the phrases kept by k-min, k-max and full pooling."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class PhraseRecord:
     span: tuple[int, int]
     """Tokens [first, last) of its sentence."""
     partner: int
-    """Index of the phrase of the other sentence with the largest cosine (of equal ones the earliest)."""
+    """Index of the phrase in the other sentence with the largest cosine (the earliest if tied)."""
     score: float
-    """The cosine with it: aᵢ of Yin & Schütze 2017, equation 5."""
+    """Cosine with that partner: aᵢ of Yin & Schütze 2017, equation 5."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PhraseSide:
 
 @dataclass(frozen=True)
 class PhraseChoice:
-    """The phrases that one pooling keeps of both sentences, in text order, and the resulting verdict."""
+    """The phrases of both sentences that one pooling keeps, in text order, and the resulting verdict."""
 
     pooling: str
     """kmin (the k worst aligned phrases), kmax (the k best aligned) or full (all)."""
@@ -43,14 +43,15 @@ class PhraseChoice:
     """Indices of the kept phrases of the first and of the second sentence."""
     probabilities: tuple[float, ...]
     trained: bool
-    """Whether the model was trained with this pooling and this k; any other is a what-if."""
+    """Whether the model was trained with this pooling and k; every other choice is a what-if."""
 
 
 @dataclass(frozen=True)
 class PhraseSelection(Record, kind="phrase_selection"):
-    """Phrases, their alignments and what k-min, k-max and full pooling keep (Yin & Schütze 2017, section 3.3).
+    """Phrases, their alignments and the phrases kept by k-min, k-max and full pooling (Yin & Schütze 2017, section
+    3.3).
 
-    ``choices`` hold both poolings for k = 1…10 and full, and the trained k where it is larger.
+    ``choices`` holds both poolings for k = 1…10, full pooling, and the trained k if it is larger.
     """
 
     name: str
@@ -63,7 +64,7 @@ class PhraseSelection(Record, kind="phrase_selection"):
     """The trained k."""
 
     def choice(self, pooling: str, k: int = 0) -> PhraseChoice | None:
-        """The choice of this pooling and k (k does not matter for full), or None when it was not computed."""
+        """The choice with this pooling and k (ignored for full), or None if it was not computed."""
         method = (pooling, 0 if pooling == "full" else k)
         return next((c for c in self.choices if (c.pooling, c.k) == method), None)
 
@@ -85,7 +86,7 @@ class PhraseSelection(Record, kind="phrase_selection"):
         return lines
 
     def to_html(self, explanation: Explanation) -> str:
-        """Both sentences as rows, what k-min and k-max keep of them as columns."""
+        """Both sentences as rows; the columns show the phrases kept by k-min and by k-max."""
         choices = self._at_trained_k()
         head = [f"{c.pooling}, k = {c.k}{', as trained' if c.trained else ''}" for c in choices]
 
@@ -105,7 +106,7 @@ class PhraseSelection(Record, kind="phrase_selection"):
         return self.table(explanation, self.k)
 
     def table(self, explanation: Explanation, k: int) -> str:
-        """CSV with one line a phrase, in the paper's order: its sentence, text, first and last word (from 1), best
+        """CSV with one line per phrase, in the paper's order: its sentence, text, first and last word (from 1), best
         alignment score, best partner in the other sentence, and whether k-min and k-max keep it at this k."""
         choices = [self.choice(pooling, k) for pooling in ("kmin", "kmax")]
         head = [

@@ -11,13 +11,13 @@ from core.spreadsheet import csv_text
 
 @dataclass(frozen=True)
 class PooledAttention(Record, kind="pooled_attention"):
-    """The weight of every position of one sentence in attentive pooling, one record a side (AttConv, figure 6b)."""
+    """The weight of every position of one sentence in attentive pooling, one record per side (AttConv, figure 6b)."""
 
     name: str
     role: str
     """Role of the sentence that is pooled."""
     weights: tuple[float, ...]
-    """[T]; of a softmax they add up to 1, of ABCNN's sums of scores they do not."""
+    """[T]; softmax weights add up to 1, ABCNN's sums of scores do not."""
 
     @property
     def title(self) -> str:
@@ -39,7 +39,7 @@ class PooledAttention(Record, kind="pooled_attention"):
         return table_html(caption, words, [("weight", map(weight_cell, self.shares()))])
 
     def to_csv(self, explanation: Explanation) -> str:
-        """One line a word: its position (from 1), text and weight."""
+        """One line per word: its position (from 1), text and weight."""
         words = [token.text for token in explanation.sentence(self.role).tokens]
         rows = zip(range(1, len(words) + 1), words, self.weights, strict=True)
         return csv_text([f"{self.role}_position", f"{self.role}_word", "weight"], rows)

@@ -1,4 +1,4 @@
-"""Why a verdict holds, in a sentence whose clauses are changes that forward passes have confirmed."""
+"""The reason for a verdict, as a sentence whose clauses are changes confirmed by forward passes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 SCORE, SLOW = "score", "slow"
-"""Kinds of reason beside the steps of the search: the largest change of a score, and the cost of an answer that was not
-computed."""
+"""Kinds of reason outside the search rules: the largest change of a score, and a search too slow to run unasked."""
 
 
 @dataclass(frozen=True)
@@ -15,24 +14,24 @@ class Clause:
     """A change, and the model's verdict after it."""
 
     text: str
-    """As it stands in the sentence: with “three” instead, entailment (82 %)."""
+    """The clause as written in the sentence: with “three” instead, entailment (82 %)."""
     edits: tuple[str, ...]
-    """The change in the form that links have, to be made one after the other."""
+    """The edits in the link format, to be made one after the other."""
     verdict: str
-    """The label after it."""
+    """The label after the change."""
     probability: float
-    """Of that label; of one output the score."""
+    """Probability of that label; the score of a model with one output."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a verdict holds: the first change in the order of :data:`core.effects.differences.RULES` that flips it, the
-    strongest of its kind.
+    """The reason for a verdict: the first change, in the order of :data:`core.effects.differences.RULES`, that flips
+    it; among changes of the same kind the strongest.
 
-    ``kind``: a key of that table, :data:`SCORE` or :data:`SLOW`; empty where no change flips
-    the verdict: then the clause is the change that lowers its probability most. ``sentence``: all of it, with the texts
-    of its ``clauses`` in their order; ``named``: the words that it names, as number of the text and of the token;
-    ``passes``: texts that models read for it."""
+    ``kind``: a key of that table, :data:`SCORE` or :data:`SLOW`; empty if no change flips the verdict: the clause is
+    then the change that lowers its probability most. ``sentence``: the full text, which contains the texts of its
+    ``clauses`` in order; ``named``: the words it names, as (text number, token number); ``passes``: number of texts the
+    models read."""
 
     kind: str
     sentence: str

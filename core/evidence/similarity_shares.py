@@ -1,4 +1,4 @@
-"""How a similarity of two texts adds up from pairs of their words."""
+"""A similarity of two texts as a sum over pairs of their words."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from core.evidence.record import CELL_STYLE, Matrix, Record, table_html, the
 from core.spreadsheet import csv_text
 
 STRONGEST = 8
-"""Pairs of words that the terminal lists."""
+"""Number of word pairs listed on the terminal."""
 
 
 @dataclass(frozen=True)
 class SimilarityShares(Record, kind="similarity_shares"):
-    """The signed share of each pair of words in a similarity, ``[T_rows + 1, T_columns + 1]``: the last row and column
-    are the special tokens. ``shares`` add up to ``score`` minus ``reference``, except for :attr:`residual`.
+    """The signed share of each word pair in a similarity, ``[T_rows + 1, T_columns + 1]``: the last row and column are
+    the special tokens. ``shares`` add up to ``score`` minus ``reference``, except for :attr:`residual`.
 
-    Shares of the output layer are exact and have no reference; their words have read their context. Integrated
+    Shares at the output layer are exact and need no reference, but the word states there are contextualised. Integrated
     Jacobians attribute to the input words: s(a, b) - s(r_a, b) - s(a, r_b) + s(r_a, r_b), where each r is a reference
     text of padding tokens, so that ``reference`` is s(r_a, b) + s(a, r_b) - s(r_a, r_b).
     """
@@ -31,11 +31,11 @@ class SimilarityShares(Record, kind="similarity_shares"):
     columns: str
     shares: Matrix
     score: float
-    """The similarity that the model computed."""
+    """The similarity the model computed."""
     reference: float = 0.0
-    """The part of the score that is not attributed to words of both texts."""
+    """The part of the score that depends on at most one of the two texts."""
     passes: int = 1
-    """Rows that the model read."""
+    """Number of texts the model read."""
 
     @property
     def total(self) -> float:
@@ -44,7 +44,7 @@ class SimilarityShares(Record, kind="similarity_shares"):
 
     @property
     def residual(self) -> float:
-        """The part of the score that the shares and the reference miss."""
+        """The part of the score not covered by the shares and the reference."""
         return self.score - self.reference - self.total
 
     def to_text(self, explanation: Explanation) -> list[str]:
@@ -64,7 +64,7 @@ class SimilarityShares(Record, kind="similarity_shares"):
         return table_html(caption, columns, lines)
 
     def to_csv(self, explanation: Explanation) -> str:
-        """One line a cell: both words and the share."""
+        """One line per cell: both words and their share."""
         return csv_text([f"{self.rows}_word", f"{self.columns}_word", "share"], self._cells(explanation))
 
     def _words(self, explanation: Explanation) -> tuple[list[str], list[str]]:
@@ -82,7 +82,7 @@ class SimilarityShares(Record, kind="similarity_shares"):
 
 
 def _cell(share: float, most: float) -> str:
-    """A ``<td>`` on a diverging scale: orange adds to the similarity, blue takes from it."""
+    """A ``<td>`` on a diverging scale: orange adds to the similarity, blue subtracts from it."""
     colour = "#b06c0a" if share > 0 else "#2464b0"
     ground = f"color-mix(in srgb, {colour} {abs(share) / most:.0%}, white)"
     ink = "#ffffff" if abs(share) > 0.6 * most else "#000000"

@@ -43,7 +43,7 @@ export function methodsOf({ curves }) {
 function limitsOf({ moved, verdict, elsewhere = [] }) {
   if (!moved?.mean.length) return [];
   const mismatch =
-    "Moved attention aligns the words wrongly, which itself speaks for this verdict: that the verdict stays does not show that it would without the model’s attention.";
+    "Moved attention aligns the words wrongly, which itself favours this verdict: an unchanged verdict does not show that the model’s attention is unnecessary.";
   return [...(["contradiction", "0"].includes(verdict) ? [mismatch] : []), ...elsewhere];
 }
 
