@@ -1,4 +1,4 @@
-"""Trained models in folders: which there are, and one by its name."""
+"""Trained models in folders: lists them and opens one by name."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
 
 
 def available() -> dict[str, Path]:
-    """Checkpoint folders by name: shipped ones, then the user's (in the folder ``PAIRLENS_CHECKPOINTS``),
-    then the functions that ``PAIRLENS_GUESTS`` names, whose name takes the folder's place.
+    """Checkpoint folders by name: shipped ones, then the user's (in the folder ``PAIRLENS_CHECKPOINTS``), then the
+    functions listed in ``PAIRLENS_GUESTS``, whose name stands for the folder.
 
-    A user's checkpoint with a shipped name is listed as ``own/NAME``. Folders without a card, ours or Hugging Face's,
+    A user's checkpoint with a shipped name is listed as ``own/NAME``. Folders without a card (ours or Hugging Face's)
     are skipped; unreadable ones are listed, so that :func:`read_card` can report the problem.
     """
     folders = {folder.name: folder for folder in _children(PRETRAINED) if folder.name != "words"}
@@ -45,7 +45,7 @@ def _children(parent: Path) -> list[Path]:
 
 
 def _holds_card(folder: Path) -> bool:
-    if has(folder, "card.json"):  # first: pages list all folders with each of their runs
+    if has(folder, "card.json"):  # cheapest test first: pages list all folders on every run
         return True
     try:
         next(folder.iterdir(), None)
@@ -57,8 +57,8 @@ def _holds_card(folder: Path) -> bool:
 
 
 def open_checkpoint(name: str, class_names: Sequence[str] = ()) -> Checkpoint:
-    """A checkpoint by the name that ``available`` lists it under, or from its folder. ``class_names`` replace
-    the class names of an external model, in the order of its logits. Raises CheckpointError."""
+    """A checkpoint by the name under which ``available`` lists it, or from its folder. ``class_names`` replace the
+    class names of an external model, in the order of its logits. Raises CheckpointError."""
     if class_names:
         return load(available().get(name, Path(name)), class_names)
     return load_named(name) if name in available() or not os.path.isdir(name) else load(name)  # noqa: PTH112
@@ -70,7 +70,7 @@ def open_checkpoints(names: Sequence[str], class_names: Sequence[str] = ()) -> l
         return [open_checkpoint(names[0], class_names)]
     numbered = [bool(class_names) and _is_numbered(name) for name in names]
     if class_names and not any(numbered):
-        raise CheckpointError(f"{', '.join(names)[:200]} have names of their own for classes: leave --class-names out")
+        raise CheckpointError(f"{', '.join(names)[:200]} already name their classes: leave out --class-names")
     return [open_checkpoint(name, class_names if own else ()) for name, own in zip(names, numbered, strict=True)]
 
 
@@ -79,7 +79,7 @@ def _is_numbered(name: str) -> bool:
 
 
 def load_named(name: str) -> Checkpoint:
-    """The checkpoint listed as ``name``; threads share it (:func:`core.checkpoint.memory.loaded`)."""
+    """The checkpoint listed as ``name``, shared by all threads (:func:`core.checkpoint.memory.loaded`)."""
     folders = available()
     if name not in folders:
         known = ", ".join(folders) or "none"
@@ -89,13 +89,13 @@ def load_named(name: str) -> Checkpoint:
 
 
 def in_memory(name: str) -> bool:
-    """Whether :func:`load_named` has the checkpoint listed as ``name`` without reading its weights."""
+    """Whether :func:`load_named` can return the checkpoint listed as ``name`` without reading its weights."""
     folder = available().get(name)
     return folder is not None and is_loaded(folder)
 
 
 def records_of(card: Card) -> tuple[type[Record], ...]:
-    """The types of record in a checkpoint's explanations, by its card alone; none for an unknown architecture."""
+    """The record types in a checkpoint's explanations, from its card alone; none for an unknown architecture."""
     if "guest" in card:
         import core.external.checkpoint  # noqa: F401  registers what a guest can be
     try:

@@ -1,4 +1,4 @@
-"""A trained model with its card and its words, and how it reads texts."""
+"""A trained model with its card and word table, and how it reads texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable, default_table
 
 FilesState = tuple[tuple[int, ...] | None, ...]
-"""Identifies the versions of files, to detect changes."""
+"""Identifies a version of the files, to detect changes."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Checkpoint:
     card: Card
     words: WordTable
     state: FilesState
-    """Identifies the version of the files that it was read from."""
+    """The version of the files it was read from."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -39,20 +39,20 @@ class Checkpoint:
 
     @property
     def token_limits(self) -> tuple[int, int]:
-        """Tokens that the model reads of the first and of the second sentence; the rest is cut."""
+        """Maximum tokens the model reads of the first and of the second sentence; the rest is truncated."""
         limits = self.card.get("token_limits") or {}
         first, second = (int(limits.get(self.roles[side], MAX_TOKENS)) for side in ("first", "second"))
         return first, second
 
     @property
     def roles(self) -> Mapping[str, str]:
-        """Names of the ``first``, ``second`` and ``judged`` sentence in the words of the task. The second one has an
-        empty name for a model of single texts."""
+        """Names of the ``first``, ``second`` and ``judged`` sentence in the task's terms. The second name is empty for
+        a model of single texts."""
         return self.card["roles"]
 
     @property
     def single(self) -> bool:
-        """Whether the model reads one text, not a pair."""
+        """Whether the model reads single texts, not pairs."""
         return not self.roles["second"]
 
     @property
@@ -62,16 +62,16 @@ class Checkpoint:
 
     @property
     def seconds(self) -> float:
-        """Time of one pass over a pair of usual length, where it was measured; 0 for models that are always fast."""
+        """Measured time of one forward pass over a pair of typical length; 0 for models that are always fast."""
         return 0.0
 
     def rows_a_call(self, characters: int) -> int:
-        """Rows of ``characters`` characters each that one call may compute before it reports progress."""
+        """Number of rows of ``characters`` characters each that one call may compute before it reports progress."""
         return 128
 
     @property
     def reader(self) -> Reader:
-        """Splits texts for this model and has vectors for their tokens."""
+        """Tokenises texts for this model and provides the token vectors."""
         return WordReader(self.words)
 
     def unknown(self, side: Sentence) -> list[bool]:
@@ -79,9 +79,9 @@ class Checkpoint:
         return [token.unknown for token in side.tokens]
 
     def read(self, first: str, second: str = "", extra: Sequence[float] | None = None) -> Reading:
-        """A pair (of a model of single texts ``first`` alone) as the model reads it, cut at its token limits.
+        """A pair (``first`` alone for a model of single texts) as the model reads it, truncated at its token limits.
 
-        ``extra``: its linguistic features where they are known already. Raises PairError when they cannot be computed.
+        ``extra``: its linguistic features, if already computed. Raises PairError when they cannot be computed.
         """
         texts = (first,) if self.single else (first, second)
         sides = [
@@ -91,8 +91,7 @@ class Checkpoint:
         return self.reading(sides, extra)
 
     def reading(self, sides: Sequence[ReadText], extra: Sequence[float] | None = None) -> Reading:
-        """Texts that are split into tokens already, in the data set's order, as the model reads them; otherwise as
-        :meth:`read`."""
+        """Like :meth:`read`, for texts that are already tokenised, in the data set's order."""
         kind = self.model.config.linguistic
         if kind != "none" and extra is None:
             from core.linguistics.features import extra_features
@@ -108,13 +107,13 @@ class Checkpoint:
 
 
 def judged_side(roles: Mapping[str, str]) -> str:
-    """The side that ``roles`` name as judged: "first", "second" or "both"."""
+    """The side named as judged in ``roles``: "first", "second" or "both"."""
     judged = roles["judged"]
     return BOTH if judged == BOTH else "first" if judged == roles["first"] else "second"
 
 
 def check_finite(checkpoint: Checkpoint, logits: Tensor) -> None:
-    """Raises PairError where one of the logits is not finite: no class can be told from them."""
+    """Raises PairError if any logit is NaN or infinite, since no class can be chosen."""
     if not logits.isfinite().all():
         raise PairError(
             f"{checkpoint.name} answers with numbers that are not finite: train it again, or choose another model"

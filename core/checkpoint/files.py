@@ -1,7 +1,7 @@
 """A trained model as a folder: ``weights.safetensors`` and ``card.json``. Nothing is ever unpickled.
 
-The card holds the architecture, its settings, the SHA-256 of the weights, and how the model was made, so that whoever
-has the folder can say so.
+The card holds the architecture, its settings, the SHA-256 of the weights, and how the model was trained, so that the
+folder alone documents the model.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ _FILES = ("card.json", "weights.safetensors", "words.safetensors")
 
 
 def count_parameters(model: nn.Module) -> dict[str, int]:
-    """Learned numbers: ``projection`` from the word table apart from ``model``, all the rest (as the paper counts)."""
+    """Number of learned parameters: the ``projection`` of the word table and all others (``model``) separately, as the
+    paper counts."""
     projection = sum(p.numel() for n, p in model.named_parameters() if n.startswith("projection."))
     return {"model": sum(p.numel() for p in model.parameters()) - projection, "projection": projection}
 
 
 def save(folder: Path, model: nn.Module, card: JsonMapping, words: WordTable | None = None) -> JsonObject:
-    """Write a checkpoint folder and return the finished card (checksum, parameter counts and version added).
+    """Write a checkpoint folder and return the completed card (checksum, parameter counts and version added).
 
-    Weights that float16 holds exactly (as after :func:`round_weights`) are stored in it, others unchanged. ``words``:
-    the checkpoint's own table, saved with it (of a table over the shared one, only its own rows); None for the shared
-    table. All files are complete on the disk before the first one replaces an older
-    checkpoint's; the card comes last, so that a folder cut short has none. Raises FileError where the operating system
-    refuses.
+    Weights that float16 represents exactly (as after :func:`round_weights`) are stored in it, others unchanged.
+    ``words``: the checkpoint's own table, saved with it (for an overlay, only its own rows); None for the shared table.
+    All files are fully written before the first one replaces an older checkpoint's; the card comes last, so that an
+    incomplete folder has none. Raises FileError if the operating system refuses.
     """
     with whole_folder(folder, last="card.json") as scratch:
         weights = scratch / "weights.safetensors"
         save_file({name: _stored(value.detach().cpu()) for name, value in model.state_dict().items()}, weights)
-        weights.chmod(0o644)  # safetensors writes for the owner alone
+        weights.chmod(0o644)  # safetensors makes the file readable only by its owner
         full = {"schema_version": CARD_VERSION, **card, "sha256": file_sha256(weights)}
         full["parameters"] = count_parameters(model)
         if words is not None:
@@ -69,32 +69,32 @@ def save(folder: Path, model: nn.Module, card: JsonMapping, words: WordTable | N
 
 @torch.no_grad()
 def round_weights(model: nn.Module) -> None:
-    """Round all weights and buffers of a model in place (:func:`rounded`), so that it is scored as it is stored."""
+    """Round all weights and buffers of a model in place (:func:`rounded`), so that it is evaluated as it is stored."""
     for value in itertools.chain(model.parameters(), model.buffers()):
         value.copy_(rounded(value))
 
 
 def rounded(value: Tensor) -> Tensor:
-    """The tensor in its own type, its numbers rounded to those that float16 has; as it is where one of them is beyond
-    float16's largest (65,504)."""
+    """The tensor in its own type, its values rounded to float16 precision; unchanged if a value exceeds float16's
+    largest (65,504)."""
     half = value.half() if value.is_floating_point() else value
     return half.to(value.dtype) if bool(half.isfinite().all()) else value
 
 
 def _stored(value: Tensor) -> Tensor:
-    """The tensor for the file: in float16 where that loses nothing."""
+    """The tensor as stored: in float16 if that loses nothing."""
     half = value.half() if value.is_floating_point() else value
     return (half if torch.equal(half.to(value.dtype), value) else value).contiguous()
 
 
 def read_card(folder: Path) -> Card:
-    """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError, and nothing else,
-    when it is missing, broken or of another version."""
+    """The card of a checkpoint folder, reread if its file has changed. Raises only CheckpointError, if it is missing,
+    broken or of another version."""
     try:
         return _read_card(folder)
     except CheckpointError:
         raise
-    except Exception as error:  # one folder must not keep the others from being listed
+    except Exception as error:  # one bad folder must not prevent the others from being listed
         raise CheckpointError(f"{called(folder)} cannot be read ({said(error)}): copy the checkpoint again") from error
 
 
@@ -129,8 +129,8 @@ def _read_card(folder: Path) -> Card:
 
 @functools.lru_cache(maxsize=256)
 def _card(file: Path, *changed: int) -> Card | str:
-    """The card, or its problem in one sentence; null fields count as missing. Cached, because drawing a page reads each
-    of some thirty cards several times."""
+    """The card, or the problem in one sentence; null fields count as missing. Cached, because drawing a page reads each
+    of about thirty cards several times."""
     where = f"{file.parent.name}/card.json"
     try:
         card = read_json(file)
@@ -144,7 +144,7 @@ def _card(file: Path, *changed: int) -> Card | str:
     return cast(Card, {name: value for name, value in card.items() if value is not None})
 
 
-# Whoever needs a model first may need no gradients; others share it, and may.
+# The first caller may be in inference mode; others share the model and may need gradients.
 @torch.inference_mode(False)
 def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
     """Read and check a checkpoint folder: card, architecture, shapes, checksum and word table, in this order.
@@ -164,7 +164,7 @@ def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
         raise CheckpointError(f"no checkpoint folder {folder.name}: see `python -m core models` for the names")
     state, card = files_state(folder), read_card(folder)
     if is_external(folder):
-        from core.external.checkpoint import load_external  # the rest of this module is what it is made of
+        from core.external.checkpoint import load_external  # imported here because it imports the rest of this module
 
         return load_external(folder, state, class_names=class_names)
     try:
@@ -191,7 +191,7 @@ def _table(folder: Path, card: Card) -> WordTable:
     own, over = card["words"].get("own"), card["words"].get("over")
     try:
         if over and over != default_table().sha256:
-            raise WordTableError(f"{folder.name}'s words lie over another table than the shared one: train it again")
+            raise WordTableError(f"{folder.name}'s words lie over a table other than the shared one: train it again")
         words = WordTable.load(folder, default_table() if over else None) if own else default_table()
     except WordTableError as error:
         raise CheckpointError(str(error)) from error
@@ -203,8 +203,7 @@ def _table(folder: Path, card: Card) -> WordTable:
 
 
 def files_state(folder: Path) -> FilesState:
-    """A value that changes with the files of a checkpoint: inode, size and times of each, None for one that is not
-    there."""
+    """A value that changes with the files of a checkpoint: inode, size and times of each, None for a missing one."""
     own = external_files(folder) if is_external(folder) else [folder / name for name in _FILES]
     return tuple(_file_state(file) for file in (*own, DEFAULT_FOLDER / "words.safetensors"))
 

@@ -1,4 +1,4 @@
-"""Loaded checkpoints, which all threads share."""
+"""Loaded checkpoints, shared by all threads."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from core.shared_memory import SharedMemory
 
 
 def loaded(folder: Path) -> Checkpoint:
-    """The checkpoint of a folder, read again when one of its files has changed or it was dropped from memory: those
-    used last stay, up to ``PAIRLENS_MEMORY_MB`` megabytes of weights and word tables. Raises CheckpointError; what
-    cannot be used is not read again until one of its files changes."""
+    """The checkpoint of a folder, reread if one of its files has changed or it was evicted: the most recently used ones
+    stay, up to ``PAIRLENS_MEMORY_MB`` megabytes of weights and word tables. Raises CheckpointError; a checkpoint that
+    failed to load is not tried again until one of its files changes."""
     _CHECKPOINTS.most = memory_limit()
     checkpoint = _CHECKPOINTS((folder, files_state(folder)), lambda: _checkpoint_or_error(folder))
     if isinstance(checkpoint, CheckpointError):
@@ -26,7 +26,7 @@ def loaded(folder: Path) -> Checkpoint:
 
 
 def is_loaded(folder: Path) -> bool:
-    """Whether :func:`loaded` has the checkpoint of a folder, or knows what is wrong with it, without reading a file."""
+    """Whether :func:`loaded` has the checkpoint of a folder, or a cached error for it, without reading a file."""
     return (folder, files_state(folder)) in _CHECKPOINTS
 
 
@@ -34,18 +34,19 @@ def _checkpoint_or_error(folder: Path) -> Checkpoint | CheckpointError:
     try:
         return load(folder)
     except CheckpointError as error:
-        if _by_the_system(error) or is_function(folder):  # whose service may be there tomorrow
+        if _by_the_system(error) or is_function(folder):  # its service may be back later
             raise
         return error
 
 
 def _by_the_system(error: BaseException | None) -> bool:
-    """Whether the operating system was the cause, which may do tomorrow what it refuses today."""
+    """Whether the error came from the operating system and may be temporary."""
     return error is not None and (isinstance(error, OSError) or _by_the_system(error.__cause__))
 
 
 def memory_limit() -> float:
-    """Bytes of loaded checkpoints to keep. Raises CheckpointError unless ``PAIRLENS_MEMORY_MB`` is a number."""
+    """Memory limit for loaded checkpoints, in bytes. Raises CheckpointError unless ``PAIRLENS_MEMORY_MB`` is a
+    number."""
     text = os.environ.get("PAIRLENS_MEMORY_MB") or "300"
     with contextlib.suppress(ValueError):
         if float(text) > 0:
@@ -54,7 +55,7 @@ def memory_limit() -> float:
 
 
 def memory_of(checkpoint: Checkpoint) -> int:
-    """Bytes of a loaded checkpoint: weights and buffers, and its word table unless that is the shared one."""
+    """Bytes of a loaded checkpoint: weights and buffers, plus its word table unless it is the shared one."""
     tensors = itertools.chain(checkpoint.model.parameters(), checkpoint.model.buffers())
     size = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     own = checkpoint.card["words"].get("own")
@@ -67,4 +68,4 @@ def _size(checkpoint: Checkpoint | CheckpointError) -> int:
 
 
 _CHECKPOINTS: SharedMemory[Checkpoint | CheckpointError] = SharedMemory(0, _size, return_freed_memory)
-"""Loaded checkpoints, by folder and state of its files."""
+"""Loaded checkpoints, by folder and version of its files."""

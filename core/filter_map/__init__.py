@@ -1,1 +1,1 @@
-"""The filter map: t-SNE of generated filters, and what single filters answer to."""
+"""The filter map: t-SNE of generated filters, and the n-grams that single filters respond to."""

@@ -8,7 +8,7 @@ from core.json_types import JsonObject
 
 
 class MapSource(TypedDict):
-    """A data file; ``texts``: how many of it were held out."""
+    """A data file; ``texts``: how many of its texts were held out."""
 
     file: str
     layout: str
@@ -18,7 +18,7 @@ class MapSource(TypedDict):
 
 
 class Weights(TypedDict):
-    """The model whose filters a map shows."""
+    """The model whose filters the map shows."""
 
     sha256: str
     name: str

@@ -1,14 +1,14 @@
 """The filter map: places a text's generated filters among the filters of a reference collection (Shen et al. 2018,
 section 5.3, figure 3c; there one filter per text, here one or all of them).
 
-A text's filters are K·h·d numbers (25,000 and more), but an affine function of its code z ∈ R^l: f = [z; 1] M. With R,
-the symmetric root of M Mᵀ, y = [z; 1] R has l + 1 numbers, and every inner product, and so every angle and euclidean
-distance, of the y equals the filters' own (:func:`isometry`). A map therefore stores only codes and coordinates, and
-computes with y.
+A text's filters are K·h·d numbers (25,000 and more), but they are an affine function of its code z ∈ R^l: f = [z; 1] M.
+With R, the symmetric root of M Mᵀ, y = [z; 1] R has l + 1 numbers, and all inner products of the y, and hence all
+angles and Euclidean distances, equal those between the filters (:func:`isometry`). A map therefore stores only codes
+and coordinates and computes with y.
 
-t-SNE is openTSNE's (Poličar, Stražar & Zupan 2024): the map is fitted once, and a new text is placed into it by the
-optimisation of ``TSNEEmbedding.transform`` (van der Maaten's objective over the reference points alone). A place in the
-plane is approximate; :meth:`FilterMap.neighbours` gives the distances in filter space.
+t-SNE is openTSNE's (Poličar, Stražar & Zupan 2024): the map is fitted once, and ``TSNEEmbedding.transform`` places a
+new text into it by optimisation (van der Maaten's objective over the reference points alone). Positions in the plane
+are approximate; :meth:`FilterMap.neighbours` returns exact distances in filter space.
 
 Texts are encoded and placed independently, so no result depends on the other texts or on their order.
 """
@@ -46,22 +46,22 @@ QUALITY = ("knn_filters", "knn_plane", "majority", "trustworthiness")
 QUALITY_NEIGHBOURS = 10
 """k of the k-NN accuracies and of trustworthiness."""
 ITERATIONS = (250, 500)
-"""Iterations with early exaggeration and after it: openTSNE's own numbers, as all settings that are not named here."""
+"""Iterations with early exaggeration and after it: openTSNE's defaults, like all settings not listed here."""
 _AGAIN = "make it again with `python -m trainers map`"
 
 
 class FilterMapError(UserError):
-    """A map that cannot be made, read or queried; the message is one sentence with the remedy."""
+    """A map cannot be made, read or queried; the message is one sentence with the remedy."""
 
 
 @dataclass(frozen=True)
 class Placing:
-    """How a new text is placed: settings that give finite coordinates within a few seconds. With others openTSNE raises
-    unexpected errors or returns NaN."""
+    """How new texts are placed: settings that give finite coordinates within a few seconds. With other settings
+    openTSNE raises unexpected errors or returns NaN."""
 
     perplexity: float = setting(least=1, most=100)
     initialization: str = setting(one_of=("median", "weighted", "random"))
-    """The initial position of a text, in openTSNE's terms."""
+    """The initial position of a text, named as in openTSNE."""
     n_iter: int = setting(least=0, most=10_000)
     learning_rate: float = setting(least=0, most=1e3)
     exaggeration: float = setting(least=1e-3, most=1e3)
@@ -71,35 +71,35 @@ class Placing:
 
 
 PLACING = asdict(Placing(5, "median", 250, 0.1, 1.5, 0.8, 0.25, None))
-"""The defaults of ``TSNEEmbedding.transform``, kept in every map. A text starts at the median of the 15 neighbours
-(3 · perplexity) that it is then drawn to."""
+"""The defaults of ``TSNEEmbedding.transform``, recorded in every map. A text starts at the median of the 15 neighbours
+(3 · perplexity) that then attract it."""
 
 
 @dataclass(frozen=True)
 class MapItem:
-    """A text of the reference collection. Its words are not stored: ``id`` names its row in the data file."""
+    """A text of the reference collection. Its words are not stored: ``id`` identifies its row in the data file."""
 
     id: str
     label: str
     title: str = ""
     side: str = ""
-    """The text's role in its row, such as "question", on the map of a pair model; empty for single texts."""
+    """The text's role in its row, such as "question", on a pair model's map; empty for single texts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutCard:
-    """Metadata of one map in the plane, for all filters of a text together or for a single one."""
+    """Metadata of one layout, for all filters of a text together or for a single filter."""
 
     name: str
-    """"all filters", or "filter 12"."""
+    """"all filters" or "filter 12"."""
     filter: int | None
-    """Its number, from 0."""
+    """Index of the filter, from 0."""
     metric: str = setting(one_of=METRICS)
     """"cosine" (1 - cos) or "euclid"."""
     quality: dict[str, float]
-    """k-NN accuracy over the classes in filter space (``knn_filters``) and in the plane (``knn_plane``), leaving each
-    text out in turn; the share of the largest class (``majority``) for comparison; ``trustworthiness`` of the plane.
-    ``knn_held_out``: the accuracy for held-out texts in filter space, where there are any."""
+    """k-NN accuracy over the classes in filter space (``knn_filters``) and in the plane (``knn_plane``), leave-one-out;
+    the share of the largest class (``majority``) as a baseline; ``trustworthiness`` of the plane. ``knn_held_out``: the
+    accuracy for held-out texts in filter space, if there are any."""
 
     def __post_init__(self) -> None:
         missing = [name for name in QUALITY if name not in self.quality]
@@ -109,7 +109,7 @@ class LayoutCard:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout(LayoutCard):
-    """One map in the plane."""
+    """One layout in the plane."""
 
     coordinates: np.ndarray
     """[N, 2] float32, read-only."""
@@ -124,14 +124,14 @@ class Neighbour:
 
 
 def filter_sides(checkpoint: Checkpoint) -> tuple[str, ...]:
-    """The sides of texts that the model makes filters from: ``("",)`` for single texts, of a pair model one role or
-    both. Raises FilterMapError for a model that makes none."""
+    """The sides whose texts the model generates filters from: ``("",)`` for single texts, one or both roles for a pair
+    model. Raises FilterMapError for a model that generates none."""
     maker = maker_of(checkpoint)
     return ("",) if checkpoint.single else tuple(checkpoint.roles[side] for side in maker.made_from)
 
 
 def maker_of(checkpoint: Checkpoint) -> FilterMaker:
-    """The model as what makes filters. Raises FilterMapError for one that makes none."""
+    """The model as a filter generator. Raises FilterMapError for a model that generates no filters."""
     maker = checkpoint.model.filter_maker
     if maker is None:
         raise FilterMapError(
@@ -143,11 +143,11 @@ def maker_of(checkpoint: Checkpoint) -> FilterMaker:
 def codes_of(
     checkpoint: Checkpoint, texts: Sequence[str], side: str = "", progress: Progress | None = None
 ) -> np.ndarray:
-    """z of each text, float32 ``[M, l]``: what its filters are made from.
+    """z of each text, float32 ``[M, l]``, from which its filters are generated.
 
     Each text is read alone and in float64, then rounded: the last bits of a float32 product depend on the batch and on
-    the number of threads. ``side``: one of :func:`filter_sides`; the text is cut at that side's token limit. Raises
-    FilterMapError for a text without a token, a side without filters, or a model that makes none.
+    the number of threads. ``side``: one of :func:`filter_sides`; the text is truncated at that side's token limit.
+    Raises FilterMapError for a text without tokens, a side without filters, or a model that generates none.
     """
     sides = filter_sides(checkpoint)
     if side not in sides:
@@ -167,19 +167,19 @@ def codes_of(
 
 
 def available_map(checkpoint: Checkpoint) -> Path | None:
-    """The folder of the checkpoint's own map, None where it has none."""
+    """The folder of the checkpoint's own map; None if it has none."""
     folder = checkpoint.folder / "map"
     return folder if (folder / "map.json").is_file() else None
 
 
 @torch.inference_mode()
 def isometry(maker: FilterMaker, filter: int | None) -> np.ndarray:
-    """R, float64 ``[l + 1, l + 1]``: y = [z; 1] R keeps all inner products of the texts' filters (None: all K as one
-    vector).
+    """R, float64 ``[l + 1, l + 1]``: y = [z; 1] R preserves all inner products of the texts' filters (None: all K as
+    one vector).
 
-    R is the symmetric root of G = M Mᵀ (f = [z; 1] M, ``FilterGenerator.linear_map``), since
-    y·y' = [z; 1] R Rᵀ [z'; 1]ᵀ = f·f'. Of all roots it alone does not depend on which eigenvectors are computed.
-    Directions in which no code moves a filter have eigenvalues of rounding size, and are dropped.
+    R is the symmetric root of G = M Mᵀ (f = [z; 1] M, ``FilterGenerator.linear_map``), since y·y' = [z; 1] R Rᵀ [z';
+    1]ᵀ = f·f'. It is the only root that does not depend on which eigenvectors are computed. Directions in which the
+    filters do not depend on the code have eigenvalues near rounding error and are dropped.
     """
     by_code = maker.linear_map(slice(None) if filter is None else filter).double()
     values, vectors = np.linalg.eigh((by_code @ by_code.T).numpy())
@@ -188,7 +188,7 @@ def isometry(maker: FilterMaker, filter: int | None) -> np.ndarray:
 
 
 class _Space:
-    """Filters as points with the same distances as the filters; normalised to length 1 for cosine.
+    """Filters as low-dimensional points with the same pairwise distances; normalised to length 1 for cosine.
 
     ``points``: the reference collection, float64 ``[N, l + 1]``.
     """
@@ -205,17 +205,16 @@ class _Space:
     def distances(self, points: np.ndarray) -> np.ndarray:
         """Distances of points ``[M, l + 1]`` to the reference points: ``[M, N]``."""
         if self.metric == "cosine":
-            # Half the squared chord is 1 - cos, and still exact where filters are nearly equal.
+            # Half the squared chord is 1 - cos, and stays accurate for nearly equal filters.
             return np.asarray(cdist(points, self.points, "sqeuclidean")) / 2
         return np.asarray(cdist(points, self.points))
 
 
 class FilterMap:
-    """A fixed map of a reference collection, into which new texts are placed. Never changed after it is made; threads
-    may share it.
+    """A fixed map of a reference collection into which new texts are placed. Immutable, so threads may share it.
 
     Attributes: ``items`` (N), ``codes`` float32 ``[N, l]``, ``layouts`` by name, ``card``: settings, data, versions,
-    and whose filters these are.
+    and the model.
     """
 
     def __init__(
@@ -248,11 +247,12 @@ class FilterMap:
         held_out: tuple[np.ndarray, Sequence[str]] | None = None,
         progress: Progress | None = None,
     ) -> FilterMap:
-        """Lay out N items by the filters made from their ``codes [N, l]``, once for each of ``filters`` (None: all).
-        ``held_out``: codes ``[M, l]`` and classes of texts that the model was not trained on, for the quality alone.
+        """Lay out N items by the filters generated from their ``codes [N, l]``, once for each of ``filters`` (None:
+        all). ``held_out``: codes ``[M, l]`` and classes of texts outside the training data, used only to measure
+        quality.
 
-        ``about`` joins the card: the data and the command. ``progress`` counts iterations. Raises FilterMapError for
-        settings that cannot be and for too few items.
+        ``about`` is added to the card: the data and the command. ``progress`` counts iterations. Raises FilterMapError
+        for impossible settings and for too few items.
         """
         maker = maker_of(checkpoint)
         if codes.shape != (len(items), maker.code_size):
@@ -298,27 +298,27 @@ class FilterMap:
         start = {key: settings.pop(key) for key in ("perplexity", "initialization")}
         places = np.empty((len(codes), 2), dtype=np.float32)
         for i, code in enumerate(codes):
-            # Not ``transform``: it begins by moving the reference points to be centred.
+            # Not ``transform``: it starts by centring the reference points.
             one = self._embeddings[layout].prepare_partial(space.distances(space.point(code)[None]), **start)
             one.optimize(inplace=True, **settings)
             places[i] = one[0]
         return places
 
     def neighbours(self, code: np.ndarray, layout: str, k: int = 8) -> tuple[Neighbour, ...]:
-        """The k items whose filters are nearest to the filters of ``code [l]`` in filter space, nearest first. A text
-        of the collection is its own first neighbour, at distance 0."""
+        """The k items nearest to ``code [l]`` in filter space, nearest first. A text of the collection is its own first
+        neighbour, at distance 0."""
         space = self._space(layout)
         distances = space.distances(space.point(code)[None])[0]
         return tuple(Neighbour(int(i), float(distances[i])) for i in np.argsort(distances, kind="stable")[:k])
 
     def save(self, folder: Path) -> None:
-        """Write ``map.safetensors`` (codes, and coordinates of each layout) and ``map.json`` (all the rest). Raises
-        FileError, and an older map stays, where the operating system refuses."""
+        """Write ``map.safetensors`` (codes, and coordinates of each layout) and ``map.json`` (everything else). Raises
+        FileError, leaving an older map in place, if the operating system refuses."""
         coordinates = {f"coordinates of {layout.name}": layout.coordinates for layout in self.layouts.values()}
         with whole_folder(folder, last="map.json") as scratch:
             tensors = scratch / "map.safetensors"
             save_file({"codes": self.codes, **coordinates}, tensors)
-            tensors.chmod(0o644)  # safetensors writes for the owner alone
+            tensors.chmod(0o644)  # safetensors makes the file readable only by its owner
             record: JsonObject = {
                 **self.card,
                 "sha256": file_sha256(tensors),
@@ -329,7 +329,7 @@ class FilterMap:
 
     @classmethod
     def load(cls, folder: Path, checkpoint: Checkpoint) -> FilterMap:
-        """Read and check a map: its version, whose filters it shows, the checksum and the shapes.
+        """Read and check a map: its version, its model, the checksum and the shapes.
 
         Raises FilterMapError with one sentence: the problem and its fix.
         """
@@ -414,7 +414,7 @@ def _read_record(folder: Path, where: str) -> JsonObject:
 
 @dataclass(frozen=True)
 class _Record:
-    """Required keys of ``map.json``; others are informative."""
+    """Required keys of ``map.json``; others are informational."""
 
     checkpoint: Weights
     sha256: str

@@ -1,13 +1,13 @@
-"""The n-grams that one filter responds to most: of all that a vocabulary can form, and of those in given texts.
+"""The n-grams that one filter responds to most: among all that a vocabulary can form, and among those in given texts.
 
-A filter f ∈ R^{h×d} gives a window of the words w_1 … w_h, before the ReLU, the value
+Before the ReLU, a filter f ∈ R^{h×d} maps a window of words w_1 … w_h to
 
     Σ_j ⟨f_j, p(w_j)⟩ + b                                        (Shen et al. 2018, equation 1)
 
-with p the model's projection of a word's vector, and b the filter's bias: ψ of the pair form, none for one text alone.
-It is a sum over the places of the window. So each distinct word is projected once for all filters; a new filter costs
-one product of [V, d] with [d, h], and a window h look-ups; and of a whole vocabulary the words that make the value
-largest are found place by place.
+where p is the model's projection of a word vector and b the filter's bias (ψ in the pair form; none for a single text).
+The value is a sum over window positions. So each distinct word is projected once for all filters; a new filter costs
+one product of [V, d] with [d, h], and a window h lookups; over a whole vocabulary, the words with the largest value are
+found separately for each position.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable
 
 FREQUENT = 20_000
-"""Rows of the word table that are looked through, the most frequent words."""
+"""Number of word-table rows searched, the most frequent words."""
 
 
 @dataclass(frozen=True)
 class Ngram:
-    """An n-gram of a collection of texts and what a filter gives for it before the ReLU."""
+    """An n-gram from a collection of texts and a filter's value for it before the ReLU."""
 
     words: tuple[str, ...]
-    """Normalised (:attr:`core.reading.tokens.Token.norm`); fewer than h where a whole text has fewer."""
+    """Normalised (:attr:`core.reading.tokens.Token.norm`); fewer than h if the whole text has fewer."""
     value: float
     text: int
-    """The number of the first text that holds it, from 0."""
+    """Index of the first text that contains it, from 0."""
 
 
 @dataclass(frozen=True)
 class ReadWords:
-    """V distinct words as the filters of one model read them."""
+    """V distinct words as the filters of one model see them."""
 
     words: tuple[str, ...]
     vectors: np.ndarray
@@ -56,19 +56,19 @@ class ReadWords:
         return cls(tuple(norms), maker_of(checkpoint).project(checkpoint.reader.vectors(norms)).numpy())
 
     def values(self, filter: Matrix) -> np.ndarray:
-        """⟨f_j, p(word)⟩ for every place of a filter ``[h, d]`` and every word: float32 ``[h, V]``."""
+        """⟨f_j, p(word)⟩ for every position of a filter ``[h, d]`` and every word: float32 ``[h, V]``."""
         return np.asarray(filter, dtype=np.float32) @ self.vectors.T
 
     def strongest(self, filter: Matrix, k: int) -> list[list[tuple[str, float]]]:
-        """The k words with the largest contribution at each window position, the largest first, with their
-        contribution. The first of each position form the n-gram that the filter responds to most (the bias is not
+        """The k words with the largest contribution at each window position, largest first, with their contributions.
+        The first word of each position together form the n-gram that the filter responds to most (the bias is not
         included)."""
         return [[(self.words[i], float(row[i])) for i in _largest(row, k)] for row in self.values(filter)]
 
 
 class TextNgrams:
-    """The distinct n-grams of a collection of texts, n the width of a model's filters. Never changed after it is made;
-    threads may share it."""
+    """The distinct n-grams of a collection of texts, where n is the width of the model's filters. Immutable, so threads
+    may share it."""
 
     def __init__(self, checkpoint: Checkpoint, texts: Sequence[str], limit: int = MAX_TOKENS) -> None:
         """``texts``: those without a word are skipped; of the others the first ``limit`` tokens are read."""
@@ -80,22 +80,22 @@ class TextNgrams:
             ids = [numbers.setdefault(norm, len(numbers)) for norm in norms]
             if not ids:
                 continue
-            # A text shorter than the window is padded: -1 is the row of zeros after the last word.
+            # A text shorter than the window is padded: -1 selects the row of zeros after the last word.
             ids += [-1] * (width - len(ids))
             windows.append(np.lib.stride_tricks.sliding_window_view(np.array(ids, dtype=np.int32), width))
             owners.append(np.full(len(windows[-1]), owner, dtype=np.int32))
         distinct, first = np.unique(np.concatenate(windows), axis=0, return_index=True)
         self._words = ReadWords.of(checkpoint, list(numbers))
-        # [h, U]: the look-ups of one place lie side by side.
+        # [h, U]: the lookups of one window position are contiguous.
         self._ngrams, self._owners = np.ascontiguousarray(distinct.T), np.concatenate(owners)[first]
 
     def __len__(self) -> int:
-        """U, how many they are."""
+        """U, the number of distinct n-grams."""
         return len(self._owners)
 
     def strongest(self, filter: Matrix, bias: float, k: int) -> list[Ngram]:
-        """The k n-grams with the largest values of a filter ``[h, d]``, the largest first. Like :func:`window_values`,
-        the values include ``bias``."""
+        """The k n-grams with the largest values of a filter ``[h, d]``, largest first. Like :func:`window_values`, the
+        values include ``bias``."""
         by_word = np.pad(self._words.values(filter), ((0, 0), (0, 1)))
         values = np.full(len(self), bias, dtype=np.float32)
         for place, ids in zip(by_word, self._ngrams, strict=True):
@@ -114,16 +114,16 @@ def frequent_words(table: WordTable, count: int = FREQUENT) -> list[str]:
     """The words among the table's ``count`` most frequent ones (its first rows) that our tokeniser can produce: it
     never yields “aug.” or “``”."""
     reader = WordReader(table)
-    # A table that lies over another one has its words in no order.
+    # An overlay table does not order its words by frequency.
     words = (table.beneath or table).words[:count]
     return [word for word in words if read_text(reader, word).norms == [word]]
 
 
 @torch.inference_mode()
 def window_values(checkpoint: Checkpoint, explanation: Explanation, bank: GeneratedFilters, filter: int) -> list[float]:
-    """One generated filter's value for every window of the text that it convolves, before the ReLU, bias included.
+    """One generated filter's value for every window of the text it convolves, before the ReLU, bias included.
 
-    Its :class:`FilterProvenance` holds only the largest of them.
+    Its :class:`FilterProvenance` holds only the largest.
     """
     words = ReadWords.of(checkpoint, reading_of(checkpoint, explanation, bank.applied_to).norms)
     by_word = words.values(bank.bank[filter])
@@ -137,6 +137,6 @@ def window_values(checkpoint: Checkpoint, explanation: Explanation, bank: Genera
 
 
 def _largest(values: np.ndarray, k: int) -> np.ndarray:
-    """Places of the k largest of ``values [V]``, the largest first; all of them where there are fewer."""
+    """Indices of the k largest of ``values [V]``, largest first; all of them if there are fewer."""
     some = np.argpartition(-values, k)[:k] if k < len(values) else np.arange(len(values))
     return some[np.argsort(-values[some], kind="stable")]

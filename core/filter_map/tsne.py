@@ -1,6 +1,6 @@
-"""t-SNE by openTSNE (Poličar, Stražar & Zupan 2024) of points whose distances are known, and how well it went.
+"""t-SNE by openTSNE (Poličar, Stražar & Zupan 2024) for points with known distances, and its quality.
 
-openTSNE is imported where it is used: it takes a second, and most pages need none of it.
+openTSNE is imported lazily: it takes a second, and most pages do not need it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ def lay_out(
     iterations: tuple[int, int],
     count: Callable[[int], None],
 ) -> np.ndarray:
-    """t-SNE of points ``[N, D]`` with ``distances [N, N]``, from the first two principal components: ``[N, 2]``.
+    """t-SNE of points ``[N, D]`` with ``distances [N, N]``, initialised with the first two principal components: ``[N,
+    2]``.
 
-    ``iterations``: with early exaggeration and after it; ``count`` is called with the number done.
+    ``iterations``: with early exaggeration and after it; ``count`` is called with the number of iterations done.
     """
     from openTSNE import TSNE  # type: ignore[import-untyped]
     from openTSNE.affinity import PerplexityBasedNN  # type: ignore[import-untyped]
@@ -46,23 +47,24 @@ def lay_out(
 
 
 def reference(coordinates: np.ndarray) -> Any:
-    """Fixed points ``[N, 2]`` as openTSNE's TSNEEmbedding, ready for new points to be placed."""
+    """Fixed points ``[N, 2]`` as openTSNE's TSNEEmbedding, ready to place new points."""
     from openTSNE import TSNEEmbedding
 
     return TSNEEmbedding(coordinates, _NewAffinities(len(coordinates)), negative_gradient_method=_one_point)
 
 
 class _NewAffinities:
-    """Affinities of a new point to N fixed ones: the part of ``PerplexityBasedNN`` that placing reads. The original
-    also computes those among the fixed points: half a second and N² distances that are not needed here."""
+    """Affinities of a new point to N fixed ones: the part of ``PerplexityBasedNN`` used for placing. The original also
+    computes affinities among the fixed points: half a second and N² distances that are not needed here."""
 
     def __init__(self, count: int) -> None:
-        self.P = csr_matrix((count, count))  # Only its size is read.
+        self.P = csr_matrix((count, count))  # Only its size is used.
 
     def to_new(
         self, distances: np.ndarray, perplexity: float, return_distances: bool
     ) -> tuple[csr_matrix, np.ndarray, np.ndarray]:
-        """Affinities ``[1, N]`` for the new point's ``distances [1, N]``; the nearest points and their distances."""
+        """Affinities ``[1, N]`` for the new point's ``distances [1, N]``; then the nearest points and their
+        distances."""
         from openTSNE.affinity import joint_probabilities_nn
 
         nearest = np.argsort(distances, axis=1, kind="stable")[:, : int(3 * perplexity)]
@@ -79,11 +81,11 @@ class _NewAffinities:
 
 
 def _one_point(embedding: np.ndarray, P: Any, *, reference_embedding: np.ndarray, **_: Any) -> tuple[float, np.ndarray]:
-    r"""The gradient of t-SNE's objective for one new point among fixed ones: ``[1, 2]``.
+    r"""The gradient of t-SNE's objective for one new point with all others fixed: ``[1, 2]``.
 
-    Σ_j (p_j - w_j / Σw) w_j (x - x_j), w_j = 1 / (1 + ‖x - x_j‖²): what openTSNE computes with theta 0, without its
-    quadtree, which is rebuilt in every iteration: five times as fast for 3,000 points. The divergence itself is
-    not computed.
+    Σ_j (p_j - w_j / Σw) w_j (x - x_j), w_j = 1 / (1 + ‖x - x_j‖²): the same as openTSNE with theta 0, but without its
+    quadtree, which is rebuilt in every iteration: five times as fast for 3,000 points. The divergence itself is not
+    computed.
     """
     apart = np.asarray(embedding) - np.asarray(reference_embedding)
     near = 1 / (1 + (apart**2).sum(axis=1))
@@ -114,11 +116,11 @@ def _knn_accuracy(distances: np.ndarray, labels: Sequence[str], k: int) -> float
 
 
 def knn_accuracy(distances: np.ndarray, labels: Sequence[str], known: Sequence[str], k: int) -> float:
-    """Share of M texts of classes ``labels`` for which most of the k nearest of N known ones are of their class:
-    ``distances [M, N]``."""
+    """The k-NN accuracy of M texts with classes ``labels``, whose neighbours are among N known texts: ``distances [M,
+    N]``."""
     names, classes = np.unique(np.array(known), return_inverse=True)
     nearest = classes[np.argsort(distances, axis=1, kind="stable")[:, :k]]
-    # Ties between classes go to the nearer texts.
+    # Ties between classes are decided by the nearest texts.
     votes = np.zeros((len(distances), len(names)))
     for rank in range(nearest.shape[1]):
         votes[np.arange(len(distances)), nearest[:, rank]] += 1 - rank / 1000

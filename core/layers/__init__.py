@@ -1,1 +1,1 @@
-"""Layers that several families of models share."""
+"""Layers shared by several model families."""

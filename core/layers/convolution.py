@@ -1,7 +1,7 @@
-"""Convolutions over the words of a sentence, and the parts of a filter's value.
+"""Convolutions over the words of a sentence, and the terms of a filter's value.
 
-All keep the sentence's length and read zeros beyond its ends. A bias makes pads non-zero, so every function zeroes the
-pads of what it returns (models.md, shapes).
+All keep the sentence length and pad with zeros at both ends. A bias makes padding non-zero, so every function zeroes
+the padding of its result (models.md, shapes).
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from torch import Tensor, nn
 
 
 def windows(states: Tensor, width: int) -> Tensor:
-    """Each word's window side by side: ``[B, T, d] -> [B, T, width·d]``, left to right, zeros beyond the ends.
+    """Concatenates the words of each word's window: ``[B, T, d] -> [B, T, width·d]``, left to right, zeros beyond the
+    ends.
 
-    The word is in the middle of its window, of an even width just before it; pads of ``states`` must be zero already.
+    The word is at the centre of its window, or just left of it if the width is even; padding in ``states`` must already
+    be zero.
     """
     if width == 1:
         return states
@@ -24,7 +26,7 @@ def windows(states: Tensor, width: int) -> Tensor:
 
 
 class GatedConvolution(nn.Module):
-    r"""f_gconv (AttConv, equations 7 to 9): how much of a word stays itself, how much becomes its phrase.
+    r"""f_gconv (AttConv, equations 7 to 9): a gate between a word's own state and the state of its phrase.
 
     For the phrase i_i around word u_i: o = tanh(W_h i + b_h), g = σ(W_g i + b_g), result g∘u + (1-g)∘o.
 
@@ -39,12 +41,12 @@ class GatedConvolution(nn.Module):
         self.width = width
         self.hidden = nn.Linear(width * size, size)
         self.gate = nn.Linear(width * size, size)
-        # Words start nearly as themselves (g = .88), as highway networks begin by carrying their input (Srivastava et
-        # al. 2015): what is matched first are the words, and phrases grow from there.
+        # The gate starts almost fully open for the word itself (g = .88), as in highway networks, which begin by
+        # carrying their input (Srivastava et al. 2015): the model matches words first and learns to use phrases later.
         nn.init.constant_(self.gate.bias, 2.0)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """``[B, T, d], [B, T] -> [B, T, d]``, zero on pads."""
+        """``[B, T, d], [B, T] -> [B, T, d]``, zero on padding."""
         phrases = windows(states, self.width)
         out = torch.tanh(self.hidden(phrases))  # [Yin18 eq. 7]
         gate = torch.sigmoid(self.gate(phrases))  # [Yin18 eq. 8]
@@ -52,7 +54,7 @@ class GatedConvolution(nn.Module):
 
 
 class AttentiveConvolution(nn.Module):
-    r"""h_i,new = tanh(W_1 [h_{i-1}; h_i; h_{i+1}] + W_2 c_i + b) (AttConv, equations 5 and 6), before the tanh.
+    r"""The pre-activation of h_i,new = tanh(W_1 [h_{i-1}; h_i; h_{i+1}] + W_2 c_i + b) (AttConv, equations 5 and 6).
 
     | here | paper | space |
     |---|---|---|
@@ -71,15 +73,16 @@ class AttentiveConvolution(nn.Module):
         seen = windows(states, self.width)
         if self.attentive is None or context is None:
             return self.local(seen)
-        # Equation 5: one product over [h_{i-1}; h_i; h_{i+1}; c_i] is faster than equation 6's two and their sum.
+        # Equation 5: one product over [h_{i-1}; h_i; h_{i+1}; c_i] is faster than the sum of two products in equation
+        # 6.
         weight = torch.cat([self.local.weight, self.attentive.weight], dim=1)
         return F.linear(torch.cat([seen, context], dim=-1), weight, self.local.bias)  # [Yin18 eq. 5]
 
     def parts(self, states: Tensor, context: Tensor | None, positions: Tensor) -> dict[str, Tensor]:
-        """The pre-activation of filter k at ``positions[k]``, in the summands of equation 6, of one sentence.
+        """The terms of equation 6 for the pre-activation of each filter k at ``positions[k]``, for one sentence.
 
-        ``states [T, d]``, ``context [T, d_c]``, ``positions [K]`` -> ``offsets [K, width]`` (one part for each word of
-        the window, left to right), ``context [K]``, ``bias [K]``. They add up to the forward pass's value.
+        ``states [T, d]``, ``context [T, d_c]``, ``positions [K]`` -> ``offsets [K, width]`` (one per word of the
+        window, left to right), ``context [K]``, ``bias [K]``. They add up to the value in the forward pass.
         """
         filters = self.local.out_features
         window = windows(states[None], self.width)[0, positions].view(filters, self.width, -1)

@@ -1,4 +1,4 @@
-"""Recurrent networks over texts of a batch, and the precision that they run in."""
+"""Recurrent networks over the texts of a batch, and the precision they run in."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from core.processor import native_bf16
 
 EndState = Tensor | tuple[Tensor, Tensor]
-"""The final state of a network, for an LSTM with its cell state."""
+"""The final state of a network; for an LSTM, with its cell state."""
 Read = TypeVar("Read", bound=Callable[..., Any])
 
 
 def single(values: Tensor) -> Tensor:
-    """These numbers in float32 where mixed precision left them in bfloat16."""
+    """Casts to float32 if mixed precision left the tensor in bfloat16."""
     return values.float() if values.dtype == torch.bfloat16 else values
 
 
 def recurrent(read: Read) -> Read:
-    """A function of recurrent cells, which mixed precision on a CPU leaves in float32 where bf16 is emulated.
+    """Decorates a function that runs recurrent cells: under mixed precision on a CPU that emulates bf16 they stay in
+    float32.
 
-    oneDNN has no LSTM in bf16 there, and torch's fallback is ten times slower than float32.
+    oneDNN has no bf16 LSTM there, and torch's fallback is ten times slower than float32.
     """
 
     @functools.wraps(read)
@@ -42,9 +43,9 @@ def recurrent(read: Read) -> Read:
 def read_packed(
     network: nn.LSTM | nn.GRU, words: Tensor, mask: Tensor, start: EndState | None = None
 ) -> tuple[Tensor, EndState]:
-    """States of texts' words ``[B, T, D], [B, T] -> [B, T, d]``, zero on pads, and the last real ones as torch's
-    networks give them and take them back (``start``)."""
-    # Packed, or the last state would be that after the pads.
+    """States of the words of each text, ``[B, T, D], [B, T] -> [B, T, d]``, zero on padding, and the states at the last
+    real words in the form torch's networks return and accept (``start``)."""
+    # Packed, because otherwise the last state would be the one after the padding.
     packed = pack_padded_sequence(words, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
     out, end = network(packed, start)
     states, _ = pad_packed_sequence(out, batch_first=True, total_length=words.shape[1])
@@ -52,10 +53,10 @@ def read_packed(
 
 
 class BiLSTM(nn.Module):
-    """States of a text's words from both directions: ``[B, T, D], [B, T] -> [B, T, 2u]``, zero on pads.
+    """States of a text's words from both directions: ``[B, T, D], [B, T] -> [B, T, 2u]``, zero on padding.
 
-    Two LSTMs over padded texts, the second over each text turned round, and not one over packed texts: a batch has
-    texts of like lengths, so that little is lost on pads, and only padded texts take torch's fused kernels on a CPU.
+    Two LSTMs over padded texts, the second over the reversed texts, instead of one over packed texts: batches hold
+    texts of similar lengths, so padding costs little, and only padded texts use torch's fused CPU kernels.
     """
 
     def __init__(self, size: int, units: int) -> None:
@@ -71,9 +72,9 @@ class BiLSTM(nn.Module):
 
 
 def turned_round(states: Tensor, mask: Tensor) -> Tensor:
-    """Each text's words from the last to the first, pads still behind: ``[B, T, D], [B, T] -> [B, T, D]``."""
+    """Each text's words in reverse order, padding still at the end: ``[B, T, D], [B, T] -> [B, T, D]``."""
     places = torch.arange(mask.shape[1], device=mask.device)[None]
     at = torch.where(mask, mask.sum(1, keepdim=True) - 1 - places, places)
     rows = torch.arange(len(mask), device=mask.device)[:, None] * mask.shape[1]
-    # Whole rows of a flat block: a gather of single numbers, and its gradient, take nearly twice as long on a CPU.
+    # Whole rows of a flattened tensor: an element-wise gather and its gradient take nearly twice as long on a CPU.
     return states.flatten(0, 1).index_select(0, (rows + at).flatten()).view_as(states)

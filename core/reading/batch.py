@@ -1,4 +1,4 @@
-"""Pairs of different lengths as one block of numbers with masks."""
+"""Batches of texts of different lengths as padded tensors with masks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Side:
-    """One text of each of B rows.
+    """One text for each of B rows.
 
-    ``words`` float ``[B, T, D]``, or whole numbers of words ``[B, T]`` for :meth:`embedded`; ``mask`` bool ``[B, T]``,
-    true on real words, which stand before the pads. Values on pads are never read: models zero them.
+    ``words`` float ``[B, T, D]``, or integer word ids ``[B, T]`` for :meth:`embedded`; ``mask`` bool ``[B, T]``, true
+    on real words, which come before the padding. Values on padding are never used: models zero them.
     """
 
     words: Tensor
@@ -31,7 +31,7 @@ class Side:
 
     @classmethod
     def of(cls, texts: Sequence[Tensor]) -> Side:
-        """Pad B matrices ``[T_i, D]`` (or number rows ``[T_i]``) to the longest, with zeros at the end."""
+        """Pad B matrices ``[T_i, D]`` (or id vectors ``[T_i]``) to the longest, with zeros at the end."""
         if not texts or min(map(len, texts)) == 0:
             raise ValueError("every text of a batch needs at least one word")
         block = torch.nn.utils.rnn.pad_sequence(list(texts), batch_first=True)
@@ -43,25 +43,25 @@ class Side:
         return Side(self.words.to(device), self.mask.to(device))
 
     def embedded(self, vectors: Vectors) -> Side:
-        """Word numbers as rows of ``vectors [V, D]``; row 0 stands for no word and gets no gradient."""
+        """Looks up word ids in ``vectors [V, D]``; row 0 is the padding row and gets no gradient."""
         look_up = vectors if callable(vectors) else functools.partial(F.embedding, weight=vectors, padding_idx=0)
         return Side(look_up(self.words), self.mask)
 
 
 Vectors = Tensor | Callable[[Tensor], Tensor]
-"""Word vectors ``[V, D]`` by number, or what makes them of numbers ``[B, T]``."""
+"""Word vectors ``[V, D]`` indexed by id, or a function that computes them from ids ``[B, T]``."""
 SIDES = ("first", "second", "both")
-"""The values of ``judged``."""
+"""Valid values of ``judged``."""
 
 
 @dataclass(frozen=True)
 class Batch:
     """B rows in the data set's order: premise and hypothesis, question and answer, claim and evidence.
 
-    ``first`` is the first text, ``contexts`` the others: one of a pair, none of single texts, several where a claim has
-    several sentences of evidence (``[B, T_i]`` each, all false in the mask of a row with fewer). ``judged`` says whose
-    representation reaches the classifier: the "first", the "second" (the only context), or "both". ``extra`` float
-    ``[B, F]``: linguistic features of the pairs (:mod:`core.linguistics`), for models that read them.
+    ``first`` is the first text, ``contexts`` the others: one for a pair, none for single texts, several if a claim has
+    several evidence sentences (``[B, T_i]`` each; the mask is all false in rows with fewer). ``judged`` names the side
+    whose representation reaches the classifier: the "first", the "second" (the only context), or "both". ``extra``
+    float ``[B, F]``: linguistic features of the pairs (:mod:`core.linguistics`), for models that use them.
     """
 
     first: Side
@@ -82,31 +82,31 @@ class Batch:
     def of(
         cls, first: Sequence[Tensor], *contexts: Sequence[Tensor], judged: str = "second", extra: Tensor | None = None
     ) -> Batch:
-        """Create from lists of B matrices ``[T, D]``, one per text."""
+        """Builds a batch from lists of B matrices ``[T, D]``, one list per text."""
         return cls(Side.of(first), tuple(map(Side.of, contexts)), judged, extra)
 
     @property
     def second(self) -> Side:
-        """The only context. Raises ValueError for single texts and for several contexts."""
+        """The only context. Raises ValueError for single texts and for rows with several contexts."""
         if len(self.contexts) != 1:
             raise ValueError(f"this model reads pairs: it needs one context, got {len(self.contexts)}")
         return self.contexts[0]
 
     @property
     def x(self) -> Side:
-        """The judged text (t_x). Raises ValueError where both are judged."""
+        """The judged text (t_x). Raises ValueError if both are judged."""
         if self.judged == "both":
             raise ValueError("this model judges one side: name it as judged, not both")
         return self.first if self.judged == "first" or not self.contexts else self.second
 
     @property
     def y(self) -> Side:
-        """The judged text's context (t_y). Raises ValueError where it has none or several."""
+        """The judged text's context (t_y). Raises ValueError if there are none or several."""
         return self.second if self.judged == "first" or not self.contexts else self.first
 
     @property
     def ys(self) -> tuple[Side, ...]:
-        """The judged text's contexts, however many it has."""
+        """All contexts of the judged text."""
         return self.contexts if self.judged == "first" or not self.contexts else (self.first,)
 
     def to(self, device: torch.device | str) -> Batch:
@@ -114,16 +114,16 @@ class Batch:
         return self._with(lambda side: side.to(device), None if self.extra is None else self.extra.to(device))
 
     def repeated(self, rows: int) -> Batch:
-        """A batch of 1, repeated to ``rows`` equal rows."""
+        """A batch of 1, repeated ``rows`` times."""
         extra = None if self.extra is None else self.extra.expand(rows, -1)
         return self._with(lambda side: Side(side.words.expand(rows, -1, -1), side.mask.expand(rows, -1)), extra)
 
     def cloned(self) -> Batch:
-        """A copy that may take part in gradients, which tensors of inference mode may not."""
+        """A copy that can take part in autograd, which inference-mode tensors cannot."""
         return self._with(lambda side: Side(side.words.clone(), side.mask.clone()), self.extra)
 
     def embedded(self, vectors: Vectors) -> Batch:
-        """A copy with word vectors instead of word numbers (:meth:`Side.embedded`)."""
+        """A copy with word vectors instead of word ids (:meth:`Side.embedded`)."""
         return self._with(lambda side: side.embedded(vectors), self.extra)
 
     def _with(self, change: Callable[[Side], Side], extra: Tensor | None) -> Batch:

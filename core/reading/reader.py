@@ -1,8 +1,8 @@
-"""From texts to what a model reads: tokens with spans, marks of unknown words, and vectors.
+"""Turns texts into model input: tokens with spans, out-of-vocabulary flags, and vectors.
 
-A reader is whatever splits a text and has vectors for its tokens. The word table is one; another library's tokeniser
-with its own vectors can be another. Everything that reads texts (explain, predict, training, the filter map, n-grams)
-goes through a checkpoint's reader.
+A reader is anything that tokenises a text and has vectors for its tokens. The word table is one; another library's
+tokeniser with its own vectors could be another. All code that reads texts (explain, predict, training, the filter map,
+n-grams) goes through a checkpoint's reader.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from core.reading.word_table import WordTable
 
 
 class PairError(UserError):
-    """A pair that cannot be read, or that a model has no answer to; the message is one sentence with the remedy."""
+    """The pair cannot be read, or the model cannot answer it; the message is one sentence with the remedy."""
 
 
 class Reader(Protocol):
-    """The reader's interface for models. ``width``: D, numbers of a token's vector."""
+    """The interface that models require of a reader. ``width``: D, the dimension of a token vector."""
 
     @property
     def width(self) -> int: ...
@@ -35,18 +35,18 @@ class Reader(Protocol):
         """The text's tokens in reading order; ``norm`` is what :meth:`vectors` looks up."""
 
     def known(self, norm: str) -> bool:
-        """Whether the reader has an entry for a token, not a vector made up from its characters."""
+        """Whether the reader has an entry for a token, as opposed to a vector computed from its characters."""
 
     def vectors(self, norms: Sequence[str]) -> Tensor:
         """float32 ``[T, D]``."""
 
     def batch(self, reading: Reading) -> Batch:
-        """One row alone, as the model is called with it."""
+        """A single row as a batch, ready for the model."""
 
 
 @dataclass(frozen=True)
 class WordReader:
-    """Words of the project's own tokeniser, looked up in a word table."""
+    """Words from the project's own tokeniser, looked up in a word table."""
 
     table: WordTable
 
@@ -71,26 +71,26 @@ class WordReader:
 
 @dataclass(frozen=True)
 class ReadText:
-    """One text as split into tokens by a reader, perhaps truncated."""
+    """One text as tokenised by a reader, possibly truncated."""
 
     role: str
     text: str
     tokens: tuple[Token, ...]
     truncated: int = 0
-    """Tokens cut off at the end."""
+    """Number of tokens truncated at the end."""
 
     @property
     def norms(self) -> list[str]:
-        """The form of a token that the reader looks up."""
+        """The normalised forms of the tokens, as the reader looks them up."""
         return [token.norm for token in self.tokens]
 
     @property
     def has_word(self) -> bool:
-        """Whether one of the tokens has a letter or a digit."""
+        """Whether any token has a letter or a digit."""
         return any(token.is_word for token in self.tokens)
 
     def lines(self) -> tuple[ReadText, ...]:
-        """The text's lines that hold tokens, each with its part of them; the text itself where it is a single one."""
+        """The non-empty lines of the text, each with its own tokens; the text itself if it has only one line."""
         breaks = self.text.count
         numbers = [breaks("\n", 0, token.start) for token in self.tokens]
         own = {
@@ -100,13 +100,13 @@ class ReadText:
         return tuple(replace(self, tokens=tuple(tokens)) for tokens in own.values()) if len(own) > 1 else (self,)
 
     def sentence(self, reader: Reader) -> Sentence:
-        """The record that screens draw."""
+        """The evidence record for screens."""
         records = (TokenRecord(t.text, t.start, t.end, t.is_word and not reader.known(t.norm)) for t in self.tokens)
         return Sentence(self.role, self.text, tuple(records), self.truncated)
 
 
 def read_text(reader: Reader, text: str, role: str = "", limit: int = MAX_TOKENS) -> ReadText:
-    """Split a text and keep its first ``limit`` tokens."""
+    """Tokenise a text and keep its first ``limit`` tokens."""
     text = well_formed(text)
     tokens = reader.tokens(text)
     return ReadText(role, text, tuple(tokens[:limit]), max(0, len(tokens) - limit))
@@ -114,17 +114,17 @@ def read_text(reader: Reader, text: str, role: str = "", limit: int = MAX_TOKENS
 
 @dataclass(frozen=True)
 class Reading:
-    """A row as one checkpoint reads it, in the data set's order (see :class:`core.reading.batch.Batch`)."""
+    """A row as read by one checkpoint, in the data set's order (see :class:`core.reading.batch.Batch`)."""
 
     first: ReadText
     contexts: tuple[ReadText, ...] = ()
     judged: str = "second"
     """The side whose representation reaches the classifier: "first", "second" or "both"."""
     extra: tuple[float, ...] | None = None
-    """Linguistic features, for models that read them."""
+    """Linguistic features, for models that use them."""
 
     def texts(self) -> tuple[ReadText, ...]:
-        """The row's texts as they were given: several contexts that are lines of one text are that text again."""
+        """The row's texts as given: several contexts that are lines of one text are joined again."""
         whole: dict[str, ReadText] = {}
         for side in (self.first, *self.contexts):
             before = whole.get(side.role)
@@ -133,14 +133,14 @@ class Reading:
 
     @property
     def second(self) -> ReadText:
-        """The only context. Raises ValueError for single texts and for several contexts."""
+        """The only context. Raises ValueError for single texts and for rows with several contexts."""
         if len(self.contexts) != 1:
             raise ValueError(f"expected a pair, got {len(self.contexts)} contexts")
         return self.contexts[0]
 
     @property
     def x(self) -> ReadText:
-        """The judged text; of a pair whose sides are both judged, the second."""
+        """The judged text; the second one if both sides of a pair are judged."""
         return self.first if self.judged == "first" or not self.contexts else self.second
 
     @property

@@ -1,4 +1,4 @@
-"""Scripts without spaces between words: a space would change the text, and our rules do not find the ends of words."""
+"""Scripts without spaces between words: a space would change the text, and our rules cannot find word boundaries."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ _INNER = regex.compile(rf"(?<=[{_LETTER}])(?!\p{{M}})|(?=(?!\p{{M}})[{_LETTER}])
 
 
 def without_spaces(text: str) -> bool:
-    """Whether a letter of such a script is in the text."""
+    """Whether the text has a letter of such a script."""
     return not text.isascii() and _ANY.search(text) is not None
 
 
 def inner_ends(text: str) -> list[int]:
-    """The positions where a word may end without a space: next to a letter of such a script, but not before a mark."""
+    """The positions where a word may end without a space: next to a letter of such a script, but not before a combining
+    mark."""
     return [match.start() for match in _INNER.finditer(text)]

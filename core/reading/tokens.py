@@ -1,8 +1,8 @@
-"""Tokens of a sentence, with their spans of characters.
+"""Tokens of a sentence, with their character spans.
 
-One tokeniser serves every data set, so that text in Penn Treebank tokens (WikiQA's train, TrecQA) and raw text
-(WikiQA's dev, what people type) are read identically: ``do n't`` and ``don't``, ``can not`` and ``cannot``, ``gon na``
-and ``gonna``, ``-LRB-`` and ``(`` are the same tokens. So are ``5kg`` and ``5 kg``, ``1,000`` and ``1000``.
+All data sets share one tokeniser, so that text in Penn Treebank tokens (WikiQA's train, TrecQA) and raw text (WikiQA's
+dev, user input) are read identically: ``do n't`` and ``don't``, ``can not`` and ``cannot``, ``gon na`` and ``gonna``,
+``-LRB-`` and ``(`` yield the same tokens. So are ``5kg`` and ``5 kg``, ``1,000`` and ``1000``.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import NamedTuple
 import regex
 
 MAX_TOKENS = 200
-"""Tokens read of one side; the rest is cut, with a warning."""
+"""Tokens read per side; the rest is truncated with a warning."""
 
 MAX_CHARACTERS = 200_000
-"""Characters read of one side: a text longer than this is cut before it is split, so that pasting a book is cheap."""
+"""Characters read per side: longer texts are truncated before tokenisation, so that pasting a book is cheap."""
 
 _LONG = 64
-"""Characters of the longest token whose normal form is remembered: many longer ones would fill the memory."""
+"""Characters of the longest token whose normal form is cached: caching many longer ones would fill the memory."""
 
 
 AS_TYPED = str.maketrans({
@@ -30,24 +30,24 @@ AS_TYPED = str.maketrans({
     **dict.fromkeys("‘‛ʻʽʿ｀ˋ‵❛\x91", "`"),
     **dict.fromkeys("‐‑−", "-"),
 })  # fmt: skip
-"""Characters that people type or paste as an apostrophe, as a left quote and as a hyphen (\x91 and \x92: Windows-1252
-read as Latin-1)."""
+"""Characters that users type or paste for an apostrophe, a left quote or a hyphen (\x91 and \x92: Windows-1252 read as
+Latin-1)."""
 _APOSTROPHE = regex.compile(r"(?<=[\p{L}\p{M}\p{N}])`(?!`)")
-"""A backquote that is an apostrophe, not a treebank's left quote."""
+"""A backquote used as an apostrophe, not as a treebank's left quote."""
 _LEFT_QUOTE = regex.compile(r"(?<![\p{L}\p{M}\p{N}'`])'(?=[\p{L}\p{N}])")
-"""A straight quote where a treebank writes a left one."""
+"""A straight quote where a treebank has a left one."""
 
 JOINED = frozenset(("cannot", "gonna", "wanna", "gotta", "gimme", "lemme"))
-"""Words that the Penn Treebank splits, of letters alone; :func:`rules` says where."""
+"""Purely alphabetic words that the Penn Treebank splits; :func:`rules` defines where."""
 _UNITS = (
     "kgs?|mg|g|lbs?|oz|kms?|cm|mm|nm|m|ft|in|yds?|mi|mph|kp?mh|kph|ml|cl|l|[kmg]?hz|[kmgt]b|[kmg]?w|v|c|f|t|"
     "[ap]m|[ap]\\.m|mins?|secs?|hrs?|h|k|bn"
 )
-"""Units that are written behind a number with a space or without."""
+"""Units that may follow a number with or without a space."""
 
 
 def rules(L: str, M: str, N: str, Cf: str, sign: str) -> str:
-    """The tokens' pattern over these classes of characters: letters, marks, digits, zero-width, and one sign."""
+    """The token pattern over these character classes: letters, marks, digits, zero-width, and a single sign."""
     end = f"(?![{L}{M}{N}{Cf}]|-[{L}{N}])"
     clitic = f"(?:s|re|ve|ll|d|m)(?![{L}{N}])"
     negation = f"n't(?![{L}{N}])"
@@ -71,8 +71,8 @@ def rules(L: str, M: str, N: str, Cf: str, sign: str) -> str:
 
 
 def _fast(L: str, M: str, N: str, Cf: str, sign: str) -> str:
-    """:func:`rules` with one before them that gives the same for most words. It is one group, so that ``split`` gives
-    gaps and tokens in turn without making a match object for each."""
+    """:func:`rules`, preceded by a fast rule that gives the same tokens for most words. It is one group, so that
+    ``split`` returns gaps and tokens in turn without creating a match object for each."""
     joined = "|".join(word[1:] for word in sorted(JOINED))
     word = f"(?-i: (?! [cCgGlLwW] (?i:{joined}) (?![{L}]) ) [{L}] (?!\\.) [{L}]*+ (?! [{L}{M}{N}{Cf}'-] ) )"
     return f"( {word} | {rules(L, M, N, Cf, sign)} )"
@@ -80,7 +80,7 @@ def _fast(L: str, M: str, N: str, Cf: str, sign: str) -> str:
 
 _ASCII = re.compile(_fast("A-Za-z", "", "0-9", "", "[!-~]"), re.VERBOSE | re.IGNORECASE | re.ASCII)
 
-# Pairs of regional indicators have a rule of their own because \X recounts those before it at each of them.
+# Pairs of regional indicators have a separate rule because \X recounts the preceding ones at each of them.
 _FLAG = r"(?-i: \p{RI}{2} [\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+ )"
 _SIGN = rf"(?! [\s\p{{Cc}}\p{{Cf}}\p{{Cs}}\p{{Co}}\p{{Cn}}] ) (?: {_FLAG} | \X )"
 CLASSES = (r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}", _SIGN)
@@ -88,7 +88,7 @@ _UNICODE = regex.compile(_fast(*CLASSES), regex.VERBOSE | regex.IGNORECASE)
 _ABBREVIATION = regex.compile(r"(?:\p{L}\.)++\p{L}")
 
 RAISED = regex.compile(r"(?<=\d)\p{No}")
-"""The half of 1½, the square of 10²: NFKC would make another number of it."""
+"""The half of 1½ or the square of 10²: NFKC would turn them into another number."""
 _THOUSANDS = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:,\d{3}){1,4}|[1-9]\d{4,14})(?![\d,])", re.ASCII)
 
 _SAME = {
@@ -96,12 +96,12 @@ _SAME = {
     "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}",
     "–": "--", "—": "--", "‒": "--", "―": "--",
 }  # fmt: skip
-"""Signs that are read as another one."""
+"""Signs that are normalised to another one."""
 AUXILIARIES = frozenset((
     "ai", "are", "ca", "could", "dare", "did", "do", "does", "had", "has", "have", "is", "may", "might", "must",
     "need", "ought", "sha", "should", "was", "were", "wo", "would",
 ))  # fmt: skip
-"""Stems that ``n't`` follows."""
+"""Stems that can precede ``n't``."""
 _READ_AS = {
     ("gon", "na"): ("going", "to"), ("wan", "na"): ("want", "to"), ("got", "ta"): ("got", "to"),
     ("gim", "me"): ("give", "me"), ("lem", "me"): ("let", "me"), ("more", "'n"): ("more", "than"),
@@ -110,16 +110,16 @@ _READ_AS = {
     **{("'t", verb): ("it", verb) for verb in ("is", "was", "were", "will", "would")},
     **{(f"{auxiliary}n", "'t"): (auxiliary, "n't") for auxiliary in AUXILIARIES},
 }  # fmt: skip
-"""Two tokens that are looked up as other ones: halves of a contraction, and ``don 't``."""
+"""Token pairs that are looked up as other words: halves of a contraction, and ``don 't``."""
 _HALVES = frozenset(("na", "ta", "gim", "lem", "'n", "d'", "y'", "'t", "n't"))
-"""A text with none of these has none of the pairs."""
+"""A text with none of these tokens has none of the pairs."""
 
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Token(NamedTuple):
-    """One word or sign: ``text == source[start:end]`` (characters of the original), ``norm`` is the form for
+    """One word or sign: ``text == source[start:end]`` (characters of the original); ``norm`` is the form for
     lookups."""
 
     text: str
@@ -129,18 +129,18 @@ class Token(NamedTuple):
 
     @property
     def is_word(self) -> bool:
-        """True when it holds a letter or a digit, false for a sign such as a comma or an emoji."""
+        """True if it contains a letter or a digit, false for a sign such as a comma or an emoji."""
         return any(c.isalnum() for c in self.norm)
 
 
 def well_formed(text: str) -> str:
-    """The text with U+FFFD for each half of a character, which no file or screen can hold; spans stay as they are."""
+    """The text with U+FFFD for each unpaired surrogate, which no file or screen can hold; spans stay valid."""
     return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def normalise(text: str) -> str:
-    """The form a token is looked up by: NFKC, lower case, straight quotes, no zero-width characters, numbers
-    without commas."""
+    """The form used to look up a token: NFKC, lower case, straight quotes, no zero-width characters, numbers without
+    commas."""
     form = text if text.isascii() else text.translate(AS_TYPED)
     if form.isascii():
         form = form.lower()
@@ -152,7 +152,7 @@ def normalise(text: str) -> str:
 
 
 def looked_up(form: str) -> str:
-    """A folded form with signs, numbers and abbreviations in one spelling."""
+    """A case-folded form with one spelling for signs, numbers and abbreviations."""
     form = _SAME.get(form, form)
     if len(form) > 1:
         form = form.replace("`", "'")
@@ -163,14 +163,14 @@ def looked_up(form: str) -> str:
 
 
 def _grouped(number: re.Match[str]) -> str:
-    """1000, which may be a year, but 10,000 (word tables have most numbers of five digits so)."""
+    """1000, which may be a year, but 10,000 (most word tables write five-digit numbers this way)."""
     digits = number.group().replace(",", "")
     return digits if len(digits) < 5 else f"{int(digits):,}"
 
 
 def as_typed(text: str) -> str:
-    """The text with each character that is read as an apostrophe, a left quote or a hyphen as the ASCII one; spans stay
-    as they are."""
+    """The text with every variant of an apostrophe, left quote or hyphen replaced by the ASCII one; spans stay
+    valid."""
     text = text if text.isascii() else text.translate(AS_TYPED)
     text = _APOSTROPHE.sub("'", text) if "`" in text else text
     return _LEFT_QUOTE.sub("`", text) if "'" in text else text
@@ -198,10 +198,10 @@ _remembered = lru_cache(maxsize=1 << 14)(normalise)
 
 
 def tokenize(text: str) -> list[Token]:
-    """Split a sentence into tokens in reading order, each with its span of characters in ``text``.
+    """Split a sentence into tokens in reading order, each with its character span in ``text``.
 
-    Spaces, control and zero-width characters belong to no token (a zero-width character inside a word stays inside its
-    span and is left out of ``norm``). Nothing is cut here except beyond ``MAX_CHARACTERS``.
+    Spaces, control and zero-width characters belong to no token (a zero-width character inside a word is inside its
+    span but not in ``norm``). Nothing is truncated here except beyond ``MAX_CHARACTERS``.
     """
     text = text[:MAX_CHARACTERS]
     typed = as_typed(text)
@@ -216,10 +216,10 @@ def tokenize(text: str) -> list[Token]:
 
 
 def norms(text: str) -> list[str]:
-    """The normalised tokens of a text, without their spans: five times as fast, for many texts.
+    """The normalised tokens of a text without their spans: five times as fast, for many texts.
 
-    No token contains a space, and no rule looks past one or at the case of letters, so each part between spaces is
-    split separately: most parts are one word, and most of the others are in the cache.
+    No token contains a space, and no rule looks across one or depends on case, so each part between spaces is split
+    separately: most parts are a single word, and most others are in the cache.
     """
     text = as_typed(text)
     if not text.isascii() or len(text) > MAX_CHARACTERS:

@@ -1,19 +1,18 @@
-"""The shared word table: one frozen vector a word, int8 with a scale a row, and n-gram vectors for all other words.
+"""The shared word table: one frozen int8 vector per word with a scale per row, and n-gram vectors for all other words.
 
-The table is made by ``python -m trainers.paper words`` (trained through the inference loss from ConceptNet Numberbatch
-and GloVe) and never changes afterwards, so that checkpoints made at different times read the same inputs.
+The table is built by ``python -m trainers.paper words`` (trained on the inference loss, from ConceptNet Numberbatch and
+GloVe) and never changes afterwards, so that checkpoints trained at different times read the same inputs.
 
-A word outside the table:
+Vectors of out-of-vocabulary words:
 
-1. a compound whose every hyphen-separated part is in the table ("red-haired") is the mean of its parts;
-2. any other word is its hashed character n-grams alone (:func:`ngram_vector`), which need no storage. Words that the
-   table knows from GloVe alone carry the same n-gram vector as one summand, so that an inflected or misspelt name lies
-   near the name.
+1. a hyphenated compound whose parts are all in the table ("red-haired") is the mean of its parts;
+2. any other word is the sum of its hashed character n-grams (:func:`ngram_vector`), which need no storage. Words that
+   only GloVe has include the same n-gram vector as a summand, so that an inflected or misspelt name lies near the name.
 
-Both count as unknown, and the page marks them.
+Both kinds count as unknown, and the page marks them.
 
-A checkpoint whose training moved the vectors of some words has a table of these rows alone, which lies over the shared
-one: every other word is read there.
+A checkpoint whose training changed the vectors of some words has an overlay table with just these rows; all other words
+are read from the shared table beneath it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from core.reading.tokens import normalise
 FORMAT = "words-1"
 NGRAM_SIZES = (3, 4, 5, 6)
 FREQUENT = 40_000
-"""Rows searched for nearest words: rare ones name nothing to a reader."""
+"""Rows searched for nearest words: rare ones mean nothing to users."""
 _AGAIN = "get it again from the repository"
 DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "pretrained" / "words"
 
@@ -49,11 +48,11 @@ class WordTableError(UserError):
 
 
 def ngram_vector(word: str, width: int) -> np.ndarray:
-    """Sum of one fixed sign vector a character n-gram, scaled to length 1: ``float32 [width]``.
+    """Sum of one fixed random sign vector per character n-gram, normalised to length 1: ``float32 [width]``.
 
-    n-grams of 3 to 6 characters of ``<word>`` (as fastText bounds them, Bojanowski et al. 2017). Each n-gram's vector
-    is the bits of its BLAKE2b digest read as -1/+1, so it is equal in every process and on every machine, which
-    Python's own ``hash`` is not. Two words' cosine is then about the cosine of their n-gram counts.
+    n-grams of 3 to 6 characters of ``<word>`` (bounds as in fastText, Bojanowski et al. 2017). Each n-gram's vector is
+    the bits of its BLAKE2b digest read as -1/+1, so it is the same in every process and on every machine, unlike
+    Python's own ``hash``. The cosine of two words is then about the cosine of their n-gram counts.
     """
     bounded = f"<{word[:64]}>"
     ngrams = [bounded[i : i + n] for n in NGRAM_SIZES for i in range(max(1, len(bounded) - n + 1))]
@@ -65,17 +64,17 @@ def ngram_vector(word: str, width: int) -> np.ndarray:
 
 
 def _digests(ngrams: Sequence[str], salt: bytes) -> np.ndarray:
-    """The bytes of each n-gram's digest, ``[n, 64]``."""
+    """The digest bytes of each n-gram, ``[n, 64]``."""
     digests = (hashlib.blake2b(n.encode("utf-8", "surrogatepass"), digest_size=64, salt=salt).digest() for n in ngrams)
     return np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, 64)
 
 
 class WordTable:
-    """Word vectors in int8 with a scale a row; row order is order of frequency where it is known.
+    """Word vectors in int8 with one scale per row, ordered by frequency if known.
 
     Attributes: ``words`` (list of normalised forms), ``codes`` int8 ``[V, D]``, ``scales`` float32 ``[V]``,
-    ``unknown_scale`` the length of an unknown word's vector, ``name``, ``sha256`` (of the file it was read from) and
-    ``beneath``, the table in which words without a row here are read. Immutable once made, so threads may share it.
+    ``unknown_scale`` (norm of an unknown word's vector), ``name``, ``sha256`` (of the file it was read from) and
+    ``beneath``, the table that holds all words without a row here. Immutable, so threads may share it.
     """
 
     def __init__(
@@ -99,14 +98,14 @@ class WordTable:
         self.codes, self.scales, self.unknown_scale = codes, scales, unknown_scale
         self.name, self.sha256, self.beneath = name, sha256, beneath
         self._row = {word: i for i, word in enumerate(self.words)}
-        for word in [word for word in self.words if "," in word]:  # "1,000" is read as "1000"
+        for word in [word for word in self.words if "," in word]:  # "1,000" is looked up as "1000"
             self._row.setdefault(normalise(word), self._row[word])
 
     @classmethod
     def from_vectors(
         cls, words: Sequence[str], vectors: Tensor, unknown_scale: float, name: str, beneath: WordTable | None = None
     ) -> WordTable:
-        """Quantise float vectors ``[V, D]``: codes = round(v / s), s = max|v| / 127 for each row."""
+        """Quantise float vectors ``[V, D]``: codes = round(v / s) with s = max|v| / 127 per row."""
         scales = vectors.abs().amax(1).clamp_min(1e-12) / 127
         codes = torch.round(vectors / scales[:, None]).clamp(-127, 127).to(torch.int8)
         return cls(words, codes, scales.to(torch.float32), unknown_scale, name, beneath=beneath)
@@ -120,16 +119,16 @@ class WordTable:
         return len(self.words)
 
     def known(self, norm: str) -> bool:
-        """Whether the table, or the one beneath it, has a row for this normalised form."""
+        """Whether this table, or the one beneath it, has a row for this normalised form."""
         return norm in self._row or (self.beneath is not None and self.beneath.known(norm))
 
     def rank(self, norm: str) -> int | None:
-        """The place of this normalised form among the table's own words, from 1; None where it is none of them."""
+        """The rank of this normalised form among the table's own words, from 1; None if it is not one of them."""
         return self._row[norm] + 1 if norm in self._row else None
 
     def spelt(self, norm: str) -> bool:
-        """Whether the vector of this normalised form is made of its letters: neither the form itself nor each part of
-        a compound has a row."""
+        """Whether the vector of this normalised form is built from character n-grams: neither the form nor all parts of
+        a compound have rows."""
         if self.beneath is not None:
             return norm not in self._row and self.beneath.spelt(norm)
         return norm not in self._row and not self._parts(norm)
@@ -159,7 +158,7 @@ class WordTable:
         return parts if len(parts) > 1 and all(part in self._row for part in parts) else []
 
     def nearest(self, vector: Tensor, k: int = 5) -> list[tuple[str, float]]:
-        """The k words of largest cosine with ``vector [D]`` among the ``FREQUENT`` first rows, best first; with a
+        """The k words with the largest cosine to ``vector [D]`` among the first ``FREQUENT`` rows, best first; with a
         table beneath, among both tables' rows."""
         return self.nearest_to_each(vector[None], k)[0]
 
@@ -167,7 +166,7 @@ class WordTable:
         """:meth:`nearest` of each of ``vectors [n, D]``, in one pass over the table."""
         if self.beneath is None:
             return self._nearest(vectors, k)
-        # Of the words nearest beneath at most all of this table's are read here.
+        # At most all of this table's words are overridden among the nearest ones beneath.
         below = self.beneath.nearest_to_each(vectors, k + len(self))
         both = (
             own + [pair for pair in other if pair[0] not in self._row]
@@ -177,7 +176,7 @@ class WordTable:
 
     def _nearest(self, vectors: Tensor, k: int) -> list[list[tuple[str, float]]]:
         vectors = vectors.to(torch.float32)
-        # Block by block: as numbers of 32 bits all of them do not fit into a processor's cache.
+        # Block by block: converted to 32 bits, all rows together do not fit into a processor's cache.
         blocks = torch.split(self.codes[:FREQUENT], 4096)
         products = torch.cat([vectors @ rows.to(torch.float32).T for rows in blocks], dim=1)  # [n, FREQUENT]
         cosines = products / (self._lengths * vectors.norm(dim=1, keepdim=True)).clamp_min(1e-9)
@@ -189,14 +188,14 @@ class WordTable:
 
     @functools.cached_property
     def _lengths(self) -> Tensor:
-        """Norms of the codes among which :meth:`nearest` searches."""
+        """Norms of the codes searched by :meth:`nearest`."""
         return torch.linalg.vector_norm(self.codes[:FREQUENT].to(torch.float32), dim=1)
 
     def save(self, folder: Path) -> str:
-        """Write ``words.safetensors`` into ``folder`` and return its SHA-256 (words are UTF-8, one a line)."""
+        """Write ``words.safetensors`` into ``folder`` and return its SHA-256 (words are UTF-8, one per line)."""
         folder.mkdir(parents=True, exist_ok=True)
         text = torch.frombuffer(bytearray("\n".join(self.words).encode()), dtype=torch.uint8)
-        # One key: safetensors writes several in random order, and equal tables must have equal checksums.
+        # A single key: safetensors writes several in random order, and equal tables must have equal checksums.
         meta = {"format": FORMAT, "name": self.name, "unknown_scale": self.unknown_scale}
         path = folder / "words.safetensors"
         tensors = {"codes": self.codes, "scales": self.scales, "words": text}
@@ -206,8 +205,8 @@ class WordTable:
 
     @classmethod
     def load(cls, folder: Path, beneath: WordTable | None = None) -> WordTable:
-        """Read ``folder/words.safetensors``. Raises WordTableError when it is missing, truncated or foreign, or does
-        not fit on the table ``beneath``."""
+        """Read ``folder/words.safetensors``. Raises WordTableError if it is missing, truncated, in another format, or
+        incompatible with the table ``beneath``."""
         path = folder / "words.safetensors"
         if not path.is_file():
             raise WordTableError(f"no word table at {folder.name}/words.safetensors; {_AGAIN}")
@@ -235,8 +234,8 @@ def file_sha256(path: Path) -> str:
 
 
 def default_table() -> WordTable:
-    """The table shipped in ``pretrained/words``, read once a process and checked against its card's checksum."""
-    with _READING:  # or threads that come at once would hold one each
+    """The table shipped in ``pretrained/words``, read once per process and checked against the checksum in its card."""
+    with _READING:  # otherwise concurrent threads would each load a copy
         return _default_table()
 
 

@@ -103,7 +103,7 @@ def test_frequent_words_are_tuned_over_the_shared_table(data: Path, tmp_path: Pa
     card = json.loads((copy / "card.json").read_text())
     (copy / "card.json").write_text(json.dumps({**card, "words": {**card["words"], "over": "0"}}))
     assert main(["evaluate", str(copy), str(data / "dbpedia/dev_600.jsonl")]) == 2
-    assert "lie over another table than the shared one: train it again" in capsys.readouterr().err
+    assert "lie over a table other than the shared one: train it again" in capsys.readouterr().err
     vectors = ["--vectors", str(data / "vectors.txt")]
     assert main(["train", "topic-acnn", "--data", str(data), "--out", str(tmp_path / "no"), *vectors, *learn]) == 2
     assert "--vectors does not go with tune_words" in capsys.readouterr().err
