@@ -1,4 +1,4 @@
-"""The models: every module in this folder registers its own (:func:`core.models.base.register`)."""
+"""The models: every module in this package registers its own (:func:`core.models.base.register`)."""
 
 import importlib
 import pkgutil

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 SOFTMAX, SIGMOID, IDENTITY = "softmax", "sigmoid", "identity"
-"""Exactly one class holds; labels are independent, or a score lies between 0 and 1; an unchanged score."""
+"""Exactly one class holds; labels are independent, or the output is a score from 0 to 1; the raw score."""
 
 
 def chances(logits: Tensor, activation: str) -> Tensor:
-    """Logits ``[..., C]`` as shown, float64: probabilities, or the score of one output."""
+    """Logits ``[..., C]`` as displayed, float64: probabilities, or the score of a single output."""
     logits = logits.double()
     if activation == SIGMOID:
         return torch.sigmoid(logits)
@@ -18,7 +18,8 @@ def chances(logits: Tensor, activation: str) -> Tensor:
 
 
 def supports(logits: Tensor, activation: str) -> Tensor:
-    """The quantity whose differences are effects, ``[..., C]``: log p of each class, or the score of one output."""
+    """The quantity whose differences are effects, ``[..., C]``: log p of each class, or the score of a single
+    output."""
     if activation == SOFTMAX:
         return torch.log_softmax(logits, dim=-1)
     if logits.shape[-1] == 1:

@@ -1,10 +1,10 @@
 """Attentive convolution, light and advanced (Yin & Schütze 2018, TACL 6, sections 3.1 and 3.2).
 
-Only the representation of t_x, the sentence that is judged, reaches the classifier.
+Only the representation of t_x, the judged sentence, reaches the classifier.
 
-We differ from the paper in the input: instead of 300 fine-tuned word2vec numbers a word, a frozen shared word table
-[D] is projected to the hidden size d by one learned map (counted apart from the paper's weights), so that all
-checkpoints share one table and a browser session holds it once.
+We differ from the paper in the input: instead of 300-dimensional fine-tuned word2vec vectors, a learned map projects a
+frozen shared word table [D] to the hidden size d (its weights are counted separately from the paper's), so that all
+checkpoints share one table and it is in memory only once.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ CONTEXTS = ("extra", "each", "intra", "none")
 
 @dataclass(frozen=True)
 class AttConvConfig(CentredConfig):
-    """Sizes and choices of both forms. ``context``: extra (t_y is the other text), each (every line of the other text
+    """Sizes and options of both forms. ``context``: extra (t_y is the other text), each (every line of the other text
     is a separate t_y, the paper's "context-wise"), intra (t_y = t_x), none (t_x alone, the paper's "w/o context").
-    Dropout runs on the projected words (one mask a sentence) and on the pooled features."""
+    Dropout applies to the projected words (one mask per sentence) and to the pooled features."""
 
     hidden: int = setting(300, least=1)
     match: str = setting("dot", one_of=MATCHES)
@@ -44,39 +44,39 @@ class AttConvConfig(CentredConfig):
 
 @dataclass(frozen=True)
 class AttConvTrace:
-    """The trace of a forward pass. d_s is the width of source and focus (d light, 2d advanced).
+    """Trace of a forward pass; d_s is the width of source and focus (d in light, 2d in advanced).
 
     Without a context (``context="none"``) ``scores``, ``weights`` and ``context`` are None.
     """
 
     beneficiary: Tensor
-    """[B, T_x, d], zero on pads."""
+    """[B, T_x, d], zero on padding."""
     scores: Tensor | None
-    """e_ij, [B, T_x, T_y]; meaningless on pads."""
+    """e_ij, [B, T_x, T_y]; undefined on padding."""
     weights: Tensor | None
-    """The weights used, [B, T_x, T_y], each row adds up to 1 over real words (or is the caller's override)."""
+    """The weights used, [B, T_x, T_y]; each row adds up to 1 over real words (unless the caller replaced it)."""
     context: Tensor | None
     """Attentive contexts c_i, [B, T_x, d_s]."""
     preactivations: Tensor
-    """[B, T_x, K] before the tanh; meaningless on pads."""
+    """[B, T_x, K] before the tanh; undefined on padding."""
     winners: Tensor
     """Winning position of each filter, [B, K]."""
 
 
 @dataclass(frozen=True)
 class ContextsTrace:
-    """The traces of several contexts, and which context won."""
+    """The traces of several contexts and the winning context of each filter."""
 
     each: tuple[AttConvTrace, ...]
-    """One per context, over the rows of B that have it."""
+    """One per context, over the rows of the batch that have it."""
     present: Tensor
     """Whether a row has a context, [B, N]."""
     won: Tensor
-    """The context whose value is the largest, [B, K]."""
+    """The context with the largest value, [B, K]."""
 
     @property
     def maps(self) -> tuple[Tensor, ...]:
-        """The weights of all contexts, [B, T_x, T_y] each, 0 in rows without it."""
+        """The weights for all contexts, [B, T_x, T_y] each, 0 in rows without that context."""
         used = ((present, trace.weights) for present, trace in zip(self.present.T, self.each, strict=True))
         return tuple(
             weights.new_zeros(len(present), *weights.shape[1:]).masked_scatter(present[:, None, None], weights)
@@ -86,7 +86,7 @@ class ContextsTrace:
 
 
 class AttConv(PairModel):
-    """The common part of light and advanced; a subclass defines source, focus and beneficiary."""
+    """Shared by the light and advanced forms; a subclass defines source, focus and beneficiary."""
 
     judges_both = False
 
@@ -101,7 +101,7 @@ class AttConv(PairModel):
         self.classifier = nn.Linear(config.hidden, config.classes)
 
     def source(self, states: Tensor, mask: Tensor) -> Tensor:
-        """The states to match, ``[B, T, d] -> [B, T, d_s]``; the focus has the same architecture and weights."""
+        """The states to match, ``[B, T, d] -> [B, T, d_s]``; also computes the focus, with the same weights."""
         raise NotImplementedError
 
     def beneficiary(self, states: Tensor, mask: Tensor) -> Tensor:
@@ -109,10 +109,10 @@ class AttConv(PairModel):
         raise NotImplementedError
 
     def forward(self, batch: Batch, override: Override | None = None) -> Output:
-        """``override [B, T_x, T_y]`` replaces the softmax's weights, of several contexts one a context (None
-        leaves it as it is); without a context there is none.
+        """``override [B, T_x, T_y]`` replaces the softmax weights, one per context if there are several (None keeps the
+        model's); not allowed without a context.
 
-        Raises ValueError for an override of another shape or without a context, and where both sides are judged.
+        Raises ValueError for an override of another shape or without a context, and if both sides are judged.
         """
         x, x_mask = self.words(batch.x), batch.x.mask
         beneficiary = self.beneficiary(x, x_mask)
@@ -152,14 +152,14 @@ class AttConv(PairModel):
     def _beside_each(
         self, x: Tensor, beneficiary: Tensor, x_mask: Tensor, contexts: Sequence[Side], override: Override | None
     ) -> tuple[Tensor, ContextsTrace]:
-        """One pass per context, keeping the largest value of each filter ("context-wise", section 4.3)."""
+        """One pass per context; each filter keeps its largest value ("context-wise", section 4.3)."""
         source, traces, values = self.source(x, x_mask), [], []
         present = torch.stack([side.mask.any(1) for side in contexts], dim=1)
         for own, side, given in zip(present.T, contexts, each_map(override, len(contexts)), strict=True):
             if given is not None and given.shape != (*x_mask.shape, side.mask.shape[1]):
                 wanted = [*x_mask.shape, side.mask.shape[1]]
                 raise ValueError(f"an override of this attention must be {wanted}, got {list(given.shape)}")
-            # Most rows have fewer contexts than the row with the most: only those that have this one are computed.
+            # Rows differ in their number of contexts: only those that have this one are computed.
             y = Side(side.words[own], side.mask[own])
             focus = self.source(self.words(y), y.mask)
             pooled, trace = self._pooled(
@@ -173,19 +173,19 @@ class AttConv(PairModel):
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """Attention records only where there is a context."""
+        """Attention records exist only if there is a context."""
         attentive = (AttentionMap, AttentiveContext) if config.get("context") != "none" else ()
         return *attentive, FilterProvenance
 
     @classmethod
     def about(cls, config: Settings) -> str:
-        """Without a context it is a convolution over the judged sentence."""
+        """Without a context the model is a convolution over the judged sentence."""
         alone = "A convolution over the judged sentence alone: it shows what a data set gives away without the other."
         return alone if config.get("context") == "none" else super().about(config)
 
     @classmethod
     def contexts(cls, config: Settings) -> tuple[int, ...]:
-        """The judged text alone will do where the other one is not looked at."""
+        """The judged text alone suffices if the other one is not read."""
         return (1,) if config.get("context", "extra") in ("extra", "each") else (0, 1)
 
     @classmethod
@@ -194,7 +194,7 @@ class AttConv(PairModel):
         return config.get("context") == "each"
 
     def lay_out(self, override: Override, reading: Reading) -> Override:
-        """The columns of several contexts stand side by side in their record."""
+        """The columns of several contexts are concatenated in their record."""
         lengths = [len(context.tokens) for context in reading.contexts]
         if not isinstance(override, Tensor) or self.config.context != "each" or reading.judged != "first":
             return super().lay_out(override, reading)
@@ -208,7 +208,7 @@ class AttConv(PairModel):
         traces: Sequence[AttConvTrace] = output.trace.each if several else (output.trace,)
         if self.match is not None and {AttentionMap, AttentiveContext} & {*wanted}:
             columns = rows if self.config.context == "intra" else reading.y.role
-            # Lines of one text: their columns stand side by side.
+            # Lines of one text: their columns are concatenated.
             scores, weights = (
                 matrix(torch.cat([getattr(trace, name)[0] for trace in traces], dim=1))
                 for name in ("scores", "weights")
@@ -223,11 +223,11 @@ class AttConv(PairModel):
             yield self._provenance(rows, traces, won, output.features[0])
 
     def _provenance(self, rows: str, traces: Sequence[AttConvTrace], won: Tensor, pooled: Tensor) -> FilterProvenance:
-        """The winning n-gram of each filter with its exact parts (figure 6a), and, if there are several, the context
-        ``won [K]`` that produced it."""
+        """The winning n-gram of each filter with its exact parts (figure 6a), and, if there are several contexts, the
+        one (``won [K]``) that produced it."""
 
         def of_winner(values: Sequence[Tensor]) -> Tensor:
-            """Selects each filter's context from ``[K, …]`` of each context."""
+            """Selects the entry of each filter's winning context from one ``[K, …]`` tensor per context."""
             return torch.stack(list(values))[won, torch.arange(len(won))]
 
         winners = of_winner([trace.winners[0] for trace in traces])
@@ -256,7 +256,7 @@ class AttConv(PairModel):
 class AttConvLight(AttConv):
     """Light attentive convolution (section 3.1): source, focus and beneficiary are the words themselves.
 
-    The paper's 360k weights are ``convolution``: W_1 ∈ R^{d×3d} and W_2 ∈ R^{d×d}.
+    The paper's 360k weights are those of ``convolution``: W_1 ∈ R^{d×3d} and W_2 ∈ R^{d×d}.
     """
 
     def __init__(self, config: AttConvConfig) -> None:
@@ -273,9 +273,9 @@ class AttConvLight(AttConv):
 class AttConvAdvanced(AttConv):
     """Advanced attentive convolution (section 3.2): multi-granular source and focus, gated beneficiary.
 
-    source = [f_gconv(h_i); f_gconv([h_{i-1}; h_i; h_{i+1}])] ∈ R^{2d} (equations 10 to 12), focus the same function of
-    t_y with shared weights, so that the two live in one space (the paper says "the same architecture"); beneficiary =
-    a separate unigram f_gconv. The paper states 900k weights; its equations give more (the count is on the card).
+    source = [f_gconv(h_i); f_gconv([h_{i-1}; h_i; h_{i+1}])] ∈ R^{2d} (equations 10 to 12); focus is the same function
+    of t_y with shared weights, so that both live in one space (the paper says "the same architecture"); beneficiary = a
+    separate unigram f_gconv. The paper reports 900k weights; its equations give more (the count is on the card).
     """
 
     def __init__(self, config: AttConvConfig) -> None:

@@ -1,4 +1,4 @@
-"""AttConv "w/o convolution" (Yin & Schütze 2018, section 4): what is left of it when each word stands alone."""
+"""AttConv "w/o convolution" (Yin & Schütze 2018, section 4): each word is processed without its neighbours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FeedForward(nn.Module):
 
 @dataclass(frozen=True)
 class FeedForwardConfig(AttConvConfig):
-    """There is always a context; ``width`` plays no part."""
+    """There is always a context; ``width`` is ignored."""
 
     context: str = setting("extra", one_of=("extra", "each", "intra"))
 
@@ -40,8 +40,8 @@ class FeedForwardConfig(AttConvConfig):
 class AttConvFeedForward(AttConvLight):
     """Light attentive convolution without the convolution: four layers over the sum of a word and its context.
 
-    z_i as in :class:`FeedForward`, features = max_i tanh(z_i). Four matrices R^{d×d} are as many weights as the light
-    form's W_1 and W_2 of width 3 (360k at d = 300).
+    z_i as in :class:`FeedForward`, features = max_i tanh(z_i). The four matrices R^{d×d} have as many weights as the
+    light form's W_1 and W_2 at width 3 (360k at d = 300).
     """
 
     def __init__(self, config: FeedForwardConfig) -> None:
@@ -50,7 +50,7 @@ class AttConvFeedForward(AttConvLight):
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """No filter has a window."""
+        """There are no windows to show."""
         return AttentionMap, AttentiveContext
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:

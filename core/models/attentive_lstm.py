@@ -19,19 +19,20 @@ from core.reading.reader import Reading
 
 @dataclass(frozen=True)
 class AttentiveLSTMTrace:
-    """T_y words of the first sentence are attended to, once, from the last state of the second."""
+    """The T_y words of the first sentence are attended to once, from the last state of the second."""
 
     scores: Tensor
-    """w^T M, [B, T_y]; meaningless on pads."""
+    """w^T M, [B, T_y]; undefined on padding."""
     weights: Tensor
-    """α, [B, T_y], adds up to 1 over real words (or is the caller's override), 0 on pads."""
+    """α, [B, T_y], adds up to 1 over real words (unless the caller replaced it), 0 on padding."""
     states: Tensor
-    """Y, the first LSTM's outputs, [B, T_y, d], zero on pads."""
+    """Y, the first LSTM's outputs, [B, T_y, d], zero on padding."""
 
 
 @register("attentive-lstm", title="A-LSTM", paper="Rocktäschel et al. 2016", section="2.3")
 class AttentiveLSTM(LookingBaseline):
-    r"""Two LSTMs, the second started from the first (conditional encoding), and attention over the first one's outputs.
+    r"""Two LSTMs, the second initialised with the first one's final state (conditional encoding), and attention over
+    the first one's outputs.
 
     Y = LSTM_1(first), h_N = last state of LSTM_2(second), M = tanh(W_y Y + W_h h_N ⊗ e), α = softmax(w^T M),
     r = Y α^T, h* = tanh(W_p r + W_x h_N), features = h* (H = d).
@@ -43,9 +44,9 @@ class AttentiveLSTM(LookingBaseline):
     | match | w | R^d |
     | combine_context, combine_last | W_p, W_x | R^{d×d} |
 
-    Where we differ: the paper hands over the cell state alone and has the second LSTM read a delimiter first. The word
-    table has no delimiter, so the hidden state is handed over as well: LSTM_2's first gates then see the first
-    sentence, as they do after the delimiter.
+    Where we differ: the paper passes on only the cell state and has the second LSTM read a delimiter first. The word
+    table has no delimiter, so the hidden state is passed on as well: LSTM_2's first gates then see the first sentence,
+    as they do after the delimiter.
     """
 
     def __init__(self, config: LookingConfig) -> None:
@@ -62,7 +63,7 @@ class AttentiveLSTM(LookingBaseline):
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
         """``override [B, T_y]`` replaces α.
 
-        Raises ValueError when it has another shape or linguistic features do not fit.
+        Raises ValueError if its shape differs or linguistic features do not fit.
         """
         first, second = self.sides(batch)
         states, end = read_packed(self.first, self.words(first), first.mask)

@@ -1,11 +1,12 @@
-"""Convolutions whose pooling looks at the other sentence: APCNN (dos Santos et al. 2016), ABCNN (Yin et al. 2016).
+"""Convolutional models whose pooling attends to the other sentence: APCNN (dos Santos et al. 2016), ABCNN (Yin et al.
+2016).
 
-Both share one convolution of width 3 between the sentences (the width of AttConv's comparison; AttConv's table counts
-360k weights for APCNN, which is W of 270k and U of 90k).
+Both sentences share one convolution of width 3 (the width in AttConv's comparison; AttConv's table counts 360k weights
+for APCNN: 270k for W and 90k for U).
 
-Where we differ from both: the convolution keeps the sentence's length and reads zeros beyond its ends, as everywhere in
-this project, so that a state belongs to a word and its attention can be drawn over words. dos Santos et al. do the
-same; Yin et al. convolve widely (T + 2 states) and come back to T by pooling.
+Where we differ from both: the convolution keeps the sentence length and pads with zeros, as everywhere in this project,
+so that each state belongs to a word and attention can be drawn over words; dos Santos et al. do the same, while Yin et
+al. use a wide convolution (T + 2 states) and return to T by pooling.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from core.reading.batch import Batch
 from core.reading.reader import Reading
 
 WIDTH = 3
-"""Words a filter sees, and states a pooling window (w-ap) holds."""
+"""Words per filter window, and states per pooling window (w-ap)."""
 
 POSITIONS = 200
-"""Words of a sentence for which ABCNN has a row in its attention feature maps."""
+"""Number of words of a sentence with a row in ABCNN's attention feature maps."""
 
 
 class AttentivePooling(LookingBaseline):
-    """The common evidence of both: how much each word counts in pooling, for either sentence or a single text."""
+    """Evidence shared by both: each word's weight in pooling, for either sentence or a single text."""
 
     config: PoolingConfig
 
@@ -50,33 +51,33 @@ class AttentivePooling(LookingBaseline):
 
 @dataclass(frozen=True)
 class APCNNTrace:
-    """Row i of the matrix belongs to a word of the second sentence (x), column j to one of the first (y)."""
+    """Rows belong to words of the second sentence (x), columns to words of the first (y)."""
 
     scores: Tensor
-    """G, or the caller's override, [B, T_x, T_y]; meaningless on pads."""
+    """G, or the caller's override, [B, T_x, T_y]; undefined on padding."""
     x_weights: Tensor
-    """σ_x, [B, T_x], adds up to 1 over real words, 0 on pads."""
+    """σ_x, [B, T_x], adds up to 1 over real words, 0 on padding."""
     y_weights: Tensor
     """σ_y, [B, T_y]."""
 
 
 @register("apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4")
 class APCNN(AttentivePooling):
-    r"""Attentive pooling: each sentence's states are weighed by their best match in the other sentence.
+    r"""Attentive pooling: each sentence's states are weighted by their best match in the other sentence.
 
-    H = W [w_{i-1}; w_i; w_{i+1}] + b, N = H with columns of length 1, G = tanh(N_x^T U N_y), σ_x = softmax(row-wise
-    max G), σ_y = softmax(column-wise max G), r = H σ, features = [r_y; r_x; cos(r_y, r_x)], H = 2d + 1 (4d + 1 with
-    ``compare``).
+    H = W [w_{i-1}; w_i; w_{i+1}] + b, N = H with columns normalised to length 1, G = tanh(N_x^T U N_y), σ_x =
+    softmax(row-wise max G), σ_y = softmax(column-wise max G), r = H σ, features = [r_y; r_x; cos(r_y, r_x)], H = 2d + 1
+    (4d + 1 with ``compare``).
 
     | here | paper | space |
     |---|---|---|
     | convolution | W^1, b^1 | R^{d×3d}, R^d |
     | match.w | U | R^{d×d} |
 
-    Where we differ: the paper matches the states themselves, G = tanh(H_x^T U H_y). States grow in training, and every
-    row's largest G comes to be 1, so that all words count the same: hence the lengths of 1. The paper ranks by the
-    cosine with a hinge loss; here a pair is classified, so the classifier reads both vectors and the cosine. U
-    starts as the identity.
+    Where we differ: the paper matches the states themselves, G = tanh(H_x^T U H_y). States grow during training until
+    every row's largest G is 1 and all words have the same weight; normalising them prevents this. The paper ranks by
+    cosine with a hinge loss; here pairs are classified, so the classifier reads both vectors and the cosine. U is
+    initialised to the identity.
     """
 
     least_score = -1.0
@@ -89,7 +90,7 @@ class APCNN(AttentivePooling):
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
         """``override [B, T_x, T_y]`` replaces G.
 
-        Raises ValueError when it has another shape or linguistic features do not fit.
+        Raises ValueError if its shape differs or linguistic features do not fit.
         """
         y_side, x_side = self.sides(batch)
         x_mask, y_mask = x_side.mask, y_side.mask
@@ -116,9 +117,9 @@ def _pooling_weights(scores: Tensor, mask: Tensor, others: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class ABCNNConfig(PoolingConfig):
-    """``attention``: on the words before the convolution (ABCNN-1), on its states while pooling (ABCNN-2), or both
-    (ABCNN-3). ``means``: the sums of pooling are means, so that a sentence's vector does not grow with the other one's
-    length; the paper pads all sentences to one length, which makes the two equal up to a constant."""
+    """``attention``: on the words before the convolution (ABCNN-1), on its states in pooling (ABCNN-2), or both
+    (ABCNN-3). ``means``: pooling averages instead of summing, so that a sentence's vector does not grow with the other
+    sentence's length; the paper pads all sentences to one length, which makes both equal up to a constant."""
 
     attention: str = setting("both", one_of=("words", "states", "both"))
     means: bool = setting(False)
@@ -129,14 +130,14 @@ class ABCNNTrace:
     """Rows of both matrices belong to words of the second sentence (x), columns to words of the first (y)."""
 
     scores: Tensor
-    """A of the words (of ABCNN-2: A'), or the caller's override, [B, T_x, T_y], 0 on pads."""
+    """A over words (A' for ABCNN-2), or the caller's override, [B, T_x, T_y], 0 on padding."""
     output_scores: Tensor
-    """A', of the convolution's outputs, [B, T_x, T_y], 0 on pads; of ABCNN-1, which has none, A."""
+    """A' over the convolution's outputs, [B, T_x, T_y], 0 on padding; A for ABCNN-1, which has no A'."""
     x_weights: Tensor
-    """Row sums (with ``means``, means) of ``output_scores``, [B, T_x]: how much each state of the second sentence
-    counts in pooling (of ABCNN-1: how near its words are to the other sentence's)."""
+    """Row sums (means with ``means``) of ``output_scores``, [B, T_x]: the weight of each state of the second sentence
+    in pooling (for ABCNN-1, how similar its words are to the other sentence's)."""
     y_weights: Tensor
-    """Its column sums or means, [B, T_y]."""
+    """The same for its columns, [B, T_y]."""
 
 
 @register("abcnn", title="ABCNN", paper="Yin et al. 2016", section="4")
@@ -145,9 +146,9 @@ class ABCNN(AttentivePooling):
 
     A_ij = 1/(1 + ‖x_i - y_j‖) of the words; attention feature maps F_x = W_0 A^T, F_y = W_1 A; convolution over both
     channels h_i = tanh(W [w_{i-1}; f_{i-1}; w_i; f_i; w_{i+1}; f_{i+1}] + b). Then A' of the outputs h like A, weights
-    a_i = Σ_j A'_ij (columns for y), w-ap p_i = Σ_{k = i-1 … i+1} a_k h_k, all-ap r = mean_i p_i.
-    features = [r_y; r_x; cos(r_y, r_x); 1/(1 + ‖r_y - r_x‖)], H = 2d + 2 (4d + 2 with ``compare``).
-    ABCNN-1 has no A': p_i is the mean over its window. ABCNN-2 has no maps: the convolution reads words alone.
+    a_i = Σ_j A'_ij (columns for y), w-ap p_i = Σ_{k = i-1 … i+1} a_k h_k, all-ap r = mean_i p_i. features = [r_y; r_x;
+    cos(r_y, r_x); 1/(1 + ‖r_y - r_x‖)], H = 2d + 2 (4d + 2 with ``compare``). ABCNN-1 has no A': p_i is the mean over
+    its window. ABCNN-2 has no feature maps: the convolution reads only words.
 
     | here | paper | space |
     |---|---|---|
@@ -155,9 +156,9 @@ class ABCNN(AttentivePooling):
     | convolution | W, b | R^{d×6d} (ABCNN-2: R^{d×3d}), R^d |
 
     Where we differ: the paper pads all sentences to one length s and has W_0, W_1 ∈ R^{d×s}; here sentences keep their
-    lengths, the maps have 200 positions, and the first T_y (T_x) of them are used. Words beyond the 200th are left out
-    of the other sentence's feature map and of nothing else. Pooling windows are centred, with zeros beyond the ends.
-    The sums of w-ap are the paper's: nothing divides them by the window or by the lengths, unless ``means`` is set.
+    lengths, and the maps have 200 positions, of which the first T_y (T_x) are used. Words beyond the 200th are missing
+    only from the other sentence's feature map. Pooling windows are centred, with zeros beyond the ends. The sums in
+    w-ap follow the paper: they are not divided by the window or the lengths, unless ``means`` is set.
     """
 
     least_score = 0.0
@@ -168,16 +169,17 @@ class ABCNN(AttentivePooling):
     def __init__(self, config: ABCNNConfig) -> None:
         size, channels = config.hidden, 1 if config.attention == "states" else 2
         super().__init__(config, config.joined_size(size) + 2)
-        # Rows have length about 1, so with A near 1/5 and twenty words a map has about the length of a word.
+        # Rows have norms of about 1, so with A near 1/5 and twenty words, a row of a feature map has about the norm of
+        # a word.
         for name in ("x_map", "y_map"):
             rows = nn.Parameter(nn.init.normal_(torch.empty(POSITIONS, size), std=size**-0.5))
             self.register_parameter(name, rows if channels == 2 else None)
         self.convolution = nn.Linear(WIDTH * channels * size, size)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, T_x, T_y]`` replaces the words' A, or of ABCNN-2's A'.
+        """``override [B, T_x, T_y]`` replaces A over words, or A' for ABCNN-2.
 
-        Raises ValueError when it has another shape or linguistic features do not fit.
+        Raises ValueError if its shape differs or linguistic features do not fit.
         """
         y_side, x_side = self.sides(batch)
         x_mask, y_mask = x_side.mask, y_side.mask
@@ -199,7 +201,7 @@ class ABCNN(AttentivePooling):
         x_weights, y_weights = output_scores.sum(2), output_scores.sum(1)
         if self.config.means:
             x_weights, y_weights = x_weights / y_mask.sum(1, keepdim=True), y_weights / x_mask.sum(1, keepdim=True)
-        # The bias makes states of pads non-zero; a weight of 0 keeps them out of the pooling windows of real words.
+        # The bias makes states on padding non-zero; a weight of 0 keeps them out of the pooling windows of real words.
         pooling = (y_mask.to(y), x_mask.to(x)) if kind == "words" else (y_weights, x_weights)
         if kind == "words" or self.config.means:
             pooling = (pooling[0] / WIDTH, pooling[1] / WIDTH)
@@ -222,7 +224,8 @@ class ABCNN(AttentivePooling):
 
 def nearness(x: Tensor, y: Tensor) -> Tensor:
     """ABCNN's match score 1/(1 + ‖x_i - y_j‖): ``[B, T_x, d], [B, T_y, d] -> [B, T_x, T_y]``, 1 for equal vectors."""
-    # By ‖x‖² + ‖y‖² - 2xy equal vectors would come out up to a thousandth apart; cdist's slope at 0 is 0, not infinite.
+    # Computed as ‖x‖² + ‖y‖² - 2xy, equal vectors could be a thousandth apart; the gradient of cdist at 0 is 0, not
+    # infinite.
     return 1 / (1 + torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist"))
 
 

@@ -1,11 +1,11 @@
-"""The interface of all models of sentence pairs: settings, a forward pass with a trace, and the evidence made from it.
+"""The interface of all sentence-pair models: settings, a forward pass with a trace, and the evidence derived from it.
 
     @register("my-model", title="My model", paper="…", section="3")
     class MyModel(PairModel):
         def __init__(self, config: MyConfig) -> None: ...
 
-A file of this folder that registers a model is all that the model needs: lists of models, titles, pages, sweep labels
-and the conformance test read :data:`REGISTRY`.
+A model needs only one module in this package that registers it: lists of models, titles, pages, sweep labels and the
+conformance test read :data:`REGISTRY`.
 """
 
 from __future__ import annotations
@@ -33,42 +33,42 @@ from core.reading.reader import Reading
 from core.wording import hint
 
 Evidence = Iterator[Record]
-"""Records in the order of the page."""
+"""Records in page order."""
 Wanted = Collection[type[Record]]
 """The requested types of record."""
 
 
 Settings = Mapping[str, Any]
-"""Plain values of a model's settings, as on a card or in a recipe; those that are not there have their defaults."""
+"""A model's settings as plain values, as on a card or in a recipe; missing ones have their defaults."""
 
 
 class ConfigError(UserError):
-    """An architecture or setting that does not exist or has a value that it cannot take."""
+    """The architecture or setting does not exist, or the value is not allowed."""
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Settings of a model, checked when it is made from plain values (:func:`build`)."""
+    """A model's settings, validated when built from plain values (:func:`build`)."""
 
     input_size: int = setting(least=1)
-    """D, numbers of a word vector."""
+    """D, the dimension of word vectors."""
     classes: int = setting(3, least=1)
 
     @property
     def linguistic(self) -> str:
         """The set of linguistic features that the model also reads, or "none"
-        (:data:`core.linguistics.features.FEATURES`): the setting ``extra``, where a model has it."""
+        (:data:`core.linguistics.features.FEATURES`): its setting ``extra``, if it has one."""
         return str(getattr(self, "extra", "none"))
 
     def unprojected(self) -> ModelConfig | None:
-        """Settings of the same model over word vectors that passed its projection already; None where it has none that
-        can be left out."""
+        """Settings of the same model for word vectors that are already projected; None if its projection cannot be left
+        out."""
         return None
 
 
 @dataclass(frozen=True)
 class CentredConfig(ModelConfig):
-    """``width``: words that a filter sees, as many before as behind the central one."""
+    """``width``: window size of a filter in words, with as many before the central word as after it."""
 
     width: int = setting(3, least=1)
 
@@ -79,13 +79,13 @@ class CentredConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class ProjectedConfig(ModelConfig):
-    """``projection``: d, width of a learned map of the word vectors, 0 for none (then d is ``input_size``)."""
+    """``projection``: d, the width of a learned map of the word vectors; 0 for none (then d is ``input_size``)."""
 
     projection: int = setting(0, least=0)
 
     @property
     def words(self) -> int:
-        """d, the width of a word as the model reads it."""
+        """d, the width of a word inside the model."""
         return self.projection or self.input_size
 
     def unprojected(self) -> Self | None:
@@ -98,18 +98,18 @@ class Output(NamedTuple):
     logits: Tensor
     """[B, C]"""
     features: Tensor
-    """[B, F], the vector that the classifier reads, before dropout."""
+    """[B, F], the classifier's input before dropout."""
     trace: Any
-    """The family's own record of what it computed on the way."""
+    """The intermediate values of the forward pass, in the model family's own type."""
 
 
 @dataclass(frozen=True)
 class Intervention:
-    """The replaced parts of one call of a model, passed as an argument because threads share the model.
+    """The parts of the computation that one call replaces, passed as an argument because threads share the model.
 
-    ``attention``: replaces the model's. ``crossings``: False sets q, the share of words that look across a
-    word, to 0 (:attr:`PairModel.counts_crossings`). Of a transformer, ``head``: whose attention the evidence is about,
-    empty for the one shown first, None where there is no evidence; ``knockout``: the links that are cut."""
+    ``attention``: replaces the model's attention. ``crossings``: False sets q, the share of words whose attention
+    crosses a word's, to 0 (:attr:`PairModel.counts_crossings`). For a transformer, ``head``: the head whose attention
+    the evidence shows, empty for the default one, None without evidence; ``knockout``: the links to ablate."""
 
     attention: Override | None = None
     crossings: bool = True
@@ -118,12 +118,12 @@ class Intervention:
 
     @property
     def overrides(self) -> int:
-        """How many overrides its attention holds, 0 without."""
+        """Number of overrides in its attention, 0 without attention."""
         maps = (self.attention,) if isinstance(self.attention, Tensor) else self.attention or ()
         return next((len(one) for one in maps if one is not None), 0)
 
     def rows(self, rows: Tensor) -> Intervention:
-        """The intervention on some rows of a batch, by their numbers."""
+        """The intervention for some rows of a batch, given by index."""
         if self.attention is None:
             return self
         if isinstance(self.attention, Tensor):
@@ -133,37 +133,38 @@ class Intervention:
 
 @dataclass(frozen=True)
 class AttentionLinks:
-    """One attention map as an override takes it, and what its rows and columns are."""
+    """One attention map in the form of an override, and the meaning of its rows and columns."""
 
     rows: str
     """Role of the sentence along the rows."""
     columns: str
     values: Tensor
-    """Numbered as the model's records number it: ``[R, C]``, of a single row ``[C]``; the null word's last."""
+    """Indexed as in the model's records: ``[R, C]``, or ``[C]`` for a single row; the null word is last."""
     units: str = "words"
     """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap`."""
     null: bool = False
     """Whether the last column is the null word."""
     least: float | None = None
-    """The least score that a match can have; None in a map of weights."""
+    """The lowest possible match score; None for a map of weights."""
     blocks: tuple[int, ...] = (0,)
-    """The first column of each block over which a row of weights adds up to 1."""
+    """The first column of each block within which a row of weights adds up to 1."""
     reach: tuple[tuple[int, int], ...] = ()
-    """The first column that each row can look at, and the one after its last; empty where rows see all."""
+    """For each row, the first column it can attend to and the one after its last; empty if rows attend to all
+    columns."""
     knocked_out: bool = False
-    """Whether a link can only be cut before the softmax of every layer (:class:`Knockouts`)."""
+    """Whether links can only be ablated before the softmax of every layer (:class:`Knockouts`)."""
     scores: Tensor | None = None
-    """For a map of weights, its scores before the softmax, shaped as ``values``; None where they are unknown."""
+    """For a map of weights, the scores before the softmax, shaped as ``values``; None if unknown."""
 
     def softmaxes(self, row: int) -> list[slice]:
-        """The columns over which each softmax of a row runs, the null word among them."""
+        """The column ranges over which a row's softmax runs, including the null word."""
         if self.reach:
             return [slice(*self.reach[row])]
         return [slice(start, end) for start, end in itertools.pairwise([*self.blocks, self.values.shape[-1]])]
 
 
 def _scores_of(record: AttentionMap) -> Tensor | None:
-    """The null word's score in the last column, as its weight."""
+    """Raw scores with the null word's score in the last column, as in the weights."""
     if not record.scores or not record.weights:
         return None
     scores = torch.tensor(record.scores)
@@ -171,65 +172,66 @@ def _scores_of(record: AttentionMap) -> Tensor | None:
 
 
 class FilterMaker(Protocol):
-    """A model that generates filters from its texts, as the filter map and n-grams ask of it."""
+    """The interface that the filter map and n-grams require of a model that generates filters from its texts."""
 
     @property
     def made_from(self) -> tuple[str, ...]:
-        """The sides whose texts make filters: "first", "second" or both; none with fixed filters."""
+        """The sides whose texts generate filters: "first", "second" or both; empty for fixed filters."""
 
     @property
     def bank_shape(self) -> tuple[int, int, int]:
-        """K filters of h words by d numbers."""
+        """K filters over h words of d dimensions."""
 
     @property
     def code_size(self) -> int:
-        """l, numbers of a text's code z."""
+        """l, the size of a text's code z."""
 
     def project(self, vectors: Tensor) -> Tensor:
-        """Word vectors ``[V, D]`` as filters read them, ``[V, d]``."""
+        """Word vectors ``[V, D]`` projected to the filters' input space, ``[V, d]``."""
 
     def encoder(self) -> Callable[[Tensor], Tensor]:
-        """A copy in float64 of what makes z ``[l]`` of one text's word vectors ``[T, D]``."""
+        """A float64 copy of the encoder from one text's word vectors ``[T, D]`` to z ``[l]``."""
 
     def linear_map(self, filters: slice | int = slice(None)) -> Tensor:
         """The matrix M with filters = [z; 1] M, ``[l + 1, K'·h·d]``."""
 
 
 class Knockouts(Protocol):
-    """A transformer whose links and heads can be cut, as their effects ask of it. ``batch``: of one pair."""
+    """The interface that link effects require of a transformer whose links and heads can be ablated. ``batch``: a
+    single pair."""
 
     @property
     def layers(self) -> int:
-        """Layers from which on a link can be cut."""
+        """Number of layers from which an ablation can start."""
 
     def cuttable(self, reading: Reading, batch: Any) -> tuple[AttentionLinks, ...]:
-        """The maps of the pair whose links can be cut."""
+        """The pair's attention maps whose links can be ablated."""
 
     def knocked_out(
         self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]], layer: int = 0
     ) -> Intervention:
-        """The pair without each of some links (row and column), one link a row, of the map of this ``number`` in
-        :meth:`cuttable`, from a ``layer`` (from 0) on."""
+        """The pair once per link (row and column), without that link: links of map ``number`` in :meth:`cuttable`,
+        ablated from ``layer`` (from 0) on."""
 
     def heads_across(self, reading: Reading, batch: Any) -> Tensor:
-        """A word's mean attention to the other text, by layer and head, ``[layers, heads]``."""
+        """The mean attention of a word to the other text by layer and head, ``[layers, heads]``."""
 
 
 class PairModel(nn.Module):
-    """Base of all models. ``classifier`` reads :attr:`Output.features`, and nothing is kept on the module by a forward
-    pass, so threads may share it."""
+    """Base of all models. ``classifier`` reads :attr:`Output.features`; a forward pass stores nothing on the module, so
+    threads may share it."""
 
     spec: ClassVar[ModelSpec]
     judges_both: ClassVar[bool] = True
-    """Whether its classifier reads both sides; a model that represents one of them needs to know which."""
+    """Whether the classifier reads both sides; a model that represents only one must know which."""
     counts_crossings: ClassVar[bool] = False
-    """Whether it reads q, the share of words that look across a word, so that there is a verdict without."""
+    """Whether it reads q, the share of words whose attention crosses a word's, so that a verdict without q exists."""
     differentiable: bool = True
-    """Whether its verdict has a gradient in what it reads."""
+    """Whether its verdict is differentiable in its input."""
     records: ClassVar[tuple[type[Record], ...]] = ()
-    """The types of record that it has evidence of; where that depends on settings, :meth:`shows` says it."""
+    """The types of its evidence records; :meth:`shows` overrides this if they depend on settings."""
     least_score: ClassVar[float | None] = None
-    """The least score that a match can have, of a model whose override is scores; None where it is weights."""
+    """The lowest possible match score of a model whose overrides are scores; None if they are weights."""
     config: Any
     classifier: nn.Linear
     projection: nn.Linear | None
@@ -240,7 +242,7 @@ class PairModel(nn.Module):
         self.config = config
 
     def words(self, side: Side) -> Tensor:
-        """Words as the model reads them, ``[B, T, D] -> [B, T, d]``, zero on pads."""
+        """Words projected to the model's width, ``[B, T, D] -> [B, T, d]``, zero on padding."""
         return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
 
     def dropped(self, values: Tensor) -> Tensor:
@@ -249,74 +251,75 @@ class PairModel(nn.Module):
 
     @property
     def activation(self) -> str:
-        """The meaning of its logits (:mod:`core.models.answers`): softmax, except for some external models."""
+        """The meaning of its logits (:mod:`core.models.answers`): softmax, except in some external models."""
         return str(getattr(self.config, "activation", SOFTMAX))
 
     @property
     def unfitted(self) -> bool:
-        """Whether its one output is a similarity without a fitted threshold."""
+        """Whether its only output is a similarity without a fitted threshold."""
         return False
 
     def chances(self, logits: Tensor) -> Tensor:
-        """Logits ``[..., C]`` as shown, float64: probabilities, or the score of one output."""
+        """Logits ``[..., C]`` as displayed, float64: probabilities, or the score of a single output."""
         return answers.chances(logits, self.activation)
 
     def supports(self, logits: Tensor) -> Tensor:
-        """The quantity whose differences are effects, ``[..., C]``: log p of each class, or the score of one output."""
+        """The quantity whose differences are effects, ``[..., C]``: log p of each class, or the score of a single
+        output."""
         return answers.supports(logits, self.activation)
 
     @property
     def filter_maker(self) -> FilterMaker | None:
-        """The model itself, where it generates filters from its texts."""
+        """The model itself if it generates filters from its texts, else None."""
         return None
 
     @property
     def knockouts(self) -> Knockouts | None:
-        """The model itself, where its links can only be cut before the softmax; None where weights can be set."""
+        """The model itself if its links can only be ablated before the softmax; None if weights can be set."""
         return None
 
     def forward(self, batch: Batch, override: Any = None) -> Output:
         """Logits, features and trace. ``override`` (an :data:`Override`) replaces the model's attention.
 
-        Raises ValueError for a batch that the model cannot read, and for an override of another shape or of a model
-        that has no attention.
+        Raises ValueError for a batch the model cannot read, and for an override of another shape or for a model without
+        attention.
         """
         raise NotImplementedError
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """The types of record that a model with these settings has evidence of."""
+        """The types of evidence records for a model with these settings."""
         return cls.records
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
-        """Records of the ``wanted`` types from the output of one pair (a batch of 1). ``overridden``: its attention was
+        """Records of the ``wanted`` types for the output of one pair (a batch of 1). ``overridden``: its attention was
         replaced."""
         return iter(())
 
     @classmethod
     def about(cls, config: Settings) -> str:
-        """One sentence on what a model with these settings is: the first of its docstring."""
+        """One sentence describing a model with these settings: the first of its docstring."""
         return cls.spec.summary
 
     @classmethod
     def contexts(cls, config: Settings) -> tuple[int, ...]:
-        """How many contexts (texts after the first) a model with these settings can read: one."""
+        """The numbers of contexts (texts after the first) that a model with these settings can read: one."""
         return (1,)
 
     @classmethod
     def reads_lines(cls, config: Settings) -> bool:
-        """Whether each line of the second text is a separate context, where the first text is judged."""
+        """Whether each line of the second text is a separate context when the first text is judged."""
         return False
 
     def lay_out(self, override: Override, reading: Reading) -> Override:
-        """An override as records number it, as a batch of 1 for :meth:`forward` and :meth:`under`."""
+        """Converts an override indexed like the records to a batch of 1 for :meth:`forward` and :meth:`under`."""
         if isinstance(override, Tensor):
             return override[None]
         return tuple(None if matrix is None else matrix[None] for matrix in override)
 
     def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
-        """The model's attention maps in the output of one pair (a batch of 1); none without attention. They come from
-        its records, unless a model overrides this."""
+        """The model's attention maps for the output of one pair (a batch of 1); empty without attention. They are built
+        from its records, unless a model overrides this."""
         lines = tuple(itertools.accumulate((len(side.tokens) for side in reading.contexts[:-1]), initial=0))
         return tuple(
             AttentionLinks(
@@ -336,15 +339,15 @@ class PairModel(nn.Module):
 
     def choices(self, output: Output) -> dict[str, Tensor]:
         """Arguments of :meth:`forward` that repeat the hard choices behind an output (the words within a window, the
-        phrases kept), each ``[B, …]``: with them the logits are a continuous function of the word vectors.
-        Empty for a model that chooses nothing."""
+        phrases kept), each ``[B, …]``: with them fixed, the logits are a continuous function of the word vectors. Empty
+        for a model without hard choices."""
         return {}
 
     def under(self, batch: Batch, intervention: Intervention) -> Output:
-        """:meth:`forward` with parts of the computation replaced; every intervention goes through here. For a batch of
-        1 the attention may be a batch of overrides, and the output has as many rows.
+        """:meth:`forward` with parts of the computation replaced; all interventions go through this method. For a batch
+        of 1 the attention may be a batch of overrides; the output then has one row per override.
 
-        Raises ValueError where the model computes no such thing, and for attention of another shape.
+        Raises ValueError if the model does not compute the replaced part, and for attention of another shape.
         """
         if not intervention.crossings:
             raise ValueError(f"{self.spec.title} counts no crossing words, so there is nothing to leave out")
@@ -356,7 +359,7 @@ class PairModel(nn.Module):
         return None
 
     def penalty(self, output: Output) -> Tensor | None:
-        """A term of the loss that goes by what a forward pass computed, None for a model without."""
+        """A loss term that depends on the forward pass; None if the model has none."""
         return None
 
 
@@ -379,9 +382,9 @@ class ModelSpec:
 
 
 REGISTRY: dict[str, ModelSpec] = {}
-"""All models by the name that recipes and cards use."""
+"""All models by the name used in recipes and cards."""
 EXTERNAL: dict[str, ModelSpec] = {}
-"""Architectures of external models, which no recipe trains (:mod:`core.external`), by the name on their cards."""
+"""Architectures of external models, which recipes cannot train (:mod:`core.external`), by the name on their cards."""
 
 M = TypeVar("M", bound=PairModel)
 
@@ -389,8 +392,8 @@ M = TypeVar("M", bound=PairModel)
 def register(
     name: str, *, title: str, paper: str, section: str, among: dict[str, ModelSpec] = REGISTRY
 ) -> Callable[[type[M]], type[M]]:
-    """Class decorator: register a model under ``name``, by default ``among`` the architectures of recipes. Its settings
-    have the type of its constructor's ``config``."""
+    """Class decorator: registers a model under ``name``, by default ``among`` the architectures for recipes. The type
+    of its settings is that of its constructor's ``config``."""
 
     def add(model: type[M]) -> type[M]:
         config = get_type_hints(model.__init__)["config"]
@@ -401,7 +404,7 @@ def register(
 
 
 def build(architecture: str, config: Settings) -> PairModel:
-    """A fresh model. Raises ConfigError for an unknown architecture, an unknown key or an impossible value."""
+    """A newly initialised model. Raises ConfigError for an unknown architecture or key, or an invalid value."""
     spec = spec_of(architecture)
     try:
         return spec.model(checked(dict(config), spec.config))
@@ -410,7 +413,7 @@ def build(architecture: str, config: Settings) -> PairModel:
 
 
 def spec_of(architecture: str) -> ModelSpec:
-    """The model registered under this name. Raises ConfigError for another."""
+    """The model registered under this name. Raises ConfigError if there is none."""
     spec = REGISTRY.get(architecture) or EXTERNAL.get(architecture)
     if spec is None:
         raise ConfigError(f"unknown architecture {architecture!r}{hint(str(architecture), REGISTRY)}")
@@ -418,8 +421,8 @@ def spec_of(architecture: str) -> ModelSpec:
 
 
 def check_sides(architecture: str, config: Settings, contexts: int, judged: str) -> None:
-    """Raises ConfigError where a model with these settings does not read rows with this number of contexts, or
-    represents one side while ``judged`` is "both"."""
+    """Raises ConfigError if a model with these settings cannot read rows with this number of contexts, or represents
+    one side while ``judged`` is "both"."""
     model = spec_of(architecture).model
     if contexts not in model.contexts(config):
         rows = ("single texts", "pairs")

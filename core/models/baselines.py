@@ -1,7 +1,7 @@
-"""Baselines that the phrase model is compared with, and the two simplest: Addition and the CNN of CNN-Cnt.
+"""Baselines for the phrase model, and the two simplest of them: Addition and the CNN of CNN-Cnt.
 
-The baselines of Yin & Schütze 2017 (EACL, section 4). All read the same frozen word table, end in the same logistic
-regression over [own features; linguistic features], and are given linguistic features in the same way:
+The baselines follow Yin & Schütze 2017 (EACL, section 4). All read the same frozen word table, end in the same logistic
+regression over [own features; linguistic features], and receive the linguistic features in the same way:
 
 | registered as | class | what it can see of the other sentence |
 |---|---|---|
@@ -11,7 +11,7 @@ regression over [own features; linguistic features], and are given linguistic fe
 | apcnn | :class:`core.models.attentive_pooling.APCNN` | its states, while pooling |
 | abcnn | :class:`core.models.attentive_pooling.ABCNN` | its words before the convolution, its states while pooling |
 
-Feature vectors hold the first sentence (premise, question) first, whichever is judged.
+Feature vectors start with the first sentence (premise, question), whichever is judged.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from core.reading.reader import Reading
 @dataclass(frozen=True)
 class BaselineConfig(ModelConfig):
     """Sizes of a baseline. ``hidden`` is d, the width of words, states and sentence vectors (Addition has none).
-    ``extra`` names the set of linguistic features, or none. Dropout runs on the words (one mask a sentence) and on the
-    sentence vectors, not on similarities and linguistic features: they are few and not redundant."""
+    ``extra`` names the set of linguistic features, or none. Dropout applies to the words (one mask per sentence) and
+    the sentence vectors, not to similarities and linguistic features, which are few and not redundant."""
 
     hidden: int = setting(300, least=1)
     embedding_dropout: float = setting(0.3, least=0, below=1)
@@ -47,8 +47,9 @@ class BaselineConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class ComparingConfig(BaselineConfig):
-    """``compare``: the classifier also reads how the two sentence vectors differ and agree. A linear classifier over
-    both vectors alone adds up what speaks for a class in either sentence, whatever the other one says."""
+    """``compare``: the classifier also reads the difference and the product of the two sentence vectors. A linear
+    classifier over both vectors alone only adds up each sentence's evidence for a class, independently of the other
+    sentence."""
 
     compare: bool = setting(False)
 
@@ -59,15 +60,15 @@ class ComparingConfig(BaselineConfig):
         return torch.cat([first, second, *compared], dim=1)
 
     def joined_size(self, size: int) -> int:
-        """How many numbers :meth:`joined` makes of two vectors of ``size`` E."""
+        """The size of :meth:`joined` for two vectors of ``size`` E."""
         return (4 if self.compare else 2) * size
 
 
 class Baseline(PairFeatures):
-    """The common input and output of the baselines. H is the number of ``own`` features.
+    """The shared input and output of the baselines. H is the number of ``own`` features.
 
-    Words are projected to d numbers by a learned map, as in attentive convolution, unless the table's vectors already
-    have d numbers.
+    A learned map projects words to d dimensions, as in attentive convolution, unless the table's vectors already have
+    d.
     """
 
     def __init__(self, config: BaselineConfig, own: int, projected: bool = True) -> None:
@@ -78,43 +79,43 @@ class Baseline(PairFeatures):
 
 @dataclass(frozen=True)
 class LookingConfig(BaselineConfig):
-    """``context``: extra (one sentence looks at the other), intra (the judged text looks at itself, for AttConv's table
-    of sentiment)."""
+    """``context``: extra (one sentence attends to the other), intra (the judged text attends to itself, for the
+    sentiment table of AttConv)."""
 
     context: str = setting("extra", one_of=("extra", "intra"))
 
 
 class LookingBaseline(Baseline):
-    """The common part of baselines with cross-attention; a single text attends to itself."""
+    """Shared by baselines with cross-attention; a single text attends to itself."""
 
     records = (PooledAttention,)
     config: LookingConfig
 
     def sides(self, batch: Batch) -> tuple[Side, Side]:
-        """The attended text, and the attending one."""
+        """The text attended to, and the one that attends."""
         return (batch.x, batch.x) if self.config.context == "intra" else (batch.first, batch.second)
 
     def roles(self, reading: Reading) -> tuple[str, str]:
-        """Attention of both texts, equal for a text that attends to itself."""
+        """Roles of both texts, equal if a text attends to itself."""
         sides = (reading.x, reading.x) if self.config.context == "intra" else (reading.first, reading.second)
         return sides[0].role, sides[1].role
 
     @classmethod
     def contexts(cls, config: Settings) -> tuple[int, ...]:
-        """The judged text alone will do where it looks at itself."""
+        """The judged text alone suffices if it attends to itself."""
         return (0, 1) if config.get("context") == "intra" else (1,)
 
 
 @dataclass(frozen=True)
 class PoolingConfig(LookingConfig, ComparingConfig):
-    """Settings of the baselines whose sentences look at each other while they are pooled into a vector each."""
+    """Settings of the baselines that attend across sentences while pooling each one into a vector."""
 
 
 @register("addition", title="Addition", paper="Yin & Schütze 2017", section="4.1")
 class Addition(Baseline):
     """features = [Σ_j y_j; Σ_i x_i], H = 2D (Yin & Schütze 2017, section 4.1, "Addition").
 
-    The sums are of the table's own vectors, so ``hidden`` plays no part.
+    The word table's own vectors are summed, so ``hidden`` is ignored.
     """
 
     def __init__(self, config: BaselineConfig) -> None:
@@ -139,22 +140,22 @@ class PairCNN(Baseline):
     | convolution | W, b | R^{d×2d}, R^d |
     | similarity | M | R^{(C-1)×d×d} |
 
-    Where we differ: the paper decides between two classes by one M; with C classes we take C - 1, which is the paper's
-    model at C = 2. A last word, whose bigram does not exist, is read with zeros after it, so that a sentence of one
-    word has a vector. The paper fits the logistic regression over [s; counts] after the CNN; here both learn together.
-    "Cnt" is ``extra="answer"``, whose lengths CNN-Cnt does not have.
+    Where we differ: the paper decides between two classes with one M; with C classes we use C - 1, which equals the
+    paper's model at C = 2. The last word, which starts no bigram, is padded with zeros, so that a one-word sentence has
+    a vector. The paper fits the logistic regression over [s; counts] after the CNN; here both are trained together.
+    "Cnt" is ``extra="answer"``, which also has lengths; CNN-Cnt does not.
     """
 
     def __init__(self, config: BaselineConfig) -> None:
         super().__init__(config, max(config.classes - 1, 1))
         self.convolution = nn.Linear(2 * config.hidden, config.hidden)
-        # The identity makes each form start as the dot product; the classifier's weights distinguish them.
+        # Starting from the identity, each form is the dot product at first; the classifier's weights tell them apart.
         self.similarity = nn.Parameter(torch.eye(config.hidden).repeat(max(config.classes - 1, 1), 1, 1))
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
         """Raises ValueError for any ``override``: the model has no attention."""
         refuse(override)
-        # Dropping one of C - 1 features would drop the answer, so dropout runs on what they are made of.
+        # Dropping one of C - 1 features would drop the answer, so dropout applies to the sentence vectors.
         first, second = (self.dropped(self.sentence(side)) for side in (batch.first, batch.second))
         return self.classify(torch.einsum("bd,kde,be->bk", first, self.similarity, second), 0, batch)
 
@@ -169,7 +170,7 @@ class CrossAttending(Baseline):
     records = (AttentionMap, AttentiveContext)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
-        """A map and its contexts for each direction, the second sentence's words first."""
+        """One map and its contexts per direction, the second sentence's words first."""
         trace: CrossAttention = output.trace
         first, second = reading.first.role, reading.second.role
         directions = (

@@ -1,4 +1,4 @@
-"""Decomposable Attention: align, compare, add up (Parikh et al. 2016, section 3)."""
+"""Decomposable Attention: align, compare, aggregate (Parikh et al. 2016, section 3)."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from core.models.baselines import BaselineConfig, CrossAttending
 from core.reading.batch import Batch, Side
 
 FAR = 11
-"""Words this far apart, or farther, share one bias of the intra-sentence attention."""
+"""From this distance on, words share one bias in the intra-sentence attention."""
 
 
 @dataclass(frozen=True)
 class DecomposableConfig(BaselineConfig):
-    """``intra``: whether each word also attends to its own sentence (section 3.4). Dropout runs on the
-    projected words (one mask a sentence) and within F, G, H and F_intra."""
+    """``intra``: whether each word also attends to its own sentence (section 3.4). Dropout applies to the projected
+    words (one mask per sentence) and within F, G, H and F_intra."""
 
     intra: bool = setting(False)
 
 
 @dataclass(frozen=True)
 class DecomposableTrace(CrossAttention):
-    """Both directions, and with intra-sentence attention its weights."""
+    """Attention in both directions, and the intra-sentence weights if there are any."""
 
     intra_second: Tensor | None
-    """[B, T_2, T_2], each row adds up to 1 over real words; None without."""
+    """[B, T_2, T_2], each row adds up to 1 over real words; None without intra-sentence attention."""
     intra_first: Tensor | None
 
 
 class TwoLayers(nn.Module):
-    """ReLU(W_2 ReLU(W_1 x + b_1) + b_2), what F, G, H and F_intra all are: ``[…, n] -> […, d]``."""
+    """ReLU(W_2 ReLU(W_1 x + b_1) + b_2), the form of F, G, H and F_intra: ``[…, n] -> […, d]``."""
 
     def __init__(self, inputs: int, size: int, dropout: float) -> None:
         super().__init__()
@@ -49,19 +49,19 @@ class TwoLayers(nn.Module):
 
 @register("decomposable", title="Decomposable Attention", paper="Parikh et al. 2016", section="3")
 class Decomposable(CrossAttending):
-    r"""Decomposable Attention: words are aligned and compared separately, and the comparisons are added up.
+    r"""Decomposable Attention: words are aligned and compared independently, and the comparisons are summed.
 
-    e_ij = F(a_i)·F(b_j), β_i = Σ_j softmax_j(e_i)_j b_j, α_j = Σ_i softmax_i(e_j)_i a_i,
-    v_1 = Σ_i G([a_i; β_i]), v_2 = Σ_j G([b_j; α_j]), features = H([v_1; v_2]), of d numbers.
-    With ``intra``: a'_i = Σ_j softmax_j(F_intra(a_i)·F_intra(a_j) + d_|i-j|)_j a_j, and [a_i; a'_i] stands for a_i.
+    e_ij = F(a_i)·F(b_j), β_i = Σ_j softmax_j(e_i)_j b_j, α_j = Σ_i softmax_i(e_j)_i a_i, v_1 = Σ_i G([a_i; β_i]), v_2 =
+    Σ_j G([b_j; α_j]), features = H([v_1; v_2]) ∈ R^d. With ``intra``: a'_i = Σ_j softmax_j(F_intra(a_i)·F_intra(a_j) +
+    d_|i-j|)_j a_j, and [a_i; a'_i] replaces a_i.
 
     | here | paper | space |
     |---|---|---|
     | attend, compare, aggregate, own | F, G, H, F_intra | two layers with ReLU |
     | distance | d_0 … d_11 | R^12 |
 
-    Where we differ: words are frozen vectors through a learned map; no sentence begins with a NULL word; the bias of a
-    distance depends on its absolute value.
+    Where we differ: a learned map projects frozen word vectors; sentences do not begin with a NULL word; the distance
+    bias depends on the absolute distance.
     """
 
     def __init__(self, config: DecomposableConfig) -> None:
@@ -75,10 +75,10 @@ class Decomposable(CrossAttending):
         self.aggregate = TwoLayers(2 * size, size, dropout)
 
     def forward(self, batch: Batch, override: Override | None = None) -> Output:
-        """``override``: ``[B, T_2, T_1]`` replaces the second sentence's attention to the first, ``[B, T_1,
-        T_2]`` of the first's to the second; None leaves a map as it is, and a tensor alone is the first one.
+        """``override``: ``[B, T_2, T_1]`` replaces the second sentence's attention to the first, ``[B, T_1, T_2]`` the
+        first's to the second; None keeps the model's map, and a single tensor replaces the first map.
 
-        Raises ValueError for another shape or where linguistic features do not fit.
+        Raises ValueError for another shape or if linguistic features do not fit.
         """
         (a, intra_first), (b, intra_second) = self._read(batch.first), self._read(batch.second)
         scores = self.attend(b) @ self.attend(a).mT  # [Parikh16 eq. 1]
@@ -90,8 +90,8 @@ class Decomposable(CrossAttending):
         return self.classify(own, own.shape[1], batch, trace)
 
     def _read(self, side: Side) -> tuple[Tensor, Tensor | None]:
-        """Words ``[B, T, d]``, with intra-sentence attention joined with their contexts ``[B, T, 2d]``, and the
-        weights."""
+        """Words ``[B, T, d]``, or with intra-sentence attention concatenated with their contexts ``[B, T, 2d]``, and
+        its weights."""
         words = self.words(side)
         if self.own is None or self.distance is None:
             return words, None

@@ -1,4 +1,4 @@
-"""ESIM, the Enhanced LSTM of AttConv's tables: its sequential form (Chen et al. 2017, section 3)."""
+"""ESIM, the Enhanced LSTM in AttConv's tables, in its sequential form (Chen et al. 2017, section 3)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from core.reading.batch import Batch, Side
 
 @register("esim", title="ESIM", paper="Chen et al. 2017", section="3")
 class ESIM(CrossAttending):
-    r"""ESIM: both sentences are read by an LSTM, aligned word by word, compared, and read again.
+    r"""ESIM: a BiLSTM encodes both sentences, words are aligned and compared, and a second BiLSTM reads the
+    comparisons.
 
-    ā = BiLSTM(first), b̄ = BiLSTM(second), e_ij = ā_i·b̄_j, ã_i = Σ_j softmax_j(e_i)_j b̄_j,
-    b̃_j = Σ_i softmax_i(e_j)_i ā_i, m_a = F([ā; ã; ā - ã; ā∘ã]), v_a = BiLSTM'(m_a), m_b and v_b by symmetry,
-    v = [mean v_a; max v_a; mean v_b; max v_b], features = tanh(H v), of d numbers.
+    ā = BiLSTM(first), b̄ = BiLSTM(second), e_ij = ā_i·b̄_j, ã_i = Σ_j softmax_j(e_i)_j b̄_j, b̃_j = Σ_i
+    softmax_i(e_j)_i ā_i, m_a = F([ā; ã; ā - ã; ā∘ã]), v_a = BiLSTM'(m_a), m_b and v_b likewise, v = [mean v_a; max v_a;
+    mean v_b; max v_b], features = tanh(H v) ∈ R^d.
 
     | here | paper | space |
     |---|---|---|
@@ -29,8 +30,9 @@ class ESIM(CrossAttending):
     | composition | BiLSTM of section 3.3 | d -> 2d |
     | layer | hidden layer of the classifier | R^{d×8d} |
 
-    Where we differ: the words are the frozen table's through a learned map instead of GloVe's, fine-tuned. Dropout runs
-    on the projected words (one mask a sentence), on compared words and around the hidden layer.
+    Where we differ: words are frozen vectors from the table, projected by a learned map, instead of fine-tuned GloVe
+    vectors. Dropout applies to the projected words (one mask per sentence), to compared words and around the hidden
+    layer.
     """
 
     def __init__(self, config: BaselineConfig) -> None:
@@ -42,10 +44,10 @@ class ESIM(CrossAttending):
         self.layer = nn.Linear(8 * size, size)
 
     def forward(self, batch: Batch, override: Override | None = None) -> Output:
-        """``override``: ``[B, T_2, T_1]`` replaces the second sentence's attention, ``[B, T_1, T_2]`` of the
-        first's; None leaves a map as it is, and a tensor alone is the first one.
+        """``override``: ``[B, T_2, T_1]`` replaces the second sentence's attention, ``[B, T_1, T_2]`` the first's; None
+        keeps the model's map, and a single tensor replaces the first map.
 
-        Raises ValueError for another shape or where linguistic features do not fit.
+        Raises ValueError for another shape or if linguistic features do not fit.
         """
         first, second = batch.first, batch.second
         a = self.encoder(self.words(first), first.mask)  # [Chen17 eq. 1]
@@ -59,8 +61,8 @@ class ESIM(CrossAttending):
         return self.classify(own, own.shape[1], batch, trace)
 
     def _composed(self, states: Tensor, aligned: Tensor, side: Side) -> tuple[Tensor, Tensor]:
-        """Mean and max over a sentence's compared words after the second reading, ``[B, 2d]`` each."""
-        # F [a; ã; a - ã; a∘ã] = (F_1 + F_3) a + (F_2 - F_3) ã + F_4 (a∘ã), three quarters of the products.
+        """Mean and max over a sentence's compared words after the second BiLSTM, ``[B, 2d]`` each."""
+        # F [a; ã; a - ã; a∘ã] = (F_1 + F_3) a + (F_2 - F_3) ã + F_4 (a∘ã) needs three quarters of the products.
         own, other, difference, product = self.compare.weight.chunk(4, dim=1)
         weight = torch.cat([own + difference, other - difference, product], dim=1)
         joined = torch.cat([states, aligned, states * aligned], dim=-1)  # [Chen17 eq. 14-15]

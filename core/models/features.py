@@ -1,4 +1,4 @@
-"""Common parts of classifiers over a feature vector: the model's features, optionally with linguistic features."""
+"""Shared parts of classifiers over a feature vector: the model's own features and optional linguistic features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.models.base import ModelConfig, Output, PairModel
 from core.reading.batch import Batch
 
 EXTRA_SIZES = {"none": 0} | {kind: len(names) for kind, names in FEATURES.items()}
-"""Numbers of linguistic features by the name of their set."""
+"""Number of linguistic features by the name of their set."""
 
 
 EXTRA_WORDS = {
@@ -25,15 +25,15 @@ EXTRA_WORDS = {
 
 
 def extra_setting() -> Any:
-    """The field of a model's settings that names the set."""
+    """The settings field that selects the set."""
     return setting("none", one_of=tuple(EXTRA_SIZES), in_tables=InTables(EXTRA_WORDS))
 
 
 class PairFeatures(PairModel):
     """Logistic regression over [own features; standardised linguistic features] (Yin & Schütze 2017, section 4.2.1).
 
-    A subclass computes its ``own`` features. ``extra_mean`` and ``extra_scale`` are set by the trainer from the
-    training data; the paper gives the features as they are, which leaves their scales to chance.
+    A subclass computes its ``own`` features. The trainer sets ``extra_mean`` and ``extra_scale`` from the training
+    data; the paper uses the raw features, whose scales are arbitrary.
     """
 
     extra_mean: Tensor
@@ -47,14 +47,14 @@ class PairFeatures(PairModel):
         self.classifier = nn.Linear(own + size, config.classes)
 
     def standardise(self, extra: Tensor) -> None:
-        """Set mean and scale of linguistic features from the training data's ``[N, F]``."""
+        """Sets the mean and scale of linguistic features from the training data ``[N, F]``."""
         self.extra_mean.copy_(extra.mean(0))
         self.extra_scale.copy_(extra.std(0).clamp_min(1e-6))
 
     def feature_vector(self, own: Tensor, extra: Tensor | None) -> Tensor:
         """``[B, H]`` and linguistic features ``[B, F]`` (None for a model without) -> ``[B, H + F]``.
 
-        Raises ValueError when the features are missing or of another number.
+        Raises ValueError if the features are missing or their number is wrong.
         """
         size = len(self.extra_mean)
         if not size:
@@ -67,10 +67,10 @@ class PairFeatures(PairModel):
         return torch.cat([own, ((extra - self.extra_mean) / self.extra_scale).to(own.dtype)], dim=1)
 
     def classify(self, own: Tensor, dropped: int, batch: Batch, trace: object = None) -> Output:
-        """The output from own features ``[B, H]``: features ``[B, H + F]`` and logits.
+        """The output for own features ``[B, H]``: features ``[B, H + F]`` and logits.
 
-        Dropout runs on the first ``dropped`` of them. Raises ValueError when linguistic features are missing or of
-        another number.
+        Dropout applies to the first ``dropped`` of them. Raises ValueError if linguistic features are missing or their
+        number is wrong.
         """
         features = self.feature_vector(own, batch.extra)
         read = torch.cat([self.dropped(features[:, :dropped]), features[:, dropped:]], dim=1)

@@ -1,4 +1,4 @@
-"""Records of the filters of a convolution, whatever made the filters."""
+"""Evidence records for the filters of a convolution, fixed or generated."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ def filter_records(
 ) -> tuple[FilterRecord, ...]:
     """K filters over a sentence of ``length`` words.
 
-    ``first [K]``: where their winning windows begin, below 0 for one that begins before the sentence. ``offsets [K,
-    h]``, ``context [K]`` (0 without) and ``bias [K]`` add up to the ``preactivation [K]``; ``shares [K, C]`` in the
-    logits, None where they have none; ``contexts [K]``: the number of the context that produced each, where there are
-    several.
+    ``first [K]``: where their winning windows begin, negative if before the start of the sentence. ``offsets [K, h]``,
+    ``context [K]`` (0 without) and ``bias [K]`` add up to the ``preactivation [K]``; ``shares [K, C]`` in the logits,
+    None if they have none; ``contexts [K]``: the number of the winning context, if there are several.
     """
     count, width = offsets.shape
     half = width // 2

@@ -1,4 +1,4 @@
-"""Models that encode each sentence separately and combine both at the classifier (AttConv, sections 2 and 4).
+"""Models that encode each sentence separately and combine the two only in the classifier (AttConv, sections 2 and 4).
 
 | registered as | class | what makes the vector of a sentence |
 |---|---|---|
@@ -51,20 +51,20 @@ class EncodedSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class EncoderTrace:
-    """The trace of a forward pass."""
+    """Trace of a forward pass."""
 
     maps: tuple[Tensor, ...] | None
-    """Each side's attention ``[B, R, T]``, or the caller's, R hops over T words: first the first sentence's. None
+    """Each side's attention ``[B, R, T]``, or the caller's, R hops over T words; the first sentence's comes first. None
     without attention."""
 
 
 class SentenceEncoder(Baseline):
-    """features = [vector of the first; vector of the second], perhaps compared, or only the judged text's vector."""
+    """features = [vector of the first; vector of the second], optionally compared, or only the judged text's vector."""
 
     config: EncoderConfig
 
     def __init__(self, config: EncoderConfig, encoded: int, projected: bool = True) -> None:
-        """``encoded``: E, numbers of a sentence's vector."""
+        """``encoded``: E, the size of a sentence vector."""
         own = encoded if config.context == "none" else config.joined_size(encoded)
         super().__init__(config, own, projected)
 
@@ -74,10 +74,10 @@ class SentenceEncoder(Baseline):
         raise NotImplementedError
 
     def forward(self, batch: Batch, override: Override | None = None) -> Output:
-        """``override``: for each sentence that is read ``[B, R, T]``, R hops over its T words, None where the model's
-        own stays; a tensor alone is the first one's.
+        """``override``: ``[B, R, T]`` for each sentence read, R hops over its T words, None to keep the model's own; a
+        single tensor is for the first.
 
-        Raises ValueError for another shape, without attention, and where linguistic features do not fit.
+        Raises ValueError for another shape, without attention, and if linguistic features do not fit.
         """
         sides = (batch.x,) if self.config.context == "none" else (batch.first, batch.second)
         own = each_map(override, len(sides))
@@ -89,11 +89,11 @@ class SentenceEncoder(Baseline):
 
     @classmethod
     def contexts(cls, config: Settings) -> tuple[int, ...]:
-        """The judged text alone will do where the other one is not looked at."""
+        """The judged text alone suffices if the other one is not read."""
         return (1,) if config.get("context", "extra") == "extra" else (0, 1)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
-        """How much each word counts: the mean over all hops."""
+        """Each word's weight: the mean over all hops."""
         sides = (reading.x,) if self.config.context == "none" else (reading.first, reading.second)
         maps = output.trace.maps if PooledAttention in wanted else None
         for side, weights in zip(sides, maps or (), strict=False):
@@ -108,11 +108,11 @@ class SentenceEncoder(Baseline):
 
 @dataclass(frozen=True)
 class CNNConfig(CentredConfig, EncoderConfig):
-    """Settings of the convolutions of one width."""
+    """Settings of the encoders with convolutions of a single width."""
 
 
 class ConvolvedEncoder(SentenceEncoder):
-    """The common states of both convolutions of one width."""
+    """The states shared by both encoders with convolutions of a single width."""
 
     config: CNNConfig
 
@@ -121,13 +121,13 @@ class ConvolvedEncoder(SentenceEncoder):
         self.convolution = nn.Linear(config.width * config.hidden, config.hidden)
 
     def states(self, side: Side) -> Tensor:
-        """``[B, T, d]``; meaningless on pads."""
+        """``[B, T, d]``; undefined on padding."""
         return torch.tanh(self.convolution(windows(self.words(side), self.config.width)))
 
 
 @register("bi-cnn", title="Bi-CNN", paper="Yin & Schütze 2018", section="4")
 class BiCNN(ConvolvedEncoder):
-    r"""AttConv without attention: one convolution over both sentences, each pooled by its maximum.
+    r"""AttConv without attention: one convolution over both sentences, each max-pooled.
 
     h_i = tanh(W [w_{i-1}; w_i; w_{i+1}] + b), vector = max_i h_i. ``convolution`` is W ∈ R^{d×3d} (270k at d = 300) and
     b.
@@ -143,7 +143,7 @@ class BiCNN(ConvolvedEncoder):
 
 @register("internal-attention-cnn", title="CNN + internal attention", paper="Adel & Schütze 2017", section="3")
 class InternalAttentionCNN(ConvolvedEncoder):
-    r"""A convolution whose pooling also weighs its states by what they are: attention without anything from outside.
+    r"""A convolution whose pooling also weights its states by their content: attention within one sentence.
 
     h_i as in Bi-CNN, α = softmax_i(v^T tanh(W h_i)), vector = [max_i h_i; Σ_i α_i h_i].
 
@@ -151,8 +151,8 @@ class InternalAttentionCNN(ConvolvedEncoder):
     |---|---|---|
     | hidden_layer, score | W, V | R^{d×d}, R^d |
 
-    Where we differ: of the paper's variants this is the attention on the convolution's output, before pooling. The
-    paper pools the k largest values, we the largest, as Bi-CNN does.
+    Where we differ: of the paper's variants, this is attention on the convolution's output, before pooling. The paper
+    pools the k largest values, we only the largest, as Bi-CNN does.
     """
 
     records = (PooledAttention,)
@@ -171,18 +171,19 @@ class InternalAttentionCNN(ConvolvedEncoder):
 
 @register("multichannel-cnn", title="MultichannelCNN", paper="Kim 2014", section="2.1")
 class MultichannelCNN(SentenceEncoder):
-    r"""Filters over three, four and five words, over two channels of word vectors, pooled by their maximum.
+    r"""Filters of three, four and five words over two channels of word vectors, max-pooled.
 
-    c_i = ReLU(W (s_{i:i+h-1} + t_{i:i+h-1}) + b), s the words of the frozen table, t = M s: what a channel of
-    fine-tuned words is to a table that stays. Each filter is applied to both channels and the two are added up, as in
-    the paper, so that one product over their sum does it. vector = [max_i c_i] of the three widths, d numbers each.
+    c_i = ReLU(W (s_{i:i+h-1} + t_{i:i+h-1}) + b), with s the words of the frozen table and t = M s, which stands in for
+    the channel of fine-tuned vectors. As in the paper, each filter is applied to both channels and the results are
+    added, so one product over the sum of the channels suffices; vector = [max_i c_i] of the three widths, d dimensions
+    each.
 
     | here | paper | space |
     |---|---|---|
     | tuned | the second channel, M | R^{D×D}, starts as the identity |
     | filters | w, b of section 2 | R^{d×hD}, R^d, h = 3, 4, 5 |
 
-    Where we differ: windows keep the sentence's length and read zeros beyond its ends.
+    Where we differ: windows keep the sentence length and pad with zeros.
     """
 
     WIDTHS = (3, 4, 5)
@@ -206,9 +207,9 @@ class MultichannelCNN(SentenceEncoder):
 
 @register("bi-lstm", title="Bi-LSTM", paper="Lin et al. 2017", section="4")
 class BiLSTMEncoder(SentenceEncoder):
-    """An LSTM in both directions: a sentence is its state after the last word and that before the first one.
+    """A bidirectional LSTM: a sentence is represented by the final states of both directions.
 
-    vector = [forward state of the last word; backward state of the first word], 2d numbers.
+    vector = [forward state of the last word; backward state of the first word], 2d dimensions.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -224,8 +225,8 @@ class BiLSTMEncoder(SentenceEncoder):
 
 @dataclass(frozen=True)
 class SelfAttentionConfig(EncoderConfig):
-    """``hops``: r, how often a sentence is looked at; ``inner``: d_a, units of the scores' hidden layer; ``penalty``:
-    the coefficient of P in the loss."""
+    """``hops``: r, the number of attention hops per sentence; ``inner``: d_a, units of the scores' hidden layer;
+    ``penalty``: the coefficient of P in the loss."""
 
     hops: int = setting(4, least=1)
     inner: int = setting(100, least=1)
@@ -234,17 +235,17 @@ class SelfAttentionConfig(EncoderConfig):
 
 @register("self-attention", title="Structured self-attention", paper="Lin et al. 2017", section="2")
 class SelfAttention(SentenceEncoder):
-    r"""A sentence looked at several times: each hop is a weighted mean of an LSTM's states.
+    r"""Several attention hops over a sentence, each a weighted mean of an LSTM's states.
 
-    H = BiLSTM(words), A = softmax(W_s2 tanh(W_s1 H^T)) along the words, M = A H, vector = M row by row, 2rd numbers;
-    P = ‖A A^T - I‖²_F, which keeps hops from looking at the same words, is part of the loss.
+    H = BiLSTM(words), A = softmax(W_s2 tanh(W_s1 H^T)) along the words, M = A H, vector = M row by row, 2rd dimensions;
+    P = ‖A A^T - I‖²_F, a loss term that keeps hops from attending to the same words.
 
     | here | paper | space |
     |---|---|---|
     | inner, score | W_s1, W_s2 | R^{d_a×2d}, R^{r×d_a} |
 
-    Where we differ: the classifier reads M without a hidden layer; of a
-    pair it reads both sentences' M, where the paper multiplies them through gates.
+    Where we differ: the classifier reads M without a hidden layer; for a pair it reads both sentences' M, where the
+    paper multiplies them through gates.
     """
 
     records = (PooledAttention,)
@@ -263,7 +264,7 @@ class SelfAttention(SentenceEncoder):
         return EncodedSentence((weights @ states).flatten(1), weights)  # [Lin17 eq. 7]
 
     def penalty(self, output: Output) -> Tensor | None:
-        """The coefficient times P, the mean over rows, summed over sides."""
+        """The coefficient times P, averaged over rows and summed over sides."""
         if not self.config.penalty:
             return None
         squares = [(a @ a.mT - torch.eye(a.shape[1]).to(a)).square().sum((1, 2)).mean() for a in output.trace.maps]

@@ -1,22 +1,22 @@
-"""Attentive convolution looked at from both sides: AttConv (Yin & Schütze 2018, section 3.1), extended.
+"""Two-sided attentive convolution: an extension of AttConv (Yin & Schütze 2018, section 3.1).
 
-Differences from the paper, and why:
+Differences from the paper, with reasons:
 
-- Both sentences attend to each other and both reach the classifier. In the paper t_x alone does, so a "not" of the
-  context that no word of t_x looks at cannot matter.
-- A word may look at a null word, a learned vector among the other sentence's words, where it has no counterpart (as a
-  word may be aligned with nothing in IBM's models, Brown et al. 1993). Without one a softmax must look somewhere.
-- Words match by their cosine, times a learned temperature, plus the matches of their neighbours and the difference of
-  their relative positions, which decide which of two equal words is meant; a word that another word matches better gets
-  less weight.
-- A word is compared with what it finds by product and difference too (Chen et al. 2017, section 3.2), before the
-  convolution and not inside it: a sum of the two cannot say that two numbers differ. The filters read compared words.
-- A word also knows how many of its sentence's other words look across it: who does what to whom is a matter of order,
-  and each word of "the cat chased the dog" has its equal in "the dog chased the cat".
+- Both sentences attend to each other and both reach the classifier. In the paper only t_x does, so a "not" in the
+  context has no influence if no word of t_x attends to it.
+- A word without a counterpart may attend to a null word, a learned vector among the other sentence's words (as words
+  may be aligned to nothing in the IBM models, Brown et al. 1993). Otherwise softmax forces it to attend to some word.
+- Words match by their cosine, times a learned temperature, plus the matches of their neighbours and a penalty on the
+  difference of their relative positions, which decide between two equal words; a word that another word matches better
+  gets less weight.
+- A word is compared with its context by product and difference too (Chen et al. 2017, section 3.2), before the
+  convolution and not inside it: a sum cannot show that two numbers differ. The filters read these comparisons.
+- Each word also receives the share of its sentence's other words whose attention crosses its own: who does what to whom
+  depends on order, and every word of "the cat chased the dog" has an equal in "the dog chased the cat".
 
-Where words look is not left to the loss alone: how much neighbours, places and rivals count and how well the null word
-matches are settings, chosen on the word alignments of RTE-2's development part. Trained with the rest they went where
-attention aligned worse and verdicts were no better.
+Alignment does not depend on the loss alone: the strengths of neighbours, positions and rivals and the null word's match
+are settings, chosen on the word alignments of RTE-2's development set. When trained with the other weights, they
+drifted to values that aligned worse without improving verdicts.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText
 
 CROSSINGS = 5.0
-"""The factor that scales the share of crossing words to the range of a compared word's other numbers."""
+"""The factor that scales the share of crossing words to the range of the other inputs of a comparison."""
 
 
 @dataclass(frozen=True)
 class TwoSidedConfig(CentredConfig):
     """Sizes. ``hidden``: d of a word, ``compared``: of a compared word, ``filters``: K of each sentence, with the same
     weights for both; ``layer``: units of a hidden layer before the classes, 0 for a linear classifier of the pooled
-    filters. Dropout runs on the projected words (one mask a sentence), on the compared words, on the pooled filters and
-    on the hidden layer.
+    filters. Dropout applies to the projected words (one mask per sentence), the compared words, the pooled filters and
+    the hidden layer.
 
-    Where words look: ``neighbours`` b, how much the matches of the nearest words count for a word's own (those one
-    further count half of it); ``place`` λ, how much the difference of relative places takes off a match; ``rivalry`` γ,
-    how much a word that others match loses; ``null_match`` β, the null word's cosine with every word. ``agreement``:
-    weight of :meth:`TwoSided.penalty` in the loss."""
+    Alignment: ``neighbours`` b, the influence of the nearest words' matches on a word's own (halved for those one
+    further); ``place`` λ, the penalty on the difference of relative positions; ``rivalry`` γ, the penalty on a word
+    that others match; ``null_match`` β, the null word's cosine to every word. ``agreement``: the weight of
+    :meth:`TwoSided.penalty` in the loss."""
 
     hidden: int = setting(200, least=1)
     compared: int = setting(200, least=1)
@@ -70,63 +70,63 @@ class TwoSidedConfig(CentredConfig):
 
 @dataclass(frozen=True)
 class Direction:
-    """One sentence's words looking at the other's; T_x words look at T_y."""
+    """Attention of one sentence's T_x words to the other's T_y words."""
 
     scores: Tensor
-    """e_ij, [B, T_x, T_y]; meaningless on pads."""
+    """e_ij, [B, T_x, T_y]; undefined on padding."""
     weights: Tensor
-    """The weights used, [B, T_x, T_y]; with ``null`` each row adds up to 1 over real words (or is the caller's)."""
+    """The weights used, [B, T_x, T_y]; each row adds up to 1 with ``null`` (unless the caller replaced it)."""
     null: Tensor
     """Weight on the null word, [B, T_x]."""
     across: Tensor
-    """r_ik σ(…), how far word k looks across word i, [B, T_x, T_x]: symmetric, zero on the diagonal and on pads."""
+    """r_ik σ(…), how far word k's attention crosses word i's, [B, T_x, T_x]: symmetric, zero diagonal and padding."""
     crossings: Tensor
-    """q, [B, T_x]: of the other words, the share that looks across; 0 in a call without crossings."""
+    """q, [B, T_x]: the share of other words whose attention crosses the word's; 0 in a call without crossings."""
     mask: Tensor
     """[B, T_x], true on words."""
     overridden: bool
     compared: Tensor
-    """Each word compared with its context, [B, T_x, compared], zero on pads."""
+    """Each word compared with its context, [B, T_x, compared], zero on padding."""
     preactivations: Tensor
-    """[B, T_x, K] before the tanh; meaningless on pads."""
+    """[B, T_x, K] before the tanh; undefined on padding."""
     winners: Tensor
     """Winning position of each filter, [B, K]."""
 
 
 @dataclass(frozen=True)
 class TwoSidedTrace:
-    """The trace of a forward pass."""
+    """Trace of a forward pass."""
 
     second: Direction
-    """The second sentence's words look at the first's: the map that the other models have too."""
+    """Attention of the second sentence's words to the first's: the map that other models have too."""
     first: Direction
     pooled: Tensor
     """Filters of the first sentence, then of the second, [B, 2K]."""
 
     @property
     def maps(self) -> tuple[Tensor, Tensor]:
-        """The weights of both, the null word's in the last column, in the order of the records."""
+        """The weights in both directions, with the null word in the last column, in the order of the records."""
         second, first = (torch.cat([way.weights, way.null[..., None]], dim=-1) for way in (self.second, self.first))
         return second, first
 
 
 @register("two-sided", title="Two-sided AttConv", paper="Extends Yin & Schütze 2018", section="3.1")
 class TwoSided(PairModel):
-    r"""Light attentive convolution of both sentences: each word is compared with what it finds in the other one.
+    r"""Light attentive convolution of both sentences: each word is compared with its context in the other.
 
-    For words x_i, y_j of the two sentences (projected, R^d), and their directions m = [w / ‖w‖; W_m w / ‖W_m w‖] / √2
-    by word vector w, so that m_i·m_j is the mean of two cosines, one learned:
+    For words x_i, y_j of the two sentences (projected, R^d) and their unit directions m = [w / ‖w‖; W_m w / ‖W_m w‖] /
+    √2, with w the word vector, so that m_i·m_j is the mean of two cosines, one of them learned:
 
-    - s_ij = τ (m_i·m_j + Σ_{k = ±1, ±2} b / |k| m_{i+k}·m_{j+k} - λ |p_i - p_j|), relative places p_i = (i + ½) / T;
-    - e_ij = s_ij - γ (log (e^{τβ} + Σ_i' e^{s_i'j}) - τβ): less for a word that others match;
+    - s_ij = τ (m_i·m_j + Σ_{k = ±1, ±2} b / |k| m_{i+k}·m_{j+k} - λ |p_i - p_j|), positions p_i = (i + ½) / T;
+    - e_ij = s_ij - γ (log (e^{τβ} + Σ_i' e^{s_i'j}) - τβ): lower for a word that others match;
     - weights (w_i, w_i0) = softmax (e_i, τβ), c_i = Σ_j w_ij y_j + w_i0 v;
-    - o_i = Σ_j w_ij j / (1 - w_i0), the place that word i looks at, and r_ik = (1 - w_i0) (1 - w_k0);
+    - o_i = Σ_j w_ij j / (1 - w_i0), the mean position word i attends to, and r_ik = (1 - w_i0) (1 - w_k0);
     - q_i = (Σ_{k < i} r_ik σ(4 (o_k - o_i) - 2) + Σ_{k > i} r_ik σ(4 (o_i - o_k) - 2)) / (T - 1), the share of words
-      that look across word i;
+      whose attention crosses word i's;
     - g_i = ReLU (V [x_i; c_i; x_i ∘ c_i; |x_i - c_i|; 5 q_i] + a);
     - z_i = W [g_{i-1}; g_i; g_{i+1}] + b, and h_k = max_i tanh z_ik.
 
-    Features are h of the first sentence and h of the second (2K numbers) or, with a hidden layer, ReLU (U h + b_u).
+    Features are h of the first sentence and h of the second (2K values) or, with a hidden layer, ReLU (U h + b_u).
 
     | here | above | space |
     |---|---|---|
@@ -155,9 +155,9 @@ class TwoSided(PairModel):
         self.classifier = nn.Linear(config.layer or 2 * config.filters, config.classes)
 
     def forward(self, batch: Batch, override: Override | None = None, crossings: bool = True) -> Output:
-        """``override``: one matrix for each attention map, ``[B, T_2, T_1 + 1]`` of the second sentence's words and
-        ``[B, T_1, T_2 + 1]`` of the first's, the null word last; None leaves a map as it is, and a tensor alone is the
-        first one. Without ``crossings`` every q is 0. Raises ValueError for other shapes."""
+        """``override``: one matrix per attention map, ``[B, T_2, T_1 + 1]`` for the second sentence's words and ``[B,
+        T_1, T_2 + 1]`` for the first's, with the null word last; None keeps the model's map, and a single tensor
+        replaces the first map. Without ``crossings`` every q is 0. Raises ValueError for other shapes."""
         sides = batch.first, batch.second
         first, second = (self.words(side) for side in sides)
         of_second, of_first = each_map(override, 2)
@@ -166,22 +166,23 @@ class TwoSided(PairModel):
         second_direction, second_pooled = self._compare(
             second, first, *sides[::-1], matches.transpose(1, 2), of_second, crossings
         )
-        rows = max(len(first_pooled), len(second_pooled))  # one of both may have several overrides
+        rows = max(len(first_pooled), len(second_pooled))  # either may have several overrides
         pooled = torch.cat([first_pooled.expand(rows, -1), second_pooled.expand(rows, -1)], dim=1)
         features = pooled if self.layer is None else torch.relu(self.layer(self.dropped(pooled)))
         logits = self.classifier(self.dropped(features))
         return Output(logits, features, TwoSidedTrace(second_direction, first_direction, pooled))
 
     def under(self, batch: Batch, intervention: Intervention) -> Output:
-        """The words, their matches and the direction that stays are computed once for all overrides."""
+        """Words, their matches and the direction without an override are computed once for all overrides."""
         return self.forward(batch, intervention.attention, intervention.crossings)
 
     def penalty(self, output: Output) -> Tensor | None:
-        """The disagreement of the two directions on links (Liang et al. 2006, section 3.2), mean over pairs, a scalar.
+        """The disagreement of the two directions on alignment links (Liang et al. 2006, section 3.2), averaged over
+        pairs.
 
-        -log (2 Σ_ij w_ij w'_ji / (Σ_ij w_ij + Σ_ij w'_ji)), weighed by ``agreement``: 0 where both directions have the
-        same links, each of weight 1; None without that setting. The paper multiplies the posteriors of two models of
-        whole alignments, and a weight here is one word's alone.
+        -log (2 Σ_ij w_ij w'_ji / (Σ_ij w_ij + Σ_ij w'_ji)), weighted by ``agreement``: 0 if both directions have the
+        same links with weight 1; None if that setting is 0. The paper multiplies the posteriors of two whole-alignment
+        models; here each weight belongs to a single word.
         """
         if not self.config.agreement:
             return None
@@ -192,7 +193,7 @@ class TwoSided(PairModel):
         return self.config.agreement * -agreed.clamp_min(1e-6).log().mean()
 
     def _matches(self, x: Side, y: Side) -> Tensor:
-        """s ``[B, T_x, T_y]``; meaningless on pads."""
+        """s ``[B, T_x, T_y]``; undefined on padding."""
         cosines = self._directions(x) @ self._directions(y).transpose(1, 2)
         matches = cosines
         for near in (1, 2):
@@ -205,24 +206,24 @@ class TwoSided(PairModel):
 
     @property
     def null_score(self) -> Tensor:
-        """τβ, what the null word's match with every word is."""
+        """τβ, the null word's match with every word."""
         return self.temperature.exp() * self.config.null_match
 
     def _directions(self, side: Side) -> Tensor:
-        """m ``[B, T, 2D]``, zero on pads."""
+        """m ``[B, T, 2D]``, zero on padding."""
         words = side.words.masked_fill(~side.mask[..., None], 0.0)
         both = F.normalize(words, dim=-1, eps=1e-6), F.normalize(self.match(words), dim=-1, eps=1e-6)
         return torch.cat(both, dim=-1) * math.sqrt(0.5)
 
     @staticmethod
     def _across(weights: Tensor, alone: Tensor, mask: Tensor) -> Tensor:
-        """r_ik σ(…) ``[B, T_x, T_x]``, of word k (column) across word i (row), of weights ``[B, T_x, T_y]`` and those
-        on the null word ``[B, T_x]``."""
+        """r_ik σ(…) ``[B, T_x, T_x]``, of word k (column) across word i (row), from the weights ``[B, T_x, T_y]`` and
+        the weights on the null word ``[B, T_x]``."""
         places = torch.arange(weights.shape[2], device=weights.device, dtype=weights.dtype)
         aligned = (1 - alone) * mask
         looked_at = (weights * places).sum(-1) / (1 - alone).clamp_min(1e-3)
         order = torch.arange(weights.shape[1], device=weights.device)
-        behind = (order[None] - order[:, None]).sign()  # of word k behind word i
+        behind = (order[None] - order[:, None]).sign()  # 1 if word k comes after word i
         across = torch.sigmoid(4 * behind * (looked_at[:, :, None] - looked_at[:, None]) - 2) * behind.abs()
         return aligned[:, :, None] * across * aligned[:, None]
 
@@ -264,14 +265,14 @@ class TwoSided(PairModel):
         ), pooled
 
     def _kept(self, compared: Tensor, mask: Tensor) -> Tensor:
-        """Compared words ``[B, T, G]``, zero on pads ``[B, T]`` and where dropout falls: one product for both."""
+        """Compared words ``[B, T, G]``, zero on padding and where dropped: one product for padding and dropout."""
         share = 1 - self.config.dropout if self.training else 1.0
         kept = mask[..., None] / share
         return compared * (kept if share == 1 else torch.empty_like(compared).bernoulli_(share).mul_(kept))
 
     def _largest(self, preactivations: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """h ``[B, K]`` and the words that win ``[B, K]``. In training the largest is found before the tanh, which then
-        has one number a filter; where a tanh is 1 in float32, the first such word wins, and evidence says so."""
+        """h ``[B, K]`` and the winning words ``[B, K]``. In training the max comes before the tanh, which then has one
+        value per filter; otherwise, if tanh saturates at 1, the first such word wins, as the evidence reports."""
         if not self.training:
             return masked_max(torch.tanh(preactivations), mask)
         largest, winners = masked_max(preactivations, mask)
@@ -304,30 +305,30 @@ class TwoSided(PairModel):
             yield self._provenance(first, trace.first, of_first)
 
     def shares(self, pooled: Tensor) -> Tensor:
-        """Each pooled filter's share in each logit, ``[2K] -> [C, 2K]``: all of them and :meth:`bias` add up to it.
+        """Each pooled filter's share in each logit, ``[2K] -> [C, 2K]``: together with :meth:`bias` they add up to it.
 
-        With a hidden layer these are integrated gradients from filters that are all 0 (Sundararajan et al. 2017,
-        section 3). A unit's ReLU is on along a part of the straight path that can be said exactly, so nothing is
-        approximated.
+        With a hidden layer these are integrated gradients from a baseline of all-zero filters (Sundararajan et al.
+        2017, section 3). The part of the straight path along which a unit's ReLU is active is known exactly, so nothing
+        is approximated.
         """
         if self.layer is None:
             return self.classifier.weight * pooled
         slope, start = self.layer.weight @ pooled, self.layer.bias
         end = start + slope
-        # The part of the path where start + α · slope > 0.
+        # The fraction of the path on which start + α · slope > 0.
         on = torch.where(slope.abs() > 1e-12, (end.relu() - start.relu()) / slope, (start > 0).to(slope))
         return (self.classifier.weight * on) @ self.layer.weight * pooled
 
     def bias(self) -> Tensor:
-        """The logits of filters that are all 0, ``[C]``."""
+        """The logits for all-zero filters, ``[C]``."""
         if self.layer is None:
             return self.classifier.bias
         bias: Tensor = self.classifier(torch.relu(self.layer.bias))
         return bias
 
     def _provenance(self, own: ReadText, direction: Direction, shares: Tensor) -> FilterProvenance:
-        """The winning n-gram of each filter. Its parts are compared words: a word's part includes the context it takes
-        from the other sentence, so there is no separate part for the context."""
+        """The winning n-gram of each filter. Its parts are compared words: a word's part includes its context from the
+        other sentence, so the context has no separate part."""
         width, winners = self.config.width, direction.winners[0]
         seen = windows(direction.compared, width)[0, winners]
         parts = (seen * self.convolution.weight).view(len(winners), width, -1).sum(-1)

@@ -1,12 +1,12 @@
-"""Adaptive CNNs: filters made from the text itself, or from the other text (Shen et al. 2018, EMNLP).
+"""Adaptive CNNs: the filters are generated from the text itself or from the other text (Shen et al. 2018, EMNLP).
 
     one text   words -> filters for this text -> convolution, ReLU, max over time -> classes         ACNN (section 3.2)
     a pair     question -> filters for the answer, answer -> filters for the question -> h_q, h_a
                t = [h_q; h_a; h_q - h_a; h_q ∘ h_a; matching; linguistic features] -> classes        AdaQA (section 3.3)
 
-q is the first text of the data set's order, a the second, whichever is judged.
+q is the first text in the data set's order, a the second, whichever is judged.
 
-``adaptivity`` says whose filters a text is convolved with:
+``adaptivity`` names the filters with which each text is convolved:
 
 | | question | answer |
 |---|---|---|
@@ -15,13 +15,13 @@ q is the first text of the data set's order, a the second, whichever is judged.
 | one-way | fixed ones | the question's |
 | two-way | the answer's | the question's |
 
-The generator is one for both texts, as in the paper, and so are fixed filters.
+As in the paper, both texts share one generator and the same fixed filters.
 
-Where we differ: the word vectors are frozen (a shared table, or GloVe) unless a recipe trains them, and pass a learned
-projection to d numbers where ``projection`` > 0; the classifier is a softmax over C classes, which for two is the
-paper's sigmoid. Dropout on the words draws every number for itself, not one mask a text as elsewhere in this project:
-with one mask the generator would see other words than the filters that it makes are for. Where ``word_dropout`` is
-above 0, training leaves whole words out as well (not in the paper).
+Where we differ: the word vectors are frozen (a shared table, or GloVe) unless a recipe trains them, and a learned
+projection maps them to d dimensions if ``projection`` > 0; the classifier is a softmax over C classes, which for two
+classes equals the paper's sigmoid. Word dropout masks every element independently, instead of one mask per text as
+elsewhere in this project: with a shared mask the generator would see different words than the convolution. With
+``word_dropout`` > 0 training also drops whole words (not in the paper).
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from core.reading.batch import Side
 
 @dataclass(frozen=True)
 class ACNNConfig(ProjectedConfig):
-    """Sizes and choices for one text. ``filters``: K. ``width``: h. ``code``: l, size of z. ``rank``: 0 for the
-    paper's generator, R for the factorised one (:class:`core.models.acnn.filters.FilterGenerator`).
-    ``word_dropout``: probability that training drops a word, from both the generator and the convolution."""
+    """Sizes and options for one text. ``filters``: K. ``width``: h. ``code``: l, the size of z. ``rank``: 0 for the
+    paper's generator, R for the factorised one (:class:`core.models.acnn.filters.FilterGenerator`). ``word_dropout``:
+    probability of dropping a word in training, both for the generator and the convolution."""
 
     classes: int = setting(2, least=1)
     filters: int = setting(100, least=1, in_tables=InTables(symbol="K"))
@@ -70,13 +70,13 @@ class TextTrace:
     windows: Windows
     """[B, T', h·d] and [B, T']."""
     code: Tensor | None
-    """z, [B, l]; None when this text makes no filters."""
+    """z, [B, l]; None if this text generates no filters."""
     filters: Tensor | None
-    """Filters made from this text, [B, K, h, d], or None."""
+    """Filters generated from this text, [B, K, h, d], or None."""
     applied: Tensor | None
-    """Filters that this text was convolved with, [B, K, h, d]; None for the fixed ones."""
+    """Filters with which this text was convolved, [B, K, h, d]; None for the fixed ones."""
     preactivations: Tensor
-    """[B, T', K], before the ReLU; meaningless on pads."""
+    """[B, T', K], before the ReLU; undefined on padding."""
     pooled: Tensor
     """h, ReLU then max over time, [B, K]."""
     winners: Tensor
@@ -88,7 +88,7 @@ class TextTrace:
 
 
 class AdaptiveModel(PairFeatures):
-    """The common part of both forms: words, windows, fixed and generated filters, and the evidence of one text."""
+    """Shared by both forms: words, windows, fixed and generated filters, and the evidence for one text."""
 
     config: ACNNConfig
     made_from: tuple[str, ...]
@@ -103,7 +103,7 @@ class AdaptiveModel(PairFeatures):
         self.static = StaticConvolution(size, filters, width) if static else None
 
     def windows(self, side: Side) -> Windows:
-        """Windows of a text's words as filters read them: ``[B, T, D]`` -> see :mod:`core.models.acnn.filters`."""
+        """Windows over a text's projected words: ``[B, T, D]`` -> see :mod:`core.models.acnn.filters`."""
         words = read_words(self.projection, side, 0.0)
         if self.training:
             words = F.dropout(words, self.config.embedding_dropout)
@@ -113,7 +113,7 @@ class AdaptiveModel(PairFeatures):
         return valid_windows(words, side.mask, self.config.width)
 
     def generate(self, windows: Windows) -> tuple[Tensor, Tensor]:
-        """z ``[B, l]`` and the filters ``[B, K, h, d]`` made from each text."""
+        """z ``[B, l]`` and the filters ``[B, K, h, d]`` generated from each text."""
         assert self.generator is not None, "a model with fixed filters generates none"
         code = self.generator.code(windows)
         return code, self.generator(code)
@@ -126,8 +126,8 @@ class AdaptiveModel(PairFeatures):
         applied: Tensor | None,
         bias: Tensor | None,
     ) -> TextTrace:
-        """One text with the filters ``applied`` ``[B, K, h, d]`` and ψ ``bias [K]``, or with the fixed ones. ``own``:
-        code and filters made from this text."""
+        """Convolves one text with the filters ``applied`` ``[B, K, h, d]`` and ψ ``bias [K]``, or with the fixed ones.
+        ``own``: code and filters generated from this text."""
         if applied is not None:
             values = adaptive_convolution(windows, applied, bias)
             added = values.new_zeros(values.shape[2]) if bias is None else bias
@@ -136,7 +136,7 @@ class AdaptiveModel(PairFeatures):
             values, added = self.static(windows), self.static.bias
         pooled, winners = masked_max(values, windows.mask)
         code, filters = own or (None, None)
-        # ReLU and max commute; after the max it costs K operations instead of T'·K.
+        # ReLU and max commute: applied after the max, ReLU costs K operations instead of T'·K.
         return TextTrace(windows, code, filters, applied, values, torch.relu(pooled), winners, side.mask.sum(1), added)
 
     # --- generated filters for the filter map (core.models.base.FilterMaker) ---
@@ -162,7 +162,7 @@ class AdaptiveModel(PairFeatures):
 
     def encoder(self) -> Callable[[Tensor], Tensor]:
         assert self.generator is not None, "a model with fixed filters generates none"
-        # Only what reads the text is copied: the generator's other weights are hundreds of times as many.
+        # Only the parts that read the text are copied: the generator's other weights are hundreds of times larger.
         projection, basic = copy.deepcopy((self.projection, self.generator.encoder))
         for module in (projection, basic):
             if module is not None:
@@ -176,12 +176,12 @@ class AdaptiveModel(PairFeatures):
 
         return encode
 
-    # --- evidence of one text ---
+    # --- evidence for one text ---
 
     def provenance(
         self, name: str, role: str, side: TextTrace, shares: Tensor | None, made_from: str
     ) -> FilterProvenance:
-        """Each filter's winning window with its exact parts; ``shares [C, K]`` in the logits, None where they have
+        """Each filter's winning window with its exact parts; ``shares [C, K]`` in the logits, None if they have
         none."""
         width, winners = self.config.width, side.winners[0]
         if side.applied is not None:
@@ -204,7 +204,7 @@ class AdaptiveModel(PairFeatures):
 
 
 def generated(side: TextTrace, made_from: str, applied_to: str) -> Iterator[GeneratedFilters]:
-    """The bank made from one text, where it makes one."""
+    """The filter bank generated from one text, if there is one."""
     if side.code is not None and side.filters is not None:
         code, bank = tuple(side.code[0].tolist()), tuple(map(matrix, side.filters[0]))
         yield GeneratedFilters("generated filters", made_from, applied_to, code, bank)

@@ -1,7 +1,7 @@
-"""Filters generated from a text, and convolving a text with them (Shen et al. 2018, EMNLP, sections 3.1 to 3.3).
+"""Generates filters from a text and convolves texts with them (Shen et al. 2018, EMNLP, sections 3.1 to 3.3).
 
-Windows are valid ones, 1…T-h+1 (equation 1); a text shorter than h words is padded to h. Positions are numbered by the
-window's first word.
+Only valid windows are used, 1…T-h+1 (equation 1); a text shorter than h words is padded to h. A window's position is
+that of its first word.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ class Windows(NamedTuple):
     """All windows of h words of B texts."""
 
     values: Tensor
-    """[B, T', h·d], the window's words side by side; T' = max(T - h + 1, 1)."""
+    """[B, T', h·d], the words of each window concatenated; T' = max(T - h + 1, 1)."""
     mask: Tensor
-    """[B, T'], true on windows that lie inside their text (of a text shorter than h: on its only one)."""
+    """[B, T'], true on windows inside their text (for a text shorter than h, on its only window)."""
 
 
 def valid_windows(words: Tensor, mask: Tensor, width: int) -> Windows:
-    """Windows of ``width`` words: ``words [B, T, d]`` (zero on pads already) and their ``mask [B, T]``."""
+    """Windows of ``width`` words: ``words [B, T, d]`` (already zero on padding) and their ``mask [B, T]``."""
     if words.shape[1] < width:
         words = F.pad(words, (0, 0, 0, width - words.shape[1]))
     count = words.shape[1] - width + 1
@@ -38,15 +38,16 @@ def adaptive_convolution(windows: Windows, filters: Tensor, bias: Tensor | None 
     """Convolve each text with its own filters: windows of B texts, ``filters [B, K, h, d]`` -> pre-activations [B, T',
     K].
 
-    One batched product over all texts. ``bias [K]`` is ψ of the pair form (section 3.3); the form for one text has none
-    (section 3.2).
+    A single batched product over all texts. ``bias [K]`` is ψ of the pair form (section 3.3); the single-text form has
+    none (section 3.2).
     """
     flat = filters.flatten(2).mT
     return windows.values @ flat if bias is None else torch.baddbmm(bias, windows.values, flat)
 
 
 class StaticConvolution(nn.Module):
-    """The basic CNN's layer (section 3.1, equation 1), before the ReLU: the same K filters and b for every text.
+    """The layer of the basic CNN (section 3.1, equation 1), before the ReLU: the same K filters and bias b for every
+    text.
 
     | here | paper | space |
     |---|---|---|
@@ -65,7 +66,7 @@ class StaticConvolution(nn.Module):
 
 
 class FilterGenerator(nn.Module):
-    r"""From a text to its filters: z = CNN(X; θ_e) ∈ R^l, f = DCNN(z; θ_d) ∈ R^{K×h×d} (equations 2 and 3).
+    r"""Generates a text's filters: z = CNN(X; θ_e) ∈ R^l, f = DCNN(z; θ_d) ∈ R^{K×h×d} (equations 2 and 3).
 
     | here | paper | space |
     |---|---|---|
@@ -73,13 +74,12 @@ class FilterGenerator(nn.Module):
     | weight | θ_d: a transposed convolution of z, a 1 × 1 map of l channels, with a kernel of h × d | [l, K, h, d] |
     | constant | θ_d's bias | [K, h, d] |
 
-    Where the paper is silent: the transposed convolution has a bias for every weight of a filter, so that with
-    ``weight`` 0 the generator gives any constant filters, and the model is the basic CNN that the paper says it
-    contains.
+    Where the paper is silent: the transposed convolution has one bias per filter weight, so that with ``weight`` 0 the
+    generator can return any constant filters, and the model contains the basic CNN, as the paper claims.
 
-    ``rank`` > 0 is the *factorised* generator, which is not in the paper: filter k is ``constant_k`` plus a mix of its
-    R directions, f_k = c_k + Σ_r m_kr(z) u_kr with m(z) linear in z. It has l·K·R + K·R·h·d weights instead of l·K·h·d
-    (at l 100, K 300, h 5, d 50 and R 4: 0.4 million instead of 7.5).
+    ``rank`` > 0 selects the *factorised* generator, which is not in the paper: filter k is ``constant_k`` plus a
+    combination of its R directions, f_k = c_k + Σ_r m_kr(z) u_kr with m(z) linear in z. It has l·K·R + K·R·h·d weights
+    instead of l·K·h·d (at l 100, K 300, h 5, d 50 and R 4: 0.4 million instead of 7.5).
     """
 
     def __init__(self, size: int, filters: int, width: int, code: int, rank: int = 0) -> None:
@@ -103,7 +103,7 @@ class FilterGenerator(nn.Module):
         if not self.rank:
             made = torch.addmm(self.constant.flatten(), code, self.weight.flatten(1))  # [Shen18 eq. 3]
             return made.view(-1, *self.shape)
-        # [K, B, R] @ [K, R, h·d]: every filter has its own directions.
+        # [K, B, R] @ [K, R, h·d]: each filter has separate directions.
         shares = (code @ self.mix.flatten(1)).view(-1, self.shape[0], self.rank).transpose(0, 1)
         made = torch.baddbmm(self.constant.flatten(1)[:, None], shares, self.directions.flatten(2))
         return made.transpose(0, 1).reshape(-1, *self.shape)

@@ -1,16 +1,15 @@
-"""Multi-perspective matching of two sequences of states (BiMPM, Wang, Hamza & Florian 2017, section 3.3), for
-states without an order in time.
+"""Multi-perspective matching of two sequences of states, without recurrence (BiMPM, Wang et al. 2017, section 3.3).
 
-m = f(v_1, v_2; W) ∈ R^l, m_k = cos(W_k ∘ v_1, W_k ∘ v_2), W ∈ R^{l×d}, one W for each of four kinds of matching:
+m = f(v_1, v_2; W) ∈ R^l, m_k = cos(W_k ∘ v_1, W_k ∘ v_2), W ∈ R^{l×d}, with one W for each kind of matching:
 
-- full: a state with the other side's max-pooled vector (BiMPM takes its last RNN state; a CNN has none);
-- max: the largest m over the other side's states, in each perspective;
-- attentive: a state with the mean of the other side's states, weighed by their cosines with it;
-- max-attentive: a state with the other side's state of the largest cosine.
+- full: each state with the other side's max-pooled vector (BiMPM uses the last RNN state, which a CNN lacks);
+- max: the largest m over the other side's states, per perspective;
+- attentive: each state with the mean of the other side's states, weighted by their cosines to it;
+- max-attentive: each state with the state of the other side that has the largest cosine.
 
-The l numbers of each kind are pooled over a side's positions by max and by a weighted mean, a state's weight being
-softmax(u·v), where BiMPM reads them with a BiLSTM: 8·l a side. The max says that something matches, the mean how much
-of the sentence does; with u = 0 all positions count the same.
+The l values of each kind are pooled over a side's positions by max and by a weighted mean with weights softmax(u·v),
+where BiMPM uses a BiLSTM: 8·l values per side. The max shows whether anything matches, the mean how much of the
+sentence does; with u = 0 all positions have equal weight.
 """
 
 from __future__ import annotations
@@ -29,22 +28,22 @@ EPSILON = 1e-8
 
 
 class Matched(NamedTuple):
-    """Matching vectors of a pair, and the alignment of states that gives them."""
+    """Matching vectors of a pair, and the alignment of states they are based on."""
 
     vectors: Tensor
-    """[B, 16·l]: of side x the four kinds' maxima, then their weighted means; then of side y."""
+    """[B, 16·l]: the maxima of the four kinds for side x, then their weighted means; then the same for side y."""
     scores: Tensor
-    """Cosines of the states, [B, T_x, T_y]; meaningless on pads."""
+    """Cosines of the states, [B, T_x, T_y]; undefined on padding."""
     weights: Tensor
-    """Shares of y's states in the mean that each state of x is matched with, [B, T_x, T_y], 0 on y's pads."""
+    """Weights of y's states in the mean matched with each state of x, [B, T_x, T_y], 0 on y's padding."""
     nearest_to_x: Tensor
-    """The position in y of the state with the largest cosine to each state of x, [B, T_x]."""
+    """The position in y of the state with the largest cosine for each state of x, [B, T_x]."""
     nearest_to_y: Tensor
-    """The position in x of the state with the largest cosine to each state of y, [B, T_y]."""
+    """The position in x of the state with the largest cosine for each state of y, [B, T_y]."""
 
 
 class MultiPerspective(nn.Module):
-    """W of the four kinds, ``[4, l, d]``, and u ``[d]``; both directions share them, as in BiMPM."""
+    """W for the four kinds, ``[4, l, d]``, and u ``[d]``; both directions share them, as in BiMPM."""
 
     def __init__(self, size: int, perspectives: int) -> None:
         super().__init__()
@@ -60,16 +59,16 @@ class MultiPerspective(nn.Module):
         override: Tensor | None = None,
         nearest: Tensor | None = None,
     ) -> Matched:
-        """States ``x [B, T_x, d]`` against ``y [B, T_y, d]``. ``override [B, T_x, T_y]`` replaces the
-        weights by which states of x mix states of y, ``nearest [B, T_x + T_y]`` the positions of largest cosine, x's
-        before y's. Raises ValueError for an override of another shape."""
+        """Matches states ``x [B, T_x, d]`` with ``y [B, T_y, d]``. ``override [B, T_x, T_y]`` replaces the weights with
+        which states of x average states of y, ``nearest [B, T_x + T_y]`` the positions of the largest cosines, x's
+        before y's. Raises ValueError if the override's shape differs."""
         x = x.masked_fill(~x_mask[..., None], 0.0)
         y = y.masked_fill(~y_mask[..., None], 0.0)
         scores = F.normalize(x, dim=2, eps=EPSILON) @ F.normalize(y, dim=2, eps=EPSILON).mT
         weights, back = _shares(scores, y_mask), _shares(scores.mT, x_mask)
         if override is not None:
             weights = put_in_place(override, weights, y_mask[:, None])
-        # [B, T_x, T_y, l]: every pair of states in each perspective; the other direction reads it the other way.
+        # [B, T_x, T_y, l]: every pair of states in each perspective; the other direction uses its transpose.
         pairs = _cosines_of_all(x, y, self.w[1])
         if nearest is None:
             of_x, of_y = _nearest(scores, y_mask), _nearest(scores.mT, x_mask)
@@ -105,32 +104,32 @@ class MultiPerspective(nn.Module):
 
 
 def _nearest(scores: Tensor, mask: Tensor) -> Tensor:
-    """The place of the largest cosine of each row, over real positions."""
+    """The position of the largest cosine in each row, over real positions."""
     return scores.masked_fill(~mask[:, None], -2.0).argmax(2)
 
 
 def _shares(scores: Tensor, mask: Tensor) -> Tensor:
-    """Cosines (of states after a ReLU: never below 0) as shares of each row over real positions."""
+    """Cosines (none negative after a ReLU) normalised to add up to 1 in each row over real positions."""
     real = scores.masked_fill(~mask[:, None], 0.0)
     return real / real.sum(2, keepdim=True).clamp_min(EPSILON)
 
 
 def _cosines(a: Tensor, b: Tensor, w: Tensor) -> Tensor:
-    """m of states side by side: ``[B, T, d], [B, T, d], [l, d] -> [B, T, l]``."""
+    """m for states at the same positions: ``[B, T, d], [B, T, d], [l, d] -> [B, T, l]``."""
     square = (w * w).T
     lengths = _length(a, square) * _length(b, square)
     return (a * b) @ square / lengths
 
 
 def _cosines_of_all(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
-    """m of every state of x with every one of y: ``[B, T_x, d], [B, T_y, d], [l, d] -> [B, T_x, T_y, l]``."""
+    """m for all pairs of states of x and y: ``[B, T_x, d], [B, T_y, d], [l, d] -> [B, T_x, T_y, l]``."""
     square = w * w
-    # [B, l, T_x, d] @ [B, 1, d, T_y]: the weights go to one side alone.
+    # [B, l, T_x, d] @ [B, 1, d, T_y]: the weights need to multiply only one side.
     products = (x[:, None] * square[:, None]) @ y[:, None].mT
     lengths = _length(x, square.T)[:, :, None] * _length(y, square.T)[:, None]
     return products.permute(0, 2, 3, 1) / lengths
 
 
 def _length(states: Tensor, square: Tensor) -> Tensor:
-    """|W_k ∘ v| for every perspective, ``[B, T, l]``; the slope of a root is infinite at 0, so it never gets there."""
+    """|W_k ∘ v| for every perspective, ``[B, T, l]``; clamped above 0, where the root's gradient is infinite."""
     return (states * states @ square).clamp_min(EPSILON).sqrt()

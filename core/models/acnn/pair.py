@@ -1,4 +1,5 @@
-"""AdaQA: a pair, each text convolved with filters made from itself or the other (Shen et al. 2018, section 3.3)."""
+"""AdaQA: each text of a pair is convolved with filters generated from itself or from the other text (Shen et al. 2018,
+section 3.3)."""
 
 from __future__ import annotations
 
@@ -24,13 +25,13 @@ MAKERS = {
     "one-way": (None, "first"),
     "two-way": ("second", "first"),
 }
-"""The sides that generate the question's filters and the answer's, by adaptivity."""
+"""The sides that generate the filters for the question and for the answer, by adaptivity."""
 MATCHINGS = ("none", "multi-perspective")
 
 
 @dataclass(frozen=True)
 class AdaQAConfig(ACNNConfig):
-    """Settings for pairs. ``matching``: multi-perspective attention (+ att) or none, with ``perspectives`` l of each
+    """Settings for pairs. ``matching``: multi-perspective attention (+ att) or none, with l = ``perspectives`` for each
     of its four kinds. ``extra``: a set of linguistic features, or none."""
 
     filters: int = setting(300, least=1)
@@ -58,18 +59,18 @@ class AdaQAConfig(ACNNConfig):
 
 @dataclass(frozen=True)
 class PairTrace:
-    """The trace of a forward pass on question and answer."""
+    """Trace of a forward pass on question and answer."""
 
     q: TextTrace
     a: TextTrace
     matched: Matched | None
-    """In models with attention: how the windows of a (rows) match the windows of q (columns)."""
+    """In models with attention: how a's windows (rows) match q's windows (columns)."""
 
 
 @register("adaqa", title="AdaQA", paper="Shen et al. 2018", section="3.3")
 class AdaQA(AdaptiveModel):
-    """A pair, each text convolved with filters made from itself or from the other one, or with fixed ones (section
-    3.3).
+    """Each text of a pair is convolved with filters generated from itself or from the other text, or with fixed ones
+    (section 3.3).
 
     | here | paper | space |
     |---|---|---|
@@ -93,10 +94,10 @@ class AdaQA(AdaptiveModel):
         return tuple(side for side in ("first", "second") if side in MAKERS[self.config.adaptivity])
 
     def forward(self, batch: Batch, override: Tensor | None = None, nearest: Tensor | None = None) -> Output:
-        """``override [B, T'_a, T'_q]`` replaces the weights by which the answer's windows mix the question's,
-        ``nearest`` as :class:`MultiPerspective` takes it.
+        """``override [B, T'_a, T'_q]`` replaces the weights with which the answer's windows average the question's;
+        ``nearest`` is passed to :class:`MultiPerspective`.
 
-        Raises ValueError when it has another shape or the model has no attention.
+        Raises ValueError if its shape differs or the model has no attention.
         """
         q_windows, a_windows = self.windows(batch.first), self.windows(batch.second)
         windows = {"first": q_windows, "second": a_windows}
@@ -116,14 +117,14 @@ class AdaQA(AdaptiveModel):
         return self.classify(torch.cat(own, dim=1), self.classifier.in_features, batch, trace)  # [Shen18 eq. 7]
 
     def choices(self, output: Output) -> dict[str, Tensor]:
-        """In models with matching, the single state with which each state is matched (max-attentive)."""
+        """In models with matching, the one state matched with each state (max-attentive)."""
         matched: Matched | None = output.trace.matched
         return {} if matched is None else {"nearest": torch.cat([matched.nearest_to_x, matched.nearest_to_y], dim=1)}
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """With matching the classifier reads more than the filters, so they have no shares; without it there is
-        no attention. With fixed filters none are generated."""
+        """With matching the classifier reads more than the filters, so filters have no logit shares; without it there
+        is no attention. Fixed filters are not generated."""
         generated_ = () if config.get("adaptivity") == "none" else (GeneratedFilters,)
         if config.get("matching", "none") == "none":
             return FilterProvenance, FilterProducts, *generated_

@@ -1,4 +1,4 @@
-"""ACNN: one text, convolved with filters generated from itself (Shen et al. 2018, section 3.2)."""
+"""ACNN: a single text is convolved with filters generated from itself (Shen et al. 2018, section 3.2)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from core.reading.reader import Reading
 
 @register("acnn", title="ACNN", paper="Shen et al. 2018", section="3.2")
 class ACNN(AdaptiveModel):
-    """One text, convolved with filters made from itself: S-ACNN with one filter, M-ACNN with many; with adaptivity
-    none the basic CNN (sections 3.1 and 3.2)."""
+    """A single text is convolved with filters generated from itself: S-ACNN with one filter, M-ACNN with many; without
+    adaptivity the basic CNN (sections 3.1 and 3.2)."""
 
     made_from = ("first",)
 
@@ -27,7 +27,7 @@ class ACNN(AdaptiveModel):
         return (0,)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """Raises ValueError for any ``override``, because the model has no attention."""
+        """Raises ValueError for any ``override``: the model has no attention."""
         refuse(override)
         windows = self.windows(batch.first)
         own = None if self.generator is None else self.generate(windows)
@@ -36,7 +36,7 @@ class ACNN(AdaptiveModel):
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """Only records that exist: fixed filters are not generated."""
+        """Only records the settings produce: fixed filters are not generated."""
         return (FilterProvenance,) if config.get("adaptivity") == "none" else (FilterProvenance, GeneratedFilters)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:

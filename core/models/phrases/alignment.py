@@ -1,8 +1,8 @@
-"""Phrases of a sentence, their alignment and the choice among them (Yin & Schütze 2017, EACL, sections 3.1 to 3.3).
+"""Phrases of a sentence, their alignment, and the selection by pooling (Yin & Schütze 2017, EACL, sections 3.1 to 3.3).
 
-A phrase is up to L words in a row. A sentence of T words has T · L slots, slot ``e · L + l - 1`` for the phrase of l
-words that ends with word e: read in order that is (A)(B)(AB)(C)(BC)(ABC)…, the paper's sentence s*. The first words
-end no long phrase, so those slots are masked.
+A phrase is a sequence of up to L words. A sentence of T words has T · L slots, slot ``e · L + l - 1`` for the phrase of
+l words that ends with word e: in this order they are (A)(B)(AB)(C)(BC)(ABC)…, the paper's sentence s*. No long phrase
+ends at the first words, so those slots are masked.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from torch import Tensor, nn
 from core.layers.recurrent import recurrent
 
 LONGEST = 7
-"""Words of the longest phrase (section 3.2)."""
+"""Words in the longest phrase (section 3.2)."""
 
 POOLINGS = ("kmin", "kmax", "full")
 
 TIE_DECIMALS = 5
-"""Scores that agree in this many decimals are equal: a phrase that occurs twice gets scores that differ in their last
-bits, by the order of additions."""
+"""Scores equal in this many decimals are tied: if a phrase occurs twice, the last bits of its scores depend on the
+order of additions."""
 
 
 class PhraseGRU(nn.Module):
-    """States of all phrases by one GRU that restarts at every word.
+    """States of all phrases from one GRU that restarts at every word.
 
-    r = σ(x U_r + b_r + s W_r + c_r), z = σ(x U_z + b_z + s W_z + c_z), n = tanh(x U_h + b_h + r ∘ (s W_h + c_h)),
-    s' = (1 - z) ∘ n + z ∘ s (torch.nn.GRU's form, whose weights load here; the paper's equation 3 has (s ∘ r) W and no
-    biases). The paper runs T rotated copies of the sentence to their ends; only the first L steps of each are phrases.
-    A sentence costs L steps whatever its length, and x U is computed once a word, not once a phrase.
+    r = σ(x U_r + b_r + s W_r + c_r), z = σ(x U_z + b_z + s W_z + c_z), n = tanh(x U_h + b_h + r ∘ (s W_h + c_h)), s' =
+    (1 - z) ∘ n + z ∘ s (torch.nn.GRU's form, whose weights load here; the paper's equation 3 has (s ∘ r) W and no
+    biases). The paper runs T rotated copies of the sentence to the end; only the first L steps of each are phrases.
+    Here a sentence of any length costs L steps, and x U is computed once per word, not once per phrase.
     """
 
     def __init__(self, input_size: int, hidden: int, longest: int = LONGEST) -> None:
@@ -45,7 +45,7 @@ class PhraseGRU(nn.Module):
     def forward(self, words: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """``[B, T, D], [B, T] -> states [B, T · L, h]`` and the mask of slots that hold a phrase ``[B, T · L]``.
 
-        States of masked slots are zero. Sentences are left-aligned, so pads never stand before a real word.
+        States in masked slots are zero. Sentences are left-aligned, so padding never comes before a real word.
         """
         count, length = mask.shape
         inputs = F.linear(words, self.weight_ih, self.bias_ih)  # [B, T, 3h]
@@ -77,7 +77,7 @@ def _step(inputs: Tensor, recurrent: Tensor, state: Tensor) -> Tensor:
 
 
 def phrase_mask(mask: Tensor, longest: int = LONGEST) -> Tensor:
-    """Mask of a sentence's slots that hold a phrase: ``[B, T] -> [B, T · L]``."""
+    """Mask of a sentence's slots that contain a phrase: ``[B, T] -> [B, T · L]``."""
     lengths = torch.arange(longest, device=mask.device)
     ends = torch.arange(mask.shape[1], device=mask.device)
     return (mask[..., None] & (lengths[None] <= ends[:, None])).flatten(1, 2)
@@ -91,17 +91,17 @@ def span(slot: int, longest: int = LONGEST) -> tuple[int, int]:
 
 @torch.no_grad()
 def alignment(first: Tensor, second: Tensor) -> Tensor:
-    """A_ij, the cosine of every phrase of one sentence with every one of the other: ``[B, P, h], [B, Q, h] ->
-    [B, P, Q]`` in float32 (section 3.3).
+    """A_ij, the cosines between all phrases of one sentence and all of the other: ``[B, P, h], [B, Q, h] -> [B, P, Q]``
+    in float32 (section 3.3).
 
-    The scores only choose phrases, so no gradient flows through them.
+    The scores only select phrases, so no gradient flows through them.
     """
     with torch.autocast(first.device.type, enabled=False):
         return F.normalize(first.float(), dim=-1) @ F.normalize(second.float(), dim=-1).transpose(1, 2)
 
 
 def into_slots(scores: Tensor, rows: int, columns: int, longest: int) -> Tensor:
-    """Scores between the phrases of two sentences, numbered as in records (without empty slots), laid into their slots
+    """Moves scores between the phrases of two sentences, indexed as in records (without empty slots), into slots
     (``rows`` and ``columns``: words of the sentences): ``[n, m] -> [rows · L, columns · L]``, zero elsewhere. Raises
     ValueError for another n or m."""
     masks = [phrase_mask(torch.ones(1, words, dtype=torch.bool), longest)[0] for words in (rows, columns)]
@@ -124,7 +124,7 @@ class BestPartners(NamedTuple):
 def best(scores: Tensor, mask: Tensor, others: Tensor) -> BestPartners:
     """Row-wise max of A over the other sentence's phrases: ``[B, P, Q]``, masks ``[B, P]`` and ``[B, Q]``.
 
-    Of partners with equal scores the earliest is returned.
+    On ties the earliest partner is returned.
     """
     rounded = scores.round(decimals=TIE_DECIMALS).masked_fill(~others[:, None], float("-inf"))
     largest = rounded.amax(dim=2, keepdim=True)  # [Yin17 eq. 5]
@@ -133,9 +133,9 @@ def best(scores: Tensor, mask: Tensor, others: Tensor) -> BestPartners:
 
 
 class KeptPhrases(NamedTuple):
-    """The phrases that pooling keeps, in the order of the text: ``slots [B, n]`` and which of them are real ``mask``.
+    """The phrases that pooling keeps, in text order: ``slots [B, n]``, and ``mask`` for those that are real.
 
-    A sentence with fewer phrases than k keeps all it has; the slots left over are masked zeros at the end.
+    A sentence with fewer than k phrases keeps them all; the remaining slots are masked zeros at the end.
     """
 
     slots: Tensor
@@ -144,8 +144,8 @@ class KeptPhrases(NamedTuple):
 
 @torch.no_grad()
 def keep(score: Tensor, mask: Tensor, pooling: str, k: int) -> KeptPhrases:
-    """Choose among phrases ``[B, P]`` by their best alignment (section 3.3): ``kmin`` keeps the k worst aligned,
-    ``kmax`` the k best, ``full`` all. Of equal scores (to five decimals) the earlier phrase counts first."""
+    """Selects phrases ``[B, P]`` by their best alignment (section 3.3): ``kmin`` keeps the k worst aligned, ``kmax``
+    the k best, ``full`` all. On ties (to five decimals) the earlier phrase ranks first."""
     count, slots = mask.shape
     if pooling == "full":
         order = torch.arange(slots, device=mask.device).expand(count, slots).masked_fill(~mask, slots)
@@ -166,11 +166,11 @@ def keep(score: Tensor, mask: Tensor, pooling: str, k: int) -> KeptPhrases:
 
 def diversity(weight: Tensor) -> Tensor:
     """Diversity regularizer of a weight matrix ``[R, C]`` (Xie et al. 2015): the variance of the angles between its
-    rows less their mean, so that a small value means rows that point evenly apart. Angles are the non-obtuse ones,
-    arccos |cos|, in radians."""
+    rows minus their mean, so that small values mean evenly spread directions. Angles are the non-obtuse ones, arccos
+    |cos|, in radians."""
     rows = F.normalize(weight, dim=1)
     above = torch.triu_indices(len(rows), len(rows), 1, device=weight.device)
-    # At cosine 1 arccos has no slope; the bound keeps its gradient finite.
+    # The gradient of arccos is infinite at cosine 1; the bound keeps it finite.
     cosines = (rows @ rows.T)[above[0], above[1]].abs().clamp(max=1 - 1e-6)
     angles = torch.arccos(cosines)
     return angles.var(correction=0) - angles.mean()

@@ -7,10 +7,10 @@
 rep = [s_1; s_2; s_p; Σ words of s_1; Σ words of s_2], simi = cosine (and 1/(1 + euclid)) of (s_1, s_2) and of the two
 sums, extra = the linguistic features of :mod:`core.linguistics.features`.
 
-s_1 is the first sentence of the data set's order (premise, question), s_2 the second, whichever is judged.
+s_1 is the first sentence in the data set's order (premise, question), s_2 the second, whichever is judged.
 
-Where we differ: words may pass a learned projection (``projection`` > 0; counted apart), dropout is an option (none in
-the paper), and extra features are standardised.
+Where we differ: an optional learned projection of the words (``projection`` > 0; counted separately), optional dropout
+(none in the paper), and standardised extra features.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ PARTS = ("rep", "simi", "interaction")
 
 
 KS = tuple(range(1, 11))
-"""Values of k whose choices are recorded (the paper's figure 6)."""
+"""Values of k for which selections are recorded (the paper's figure 6)."""
 
 MAP_WORDS = 60
-"""Longest sentence whose map over phrases is recorded: at 60 words a side it has 420 x 420 numbers."""
+"""Longest sentence for which the phrase map is recorded: with 60 words per side it has 420 x 420 entries."""
 
 
 @dataclass(frozen=True)
 class PhraseConfig(ProjectedConfig):
-    """Sizes and choices. ``features``: rep, simi or rep+simi. ``similarities``: with euclid (section 4.2.1) or cosines
-    alone (4.3.1). ``extra``: the set of linguistic features, or none. Dropout runs on the words (one mask a sentence)
-    and on the feature vector's rep."""
+    """Sizes and options. ``features``: rep, simi or rep+simi. ``similarities``: with euclid (section 4.2.1) or cosines
+    alone (4.3.1). ``extra``: the set of linguistic features, or none. Dropout applies to the words (one mask per
+    sentence) and to the rep part of the feature vector."""
 
     hidden: int = setting(256, least=1)
     longest: int = setting(LONGEST, least=1)
@@ -87,7 +87,7 @@ class PhraseConfig(ProjectedConfig):
 
     @property
     def similarity_count(self) -> int:
-        """Numbers of simi."""
+        """Number of features in simi."""
         return 4 if self.similarities == "cosine+euclid" else 2
 
 
@@ -98,35 +98,35 @@ class PhraseSlots:
     states: Tensor
     """[B, P, h], zero in empty slots."""
     mask: Tensor
-    """[B, P], true on slots that hold a phrase."""
+    """[B, P], true in slots that contain a phrase."""
     score: Tensor
     """a, [B, P]."""
     partner: Tensor
-    """The slot of each one's best partner in the other sentence, [B, P]."""
+    """The slot of each phrase's best partner in the other sentence, [B, P]."""
     selection: KeptPhrases
 
 
 @dataclass(frozen=True)
 class PhraseTrace:
-    """The trace of a forward pass: P slots of the first sentence (s_1), Q of the second (s_2)."""
+    """Trace of a forward pass: P slots for the first sentence (s_1), Q for the second (s_2)."""
 
     first: PhraseSlots
     second: PhraseSlots
     sums: Tensor
-    """Sums of the words of s_1 and of s_2, [B, 2, D]."""
+    """Sums of the word vectors of s_1 and of s_2, [B, 2, D]."""
     scores: Tensor
     """A, or the caller's override, [B, Q, P]: rows are the judged sentence's phrases (s_2)."""
 
     @property
     def cosines(self) -> Tensor:
-        """A of the first row of the batch without empty slots."""
+        """A for the first row of the batch without empty slots."""
         return self.scores[0][self.second.mask[0]][:, self.first.mask[0]]
 
 
 @register("phrases", title="GRU phrases", paper="Yin & Schütze 2017", section="3")
 class PhraseMatcher(PairFeatures):
-    """GRU phrases with attentive pooling of their alignments: the worst aligned for entailment, the best aligned for
-    answer selection (sections 3.2 to 3.4)."""
+    """GRU phrase states with attentive pooling of their alignments: the worst aligned phrases for entailment, the best
+    aligned for answer selection (sections 3.2 to 3.4)."""
 
     records = (PhraseSelection, AttentionMap)
     least_score = -1.0
@@ -141,9 +141,9 @@ class PhraseMatcher(PairFeatures):
         self.reader = nn.GRU(hidden, hidden, batch_first=True)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, Q, P]`` replaces the alignment scores A, rows the slots of s_2.
+        """``override [B, Q, P]`` replaces the alignment scores A; its rows are the slots of s_2.
 
-        Raises ValueError when it has another shape, and for linguistic features that do not fit.
+        Raises ValueError if its shape differs or linguistic features do not fit.
         """
         config = self.config
         first_words, second_words = self.words(batch.first), self.words(batch.second)
@@ -158,7 +158,7 @@ class PhraseMatcher(PairFeatures):
             scores = override.float()
 
         def matched(states: Tensor, mask: Tensor, scores: Tensor, others: Tensor) -> PhraseSlots:
-            """One sentence's phrases (rows of the scores), with their best partners and the pooled choice."""
+            """One sentence's phrases (rows of the scores) with their best partners and the pooled selection."""
             partners = best(scores, mask, others)
             return PhraseSlots(states, mask, *partners, keep(partners.score, mask, config.pooling, config.k))
 
@@ -166,18 +166,19 @@ class PhraseMatcher(PairFeatures):
         s_2 = matched(second, second_mask, scores, first_mask)
         sums = torch.stack([first_words.sum(1), second_words.sum(1)], dim=1)
         own = self.features_of(sums, *self.read(first, s_1.selection, second, s_2.selection))
-        # Similarities and linguistic features are few and not redundant: no dropout on them.
+        # Similarities and linguistic features are few and not redundant, so dropout skips them.
         rep = own.shape[1] - ("simi" in config.parts) * config.similarity_count
         return self.classify(own, rep, batch, PhraseTrace(s_1, s_2, sums, scores))
 
     def lay_out(self, override: Override, reading: Reading) -> Tensor:
-        """An alignment of phrases as :class:`PhraseSelection` numbers them; rows are phrases of the second sentence."""
+        """Converts a phrase alignment indexed as in :class:`PhraseSelection` to slots; rows are phrases of the second
+        sentence."""
         assert isinstance(override, Tensor), "there is one alignment"
         rows, columns = len(reading.second.tokens), len(reading.first.tokens)
         return into_slots(override, rows, columns, self.config.longest)[None]
 
     def choices(self, output: Output) -> dict[str, Tensor]:
-        """The alignment scores: they choose phrases and do nothing else."""
+        """The alignment scores, whose only use is to select phrases."""
         return {"override": output.trace.scores}
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
@@ -196,7 +197,7 @@ class PhraseMatcher(PairFeatures):
         methods += [trained] if trained not in methods else []
         verdicts = torch.softmax(torch.stack(self.decide(trace, methods, extra)).double(), 1).tolist()
         both = trace.first, trace.second
-        # Records number phrases without the empty slots.
+        # Records index phrases without the empty slots.
         numbers = [(phrases.mask[0].cumsum(0) - 1).tolist() for phrases in both]
         choices = []
         for (pooling, k), probabilities in zip(methods, verdicts, strict=True):
@@ -226,9 +227,9 @@ class PhraseMatcher(PairFeatures):
     def read(
         self, first: Tensor, first_selection: KeptPhrases, second: Tensor, second_selection: KeptPhrases
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """GRU 2 over the kept phrases: last states s_1, s_2 and s_p, each ``[B, h]``.
+        """Runs GRU 2 over the kept phrases: last states s_1, s_2 and s_p, each ``[B, h]``.
 
-        The joint sequence begins with the first sentence, so s_p continues from s_1.
+        The joint sequence starts with the first sentence, so s_p continues from s_1.
         """
         sequences = [_selected(first, first_selection), _selected(second, second_selection)]
         longest = max(c.shape[1] for c in sequences)
@@ -239,7 +240,7 @@ class PhraseMatcher(PairFeatures):
         return s_1, s_2, s_p
 
     def features_of(self, sums: Tensor, s_1: Tensor, s_2: Tensor, s_p: Tensor) -> Tensor:
-        """rep and simi, as the configuration names them, side by side."""
+        """rep and simi, as selected in the configuration, concatenated."""
         parts = []
         if "rep" in self.config.parts:
             parts.append(torch.cat([s_1, s_2, s_p, sums.flatten(1)], dim=1))
@@ -254,10 +255,10 @@ class PhraseMatcher(PairFeatures):
         return torch.cat(parts, dim=1)
 
     def decide(self, trace: PhraseTrace, choices: list[tuple[str, int]], extra: Tensor | None = None) -> list[Tensor]:
-        """Logits ``[C]`` of one pair (batch of 1) under each (pooling, k), from the states and alignments of a trace.
+        """Logits ``[C]`` for one pair (batch of 1) under each (pooling, k), from the states and alignments in a trace.
 
-        Phrases and scores are not computed again; all k-min and k-max choices are read in one batch, full in another,
-        because it is many times as long.
+        Phrases and scores are reused; all k-min and k-max selections run in one batch, full in a separate one, because
+        it is many times longer.
         """
         out: dict[int, Tensor] = {}
         for full in (True, False):
@@ -278,7 +279,7 @@ class PhraseMatcher(PairFeatures):
         return [out[i] for i in range(len(choices))]
 
     def regulariser(self) -> Tensor:
-        """The diversity regularizer (Xie et al. 2015), mean over the gates' matrices of both GRUs."""
+        """The diversity regularizer (Xie et al. 2015), averaged over the gate matrices of both GRUs."""
         phrases, reader = self.phrases, self.reader.get_parameter
         stacked = [phrases.weight_ih, phrases.weight_hh, reader("weight_ih_l0"), reader("weight_hh_l0")]
         return torch.stack([diversity(gate) for weight in stacked for gate in weight.chunk(3)]).mean()
@@ -290,7 +291,7 @@ def _selected(states: Tensor, selection: KeptPhrases) -> Tensor:
 
 
 def _distance(a: Tensor, b: Tensor) -> Tensor:
-    # The slope of a root is infinite at 0, where two sentences are one.
+    # The gradient of the square root is infinite at 0, where the sentences are equal.
     return (a - b).square().sum(1).clamp_min(1e-12).sqrt()
 
 

@@ -1,1 +1,1 @@
-"""Attention over the states of a recurrent reader, and a Transformer's (Potts, CS224u slides)."""
+"""Recurrent readers with attention, and a Transformer (Potts, CS224u slides)."""

@@ -1,4 +1,4 @@
-"""Ways in which a state of the hypothesis looks back at the states of the premise."""
+"""Attention from states of the hypothesis to the states of the premise."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from core.layers.attention import Match, attention_weights
 from core.layers.recurrent import single
 
 SCORES = {"dot": "dot", "general": "bilinear", "concat": "additive"}
-"""Luong et al.'s scores (2015, section 3.1) by the names that Yin & Schütze 2018 have for the same functions."""
+"""Luong et al.'s scores (2015, section 3.1), mapped to the names Yin & Schütze 2018 use for the same functions."""
 
 WINDOWS = ("monotonic", "predictive")
 
 
 class Looking(NamedTuple):
-    """R states look back at T_p of the premise."""
+    """Attention of R states to the T_p states of the premise."""
 
     scores: Tensor
-    """``[B, R, T_p]``; meaningless on pads."""
+    """``[B, R, T_p]``; undefined on padding."""
     weights: Tensor
-    """``[B, R, T_p]``, 0 on pads."""
+    """``[B, R, T_p]``, 0 on padding."""
     contexts: Tensor
     """κ, ``[B, R, d]``."""
     reach: Tensor | None = None
-    """For local attention, whether a position is within the window, ``[B, R, T_p]``; meaningless on pads."""
+    """For local attention, whether a position is within the window, ``[B, R, T_p]``; undefined on padding."""
 
 
 def one_after_the_other(rows: Sequence[Looking]) -> Looking:
-    """Joins the results of states that attended one after the other."""
+    """Concatenates the results of states that attended one after the other."""
     scores, weights, contexts = (torch.cat([row[part] for row in rows], dim=1) for part in range(3))  # type: ignore[misc]
     reach = [row.reach for row in rows if row.reach is not None]
     return Looking(scores, weights, contexts, torch.cat(reach, dim=1) if reach else None)
 
 
 class LookingBack(nn.Module):
-    r"""Global attention, or with a ``window`` local attention (Luong et al. 2015, sections 3.1 and 3.2).
+    r"""Global attention, or local attention with a ``window`` (Luong et al. 2015, sections 3.1 and 3.2).
 
-    α̃_i = score(h_t, h_i), α = softmax(α̃), κ = Σ_i α_i h_i, or their mean as the slides write it. Locally i stays
-    within ``half_width`` D of a place p_t: "monotonic" p_t = t (the last word where the premise is shorter),
-    "predictive" p_t = S σ(v_p^T tanh(W_p h_t)) of S words, and then -(i - p_t)² / 2 (D / 2)² is added to α̃_i.
+    α̃_i = score(h_t, h_i), α = softmax(α̃), κ = Σ_i α_i h_i, or the mean as in the slides. In local attention i stays
+    within ``half_width`` D of a position p_t: "monotonic" p_t = t (the last word if the premise is shorter),
+    "predictive" p_t = S σ(v_p^T tanh(W_p h_t)) for S words, with -(i - p_t)² / 2 (D / 2)² added to α̃_i.
 
-    Where we differ: Luong et al. multiply the finished weights by that Gaussian; inside the softmax it weighs the words
-    in the same proportions, and a row still adds up to 1. Their W_a [h_t; h_i] is v_a^T tanh(W_a [h_t; h_i]) in their
-    text, and in the slides the last two of the three are missing; we take it whole.
+    Where we differ: Luong et al. multiply the softmax weights by that Gaussian; inside the softmax it scales words by
+    the same factors, and each row still adds up to 1. Their W_a [h_t; h_i] is v_a^T tanh(W_a [h_t; h_i]) in their text,
+    and the slides omit v_a and tanh; we use the full form.
     """
 
     def __init__(self, size: int, score: str, mean: bool, window: str = "", half_width: int = 0) -> None:
@@ -67,9 +67,9 @@ class LookingBack(nn.Module):
         before: Looking | None = None,
         reach: Tensor | None = None,
     ) -> Looking:
-        """``asking [B, R, d]`` at the ``places [B or 1, R]`` of the hypothesis, ``premise [B, T_p, d]``. ``reach
-        [B, R, T_p]``: which words lie within the windows, instead of p_t's windows."""
-        scores = single(self.match(asking, premise))  # a softmax multiplies the steps of bfloat16
+        """``asking [B, R, d]`` at ``places [B or 1, R]`` of the hypothesis, ``premise [B, T_p, d]``. ``reach [B, R,
+        T_p]``: which words lie within the windows, instead of the windows around p_t."""
+        scores = single(self.match(asking, premise))  # the softmax would amplify bfloat16's rounding errors
         allowed = scores
         if self.window:
             centres = self.centres(asking, mask, places)
@@ -95,15 +95,15 @@ class LookingBack(nn.Module):
 
 
 class WordByWord(nn.Module):
-    r"""Every state of the hypothesis looks back, and knows what the one before it looked at.
+    r"""Every state of the hypothesis attends to the premise, given the context of the state before it.
 
-    With ``score`` "concat", as the slides have it: M = tanh(Y + [h_t; κ_{t-1}] W_h, the same for every row), α_t =
-    softmax(M w), κ_t = Y^T α_t + tanh(κ_{t-1} W_α); κ_0 = 0. With ``match_states`` Y W_y replaces Y
-    (Rocktäschel et al. 2016, equation 9, whose W_h and W_r are the two halves of W_h here).
+    With ``score`` "concat", as in the slides: M = tanh(Y + [h_t; κ_{t-1}] W_h, the same for every row), α_t = softmax(M
+    w), κ_t = Y^T α_t + tanh(κ_{t-1} W_α); κ_0 = 0. With ``match_states`` Y W_y replaces Y (Rocktäschel et al. 2016,
+    equation 9, whose W_h and W_r are the two halves of W_h here).
 
-    The slides leave open how word-by-word attention is set up. With "dot" and "general" each row of Y is multiplied by
-    [h_t; κ_{t-1}] W_h instead, whose half for h_t is, or starts as, the identity (Luong et al. 2015, section 3.1): a
-    tanh of a sum has to learn first what equal words are, and on as few pairs as here it hardly does.
+    The slides do not say how word-by-word attention is initialised. With "dot" and "general" each row of Y is
+    multiplied by [h_t; κ_{t-1}] W_h instead, whose half for h_t is, or starts as, the identity (Luong et al. 2015,
+    section 3.1): the tanh of a sum must first learn to match equal words, and hardly does with as little data as here.
 
     | here | slides | space |
     |---|---|---|
@@ -135,7 +135,7 @@ class WordByWord(nn.Module):
         before: Looking | None = None,
         reach: Tensor | None = None,
     ) -> Looking:
-        """``asking [B, R, d]``: states one after the other, the first of them after ``before``."""
+        """``asking [B, R, d]``: consecutive states, the first of which follows ``before``."""
         keys = premise if self.match_states is None else self.match_states(premise)
         states = asking if self.state is None else self.state(asking)
         context = premise.new_zeros(len(premise), premise.shape[2]) if before is None else before.contexts[:, -1]

@@ -1,8 +1,9 @@
-"""One recurrent network reads the premise and then the hypothesis, and looks back (Potts, CS224u slides).
+"""One recurrent network reads the premise, then the hypothesis, with attention back to the premise (Potts, CS224u
+slides).
 
-What looks back, and when, is a setting: nothing (the chain alone), the last state once (global attention), every state
-of the hypothesis inside a window of the premise (local attention), or every state, each knowing what the one before it
-looked at (word-by-word attention).
+A setting selects which states attend: none (the chain alone), the last state once (global attention), every state of
+the hypothesis to a window of the premise (local attention), or every state, given what the previous one attended to
+(word-by-word attention).
 """
 
 from __future__ import annotations
@@ -26,22 +27,22 @@ from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
 State = tuple[Tensor, ...]
-"""h, and of an LSTM c: ``[B, d]`` each."""
+"""h, and c for an LSTM: ``[B, d]`` each."""
 
 
 @dataclass(frozen=True)
 class ChainedConfig(ModelConfig):
-    """Sizes and choices.
+    """Sizes and options.
 
-    ``with_words``: a state is the network's and the word that it has just read, added up, so that from the start
-    attention matches words (a residual connection, as He et al. 2016 add a layer's input to its output); the slides
-    have the network's alone. ``window``: of local attention, "monotonic" (local-m) or "predictive" (local-p),
-    ``half_width`` words to either side. ``context``: κ is the weighted states' sum, or their mean as the slides write
-    it. ``combination``: "concat" and "sum" are the slides' two, equally expressive; "compared" adds product and
-    difference (Chen et al. 2017, section 3.2). ``match_states``: word by word, W_y on the premise's states
-    (Rocktäschel et al. 2016). ``feeding``: each h̃ is an input of the next step (Luong et al. 2015). ``readout``: the
-    classifier reads the last step's h̃, or the largest of all steps' in each dimension. Dropout runs on the projected
-    words (one mask a sentence) and on what the classifier reads.
+    ``with_words``: a state is the sum of the network's state and the word just read, so that attention matches words
+    from the start (a residual connection, as in He et al. 2016); the slides use the network's state alone. ``window``:
+    for local attention, "monotonic" (local-m) or "predictive" (local-p), ``half_width`` words to either side.
+    ``context``: κ is the weighted sum of the states, or their mean as in the slides. ``combination``: "concat" and
+    "sum" are the two in the slides, equally expressive; "compared" adds product and difference (Chen et al. 2017,
+    section 3.2). ``match_states``: in word-by-word attention, W_y on the premise's states (Rocktäschel et al. 2016).
+    ``feeding``: each h̃ is also an input to the next step (Luong et al. 2015). ``readout``: the classifier reads the
+    last step's h̃, or the maximum over all steps in each dimension. Dropout applies to the projected words (one mask
+    per sentence) and to the classifier's input.
     """
 
     hidden: int = setting(150, least=1)
@@ -69,23 +70,23 @@ class ChainedConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class ChainedTrace:
-    """The trace of a forward pass; R rows look back: 1 with global attention, T_h (every state of the
-    hypothesis) with local and word-by-word attention. Without attention the last four are None."""
+    """Trace of a forward pass; R rows attend: 1 with global attention, T_h (every state of the hypothesis) with local
+    and word-by-word attention. Without attention the last four are None."""
 
     premise: Tensor
-    """h_1 … h_n, ``[B, T_p, d]``, zero on pads."""
+    """h_1 … h_n, ``[B, T_p, d]``, zero on padding."""
     hypothesis: Tensor
-    """``[B, T_h, d]``; meaningless on pads."""
+    """``[B, T_h, d]``; undefined on padding."""
     scores: Tensor | None
-    """α̃, ``[B, R, T_p]``, with local attention's Gaussian in it; meaningless on pads."""
+    """α̃, ``[B, R, T_p]``, including local attention's Gaussian; undefined on padding."""
     weights: Tensor | None
-    """The weights used, ``[B, R, T_p]``, each row adds up to 1 over real words (or is the caller's override)."""
+    """The weights used, ``[B, R, T_p]``; each row adds up to 1 over real words (unless the caller replaced it)."""
     contexts: Tensor | None
     """κ, ``[B, R, d]``."""
     combined: Tensor | None
     """h̃, ``[B, R, d]``."""
     reach: Tensor | None = None
-    """For local attention, whether a position is within the window, ``[B, R, T_p]``; meaningless on pads."""
+    """For local attention, whether a position is within the window, ``[B, R, T_p]``; undefined on padding."""
 
 
 class Combination(nn.Module):
@@ -106,7 +107,7 @@ class Combination(nn.Module):
             joined = torch.cat([context, state, context * state, context - state], dim=-1)
             return torch.tanh(self.compared(joined))
         assert self.both is not None
-        # Word by word this is the slides' tanh([κ_T; h_T] W) as well.
+        # Word-by-word attention uses the slides' tanh([κ_T; h_T] W) too.
         return torch.tanh(self.both(torch.cat([context, state], dim=-1)))  # [Potts combo-concat] [Potts word-combo]
 
 
@@ -114,12 +115,12 @@ class Combination(nn.Module):
 class ChainedRNN(PairModel):
     r"""A recurrent network that reads the hypothesis after the premise, with attention over the premise's states.
 
-    h_1 … h_n are the states of the premise; the same network continues over the hypothesis from h_n, up to h_C.
+    h_1 … h_n are the states of the premise; the same network continues over the hypothesis from h_n, ending at h_C.
 
     - global: α̃_i = score(h_C, h_i), α = softmax(α̃), κ = Σ_i α_i h_i (or the mean), h̃ = tanh([κ; h_C] W_κ);
     - local (Luong et al. 2015, section 3.2): the same for every state h_t of the hypothesis, over a window of the
       premise (:class:`core.models.rnn.attention.LookingBack`);
-    - word by word: every state, from the context before (:class:`core.models.rnn.attention.WordByWord`);
+    - word by word: every state, given the previous context (:class:`core.models.rnn.attention.WordByWord`);
     - y = softmax(h̃ W + b).
 
     | here | slides | space |
@@ -129,8 +130,8 @@ class ChainedRNN(PairModel):
     | combination | W_κ | R^{d×2d} |
     | feed | Luong's input feeding: h̃ into the next step's gates | R^{gates·d×d} |
 
-    *Choices*: an LSTM hands its cell state over with h_n, as one network that reads on does; recurrent weights start
-    orthogonal, and an LSTM's forget gate open, because gradients through the long chain explode or vanish otherwise.
+    *Choices*: an LSTM passes on its cell state with h_n, as a single network reading on would; recurrent weights start
+    orthogonal and an LSTM's forget gate open, because otherwise gradients explode or vanish along the chain.
     """
 
     config: ChainedConfig
@@ -154,9 +155,9 @@ class ChainedRNN(PairModel):
 
     def forward(self, batch: Batch, override: Tensor | None = None, reach: Tensor | None = None) -> Output:
         """``override [B, R, T_p]`` replaces α: R is 1 with global attention, T_h otherwise. ``reach``, of the same
-        shape, marks the words within the windows of local attention.
+        shape, marks the words inside the windows of local attention.
 
-        Raises ValueError when it has another shape, and without attention.
+        Raises ValueError if its shape differs, or without attention.
         """
         first, second = batch.first, batch.second
         premise, end = self._read(first, None)
@@ -193,7 +194,7 @@ class ChainedRNN(PairModel):
         return states_at(states, last[:, 0]) if self.config.readout == "last" else masked_max(states, mask)[0]
 
     def _read(self, side: Side, start: EndState | None) -> tuple[Tensor, EndState]:
-        """States ``[B, T, d]``, zero on pads, and the last real one as torch's networks take it back."""
+        """States ``[B, T, d]``, zero on padding, and the last real one in the form torch's networks accept."""
         words = self.words(side)
         states, end = read_packed(self.rnn, words, side.mask, start)
         return states + words if self.config.with_words else states, end
@@ -212,7 +213,7 @@ class ChainedRNN(PairModel):
         override: Tensor | None,
         reach: Tensor | None,
     ) -> tuple[Tensor, Looking, Tensor]:
-        """The hypothesis word by word, each h̃ an input of the next step: states, attention and h̃."""
+        """Reads the hypothesis word by word, with each h̃ as an input to the next step: states, attention and h̃."""
         assert self.feed is not None and self.attention is not None and self.combination is not None
         from_input, _, bias, _ = self.rnn.all_weights[0]
         words = self.words(side)
@@ -236,17 +237,17 @@ class ChainedRNN(PairModel):
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """Without attention there is nothing to show."""
+        """Without attention there are no records."""
         return () if config.get("attention") == "none" else (AttentionMap,)
 
     @classmethod
     def about(cls, config: Settings) -> str:
-        """The attending states, in words."""
+        """Describes which states attend."""
         back = {
-            "none": "without attention: all it knows of the premise is in its state",
-            "global": "its last state looks back at the states of the premise once (global attention)",
-            "local": "each state looks back at a window of the premise (local attention)",
-            "word-by-word": "each state looks back at the premise and knows what the one before it looked at",
+            "none": "without attention, so the premise reaches it only through its state",
+            "global": "its last state attends to the premise's states (global attention)",
+            "local": "each state attends to a window of the premise (local attention)",
+            "word-by-word": "each state attends to the premise, given what the previous one attended to",
         }
         name = "A GRU" if config.get("cell") == "gru" else "An LSTM"
         return f"{name} that reads the hypothesis after the premise; {back[config.get('attention', 'global')]}."
@@ -262,13 +263,13 @@ class ChainedRNN(PairModel):
 
 
 def _span(within: Tensor) -> tuple[int, int]:
-    """The first place of a row's window, and the one after its last."""
+    """The first position of a row's window, and the one after its last."""
     places = within.nonzero()[:, 0].tolist()
     return (places[0], places[-1] + 1) if places else (0, 0)
 
 
 def _start(rnn: nn.LSTM | nn.GRU) -> None:
-    """Orthogonal recurrent weights, gate by gate; biases 0, an LSTM's forget gate 1."""
+    """Orthogonal recurrent weights, gate by gate; zero biases, except 1 for an LSTM's forget gate."""
     size = rnn.hidden_size
     for name, weight in rnn.named_parameters():
         if name.startswith("weight_hh"):

@@ -1,4 +1,4 @@
-"""The Transformer's step from the slides, as a reader of one layer (Vaswani et al. 2017, sections 3.1 to 3.5)."""
+"""The Transformer step from the slides, as a one-layer reader (Vaswani et al. 2017, sections 3.1 to 3.5)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from core.reading.reader import Reading
 
 @dataclass(frozen=True)
 class TransformerConfig(ModelConfig):
-    """Sizes. ``inner``: units of the feed-forward layer, as a multiple of ``hidden``. Dropout runs on the projected
-    words (one mask a sentence) and on what the classifier reads."""
+    """Sizes. ``inner``: units of the feed-forward layer, as a multiple of ``hidden``. Dropout applies to the projected
+    words (one mask per sentence) and to the classifier's input."""
 
     hidden: int = setting(150, least=1)
     inner: int = setting(2, least=1)
@@ -32,16 +32,16 @@ class TransformerConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class TransformerTrace:
-    """The trace of a forward pass."""
+    """Trace of a forward pass."""
 
     scores: Tensor
-    """[B, T_h, T_p]; meaningless on pads."""
+    """[B, T_h, T_p]; undefined on padding."""
     weights: Tensor
-    """[B, T_h, T_p]; each row adds up to 1 over real words, or is the caller's override."""
+    """[B, T_h, T_p]; each row adds up to 1 over real words, unless the caller replaced it."""
     contexts: Tensor
     """c_attn, [B, T_h, d]."""
     states: Tensor
-    """The layer's output for the hypothesis' words, [B, T_h, d]; meaningless on pads."""
+    """The layer's output for the hypothesis' words, [B, T_h, d]; undefined on padding."""
 
 
 @register(
@@ -51,14 +51,15 @@ class TransformerTrace:
     section="Connection with the Transformer",
 )
 class TransformerReader(PairModel):
-    r"""One Transformer layer and no recurrent network: the hypothesis' words look at the premise's by place and word.
+    r"""One Transformer layer without a recurrent network: the hypothesis' words attend to the premise's by position and
+    content.
 
-    For words x of both sentences (projected, R^d) and Vaswani's sines and cosines p of their places:
+    For words x of both sentences (projected, R^d) and Vaswani's sinusoidal position encodings p:
 
     - input = x + s p, q = W_q input (hypothesis), k = W_k input (premise);
-    - α = softmax(q·k / √d), c_attn = Σ α input over the premise, as the slides have it;
+    - α = softmax(q·k / √d), c_attn = Σ α input over the premise, as in the slides;
     - o = norm(input + W_o c_attn), state = norm(o + W_2 ReLU(W_1 o + b_1) + b_2) (section 3.3);
-    - features = the largest state of the hypothesis in each dimension, y = softmax(features W + b).
+    - features = the maximum over the hypothesis' states in each dimension, y = softmax(features W + b).
 
     | here | above | space |
     |---|---|---|
@@ -67,8 +68,8 @@ class TransformerReader(PairModel):
     | out | W_o; with one head, Vaswani's W^V and W^O in one | R^{d×d} |
     | inner, outer | (W_1, b_1), (W_2, b_2) | R^{m·d×d}, R^{d×m·d} |
 
-    *Choices*: s is learned and starts at 0.1, for words that are about 3 long where the sines are √(d / 2); W_q and W_k
-    start as 2 I, so that equal words match from the start.
+    *Choices*: s is learned and starts at 0.1, because words have norms of about 3 and the encodings √(d / 2); W_q and
+    W_k start as 2 I, so that equal words match from the start.
     """
 
     records = (AttentionMap,)
@@ -90,7 +91,7 @@ class TransformerReader(PairModel):
         self.classifier = nn.Linear(size, config.classes)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, T_h, T_p]`` replaces α. Raises ValueError when it has another shape."""
+        """``override [B, T_h, T_p]`` replaces α. Raises ValueError if its shape differs."""
         first, second = batch.first, batch.second
         premise, hypothesis = self._inputs(first), self._inputs(second)
         scores = self.query(hypothesis) @ self.key(premise).mT / math.sqrt(self.config.hidden)  # [Potts scaled-dot]
@@ -108,13 +109,14 @@ class TransformerReader(PairModel):
             yield AttentionMap("attention", reading.second.role, reading.first.role, scores, weights, overridden)
 
     def _inputs(self, side: Side) -> Tensor:
-        """x + s p, ``[B, T, d]``, zero on pads."""
+        """x + s p, ``[B, T, d]``, zero on padding."""
         words = self.words(side)
         return words + self.place_scale * places(side.mask.shape[1], words) * side.mask[..., None]
 
 
 def places(count: int, like: Tensor) -> Tensor:
-    """p of the first places, ``[T, d]`` (Vaswani et al. 2017, section 3.5): sine at even dimensions, cosine at odd."""
+    """p for the first positions, ``[T, d]`` (Vaswani et al. 2017, section 3.5): sine in even dimensions, cosine in odd
+    ones."""
     size = like.shape[-1]
     dimensions = torch.arange(size, device=like.device)
     rates = torch.pow(10_000.0, -(dimensions - dimensions % 2).to(like.dtype) / size)
