@@ -70,7 +70,7 @@ def drawable(explanation: Explanation) -> Explanation:
         return not phrases and not isinstance(record, GeneratedFilters | FilterProducts)
 
     def light(record: Record) -> Record:
-        return replace(record, filters=()) if isinstance(record, FilterProvenance) else record
+        return replace(record, filters=(), compared=()) if isinstance(record, FilterProvenance) else record
 
     return replace(explanation, evidence=tuple(map(light, filter(drawn, explanation.evidence))))
 

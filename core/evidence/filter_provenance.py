@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.evidence.explanation import Explanation
-from core.evidence.record import Matrix, Record, the
+from core.evidence.record import LATER, Matrix, Record, the
 from core.spreadsheet import csv_text
 
 LISTED_FILTERS = 8
@@ -57,6 +57,10 @@ class FilterProvenance(Record, kind="filter_provenance"):
     """Role of the text that generated the filters; empty for filters that do not depend on the text."""
     contexts: int = 1
     """The number of contexts the text was read with, one at a time."""
+    compared: Matrix = field(default=(), metadata=LATER)
+    """[K, 6], of a model that compares words with their contexts before the convolution: what the part of the
+    winning window's central word adds up from: the word, its context, their product, their difference, the words that
+    look across it, and the bias of the comparison."""
 
     @property
     def part_names(self) -> list[str]:

@@ -85,8 +85,10 @@ class Direction:
     mask: Tensor
     """[B, T_x], true on words."""
     overridden: bool
+    joined: Tensor
+    """[x_i; c_i; x_i ∘ c_i; |x_i - c_i|; 5 q_i], [B, T_x, 4d + 1]."""
     compared: Tensor
-    """Each word compared with its context, [B, T_x, compared], zero on padding."""
+    """g, each word compared with its context, [B, T_x, compared], zero on padding."""
     preactivations: Tensor
     """[B, T_x, K] before the tanh; undefined on padding."""
     winners: Tensor
@@ -261,7 +263,7 @@ class TwoSided(PairModel):
         pooled, winners = self._largest(preactivations, x_side.mask.expand(len(x), -1))
         given = override is not None
         return Direction(
-            scores, weights, alone, across, share, x_side.mask, given, compared, preactivations, winners
+            scores, weights, alone, across, share, x_side.mask, given, joined, compared, preactivations, winners
         ), pooled
 
     def _kept(self, compared: Tensor, mask: Tensor) -> Tensor:
@@ -328,11 +330,18 @@ class TwoSided(PairModel):
 
     def _provenance(self, own: ReadText, direction: Direction, shares: Tensor) -> FilterProvenance:
         """The winning n-gram of each filter. Its parts are compared words: a word's part includes its context from the
-        other sentence, so the context has no separate part."""
+        other sentence, so the context has no separate part. The central word's part is split further: where a ReLU is
+        on, its unit is a sum over what is compared."""
         width, winners = self.config.width, direction.winners[0]
         seen = windows(direction.compared, width)[0, winners]
         parts = (seen * self.convolution.weight).view(len(winners), width, -1).sum(-1)
         preactivations = direction.preactivations[0].gather(0, winners[None])[0]
+        sizes = [*[self.config.hidden] * 4, 1]
+        inputs = zip(*(torch.split(of, sizes, dim=1) for of in (direction.joined[0], self.compare.weight)), strict=True)
+        bias = self.compare.bias.expand_as(direction.compared[0])
+        units = torch.stack([*(value @ weight.T for value, weight in inputs), bias], dim=-1)  # [T, compared, 6]
+        units = units * (direction.compared[0, :, :, None] > 0)
+        centre = self.convolution.weight.view(len(winners), width, -1)[:, width // 2]
         records = filter_records(
             len(direction.preactivations[0]),
             winners - width // 2,
@@ -342,4 +351,11 @@ class TwoSided(PairModel):
             torch.tanh(preactivations),
             shares=shares,
         )
-        return FilterProvenance(f"{own.role} filters", own.role, width, records, tuple(self.bias().tolist()))
+        return FilterProvenance(
+            f"{own.role} filters",
+            own.role,
+            width,
+            records,
+            tuple(self.bias().tolist()),
+            compared=matrix(torch.einsum("kg,kgp->kp", centre, units[winners])),
+        )

@@ -239,10 +239,13 @@ def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):
 
 
 def test_a_words_numbers_travel_to_the_verdict_until_a_key_is_pressed(open_page):
-    page = open_page(link(select="x2", open="details"))
+    page = open_page(link(model="test-two-sided", select="x2", open="details"))
     panel = page.locator(".word_path")
     lines, play = panel.locator(".line"), panel.get_by_role("button", name="Let the numbers travel")
     expect(lines.first).to_contain_text("dog")
+    chip(page, "premise", "toy").click()
+    expect(lines.first).to_contain_text("toy")
+    expect(lines.nth(3)).to_contain_text("word × context")
     expect(lines.last).to_contain_text("verdict")
     play.click()
     expect(panel.locator(".travelling")).to_have_count(1)

@@ -3,7 +3,6 @@
 import math
 
 from tests.loops.arithmetic import (
-    add,
     affine,
     centred,
     dot,
@@ -34,10 +33,10 @@ def crossings(weights, i):
     return total / max(1, len(weights) - 1)
 
 
-def two_sided(model, first, contexts, judged, extra):
+def compared_words(model, texts):
+    """Of each text, for each word what is compared, [x; c; x ∘ c; |x - c|; 5 q] as five lists, and g."""
     tau, config = model.temperature.exp().item(), model.config
     null = math.exp(tau * config.null_match)
-    texts = first, contexts[0]
     words = [projected(model, text) for text in texts]
     m = [[direction(model, word) for word in text.tolist()] for text in texts]
 
@@ -50,7 +49,7 @@ def two_sided(model, first, contexts, judged, extra):
                 total += config.neighbours / abs(k) * dot(ours[i + k], theirs[j + k])
         return tau * (total - config.place * abs((i + 0.5) / len(ours) - (j + 0.5) / len(theirs)))
 
-    def compared(x):
+    def side(x):
         ours, theirs, weights = words[x], words[1 - x], []
         for i in range(len(ours)):
             scores = []
@@ -63,12 +62,20 @@ def two_sided(model, first, contexts, judged, extra):
             context = scaled(weights[i], [*theirs, model.null_word.tolist()])
             product = [a * b for a, b in zip(word, context, strict=True)]
             difference = [abs(a - b) for a, b in zip(word, context, strict=True)]
-            seen = word + context + product + difference + [5 * crossings(weights, i)]
-            states.append(relu(affine(model.compare, seen)))
-        states = [tanh(affine(model.convolution, centred(states, i, model.config.width))) for i in range(len(states))]
-        return largest(states)
+            seen = word, context, product, difference, [5 * crossings(weights, i)]
+            states.append((seen, relu(affine(model.compare, [v for part in seen for v in part]))))
+        return states
 
-    pooled = add(compared(0) + compared(1))
+    return side(0), side(1)
+
+
+def two_sided(model, first, contexts, judged, extra):
+    def filters(states):
+        words, width = [g for _, g in states], model.config.width
+        return largest([tanh(affine(model.convolution, centred(words, i, width))) for i in range(len(words))])
+
+    of_first, of_second = compared_words(model, (first, contexts[0]))
+    pooled = filters(of_first) + filters(of_second)
     features = pooled if model.layer is None else relu(affine(model.layer, pooled))
     return {"logits": affine(model.classifier, features), "features": features, "pooled": pooled}
 

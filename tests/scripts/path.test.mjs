@@ -21,7 +21,7 @@ const filters = [
 ];
 const data = {
   map: { scores: [[1, 2], [0, -3]], weights: [[0.25, 0.75], [0.95, 0.05]] }, // prettier-ignore
-  filters: { activation: "tanh", filters },
+  filters: { activation: "tanh", filters, logit_bias: [-0.5, 0.25] },
 };
 const words = [
   ["a", "cat"],
@@ -29,7 +29,7 @@ const words = [
 ];
 const stages = (row) =>
   stagesOf(data, row, words, ["yes", "no"], {
-    logits: [-1, 2],
+    logits: [-1, 12.25],
     probabilities: [0.05, 0.95],
   });
 
@@ -42,8 +42,8 @@ test("a word's numbers stand line by line, each with the cells that it is made o
     ["0.5", "−0.25", "0", "1", "0.1"],
     ["1.35"],
     ["0.87"],
-    ["0.5", "3"],
-    ["−1", "2"],
+    ["3", "9", "0.25"],
+    ["−1", "12.25"],
     ["5.0\u00a0%", "95\u00a0%"],
   ]);
   const parts = stages(1)[3];
@@ -57,6 +57,43 @@ test("a word's numbers stand line by line, each with the cells that it is made o
     ["context", [0, 1]],
     ["bias", []],
   ]);
+});
+
+test("a model that compares words first shows what a filter finds in the comparison", () => {
+  const of_premise = { rows: "premise", filters: [filter(0, 0, [1, -2])] };
+  const compared = [[], [0.25, 0.5, -1, 0.125, 0, -0.125], []];
+  const two_sided = {
+    map: { ...data.map, null: [0, 0.125], null_score: 1.5 },
+    filters: { ...data.filters, compared },
+    beside: of_premise,
+  };
+  const [, scores, weights, own, parts, , , shares, logits] = stagesOf(
+    two_sided,
+    1,
+    words,
+    ["yes", "no"],
+    { logits: [-1, 10.25], probabilities: [0.05, 0.95] },
+  );
+  const texts = ({ cells }) => cells.map(({ text }) => text);
+  assert.deepEqual(
+    [scores, weights].map((line) => texts(line).at(-1)),
+    ["1.5", "0.13"],
+  );
+  assert.deepEqual(texts(own), ["0.25", "0.5", "−1", "0.13", "0", "−0.13"]);
+  assert.deepEqual(
+    own.cells[1].from,
+    [0, 1, 2],
+    "the null word is in the context",
+  );
+  assert.deepEqual(
+    parts.cells.map(({ word, from }) => [word, from.length]),
+    [["left", 0], ["itself", 6], ["right", 0], ["bias", 0]], // prettier-ignore
+  );
+  assert.deepEqual(
+    shares.cells.map(({ text, word }) => [text, word]),
+    [["3", "this filter"], ["9", "the other 2"], ["−2", "of the premise"], ["0.25", "bias"]], // prettier-ignore
+  );
+  assert.deepEqual(logits.cells[1].from, [0, 1, 2, 3]);
 });
 
 test("a word without a filter of its own ends at its weights", () => {

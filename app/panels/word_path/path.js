@@ -9,16 +9,16 @@ import { stagesOf } from "./stages.js";
 
 const HOW = "From a word’s scores to the verdict, with the numbers of this model, from top to bottom.";
 const MORE =
-  "The scores compare the word’s vector with the other words’; the softmax makes weights of them, and the context is the sum of the other words’ vectors, each times its weight. A filter adds up what it finds in the word, its neighbours and its context; of a filter’s values over all words max-pooling keeps the largest. The value times the classifier’s weight is the filter’s share in a class’s logit. Shown is the filter won by this word that pushes most towards the verdict; a word may win many or none.";
+  "The scores compare the word’s vector with the other words’; the softmax makes weights of them, and the context is the sum of the other words’ vectors, each times its weight. A filter adds up what it finds in the word, its neighbours and its context; of a filter’s values over all words max-pooling keeps the largest. The value times the classifier’s weight is the filter’s share in the verdict’s logit, and all shares and the bias add up to it. A two-sided model compares the word with its context first: by itself, by product and difference, and by how many words look across it; what remains of that after a ReLU is the filter’s part for the word itself. Shown is the filter won by this word that pushes most towards the verdict; a word may win many or none.";
 
 class PathPanel {
   /**
    * @param {any} view
-   * @param {any} map the map of words
+   * @param {any[]} maps of words, one a sentence with filters
    */
-  constructor(view, map) {
+  constructor(view, maps) {
     this.view = view;
-    this.map = map;
+    this.maps = maps;
     this.row = undefined; // what is drawn: of this word, with this answer
     this.value = undefined;
     this.stop = () => this.halt();
@@ -33,20 +33,26 @@ class PathPanel {
   }
 
   draw() {
-    const { view, map } = this;
+    const { view, maps } = this;
     const { value } = askFilters(view);
-    const row = view.selection[view.axes(map)[0]];
-    if (row === this.row && value === this.value) return;
+    const selected = ({ rows }) => view.selection[view.sideOf(rows).axis];
+    const map = maps.find((one) => selected(one) !== null) ?? maps[0];
+    const row = selected(map);
+    if (row === this.row && map === this.map && value === this.value) return;
     this.row = row;
+    this.map = map;
     this.value = value;
     this.halt();
-    const filters = value?.evidence.find(({ kind, rows }) => kind === "filter_provenance" && rows === map.rows);
-    const whole = filters?.filters.some(({ context }) => context !== 0) && filters.filters[0].logit_shares.length > 0;
+    const all = value?.evidence.filter(({ kind }) => kind === "filter_provenance") ?? [];
+    const filters = all.find(({ rows }) => rows === map.rows);
+    const beside = all.find((other) => other !== filters);
+    const reads = filters?.compared || filters?.filters.some(({ context }) => context !== 0); // the other sentence
+    const whole = reads && filters.filters[0].logit_shares.length > 0;
     this.element.hidden = !whole;
     if (!whole) return;
     const classes = view.data.verdict.classes.map(({ label }) => label);
     const words = [map.rows, map.columns].map((role) => view.sideOf(role).tokens);
-    const stages = row === null ? [] : stagesOf({ map, filters }, row, words, classes, view.data.explanation);
+    const stages = row === null ? [] : stagesOf({ map, filters, beside }, row, words, classes, view.data.explanation);
     this.play.hidden = calm() || stages.length === 0;
     if (!stages.length) return refill(this.frame, html("p.empty", "Select a word that looks at the other sentence."));
     this.lines = stages.map(({ name, cells, says }) => ({
@@ -92,22 +98,22 @@ const cell = ({ text, word }) =>
   html(
     "span.stack",
     html("span.cell", { title: word }, html("span.text", text)),
-    word ? html("span.tiny.soft", { dir: "auto" }, shorten(word, 14)) : null,
+    word ? html("span.tiny.soft", { dir: "auto" }, shorten(word, 18)) : null,
   );
 
-// The map of words by which the filters of the same sentence have contexts, of a model that has both.
+// The maps of words by which the filters of the same sentences have contexts, of a model that has both.
 function mapsOf(records) {
-  const filters = records.find(({ kind }) => kind === "filter_provenance");
-  const map = records.find(
+  const filters = records.filter(({ kind, contexts }) => kind === "filter_provenance" && contexts === 1);
+  const maps = records.filter(
     ({ kind, units, rows, scores }) =>
-      kind === "attention_map" && units === "words" && rows === filters?.rows && scores.length,
+      kind === "attention_map" && units === "words" && scores.length && filters.some((one) => one.rows === rows),
   );
-  return map && filters.contexts === 1 ? [map] : [];
+  return maps.length ? [maps] : [];
 }
 
 PANELS.word_path = {
   place: "details",
   kinds: ["filter_provenance", "attention_map"],
   read: mapsOf,
-  make: (view, map) => new PathPanel(view, map),
+  make: (view, maps) => new PathPanel(view, maps),
 };

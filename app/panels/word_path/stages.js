@@ -1,8 +1,18 @@
 // The numbers of a word's way to the verdict, line by line, without anything of the page.
 
-import { percent } from "../../components/elements.js";
+import { percent, the } from "../../components/elements.js";
+import { NO_WORD } from "../../components/evidence.js";
 
 const MOST = 12; // words whose scores and weights are shown, those with the largest weights
+// What a word is compared by before the convolution, of a model that does so, and whether the context is in it.
+const COMPARED = [
+  ["word", false],
+  ["context", true],
+  ["word × context", true],
+  ["difference", true],
+  ["words across", false],
+  ["bias", false],
+];
 
 // A number for a reader: two decimals, about 0 where they are all 0.
 export function written(number) {
@@ -19,54 +29,72 @@ function strongest(filters, place, verdict) {
 
 /**
  * Lines of cells: each cell with its text, the word that it is about, and the places of the cells before that it is made of.
- * @param {{ map: any, filters: any }} data
+ * @param {{ map: any, filters: any, beside?: any }} data `beside`: the filters over the other sentence
  * @param {number} row place of the word
  * @param {string[][]} words of the sentence along the rows, and of that along the columns
  * @param {string[]} classes
  * @param {{ logits: number[], probabilities: number[] }} explanation
  */
-export function stagesOf({ map, filters }, row, [own, others], classes, { logits, probabilities }) {
+export function stagesOf({ map, filters, beside }, row, [own, others], classes, { logits, probabilities }) {
   const verdict = probabilities.indexOf(Math.max(...probabilities));
   const largest = others.map((_, j) => j).sort((a, b) => map.weights[row][b] - map.weights[row][a]);
   const shown = largest.slice(0, MOST).sort((a, b) => a - b);
-  const over = (values, from) => shown.map((j, i) => ({ text: written(values[j]), word: others[j], from: from(i) }));
-  const every = shown.map((_, i) => i);
+  const cells = (values, from) => values.map(([value, word], i) => ({ text: written(value), word, from: from(i) }));
+  const over = (values, none) => [
+    ...shown.map((j) => [values[j], others[j]]),
+    ...(map.null?.length ? [[none, NO_WORD]] : []),
+  ];
   const lines = [
     { name: "the word", cells: [{ text: own[row], word: "", from: [] }] },
-    { name: "scores", cells: over(map.scores[row], () => [0]) },
-    { name: "softmax: weights", cells: over(map.weights[row], (i) => [i]) },
+    { name: "scores", cells: cells(over(map.scores[row], map.null_score), () => [0]) },
+    { name: "softmax: weights", cells: cells(over(map.weights[row], map.null?.[row]), (i) => [i]) },
   ];
+  const every = [...lines[1].cells.keys()];
   const won = strongest(filters.filters, row, verdict);
   if (!won) {
     lines.at(-1).says = "No filter’s best window is centred on this word, so max-pooling drops what it found.";
     return lines;
   }
-  const of_word = [...won.offsets, won.context, won.bias];
-  const names = [...won.offsets.map((_, i) => partName(i, won.offsets.length)), "context", "bias"];
-  const all = of_word.map((_, i) => i);
+  const terms = filters.compared?.[filters.filters.indexOf(won)];
+  if (terms) {
+    const from = (i) => (COMPARED[i][1] ? every : []);
+    const parts = terms.map((term, i) => [term, COMPARED[i][0]]);
+    lines.push({ name: "the word compared", cells: cells(parts, from), says: `As filter ${won.index} adds it up.` });
+  }
+  const parts = [
+    ...won.offsets.map((part, i) => [part, partName(i, won.offsets.length)]),
+    ...(terms ? [] : [[won.context, "context"]]),
+    [won.bias, "bias"],
+  ];
+  const before = terms ? "itself" : "context"; // the part that is made of the line before
+  const share = won.logit_shares[verdict];
+  const sum = (of) => of.reduce((all, { logit_shares }) => all + logit_shares[verdict], 0);
+  const shares = [
+    [share, "this filter"],
+    [sum(filters.filters) - share, `the other ${filters.filters.length - 1}`],
+    ...(beside ? [[sum(beside.filters), `of ${the(beside.rows)}`]] : []),
+    [filters.logit_bias[verdict], "bias"],
+  ];
+  const all = [...shares.keys()];
   return [
     ...lines,
     {
       name: `filter ${won.index}: parts`,
-      cells: of_word.map((part, i) => ({
-        text: written(part),
-        word: names[i],
-        from: names[i] === "context" ? every : [],
-      })),
+      cells: cells(parts, (i) => (parts[i][1] === before ? [...lines.at(-1).cells.keys()] : [])),
     },
-    { name: "their sum", cells: [{ text: written(won.preactivation), word: "", from: all }] },
+    { name: "their sum", cells: cells([[won.preactivation, ""]], () => [...parts.keys()]) },
+    { name: `${filters.activation}, the maximum`, cells: cells([[won.activation, ""]], () => [0]) },
     {
-      name: `${filters.activation}, the maximum`,
-      cells: [{ text: written(won.activation), word: "", from: [0] }],
-    },
-    {
-      name: "shares in logits",
-      cells: classes.map((word, c) => ({ text: written(won.logit_shares[c]), word, from: [0] })),
+      name: `for ${classes[verdict]}`,
+      cells: cells(shares, (i) => (i ? [] : [0])),
+      says: "Shares of filters, and the bias, in the verdict’s logit.",
     },
     {
       name: "logits",
-      cells: classes.map((word, c) => ({ text: written(logits[c]), word, from: [c] })),
-      says: `With the shares of the other ${filters.filters.length - 1} filters and the bias.`,
+      cells: cells(
+        classes.map((word, c) => [logits[c], word]),
+        (c) => (c === verdict ? all : []),
+      ),
     },
     {
       name: "softmax: verdict",
