@@ -1,4 +1,4 @@
-"""Why a verdict: a :class:`Question` about a pair, and its answers.
+"""Explaining a verdict: a :class:`Question` about a pair, and its answers.
 
 Question(checkpoint, "Three girls play", "Two girls play").words().strongest
 """

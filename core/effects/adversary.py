@@ -1,7 +1,7 @@
-"""Attention as far as possible from the model's own with nearly the same answer (Jain & Wallace 2019, section 4.2.2).
+"""Attention as far as possible from the model's with nearly the same answer (Jain & Wallace 2019, section 4.2.2).
 
-Where we differ: their constraint is a penalty in the loss; here the matrix that is returned keeps it, checked on a
-separate forward pass, and several starts are followed at once.
+Where we differ: their constraint is a penalty in the loss; here the returned matrix satisfies it, as checked by a
+separate forward pass, and several starting points are optimised at once.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 STARTS = 5
 ITERATIONS = 100
 SECONDS = 3.0
-"""Limit on the thread's processor time, which other processes do not use up."""
+"""Limit on this thread's CPU time, unaffected by other processes."""
 RATE = 0.3
 PENALTY = 50.0
-"""Weight of a change beyond :data:`LARGEST_CHANGE` in the loss."""
+"""Weight in the loss of a change beyond :data:`LARGEST_CHANGE`."""
 _LEAST = -30.0
-"""A logit whose weight is nothing."""
+"""A logit whose softmax weight is practically 0."""
 
 
 def adversary(
     asked: Question, *, seed: int = 0, seconds: float = SECONDS, progress: Progress = unheard
 ) -> Adversary | None:
-    """The rows, softmax of free logits over the cells that the model could use, with the largest mean Jensen-Shannon
+    """Attention rows, a softmax of free logits over the cells the model can use, with the largest mean Jensen-Shannon
     divergence from the model's under a total variation of the class probabilities of at most :data:`LARGEST_CHANGE`;
-    by Adam from :data:`STARTS` starts. None for models without maps of weights."""
+    optimised by Adam from :data:`STARTS` starting points. None for models without maps of weights."""
     start = time.perf_counter()
     busy = time.thread_time()
     maps = own_maps(asked)
@@ -78,7 +78,7 @@ def adversary(
 
 
 def with_adversary(asked: Question, measured: Faithfulness, seed: int, progress: Progress) -> Faithfulness:
-    """``measured`` with the adversary's maps and the model's own for comparison."""
+    """``measured`` with the adversary's maps added, and the model's own for comparison."""
     own = [
         ShownMap(links.rows, links.columns, links.units, links.null, matrix(_flat(links.values)))
         for links in own_maps(asked)
@@ -87,7 +87,7 @@ def with_adversary(asked: Question, measured: Faithfulness, seed: int, progress:
 
 
 def _checked(asked: Question, best: Sequence[Tensor] | None, own: Sequence[Tensor], start: float) -> Adversary:
-    """The answer that the returned matrices give when they are put in place by themselves."""
+    """The model's answer under the returned matrices alone."""
     probabilities = asked.explanation.probabilities
     none = Adversary((), 0.0, 0.0, probabilities, time.perf_counter() - start)
     if best is None:
@@ -107,12 +107,12 @@ def _checked(asked: Question, best: Sequence[Tensor] | None, own: Sequence[Tenso
 
 
 def _flat(values: Tensor) -> Tensor:
-    """A map of a single row as a matrix."""
+    """The map as a matrix; a single row becomes one."""
     return values.view(-1, values.shape[-1])
 
 
 def _usable(links: AttentionLinks) -> Tensor:
-    """The cells that the model could use, bool like the map."""
+    """Boolean mask of the cells the model can use, shaped like the map."""
     cells = torch.zeros(links.values.shape, dtype=torch.bool)
     for number, row in enumerate(cells.view(-1, cells.shape[-1])):
         for columns in links.softmaxes(number):
@@ -121,7 +121,7 @@ def _usable(links: AttentionLinks) -> Tensor:
 
 
 def _starts(own: Sequence[Tensor], usable: Sequence[Tensor], seed: int) -> list[Tensor]:
-    """Logits to start from: the model's own, uniform, the reverse of the model's, and others that are drawn."""
+    """Initial logits: the model's own, uniform, the model's reversed, and random ones."""
     drawn = torch.Generator().manual_seed(seed)
     starts = []
     for weights, cells in zip(own, usable, strict=True):
@@ -133,7 +133,7 @@ def _starts(own: Sequence[Tensor], usable: Sequence[Tensor], seed: int) -> list[
 
 
 def _rows(logits: Tensor, links: AttentionLinks, usable: Tensor) -> Tensor:
-    """Weights ``[STARTS, *shape]``: a softmax over each set of columns that adds up to 1 in the model's own rows."""
+    """Weights ``[STARTS, *shape]``: one softmax over each set of columns that adds up to 1 in the model's own rows."""
     if links.reach:
         return torch.softmax(logits.masked_fill(~usable, _LEAST), dim=-1) * usable
     columns = itertools.pairwise([*links.blocks, logits.shape[-1]])
@@ -141,7 +141,7 @@ def _rows(logits: Tensor, links: AttentionLinks, usable: Tensor) -> Tensor:
 
 
 def _divergence(weights: Sequence[Tensor], own: Sequence[Tensor]) -> Tensor:
-    """Mean Jensen-Shannon divergence of all rows of all maps, ``[STARTS]`` in nats."""
+    """Mean Jensen-Shannon divergence over all rows of all maps, ``[STARTS]``, in nats."""
     rows = []
     for ours, theirs in zip(weights, own, strict=True):
         middle = (ours + theirs) / 2
@@ -151,5 +151,5 @@ def _divergence(weights: Sequence[Tensor], own: Sequence[Tensor]) -> Tensor:
 
 
 def _times_log(weights: Tensor, middle: Tensor) -> Tensor:
-    """w log (w / m), 0 where w is 0."""
+    """w log (w / m), defined as 0 where w is 0."""
     return weights * (weights.clamp_min(1e-12).log() - middle.clamp_min(1e-12).log())

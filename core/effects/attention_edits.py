@@ -1,12 +1,12 @@
-"""Changes of a model's attention by hand: a cell's weight, or a whole map uniform, permuted or at another temperature;
-and the words that look across a word not counted.
+"""Manual changes of a model's attention: the weight of one cell, a whole map made uniform, permuted or given another
+temperature, and crossings switched off.
 
-An edit has a short text form (``cell 0 3 2 0.8 kept``), like edits of words (:mod:`core.effects.edits`). Maps, rows
-and columns are numbered from 0 as in the model's records, the null word's column last. Only cells within a row's
+An edit has a short text form (``cell 0 3 2 0.8 kept``), like edits of words (:mod:`core.effects.edits`). Maps, rows and
+columns are indexed from 0 as in the model's records, with the null word in the last column. Only cells inside a row's
 softmaxes change.
 
-In a map of scores, where a choice or a pooling follows (phrases, ABCNN, AP-CNN), an edit changes a score's share of the
-way from the least match (0) to the best (1, a score of :data:`BEST_MATCH`) as it changes a weight, and no row is
+In a map of scores, followed by a selection or pooling (phrases, ABCNN, AP-CNN), an edit sets a score on a scale from
+the lowest possible match (0) to the best (1, a score of :data:`BEST_MATCH`), like a weight, and rows are not
 normalised.
 """
 
@@ -38,29 +38,29 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     TEMPERATURE: ("value",),
     UNCROSSED: (),
 }
-"""The fields of each kind's text form, in this order."""
+"""The fields of each kind's text form, in order."""
 OF_ANY_WORDS = (TEMPERATURE, UNCROSSED)
-"""Edits that name no place in a map, so that they go on acting when the words change."""
+"""Edits that refer to no cell or map, so they stay in effect when the words change."""
 TEMPERATURES = (0.01, 100.0)
-"""The lowest and the highest."""
+"""Lowest and highest temperature."""
 BEST_MATCH = 1.0
-"""The largest score that a match can have: a cosine's, a tanh's, and 1 / (1 + distance) of no distance."""
+"""The highest possible match score: that of a cosine, of tanh, and of 1 / (1 + distance) at distance 0."""
 MOST_DIGITS = 9
-"""Of a map's, row's or column's number, and of a seed."""
+"""In the index of a map, row or column, and in a seed."""
 
 Maps = Sequence[AttentionLinks]
 
 
 @dataclass(frozen=True)
 class AttentionEdit:
-    """One change.
+    """A single change.
 
-    - ``cell``: the weight of this cell of a map becomes ``value``, from 0 to 1; the other cells of the row stay
-      (``rest`` is ``kept``) or are scaled so that the row's sum stays (``renormalised``, where it can);
-    - ``uniform``: each softmax of a map gives all its cells the same weight, a row of scores all of them its mean;
-    - ``permuted``: each softmax's weights in another order, drawn with ``seed``;
-    - ``temperature``: all maps, each softmax over its scores divided by ``value``;
-    - ``uncrossed``: q, the share of words that look across a word, is 0 in a model that reads it.
+    - ``cell``: sets a cell's weight to ``value``, from 0 to 1; the row's other cells stay (``rest`` is ``kept``) or are
+      rescaled to preserve the row's sum (``renormalised``, if possible);
+    - ``uniform``: gives all cells of each softmax the same weight; in a map of scores, each row its mean;
+    - ``permuted``: shuffles the weights within each softmax, using ``seed``;
+    - ``temperature``: divides the scores of every softmax in all maps by ``value``;
+    - ``uncrossed``: sets q, the share of words whose attention crosses a word's, to 0 in a model that reads it.
     """
 
     kind: str
@@ -77,7 +77,7 @@ class AttentionEdit:
 
     @classmethod
     def parse(cls, text: str) -> AttentionEdit:
-        """The inverse of ``str``. Raises EditError for a text that is none, and for values out of range."""
+        """The inverse of ``str``. Raises EditError for other text, and for values out of range."""
         refused = EditError(f"{text[:80]!r} is not an edit of attention; undo it")
         kind, *parts = text.split(" ")
         names = KINDS.get(kind)
@@ -92,8 +92,8 @@ class AttentionEdit:
         return cls(kind, value=value, rest=rest, **{name: int(part) for name, part in given.items()})
 
     def describe(self, rows: Sequence[str], columns: Sequence[str], scored: bool = False) -> str:
-        """What it does, for people; ``rows`` and ``columns``: the words along the edges of its map, which is of
-        scores where it is ``scored``."""
+        """Describes the edit for users; ``rows`` and ``columns``: the words along the edges of its map; ``scored``:
+        whether the map holds scores."""
         if self.kind == CELL:
             kept_rest = ", the rest kept" if self.rest == Taken.KEPT and not scored else ""
             looks = "matches" if scored else "looks at"
@@ -122,9 +122,9 @@ def _number(text: str, least: float, most: float) -> float:
 
 
 def edited_attention(maps: Maps, edits: Iterable[AttentionEdit]) -> list[Tensor]:
-    """The values of the maps after these edits, one after the other.
+    """The maps after applying these edits in order.
 
-    Raises EditError for an edit beyond a map and for one of a cell that the model cannot use."""
+    Raises EditError for an edit outside the maps or of a cell the model cannot use."""
     values = [links.values.clone() for links in maps]
     for edit in edits:
         if edit.map >= len(maps):
@@ -165,7 +165,7 @@ def _row(edit: AttentionEdit, links: AttentionLinks, number: int, row: Tensor) -
     own = links.values.view(-1, len(row))[number]
     for block in links.softmaxes(number):
         if edit.kind == TEMPERATURE and links.scores is not None and torch.equal(row, own):
-            # Not powers of the weights: of scores a hundred apart the lower one's weight is 0 in float32, and stays 0.
+            # Not powers of the weights: for scores a hundred apart, the lower weight is 0 in float32 and stays 0.
             scores = links.scores.view(-1, len(row))[number, block]
             out[block] = torch.softmax(scores.double() / edit.value, dim=0).to(row)
         elif edit.kind != CELL or _holds(block, edit.column):
@@ -188,7 +188,7 @@ def _uniform(edit: AttentionEdit, weights: Tensor, at: int, number: int) -> Tens
 
 
 def _tempered(edit: AttentionEdit, weights: Tensor, at: int, number: int) -> Tensor:
-    # Largest weight 1 first: a small weight's high power would be 0 in float32, and so might be the sum.
+    # Scaled to a largest weight of 1: otherwise high powers, even their sum, could underflow to 0 in float32.
     powers = (weights / weights.max()) ** (1 / edit.value) if weights.max() > 0 else weights
     return powers / powers.sum() if powers.sum() > 0 else weights
 
@@ -215,7 +215,7 @@ def _power(edit: AttentionEdit, shares: Tensor, at: int, number: int) -> Tensor:
 
 
 _OF_SCORES = {**_CHANGED, UNIFORM: _mean, TEMPERATURE: _power}
-"""Of a row that is not normalised: uniform is its mean, and a temperature its power."""
+"""Operations on rows that are not normalised: uniform is the mean, temperature a power."""
 
 
 def explain_under(
@@ -227,12 +227,11 @@ def explain_under(
     head: str = "",
     records: Collection[type[Record]] | None = None,
 ) -> Explanation:
-    """What the model says of a pair under these edits of its attention, kept for all threads as
-    :func:`core.explain.explained` keeps what it says without them; ``head`` and ``records`` as in
-    :func:`core.explain.explain`.
+    """The model's explanation of a pair under these attention edits, cached for all threads as in
+    :func:`core.explain.explained`; ``head`` and ``records`` as in :func:`core.explain.explain`.
 
     Raises PairError as :func:`core.explain.explain` does, and EditError as :func:`edited_attention` does, for a model
-    without attention and for crossing words of a model that does not count them."""
+    without attention, and for crossings in a model that does not use them."""
     edits = tuple(edits)
     if not edits and records is None:
         return explained(checkpoint, first, second, head)
@@ -255,7 +254,7 @@ def explain_under(
 
 @torch.inference_mode()
 def maps_under(checkpoint: Checkpoint, first: str, second: str, edits: Iterable[AttentionEdit] = ()) -> Maps:
-    """The attention maps of a pair after these edits, numbered as the model's records number them. Raises as
+    """The attention maps of a pair after these edits, indexed as in the model's records. Raises as
     :func:`explain_under` does."""
     reading = checkpoint.read(first, second)
     check_words(reading)

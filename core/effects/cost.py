@@ -1,7 +1,7 @@
-"""The cost of an answer, before it is computed: passes through the model, and about how long they take.
+"""The cost of an answer before it is computed: number of forward passes, and roughly how long they take.
 
-A pass reads one pair. Its duration was measured when the model was loaded (:attr:`Checkpoint.seconds`) and grows with
-the number of words; texts in one batch take less time than one at a time.
+One pass reads one pair. Its duration is measured when the model is loaded (:attr:`Checkpoint.seconds`) and grows with
+the number of words; batched texts take less time than one at a time.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from core.evidence.faithfulness import STEPS
 from core.wording import counted, duration
 
 BRISK = 0.6
-"""Seconds that an answer may take without a request: if combined removal takes longer, words are dropped first."""
+"""Longest time in seconds for an answer computed unasked: if combined removal takes longer, words are dropped first."""
 SOON = 4.0
-"""Seconds that the reason may take without a request: it comes after the verdict, which does not wait for it."""
+"""Longest time in seconds for a reason computed unasked: it is shown after the verdict, which does not wait for it."""
 TYPICAL_WORDS = 21
-"""Words of the pair by which a pass is timed."""
+"""Number of words in the pair used for timing a pass."""
 OFFERED = 12
-"""Replacements of a word in the search for the smallest change, about."""
+"""Approximate number of replacements per word in the search for the smallest change."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """``passes`` at most, and ``seconds`` about."""
+    """``passes`` at most, taking roughly ``seconds``."""
 
     passes: int
     seconds: float
 
     @property
     def brisk(self) -> bool:
-        """Whether the answer is computed without a request."""
+        """Whether the answer is computed unasked."""
         return self.seconds <= BRISK
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Cost:
 
 
 def of_words(question: Question, method: str = TAKEN_AWAY) -> Cost:
-    """The cost of :meth:`~core.effects.question.Question.words` by a method."""
+    """The cost of :meth:`~core.effects.question.Question.words` with a method."""
     if method in gradients.METHODS:
         return _cost(question, 1 + gradients.passes(method))
     replaced = question.sampled.frequent + question.sampled.related
@@ -58,14 +58,14 @@ def of_words(question: Question, method: str = TAKEN_AWAY) -> Cost:
 
 
 def of_reason(question: Question) -> Cost:
-    """The cost of :meth:`~core.effects.question.Question.reason`, which mostly ends after a third of its passes (of 500
-    pairs of SNLI dev the median is 13)."""
+    """The cost of :meth:`~core.effects.question.Question.reason`, which usually ends after a third of its passes (the
+    median over 500 SNLI dev pairs is 13)."""
     cost = _cost(question, MOST_PASSES)
     return replace(cost, seconds=cost.seconds / 3)
 
 
 def of_links(question: Question, *, every: bool = False) -> Cost:
-    """The cost of :meth:`~core.effects.question.Question.links` of a transformer, whose two maps have a cell for each
+    """The cost of :meth:`~core.effects.question.Question.links` for a transformer, whose two maps have one cell per
     pair of words; 0 passes for other models, which are fast."""
     if question.checkpoint.model.knockouts is None:
         return Cost(0, 0.0)
@@ -80,13 +80,13 @@ def of_heads(question: Question) -> Cost:
 
 
 def of_smallest_change(question: Question) -> Cost:
-    """The cost of :meth:`~core.effects.question.Question.smallest_change`, less if a single edit turns the verdict."""
+    """The cost of :meth:`~core.effects.question.Question.smallest_change`, less if a single edit flips the verdict."""
     return _cost(question, 1 + _words(question) * (1 + OFFERED) + 2 * WIDTH * FURTHER)
 
 
 def of_shares(question: Question) -> Cost:
-    """The cost of :meth:`~core.effects.question.Question.shares`, of words that are one piece each. A row has one of
-    both texts, forwards with its derivative, which was measured to take half a pass over the pair."""
+    """The cost of :meth:`~core.effects.question.Question.shares` if every word is a single token. One row holds one of
+    the two texts; its forward pass with derivatives was measured to take half as long as a pass over the pair."""
     cost = _cost(question, 4 + STEPS_OF_PATH * _words(question))
     return replace(cost, seconds=cost.seconds / 2)
 

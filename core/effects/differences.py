@@ -1,7 +1,7 @@
-"""Changes that undo a difference between the two texts of a pair: people name a difference when they say why.
+"""Changes that undo a difference between the two texts of a pair: people name such a difference when asked why.
 
-The hypothesis, or another text that is judged, is the *own* text here, and the premise the *other* one. A single text
-has no other one.
+The *own* text is the judged one (such as the hypothesis), the *other* one is the premise. A single text has no other
+text.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ LONGEST_STRETCH, LONGEST_AGAINST, LONGEST_PHRASE, LONGEST_LIST = 2, 4, 8, 5
 
 
 class Rule(NamedTuple):
-    """A step of the search: the most forward passes that it takes, what is tried, and why it has its place; ``least``:
-    its threshold."""
+    """A step of the search: the maximum number of forward passes, the changes tried, and the reason for its position;
+    ``least``: its threshold."""
 
     passes: int
     tried: str
@@ -39,79 +39,79 @@ class Rule(NamedTuple):
 RULES = {
     UNLIKE: Rule(
         0,
-        "a text gets a warning that its verdict is a guess",
-        "the reason for a guess means little; this is said before it",
+        "the explanation warns that the input is unlike the training data",
+        "the reason for a guess means little, so the warning comes first",
     ),
     ONE_TEXT: Rule(
         1,
-        "a model that reads one text alone gives the same verdict, with at least the same probability, and this one",
-        "then the comparison may not matter; two models that are unsure agree by chance",
+        "a model that reads only one text gives the same verdict with at least this model's probability and this one",
+        "the comparison may then be irrelevant; two uncertain models can agree by chance",
         0.75,
     ),
     ORDER: Rule(
         2,
-        "all words of the own text, but for determiners, are in the other in another order: in that order; with its "
-        "determiners, where it has no other words",
-        "nothing else of the own text is different, and every single word of it would be a wrong answer",
+        "if the other text has all words of the own one, except determiners, in another order: use that order, and the "
+        "other's determiners if it has no further words",
+        "nothing but the order differs, so naming any single word would be wrong",
     ),
     STRETCH: Rule(
         3,
-        f"the one stretch that differs, of at most {LONGEST_STRETCH} words against {LONGEST_AGAINST}: as in the other "
-        f"text, or left out of either; or of at most {LONGEST_PHRASE} words that one text lacks: left out, or put in",
-        "where texts differ in one place, people name that place; which of more exchanged words decides is unclear",
+        f"if the texts differ in one stretch of at most {LONGEST_STRETCH} words against {LONGEST_AGAINST}: replace it "
+        f"by the other text's, or drop it; if one text lacks at most {LONGEST_PHRASE} words: drop or insert them",
+        "people name the only place where two texts differ; within a longer stretch it is unclear which word decides",
     ),
     EXCHANGE: Rule(
         8,
-        "a word that only the own text has: the other text's word of its class instead that it attends to most, with "
-        "at least this weight (without attention: cosine), or the only other quantity or colour",
-        "two words that are compared say more than one, a two against a three; with less weight they are not compared",
+        "replace a word that only the own text has by the word of its class in the other text that it attends to most, "
+        "with at least this weight (cosine without attention), or with the only other quantity or colour",
+        "two compared words explain more than one (two against three); with less weight they are not compared",
         0.25,
     ),
     MATCH: Rule(
         4,
-        "of an entailment, the strongest link, with the weight of an exchange, of each word that only the own text has "
-        "to one that only the other has: cut, or where that costs less than this probability, the words exchanged; or "
-        "one stretch that only the other text has: left out",
-        "an entailment is explained by what its words correspond to; a link that costs less is hardly used",
+        "for an entailment, ablate each strongest link (at least an exchange's weight) between words unique to a text; "
+        "if that costs less than this probability, exchange the words; or drop the one stretch that only the other "
+        "text has",
+        "matching words explain an entailment; a link that costs less is hardly used",
         0.01,
     ),
     ALONE: Rule(
         10,
-        "a word that only one text has: left out; of more words than passes those with the largest gradients",
+        "drop a word that only one text has; if there are more words than passes, those with the largest gradients",
         "it has no counterpart, like a negation or an added adjective",
     ),
     TOGETHER: Rule(
         5,
-        f"the words that only the own text has, at most {LONGEST_LIST}, or the two that lower the verdict most: "
-        "left out; two before all",
-        "one difference hides another",
+        f"drop the words that only the own text has, at most {LONGEST_LIST}, or the two that lower the verdict most; "
+        "two come before all",
+        "one difference may hide another",
     ),
     SHARED: Rule(
         5,
-        "a word of both texts: left out of one",
-        "both texts have it, so it is named only where no difference decides",
+        "drop a word that both texts have from one of them",
+        "both texts have it, so it is named only if no difference decides",
     ),
 }
-"""The steps in their order, up to the first change that flips the verdict. With the pair's own pass and one for
-gradients at most 40."""
+"""The steps in order, up to the first change that flips the verdict. At most 40 passes including the pair itself and
+one for gradients."""
 MOST_PASSES = 2 + sum(rule.passes for rule in RULES.values())
 
 DETERMINERS = frozenset(
     ("a", "an", "the", "this", "that", "these", "those", "some", "my", "your", "his", "her", "its", "our", "their")
 )
-"""Words that may differ between two texts with the same words in another order."""
+"""Words that may differ when two texts have the same words in another order."""
 ARTICLES = frozenset(("a", "an", "the"))
 
 Texts = tuple[Sequence[Token], ...]
 Word = tuple[int, int]
-"""The number of a text, and of a token in it."""
+"""(text index, token index)."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A change that may flip the verdict. ``named``: the words that are named for it, all of one text; ``instead``: the
-    words that come into their place, empty where they are left out, which are ``against`` them in the other text;
-    ``added``: whether the named words are put into the own text too; ``parts``: the changes of :data:`TOGETHER`."""
+    """A change that might flip the verdict. ``named``: the words the reason names, all in one text; ``instead``: the
+    words that replace them, empty if they are dropped, found at ``against`` in the other text; ``added``: whether the
+    named words are inserted into the own text; ``parts``: the changes combined in :data:`TOGETHER`."""
 
     kind: str
     edits: tuple[Edit, ...]
@@ -123,7 +123,7 @@ class Candidate:
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """All words that it is about."""
+        """All words involved."""
         return (*self.named, *self.against)
 
 
@@ -133,9 +133,9 @@ def _content(tokens: Sequence[Token]) -> list[int]:
 
 @functools.cache
 def word_class(norm: str) -> str:
-    """Quantities are exchanged for quantities, colours for colours and other content words for content words; function
-    words and negations for none. scikit-learn's stop words hold numbers and quantifiers, too, and words like "full"
-    (Nothman et al. 2018)."""
+    """The class within which words are exchanged: quantities, colours or other content words; none for function words
+    and negations. scikit-learn's stop words include numbers, quantifiers and words like "full" (Nothman et al.
+    2018)."""
     if norm[:1].isdigit() or norm in word_groups()["numbers"] or quantifier([norm]):
         return QUANTITY
     if norm in word_groups()["colours"]:
@@ -150,17 +150,17 @@ MEANINGFUL = frozenset((
     "put", "see", "serious", "show", "side", "sincere", "somebody", "someone", "something", "system", "take", "thick",
     "thin", "third", "together", "top", "up",
 ))  # fmt: skip
-"""Stop words that people name as a difference."""
+"""Stop words that people do name as a difference."""
 
 
 def only_in(tokens: Sequence[Token], other: Sequence[Token]) -> list[int]:
-    """The words of a text that the other one lacks, but for function words."""
+    """The words of a text that are missing from the other one, without function words."""
     known = {token.norm for token in other}
     return [i for i in _content(tokens) if tokens[i].norm not in known]
 
 
 def ordered(texts: Texts, own: int) -> Iterator[Candidate]:
-    """The own text in the other's order, where that has all its words but for determiners."""
+    """The own text in the other's order, if that contains all its words except determiners."""
     other, tokens = texts[1 - own], texts[own]
     before, after = (
         [i for i, token in enumerate(text) if token.is_word and token.norm not in DETERMINERS]
@@ -189,7 +189,7 @@ def ordered(texts: Texts, own: int) -> Iterator[Candidate]:
 
 
 def stretches(texts: Texts, own: int) -> Iterator[Candidate]:
-    """The one stretch of words that differs: the other text's words instead, put in, or the words left out."""
+    """The one stretch of words that differs: replaced with the other text's words, inserted, or dropped."""
     first, second = ([i for i, token in enumerate(tokens) if token.is_word] for tokens in (texts[1 - own], texts[own]))
     alike = ["the" if texts[1 - own][i].norm in ARTICLES else texts[1 - own][i].norm for i in first]
     to = ["the" if texts[own][i].norm in ARTICLES else texts[own][i].norm for i in second]
@@ -221,15 +221,15 @@ def stretches(texts: Texts, own: int) -> Iterator[Candidate]:
 
 
 def inner(tokens: Sequence[Token], index: int) -> str:
-    """A word as it stands within a sentence: the first one without its capital letter."""
+    """A word as written inside a sentence: the first word loses its capital letter."""
     first = not any(token.is_word for token in tokens[:index])
     text = tokens[index].text
     return text[:1].lower() + text[1:] if first and text != "I" and not text.isupper() else text
 
 
 def exchanges(texts: Texts, own: int, nearest: Callable[[int, Sequence[int]], int | None]) -> Iterator[Candidate]:
-    """Each word that only the own text has, with the ``nearest`` of the other text's words instead that the own text
-    lacks and that are of its class; the only other quantity or colour is compared with it in any case."""
+    """Replaces each word that only the own text has with the ``nearest`` word of the same class that only the other
+    text has; the only other quantity or colour is always tried."""
     others = only_in(texts[1 - own], texts[own])
     for index in only_in(texts[own], texts[1 - own]):
         kind = word_class(texts[own][index].norm)
@@ -243,7 +243,7 @@ def exchanges(texts: Texts, own: int, nearest: Callable[[int, Sequence[int]], in
 
 
 def omissions(texts: Texts, own: int, *, shared: bool) -> Iterator[Candidate]:
-    """Each word that only one text has, or each content word of both, left out; those of the own text first."""
+    """Drops each word that only one text has, or (``shared``) each content word of both; the own text's words first."""
     for side in (own, 1 - own) if len(texts) > 1 else (own,):
         tokens, other = texts[side], texts[1 - side] if len(texts) > 1 else ()
         alone = only_in(tokens, other)
@@ -253,8 +253,8 @@ def omissions(texts: Texts, own: int, *, shared: bool) -> Iterator[Candidate]:
 
 
 def together(texts: Texts, own: int, ranked: Sequence[Candidate]) -> Iterator[Candidate]:
-    """All words that only the own text has, if they are few, left out; then two of the ``ranked`` ones, the first ones
-    first. Words side by side are left out as one phrase."""
+    """Drops all words that only the own text has, if they are few; then two of the ``ranked`` words at a time, best
+    first. Adjacent words are dropped as one phrase."""
     alone = [one for one in omissions(texts, own, shared=False) if one.named[0][0] == own]
     if 2 < len(alone) <= LONGEST_LIST and len(texts) > 1:
         yield _together(alone)

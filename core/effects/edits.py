@@ -1,7 +1,7 @@
-"""Changes of a pair's texts by hand: dropped, replaced, inserted and swapped words, a "not", sides exchanged.
+"""Manual edits of a pair's texts: words dropped, replaced, inserted or swapped, "not" added, texts exchanged.
 
-An edit is made of plain values and has a short text form (``replace 1 0 Three``), so that a list of edits fits into an
-address, a file and a table. Places count the tokens of the text as it is before the edit.
+An edit consists of plain values and has a short text form (``replace 1 0 Three``), so that a list of edits fits into a
+URL, a file or a table. Positions count the tokens of the text before the edit.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from core.reading.scripts import without_spaces
 from core.reading.tokens import Token, tokenize
 
 Split = Callable[[str], Sequence[Token]]
-"""From a text to its words: a reader's own, as places count the words that a model reads."""
+"""Splits a text into words: the reader's own splitter, so that positions count the words a model reads."""
 
 DROP, REPLACE, INSERT, NEGATE, SWAP, EXCHANGE = "drop", "replace", "insert", "negate", "swap", "exchange"
 KINDS = {
-    DROP: "leave the word out",
+    DROP: "drop the word",
     REPLACE: "another word instead",
-    INSERT: "a word before it",
-    NEGATE: "“not” where English puts it",
-    SWAP: "two words of one text change places",
-    EXCHANGE: "both texts change sides",
+    INSERT: "insert a word before it",
+    NEGATE: "insert “not” after the auxiliary",
+    SWAP: "swap two words of one text",
+    EXCHANGE: "exchange the two texts",
 }
 _FIELDS: dict[str, tuple[str, ...]] = {
     DROP: ("side", "index"),
@@ -34,19 +34,19 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     SWAP: ("side", "index", "other"),
     EXCHANGE: (),
 }
-"""What each kind's text form has, in this order."""
+"""The fields of each kind's text form, in order."""
 LONGEST_WORD = 60
-"""Characters of a word that an edit puts in."""
+"""Length limit in characters of an inserted word."""
 
 
 class EditError(UserError):
-    """An edit that cannot be made; the message is one sentence, and the pair stays as it is."""
+    """The edit cannot be made; the message is one sentence, and the pair is unchanged."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One change. ``side``: 0 or 1; ``index``: a token of that text; ``word``: what is put in; ``other``: of a swap the
-    other token."""
+    """A single edit. ``side``: 0 or 1; ``index``: a token of that text; ``word``: the inserted word; ``other``: the
+    second token of a swap."""
 
     kind: str
     side: int = 0
@@ -59,7 +59,7 @@ class Edit:
 
     @classmethod
     def parse(cls, text: str) -> Edit:
-        """The inverse of ``str``. Raises EditError for a text that is none."""
+        """The inverse of ``str``. Raises EditError for any other text."""
         refused = EditError(f"{text[:80]!r} is not an edit of a pair; undo it or retype the sentence")
         kind, *parts = text.split(" ", 3)
         names = _FIELDS.get(kind)
@@ -75,7 +75,7 @@ class Edit:
         return edit
 
     def describe(self, texts: tuple[str, str], split: Split = tokenize) -> str:
-        """What it does to these texts, for people: “Three” → “Two”."""
+        """Describes the edit of these texts for users: “Three” → “Two”."""
         if self.kind == EXCHANGE:
             return "sides exchanged"
         if self.kind == NEGATE:
@@ -93,8 +93,8 @@ class Edit:
 
 
 def edited(texts: tuple[str, str], edits: Iterable[Edit], split: Split = tokenize) -> tuple[str, str]:
-    """The texts after these edits, one after the other. Raises EditError for an edit beyond the text and for one that
-    leaves a text without a word."""
+    """The texts after applying these edits in order. Raises EditError for an edit outside the text and for one that
+    leaves a text without words."""
     for edit in edits:
         texts = _edited(texts, edit, split)
     return texts
@@ -139,7 +139,7 @@ def _has_word(text: str) -> bool:
 
 
 def _cut(text: str, token: Token) -> str:
-    """Without the token, and without the space that it leaves behind; a sentence still begins with a capital letter."""
+    """The text without the token and the extra space; the sentence still begins with a capital letter."""
     before, after = text[: token.start].rstrip(" "), text[token.end :].lstrip(" ")
     apart = after[:1].isalnum() and not without_spaces(after[:1])
     space = " " if before and after and (text[token.end : token.end + 1] == " " or apart) else ""
@@ -149,7 +149,7 @@ def _cut(text: str, token: Token) -> str:
 
 
 def _put(text: str, token: Token, word: str) -> str:
-    """The word in the token's place, with a capital letter where the token begins the sentence with one."""
+    """The text with the word in place of the token, capitalised if the token began the sentence with a capital."""
     if token.text[:1].isupper() and not text[: token.start].strip() and word[:1].islower():
         word = word[:1].upper() + word[1:]
     return f"{text[: token.start]}{word}{text[token.end :]}"

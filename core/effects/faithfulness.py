@@ -1,12 +1,12 @@
-"""How far a picture of a verdict can be believed: erasing what a way names, and moving what attention shows.
+"""How faithful the explanations of a verdict are: erasing the words a method names, and changing attention.
 
-- Sufficiency and comprehensiveness (DeYoung et al. 2020, ERASER, section 4): what the verdict's probability loses when
-  only the words that a way ranks first are left, and when just these are taken out.
-- Permuted and uniform attention (Jain & Wallace 2019, section 4.2.1), all maps at once.
-- The adversary (the same, section 4.2.2): attention as far as possible from the model's with nearly the same answer.
+- Sufficiency and comprehensiveness (DeYoung et al. 2020, ERASER, section 4): the drop in the verdict's probability when
+  only a method's top-ranked words are kept, and when just these are removed.
+- Permuted and uniform attention (Jain & Wallace 2019, section 4.2.1), changing all maps at once.
+- The adversary (section 4.2.2 of the same paper): attention far from the model's with nearly the same answer.
 
-Where we differ from ERASER: words of both texts are ranked together, and each text keeps at least its first-ranked
-word, because a model of pairs has no answer to half a pair.
+Where we differ from ERASER: words of both texts are ranked together, and each text keeps at least its top-ranked word,
+because a pair model cannot read half a pair.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ WAYS = (TAKEN_AWAY, *MIX, *gradients.METHODS, MOST_ATTENDED, LEAST_ATTENDED)
 def faithfulness(
     asked: Question, ways: Sequence[str] = WAYS, *, seed: int = 0, progress: Progress = unheard
 ) -> Faithfulness:
-    """How far each way can be believed on one pair. What ``progress`` raises ends the work."""
+    """Faithfulness of each method on one pair. Exceptions raised by ``progress`` cancel the work."""
     checkpoint = asked.checkpoint
     values, passes = asked.word_values(ways, progress=part(progress, 0, 3))
     orders = {way: np.argsort(-np.array(numbers), kind="stable").tolist() for way, numbers in values.items()}
@@ -80,17 +80,17 @@ def faithfulness(
 def erase(
     asked: Question, orders: Mapping[str, Sequence[int]], seed: int, progress: Progress = unheard
 ) -> tuple[dict[str, Curves], int]:
-    """The curves of some orders of all words (numbers of :func:`core.effects.words.places`), first-ranked first, and
-    the mean of :data:`ORDERS` random ones; and how many texts were read for them."""
+    """The curves of the given orders of all words (indices into :func:`core.effects.words.places`, top-ranked first),
+    the mean curve of :data:`ORDERS` random orders, and the number of texts read."""
     drawn = np.random.default_rng(seed)
     count = len(places(asked.sides))
     asked_for = [*orders.values(), *(drawn.permutation(count).tolist() for _ in range(ORDERS))]
     left = [sides for order in asked_for for step in STEPS for sides in erased(asked.sides, order, step)]
-    # Orders often begin with the same words: what they leave is read once.
+    # Orders often begin with the same words: each remaining text is read only once.
     rows = {sides: number for number, sides in enumerate(dict.fromkeys(left))}
 
     def readings() -> Iterator[Reading]:
-        # With linguistic features it is this that takes long.
+        # With linguistic features, this loop takes most of the time.
         for number, sides in enumerate(rows, start=1):
             yield asked.checkpoint.reading(sides)
             progress(number, 2 * len(rows))
@@ -105,7 +105,7 @@ def erase(
 
 
 def erased(sides: Sides, order: Sequence[int], step: str) -> tuple[Sides, Sides]:
-    """The first-ranked words alone, and the rest without them; each text keeps at least its first-ranked word."""
+    """The top-ranked words alone, and the remaining words; each text keeps at least its top-ranked word."""
     at = places(sides)
     ranked = [at[number] for number in order]
     count = math.ceil(len(at) * int(step.split()[0]) / 100) if "%" in step else min(int(step), len(at))
@@ -116,7 +116,7 @@ def erased(sides: Sides, order: Sequence[int], step: str) -> tuple[Sides, Sides]
 
 
 def _missing(first_of: Sequence[Place], chosen: set[Place]) -> set[Place]:
-    """The first-ranked words of the texts that have none among the chosen."""
+    """The top-ranked words of the texts that have none among the chosen."""
     return {place for place in first_of if not any(other.side == place.side for other in chosen)}
 
 
@@ -129,14 +129,14 @@ def _only(sides: Sides, chosen: set[Place]) -> Sides:
 
 @torch.inference_mode()
 def own_maps(asked: Question) -> tuple[AttentionLinks, ...]:
-    """The attention maps of the model's answer."""
+    """The attention maps behind the model's answer."""
     model = asked.checkpoint.model
     return model.links(asked.reading, model(asked.checkpoint.reader.batch(asked.reading)))
 
 
 @torch.inference_mode()
 def moved(asked: Question, maps: Sequence[AttentionLinks], seed: int) -> Moved:
-    """All maps permuted at once, row by row over the cells that the model could use, and made uniform."""
+    """Permutes all maps at once, row by row over the cells the model can use, and makes them uniform."""
     permuted = permutations(maps, seed)
     rows = [*permuted, [uniform(links) for links in maps]]
     probabilities = asked.checkpoint.model.chances(logits_under(asked, rows))
@@ -152,21 +152,21 @@ def moved(asked: Question, maps: Sequence[AttentionLinks], seed: int) -> Moved:
 
 
 def permutations(maps: Sequence[AttentionLinks], seed: int) -> list[list[Tensor]]:
-    """:data:`PERMUTATIONS` random permutations of all maps: each permutes a row's weights among the cells that the
-    model can use."""
+    """:data:`PERMUTATIONS` random permutations of all maps: each shuffles a row's weights among the cells the model can
+    use."""
     drawn = torch.Generator().manual_seed(seed)
     return [[_permuted(links, drawn) for links in maps] for _ in range(PERMUTATIONS)]
 
 
 def logits_under(asked: Question, rows: Sequence[Sequence[Tensor]]) -> Tensor:
-    """Logits ``[B, C]`` of the pair with other attention, each row all maps."""
+    """Logits ``[B, C]`` of the pair under other attention; each row holds all maps."""
     model = asked.checkpoint.model
     override = stacked([model.lay_out(as_override(maps), asked.reading) for maps in rows])
     return model.under(asked.checkpoint.reader.batch(asked.reading), Intervention(override)).logits
 
 
 def uniform(links: AttentionLinks) -> Tensor:
-    """The same weight on every cell that the model could use, each softmax with its own sum."""
+    """Equal weights on all cells the model can use; each softmax keeps its own sum."""
     out = torch.zeros_like(links.values)
     for number, (row, own) in enumerate(zip(_rows(out), _rows(links.values), strict=True)):
         for columns in links.softmaxes(number):

@@ -1,5 +1,5 @@
-"""Effects by the gradient of log p(verdict) in the word vectors: what other tools show by default, for comparison; and
-words nudged along it, which is a part of the default method."""
+"""Effects from the gradient of log p(verdict) with respect to the word vectors: the default in other tools, for
+comparison; and nudging words along it, a part of our default method."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ from core.reading.reader import Reading
 
 NORM, INTEGRATED = "gradient-norm", "integrated-gradients"
 METHODS = {
-    NORM: "the length of the gradient of log p in its vector",
-    INTEGRATED: "integrated gradients of log p from vectors near zero",
+    NORM: "norm of the gradient of log p with respect to its vector",
+    INTEGRATED: "integrated gradients of log p from near-zero vectors",
 }
 BASELINE = 1e-3
-"""Length of the vectors that integrated gradients start from, as a share of the pair's own. Not 0: a model that divides
-vectors by their length (two-sided) jumps there, and a jump has no gradient that could be integrated."""
+"""Norm of the baseline vectors for integrated gradients, relative to the pair's own. Not 0: a model that normalises
+vectors (two-sided) is discontinuous there, and a jump has no gradient to integrate."""
 STEPS, MORE_STEPS = 50, 200
-"""Points of the path of integrated gradients (Gauss-Legendre), and of a second try where these do not add up."""
+"""Points on the path of integrated gradients (Gauss-Legendre), and for a second attempt if effects do not add up."""
 ROWS = 16
-"""Rows of one call of a transformer."""
+"""Rows per forward call of a transformer."""
 STEP = 0.35
-"""Length of a nudge, as a share of the mean length of its text's vectors."""
+"""Length of a nudge, relative to the mean norm of its text's vectors."""
 NUDGED_AT_ONCE = 64
-"""Nudged texts of one call."""
+"""Nudged texts per forward call."""
 
 LogP = Callable[..., Tensor]
-"""``[B]`` of each text's vectors ``[B, T, D]``."""
+"""``[B]`` from each text's vectors ``[B, T, D]``."""
 
 
 class Attribution(NamedTuple):
-    """What a method says of each word."""
+    """One method's result for each word."""
 
     words: tuple[WordEffect, ...]
     completeness: tuple[float, float] | None
     """:attr:`core.evidence.effects.Effects.completeness`"""
     passes: int
-    """Rows that the model read, forwards and backwards."""
+    """Rows the model read, forward and backward."""
 
 
 def word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: str) -> Attribution:
-    """Effects of every word of the reading by one of :data:`METHODS`. Linguistic features are held fixed, as they have
-    no gradient with respect to word vectors. In an external model a word's effect is the sum over its pieces' vectors,
-    before positions are added; its norm is taken of their concatenated gradients."""
+    """Effects of every word by one of :data:`METHODS`. Linguistic features are held fixed, as they have no gradient
+    with respect to word vectors. In an external model a word's effect is the sum over its subword embeddings, before
+    positions are added; its norm is that of their concatenated gradients."""
     batch = checkpoint.reader.batch(reading)
     with blaming(checkpoint.name) if isinstance(batch, Pieces) else nullcontext():
         return _word_effects(checkpoint, reading, target, method, batch)
@@ -63,7 +63,7 @@ def _word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method:
     sides = reading.texts() if isinstance(batch, Pieces) else (reading.first, *reading.contexts)
     tokens = [(side.role, token.text) for side in sides for token in side.tokens]
     if isinstance(batch, Pieces):
-        model: Any = checkpoint.model  # which is a guest's
+        model: Any = checkpoint.model  # an external model
         piece_vectors, log_p = model.by_vectors(batch, target)
         vectors, owners = [piece_vectors], [batch.owners[0]]
     else:
@@ -74,7 +74,7 @@ def _word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method:
             return _log_p(checkpoint, reading, given, choices)[:, target]
 
     of_word = [(own[None] == torch.arange(len(tokens))[:, None]).to(vectors[0]) for own in owners]  # [words, T]
-    # Of a transformer all rows at once would take gigabytes.
+    # For a transformer, all rows at once would take gigabytes.
     rows = ROWS if isinstance(batch, Pieces) else STEPS
     completeness, count = None, passes(method)
     if method == INTEGRATED:
@@ -91,35 +91,35 @@ def _word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method:
 
 
 def passes(method: str) -> int:
-    """Passes through the model that one of :data:`METHODS` takes, where it needs no second try."""
+    """Forward passes taken by one of :data:`METHODS`, if no second attempt is needed."""
     return STEPS + 2 if method == INTEGRATED else 1
 
 
 def _choices(checkpoint: Checkpoint, batch: Batch) -> dict[str, Tensor]:
-    """What the model chooses for this pair (:meth:`core.models.base.PairModel.choices`): kept all along the path of
-    integrated gradients, because log p jumps where a choice changes."""
+    """The model's hard choices for this pair (:meth:`core.models.base.PairModel.choices`), kept fixed along the path of
+    integrated gradients because log p jumps where a choice changes."""
     with torch.inference_mode():
         chosen = checkpoint.model.choices(checkpoint.model(batch))
     return {name: values.clone() for name, values in chosen.items()}
 
 
 def _vectors(checkpoint: Checkpoint, reading: Reading) -> tuple[list[Tensor], list[Tensor]]:
-    """The vectors of each text ``[1, T, D]``, and the number of each one's word ``[T]``."""
+    """The vectors of each text ``[1, T, D]``, and the index of the word each belongs to, ``[T]``."""
     sides = (reading.first, *reading.contexts)
-    # Clones: vectors made in inference mode have no gradient.
+    # Cloned: vectors created in inference mode cannot require gradients.
     vectors = [checkpoint.reader.vectors(side.norms).clone()[None] for side in sides]
     numbers = torch.arange(sum(len(side.tokens) for side in sides))
     return vectors, list(torch.split(numbers, [len(side.tokens) for side in sides]))
 
 
 def _log_p(checkpoint: Checkpoint, reading: Reading, given: Sequence[Tensor], choices: Mapping[str, Tensor]) -> Tensor:
-    """log p of every class ``[B, C]``, of vectors of each text ``[B, T, D]``."""
+    """log p of every class ``[B, C]``, from the vectors of each text ``[B, T, D]``."""
     count = len(given[0])
     rows = [Side(words, torch.ones(words.shape[:2], dtype=torch.bool)) for words in given]
     extra = None if reading.extra is None else torch.tensor([reading.extra]).expand(count, -1)
     held = {name: values.expand(count, *values.shape[1:]) for name, values in choices.items()}
     output = checkpoint.model(Batch(rows[0], tuple(rows[1:]), reading.judged, extra), **held)
-    # A model that reads one side alone has gradients of 0 on the other.
+    # Gives the side that a one-sided model does not read a gradient of 0.
     unused = sum(0 * words.sum((1, 2)) for words in given)
     return checkpoint.model.supports(output.logits) + unused[:, None]  # type: ignore[index]
 
@@ -138,10 +138,10 @@ def _added_up(of_word: Sequence[Tensor], by_place: Sequence[Tensor]) -> Tensor:
 def _integrated(
     log_p: LogP, vectors: Sequence[Tensor], of_word: Sequence[Tensor], rows: int
 ) -> tuple[Tensor, tuple[float, float], int]:
-    """Effects of each word, their completeness and the passes taken: Sundararajan et al. 2017, equation 1, by
-    Gauss-Legendre quadrature as Captum has it, along the straight line from :data:`BASELINE` times the vectors.
-    Pieces of no word ([CLS]) stay as they are. Captum itself brings matplotlib, which takes a server's first visitor
-    half a minute to load."""
+    """Effects of each word, their completeness and the number of passes: Sundararajan et al. 2017, equation 1, by
+    Gauss-Legendre quadrature as in Captum, along the straight line from :data:`BASELINE` times the vectors. Special
+    tokens ([CLS]) stay fixed. Captum itself would import matplotlib, which adds half a minute for a server's first
+    visitor."""
     ends = [words.detach() for words in vectors]
     starts = [words * (1 - (1 - BASELINE) * own.sum(0)[:, None]) for words, own in zip(ends, of_word, strict=True)]
     with torch.no_grad():
@@ -167,16 +167,16 @@ def _integrated(
 
 
 def can_nudge(checkpoint: Checkpoint) -> bool:
-    """Whether a model reads words by vectors that can be moved: an external model reads pieces of them."""
+    """Whether a model's word vectors can be nudged: external models read subword tokens instead."""
     return checkpoint.model.differentiable and not isinstance(checkpoint, ExternalCheckpoint)
 
 
 def nudged(checkpoint: Checkpoint, reading: Reading, target: int, words: Sequence[int], step: float = STEP) -> Tensor:
-    """log p of every class, float64 ``[N, C]``, after each of these words (numbered as in
-    :func:`core.effects.words.places`) was nudged: its vector moved a little, the way that costs the class ``target``
-    most (the fast gradient method of Goodfellow et al. 2015 and Miyato et al. 2017, on one word), not at all where the
-    gradient is 0. This ranks words even where replacing any of them changes the verdict, as in most entailed pairs.
-    Linguistic features are held fixed. The model must satisfy :func:`can_nudge`."""
+    """log p of every class, float64 ``[N, C]``, after nudging each of these words (indices into
+    :func:`core.effects.words.places`): a small step of its vector in the direction that lowers the class ``target``
+    most (the fast gradient method of Goodfellow et al. 2015 and Miyato et al. 2017, for one word), none if the gradient
+    is 0. This ranks words even if replacing any of them changes the verdict, as in most entailed pairs. Linguistic
+    features are held fixed. The model must satisfy :func:`can_nudge`."""
     vectors, owners = _vectors(checkpoint, reading)
     slopes = _gradients(lambda *given: _log_p(checkpoint, reading, given, {})[:, target], vectors)
     with torch.inference_mode():

@@ -1,12 +1,12 @@
 """Integrated Jacobians: the share of each pair of input words in the similarity of a bi-encoder (Möller, Nikolaev and
-Padó 2023, "An Attribution Method for Siamese Encoders", equation 5; 2024 for encoders that are used as they are).
+Padó 2023, "An Attribution Method for Siamese Encoders", equation 5; 2024 for unmodified encoders).
 
-With e the encoder, r_a the reference of the vectors a of a text's pieces, and J_a the Jacobian of e on the line
-from r_a to a, pieces i of a and j of b share (∫ J_a,i dα (a_i - r_a,i)) · (∫ J_b,j dβ (b_j - r_b,j)). The shares add
-up to s(a, b) - s(r_a, b) - s(a, r_b) + s(r_a, r_b). In the reference, padding replaces each word's pieces.
+With encoder e, r_a the reference for the token embeddings a of a text, and J_a the Jacobian of e on the line from r_a
+to a, tokens i of a and j of b share (∫ J_a,i dα (a_i - r_a,i)) · (∫ J_b,j dβ (b_j - r_b,j)). The shares add up to s(a,
+b) - s(r_a, b) - s(a, r_b) + s(r_a, r_b). The reference replaces each word's tokens with padding.
 
-Differences: a cosine's division by the lengths is part of e, so that this holds for the cosine itself; and each piece's
-directional derivative is computed forwards, at one row a piece instead of one backward pass for each of e's outputs.
+Differences: e includes the normalisation of a cosine, so the equation holds for the cosine itself; and each token's
+directional derivative is computed in forward mode, one row per token instead of one backward pass per output of e.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from core.reading.reader import Reading
 
 NAME = "integrated Jacobians"
 STEPS, MORE_STEPS = 32, 128
-"""Points of the path (Gauss-Legendre), and of a second try where the shares do not add up."""
+"""Points on the path (Gauss-Legendre), and for a second attempt if the shares do not add up."""
 _FORWARD = threading.Lock()
-"""PyTorch's forward differentiation is of one thread at a time."""
+"""PyTorch's forward-mode differentiation is limited to one thread at a time."""
 COMPLETE = 0.005
-"""The largest residual of shares that add up."""
+"""The largest residual at which shares count as complete."""
 
 
 class _Attributed(NamedTuple):
-    """One text: its vector and its reference's ``[E]``, the share of each word in their difference ``[words + 1, E]``
-    (the last row, of pieces of no word, is 0), and the rows that the model read."""
+    """One text: the vectors ``[E]`` of the text and of its reference, the share of each word in their difference
+    ``[words + 1, E]`` (the last row, for special tokens, is 0), and the number of rows the model read."""
 
     vector: Tensor
     reference: Tensor
@@ -49,14 +49,14 @@ class _Attributed(NamedTuple):
 
 
 def has_jacobians(checkpoint: Checkpoint) -> bool:
-    """Whether the verdict is a similarity that is linear in the vectors of both texts, or a cosine."""
+    """Whether the verdict is a cosine, or a similarity that is linear in both text vectors."""
     model = checkpoint.model
     return isinstance(model, BiEncoder) and model.head is None and model.tower.bilinear
 
 
 def integrated_jacobians(checkpoint: Checkpoint, reading: Reading, progress: Progress) -> SimilarityShares:
-    """The shares of all pairs of words. Raises UserError for a model other than a bi-encoder with a cosine or dot
-    product, and PairError where its transformer does not accept vectors of pieces."""
+    """The shares of all word pairs. Raises UserError for models other than bi-encoders with a cosine or dot product,
+    and PairError if the transformer does not accept token embeddings as input."""
     model = checkpoint.model
     if not isinstance(model, BiEncoder) or not has_jacobians(checkpoint):
         raise UserError(f"{checkpoint.name} has no integrated Jacobians: choose a bi-encoder with a cosine similarity")
@@ -83,11 +83,11 @@ def integrated_jacobians(checkpoint: Checkpoint, reading: Reading, progress: Pro
 
 
 def _attributed(tower: Tower, pieces: Pieces, steps: int, progress: Progress, before: int) -> _Attributed:
-    """The share of each word in the difference of a text's vector from its reference's: ∫ J(x(α)) (a_i - r_i) dα."""
+    """Each word's share in the difference between the text's vector and its reference's: ∫ J(x(α)) (a_i - r_i) dα."""
     end, start, encode = tower.by_vectors(pieces)
     moves = (end - start)[0]
     of_word = pieces.of_words.to(moves)
-    moved = of_word[:-1].sum(0).nonzero()[:, 0]  # special pieces stay
+    moved = of_word[:-1].sum(0).nonzero()[:, 0]  # special tokens stay fixed
     tangents = torch.zeros(len(moved), *moves.shape)
     tangents[torch.arange(len(moved)), moved] = moves[moved]
     by_piece = torch.zeros(len(moves), len(encode(end)[0]))

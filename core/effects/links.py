@@ -1,9 +1,9 @@
-"""The effect of each link: what the verdict loses when a word may no longer look at another.
+"""The effect of each link: the drop in the verdict when a word can no longer attend to another.
 
-In a map of weights the cell becomes 0, and the rest of its row stays as it is or is divided by its sum; a row whose
-whole weight was in that cell keeps 0. In a map of scores, where a choice or a pooling follows (phrases, ABCNN, AP-CNN),
-the cell gets the least score that a match of this model can have. A transformer's link is cut before the softmax, in
-all heads and layers at once, so that the rest of its row adds up to 1.
+In a map of weights the cell is set to 0, and the rest of the row is unchanged or renormalised; a row whose only weight
+was in that cell becomes 0. In a map of scores, followed by a selection or pooling (phrases, ABCNN, AP-CNN), the cell
+gets the model's lowest possible match score. A transformer's link is ablated before the softmax, in all heads and
+layers at once, so the rest of the row still adds up to 1.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from core.reading.reader import Reading
 from core.wording import counted
 
 MOST_LINKS = 12_000
-"""Links of one map that are computed: more would take minutes."""
+"""Largest map whose links are computed: more cells would take minutes."""
 ROWS = 128
-"""Links of one forward call."""
+"""Links per forward call."""
 ROWS_KNOCKED_OUT = 16
-"""The same of a transformer."""
+"""Links per forward call of a transformer."""
 STRONGEST = 20
-"""Links of largest weight in a transformer's map, the only ones cut by default: each costs a pass."""
+"""Number of links ablated by default in a transformer's map, those with the largest weights: each costs one pass."""
 
 
 class LinksError(UserError):
-    """A model without links, or a map with too many; the message is one sentence with the remedy."""
+    """The model has no links, or a map has too many; the message is one sentence with the remedy."""
 
 
 class Taken(StrEnum):
-    """What becomes of the rest of a row of weights when one of its cells becomes 0."""
+    """How the rest of a row changes when one of its weights is set to 0."""
 
     KEPT = "kept"
     RENORMALISED = "renormalised"
@@ -61,19 +61,19 @@ def link_effects(
     every: bool = False,
     layer: int = 0,
 ) -> tuple[LinkEffects, ...]:
-    """What every link of every attention map does, one map at a time; of a transformer the :data:`STRONGEST` of each
-    map, unless ``every`` link is asked for, cut from a ``layer`` (from 0) on.
+    """The effect of every link of every attention map, one map at a time; for a transformer the :data:`STRONGEST` links
+    per map, or ``every`` link, ablated from a ``layer`` (from 0) on.
 
-    ``target``: the class that is followed; ``progress`` is called with the links done so far, of all maps. Raises
-    LinksError for a model without attention, for a map of more than :data:`MOST_LINKS` cells and for a layer that does
-    not exist.
+    ``target``: the class whose probability is measured; ``progress`` receives the number of links done so far over all
+    maps. Raises LinksError for a model without attention, for a map with more than :data:`MOST_LINKS` cells and for a
+    layer that does not exist.
     """
     model, knockouts = checkpoint.model, checkpoint.model.knockouts
     batch = checkpoint.reader.batch(reading)
     before = model.supports(model(batch).logits.double())[0, target]
     maps, layers = removable_links(checkpoint, reading), knockouts.layers if knockouts else 1
     if not maps:
-        raise LinksError(f"{checkpoint.name} has no attention whose links could be taken away; choose another model")
+        raise LinksError(f"{checkpoint.name} has no attention links to ablate; choose another model")
     if not 0 <= layer < layers:
         raise LinksError(f"{checkpoint.name} has {counted(layers, 'layer')}: choose one of them to cut from")
     asked = [asked_for(links, every) for links in maps]
@@ -104,11 +104,11 @@ def link_effects(
 
 @torch.inference_mode()
 def head_effects(checkpoint: Checkpoint, reading: Reading, target: int, progress: Progress = unheard) -> LinkEffects:
-    """What each head of a transformer does, cut out whole: its output is 0. A pass a head; ``target`` and ``progress``
-    as in :func:`link_effects`. Raises LinksError for a model without heads."""
+    """The effect of each attention head of a transformer, ablated by setting its output to 0. One pass per head;
+    ``target`` and ``progress`` as in :func:`link_effects`. Raises LinksError for a model without heads."""
     model = checkpoint.model
     if model.knockouts is None:
-        raise LinksError(f"{checkpoint.name} has no heads that could be cut out; choose another model")
+        raise LinksError(f"{checkpoint.name} has no attention heads to ablate; choose another model")
     batch = checkpoint.reader.batch(reading)
     shares = model.knockouts.heads_across(reading, batch)
     before = model.supports(model(batch).logits.double())[0, target]
@@ -122,13 +122,13 @@ def head_effects(checkpoint: Checkpoint, reading: Reading, target: int, progress
 
 
 def removable_links(checkpoint: Checkpoint, reading: Reading) -> tuple[AttentionLinks, ...]:
-    """The attention maps of a pair whose links can be taken away, or cut of a transformer; none without attention."""
+    """The attention maps of a pair whose links can be ablated; none without attention."""
     model, batch = checkpoint.model, checkpoint.reader.batch(reading)
     return model.knockouts.cuttable(reading, batch) if model.knockouts else model.links(reading, model(batch))
 
 
 def asked_for(links: AttentionLinks, every: bool) -> Tensor:
-    """The numbers of the cells, of the flattened map, that are cut."""
+    """Flat indices of the cells to ablate."""
     count = links.values.numel()
     if every or not links.knocked_out or count <= STRONGEST:
         return torch.arange(count)
@@ -136,7 +136,7 @@ def asked_for(links: AttentionLinks, every: bool) -> Tensor:
 
 
 def without(links: AttentionLinks, cells: Tensor, taken: Taken) -> Tensor:
-    """The map without each of some cells (numbers of the flattened map): ``[len(cells), *values.shape]``."""
+    """Copies of the map, each without one of the ``cells`` (flat indices): ``[len(cells), *values.shape]``."""
     width = links.values.shape[-1]
     cut = links.values.reshape(1, -1, width).repeat(len(cells), 1, 1)
     for row_number, cell in enumerate(cells.tolist()):
@@ -152,7 +152,7 @@ def without(links: AttentionLinks, cells: Tensor, taken: Taken) -> Tensor:
 
 
 def stacked(overrides: Sequence[Override]) -> Override:
-    """Overrides of a batch of 1 as one of a batch of many."""
+    """Stacks overrides for a batch of 1 into one override for a larger batch."""
     if isinstance(overrides[0], Tensor):
         return torch.cat([one for one in overrides if isinstance(one, Tensor)])
     return tuple(None if maps[0] is None else torch.cat(maps) for maps in zip(*overrides, strict=True))

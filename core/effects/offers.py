@@ -1,6 +1,6 @@
-"""Replacements for a word: opposites, hypernyms, words of the same kind, numbers, colours.
+"""Suggested replacements for a word: opposites, hypernyms, similar words, numbers, colours.
 
-They come from the short lists of core/linguistics, and from WordNet if its files are installed.
+They come from the word lists in core/linguistics, and from WordNet if its files are installed.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 QUANTIFIERS = ("every", "all", "most", "some", "few", "no")
 OPPOSITE, GENERAL, SAME_KIND, NUMBER, COLOUR = "opposite", "more general", "of the same kind", "number", "colour"
 MOST = 6
-"""Words of one relation that are offered."""
+"""Maximum number of suggestions per relation."""
 RAREST = 30_000
-"""Rank in the word table up to which WordNet's words are offered: rarer ones mean little to a model."""
+"""Maximum rank in the word table for suggestions from WordNet: rarer words mean little to a model."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A word that may stand in another's place."""
+    """A suggested replacement."""
 
     word: str
     relation: str
@@ -39,7 +39,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Offers:
-    """All of them for one word, and one line where WordNet's files are missing."""
+    """All suggestions for one word, and a note if WordNet's files are missing."""
 
     offers: tuple[Offer, ...]
     note: str = ""
@@ -47,7 +47,7 @@ class Offers:
 
 @functools.lru_cache(maxsize=5_000)
 def offers_for(norm: str) -> Offers:
-    """Replacements for a normalised word, the nearest relations first; each word once."""
+    """Replacements for a normalised word, closest relations first, without duplicates."""
     note = ""
     listed = [*_listed(norm)]
     try:
@@ -55,10 +55,10 @@ def offers_for(norm: str) -> Offers:
         from core.linguistics.wordnet import lexicon
 
         known = lexicon()
-        if norm not in stop_words():  # "a" is a unit of length to WordNet
+        if norm not in stop_words():  # WordNet knows "a" as a unit of length
             listed += _of_wordnet(known, norm)
     except LinguisticsError:
-        note = "Opposites and words above come from WordNet; install Debian's package wordnet-base to be offered more."
+        note = "Opposites and more general words come from WordNet: install Debian's package wordnet-base."
     counts: dict[str, int] = {}
     offers: dict[str, Offer] = {}
     for offer in listed:
@@ -97,8 +97,8 @@ def _listed(norm: str) -> Iterator[Offer]:
 
 
 def _of_wordnet(lexicon: Lexicon, norm: str) -> list[Offer]:
-    """Those that the word table knows well, frequent ones first, in the form of the word: plurals of a plural noun,
-    verbs in its tense. A word that is a verb's form or an adjective too is not taken for a noun."""
+    """WordNet's suggestions among the frequent words of the table, most frequent first, inflected like the word:
+    plurals for a plural noun, the tense of a verb. Verb forms and adjectives are not treated as nouns."""
     synsets = lexicon.synsets(norm)[:2]
     inflected = norm not in (lexicon._morphy(norm, "v")[:1] or [norm])
     noun = bool(synsets) and synsets[0].pos() == "n" and not inflected and not lexicon.synsets(norm, "a")
@@ -111,7 +111,7 @@ def _of_wordnet(lexicon: Lexicon, norm: str) -> list[Offer]:
         if synset.pos() in forms or lemma.name() == norm  # "short" is not the opposite of "taller"
         for other in sorted(lemma.antonyms())
     ]
-    # WordNet's reader keeps these in a set, whose order changes from process to process.
+    # WordNet's reader keeps these in a set, whose order differs between processes.
     above = sorted(synsets[0].hypernyms(), key=lambda synset: synset.name())[:1] if noun else []
     siblings = [other for upper in above for other in upper.hyponyms() if other != synsets[0]]
     offers = [Offer(name, OPPOSITE) for name in opposites if name.isalpha() and name.islower()]
@@ -128,7 +128,7 @@ def _none(name: str) -> str:
 
 
 def _verb_like(lexicon: Lexicon, norm: str, verb: str) -> str:
-    """The verb in the form that this word is in; empty where it would be an irregular one."""
+    """The verb inflected like this word; empty if it would be irregular."""
     lemma = (lexicon._morphy(norm, "v") or [norm])[0]
     if norm == lemma:
         return verb
@@ -145,6 +145,6 @@ def _verb_like(lexicon: Lexicon, norm: str, verb: str) -> str:
 
 
 def _names(synsets: Iterable[Synset]) -> list[str]:
-    """The first lemma of each that is one lower-case word."""
+    """The first lemma of each synset that is a single lower-case word."""
     firsts = (synset.lemmas()[0].name() for synset in synsets)
     return [name for name in firsts if name.isalpha() and name.islower()]

@@ -1,8 +1,8 @@
-"""The pointing game: is the word that a way names the one that people changed?
+"""The pointing game: does a method give the word that people changed the largest effect?
 
-An item is a pair of which a second one is known that differs in one word of one side and has another label. A way of
-asking why points right when the changed word has the largest effect of all words of its side. Items count when the
-model judges them right.
+An item is a pair for which a second pair is known that differs in one word of one side and has another label. A method
+points right if the changed word has the largest effect among all words of its side. Only items whose verdict is correct
+count.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from core.models import build
 from core.reading.tokens import tokenize
 
 LONG = 3
-"""Letters that a word must have more of to be named by the rule without a model."""
+"""The model-free rule names only words longer than this many letters."""
 RULE, CHANCE = "rule", "chance"
 
 
@@ -39,22 +39,22 @@ class Item:
     hypothesis: str
     label: str
     index: int
-    """The changed word's place in the hypothesis, of an item of ``set`` "premise" in the premise."""
+    """Position of the changed word in the hypothesis, or, if ``set`` is "premise", in the premise."""
     set: str
-    """Where it is from: "natural", "replaced" (made), or, in files that earlier versions wrote, "premise" (people
-    changed the premise)."""
+    """Origin: "natural", "replaced" (generated), or, in files written by earlier versions, "premise" (people changed
+    the premise)."""
     kind: str = ""
-    """Of a made pair, its kind."""
+    """Kind of a generated pair."""
 
     @property
     def side(self) -> int:
-        """0 where the changed word stands in the premise, 1 in the hypothesis."""
+        """0 if the changed word is in the premise, 1 if in the hypothesis."""
         return 0 if self.set == "premise" else 1
 
 
 def natural_items(rows: Iterable[Example]) -> Iterator[Item]:
-    """Pairs of one premise whose hypotheses have one length, differ in one token, and in label: each of both is an item
-    ("natural"). A last full stop does not count as a token. An item stands once."""
+    """Pairs with the same premise whose hypotheses have equal length and differ in one token and in the label: both are
+    items ("natural"). A final full stop does not count as a token. Items are not repeated."""
     groups: dict[str, dict[str, Example]] = defaultdict(dict)
     for row in rows:
         if row.label is not None:
@@ -73,7 +73,7 @@ def natural_items(rows: Iterable[Example]) -> Iterator[Item]:
 
 
 def replaced_items(rows: Iterable[Example]) -> Iterator[Item]:
-    """Made pairs whose hypothesis is the premise with one word replaced, with their kind, which their id names."""
+    """Generated pairs whose hypothesis is the premise with one word replaced, with their kind, taken from their id."""
     for row in rows:
         index = only_difference(_words(row.first), _words(row.second))
         if index is not None and row.label is not None:
@@ -87,17 +87,17 @@ def _words(text: str) -> list[str]:
 
 
 def only_difference(first: Sequence[str], second: Sequence[str]) -> int | None:
-    """The one place where two lists of words of one length differ; None where it is not one."""
+    """The only position where two equally long lists of words differ; None if there is no such single position."""
     places = [i for i, (one, other) in enumerate(zip(first, second, strict=False)) if one != other]
     return places[0] if len(first) == len(second) and len(places) == 1 else None
 
 
 @dataclass
 class PointingScore:
-    """How often a way pointed right."""
+    """How often a method pointed right."""
 
     pointed: list[float] = field(default_factory=list)
-    """One number an item, in their order: 1, 0, or of a tie the share of the changed word."""
+    """One number per item, in order: 1, 0, or the changed word's share of a tie."""
 
     def to_dict(self) -> dict[str, object]:
         """Plain values, with a 95 % interval (Wilson 1927)."""
@@ -110,13 +110,13 @@ class Game:
     """The game of one checkpoint over some items."""
 
     scores: dict[str, PointingScore]
-    """By way, with the baselines."""
+    """By method, including the baselines."""
     without_rule: dict[str, PointingScore]
-    """The same over the items where the rule is of no use: the other side lacks several such words, or none."""
+    """The same for items that the rule cannot solve: the other side lacks several such words, or none."""
 
     def beyond(self) -> dict[str, tuple[float, tuple[float, float]]]:
-        """By way, how much more often taken away points right than it does on the same items, with a paired 95 %
-        interval; of ways that answer for every item."""
+        """By method, how much more often combined removal points right than that method on the same items, with a
+        paired 95 % interval; only for methods that answer every item."""
         base = self.scores.get(TAKEN_AWAY, PointingScore()).pointed
         pairs = {way: score.pointed for way, score in self.scores.items() if len(score.pointed) == len(base)}
         more = {way: np.subtract(base, pointed) for way, pointed in pairs.items() if way != TAKEN_AWAY}
@@ -131,7 +131,7 @@ class Game:
 
 
 def judged_right(checkpoint: Checkpoint, items: Sequence[Item]) -> list[Item]:
-    """The items whose label is the model's verdict and whose changed word it reads."""
+    """The items whose label the model predicts and whose changed word it reads."""
     readings = [checkpoint.read(item.premise, item.hypothesis) for item in items]
     verdicts = predict(checkpoint, readings).argmax(1).tolist()
     return [
@@ -148,9 +148,9 @@ def play(
     sampling: Sampling | None = None,
     progress: Callable[[int], None] = lambda items: None,
 ) -> Game:
-    """Play the game with these ways (methods of :func:`core.effects.question`, :data:`LEAST_ATTENDED` and
-    :data:`MOST_ATTENDED`); ``progress`` is called with the items done. Ways that read attention are left out where no
-    map has the side's words."""
+    """Plays the game with these methods (from :func:`core.effects.question`, :data:`LEAST_ATTENDED` and
+    :data:`MOST_ATTENDED`); ``progress`` receives the number of items done. Methods that need attention are skipped if
+    no map has the side's words."""
     game = Game(defaultdict(PointingScore), defaultdict(PointingScore))
     for number, item in enumerate(items, 1):
         asked = Question(checkpoint, item.premise, item.hypothesis, sampling)
@@ -167,8 +167,8 @@ def play(
 
 
 def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:
-    """The same architecture and words with fresh weights: what a way shows of a model that learnt nothing. Raises
-    RunError for an external model, of which nothing but its weights is known."""
+    """The same architecture and words with newly initialised weights: shows how a method behaves on a model that
+    learned nothing. Raises RunError for an external model, of which only the weights are known."""
     if "guest" in checkpoint.card:
         raise RunError(f"{checkpoint.name} cannot be reinitialised: leave --untrained out")
     torch.manual_seed(seed)
@@ -177,8 +177,8 @@ def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:
 
 
 def rule(asked: Question, side: int) -> list[int]:
-    """The places of a side's words with letters, longer than :data:`LONG`, that the other side lacks: a rule that reads
-    the texts and asks no model."""
+    """The positions of a side's words that are longer than :data:`LONG` letters and missing from the other side: a rule
+    that reads the texts and needs no model."""
     others = {norm for number, text in enumerate(asked.sides) if number != side for norm in text.norms}
     return [
         i
@@ -188,12 +188,12 @@ def rule(asked: Question, side: int) -> list[int]:
 
 
 def _rule_points(named: Sequence[int], asked: Question, item: Item) -> float:
-    """One of the named words at random; of none, any word."""
+    """Expected score of picking one of the named words at random; if there are none, any word."""
     pool = named or range(len(asked.sides[item.side].tokens))
     return (item.index in pool) / len(pool)
 
 
 def pointed(values: Sequence[float], *right: int) -> float:
-    """1 where one of the words at ``right`` has the largest value alone, their share among those that tie, else 0."""
+    """1 if a single word at ``right`` has the largest value, its share of a tie otherwise, else 0."""
     largest = max(values)
     return sum(values[index] == largest for index in right) / sum(value == largest for value in values)

@@ -1,9 +1,8 @@
-"""One question about a pair and its answers: the effect of every word, link and head on the verdict, the smallest
-change that turns it, and how faithful these explanations are.
+"""One question about a pair and its answers: the effects of words, links and heads on the verdict, the smallest change
+that flips it, and the faithfulness of these explanations.
 
-The effect of something is log p(verdict) before minus after it is taken away: positive supports the verdict, negative
-opposes it. Word effects need no attention and work for every model; a model with linguistic features computes them for
-each edit.
+An effect is log p(verdict) before a removal minus after it: positive supports the verdict, negative opposes it. Word
+effects need no attention and work for every model; a model with linguistic features recomputes them for each edit.
 """
 
 from __future__ import annotations
@@ -62,21 +61,21 @@ from core.reading.word_table import WordTable
 from core.wording import hint
 
 METHODS: Mapping[str, str] = {
-    TAKEN_AWAY: "the weighted mean of dropping it, of replacing it with frequent and related words, and of nudging it",
-    DROPPED: "the sentence without it",
-    REPLACED: "other words instead: frequent ones, the same for every word, and words of similar sentences",
+    TAKEN_AWAY: "a weighted mean of dropping it, replacing it with frequent and related words, and nudging it",
+    DROPPED: "the sentence without the word",
+    REPLACED: "other words in its place: frequent ones, the same for every word, and words from similar contexts",
     **gradients.METHODS,
-    ATTENTION: "the attention that it receives, summed over all rows that look at it; a baseline, not an effect",
+    ATTENTION: "the attention it receives, summed over all rows; a baseline, not an effect",
 }
-"""The methods of word effects, each with what it does."""
+"""The methods for word effects with their descriptions."""
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A pair of texts, asked of a model. ``first`` and ``second`` as :func:`core.explain.explain` takes them;
-    ``sampling``: of replacements, None for the model's usual one.
+    """A pair of texts put to a model. ``first`` and ``second`` as in :func:`core.explain.explain`; ``sampling``: how
+    replacements are sampled, None for the model's default.
 
-    All methods report to ``progress``, and what it raises ends the work. They raise PairError as ``explain`` does."""
+    All methods report to ``progress``; its exceptions cancel the work. They raise PairError as ``explain`` does."""
 
     checkpoint: Checkpoint
     first: str
@@ -84,8 +83,8 @@ class Question:
     sampling: Sampling | None = None
 
     def words(self, method: str = TAKEN_AWAY, *, progress: Progress = unheard) -> Effects:
-        """The effect of each word by one of :data:`METHODS`. Raises UserError for a method that is unknown or that this
-        model does not have."""
+        """The effect of each word, by one of :data:`METHODS`. Raises UserError for a method that is unknown or
+        unavailable for this model."""
         start = time.perf_counter()
         checkpoint, explanation = self.checkpoint, self.explanation
         if method not in METHODS:
@@ -129,16 +128,16 @@ class Question:
         return link_effects(self.checkpoint, self.reading, self.target, taken, progress, every=every, layer=layer)
 
     def heads(self, *, progress: Progress = unheard) -> tuple[LinkEffects, ...]:
-        """The effect of each head of a transformer, cut out whole, as one map. Raises LinksError for a model without
-        heads."""
+        """The effect of ablating each attention head of a transformer, as one map. Raises LinksError for a model
+        without heads."""
         return (head_effects(self.checkpoint, self.reading, self.target, progress),)
 
     def smallest_change(self, *, progress: Progress = unheard) -> tuple[turning.Change, ...]:
-        """The smallest changes of the words that turn the verdict (:func:`core.effects.turning.smallest_changes`)."""
+        """The smallest word changes that flip the verdict (:func:`core.effects.turning.smallest_changes`)."""
         return turning.smallest_changes(self, progress)
 
     def reason(self, *, progress: Progress = unheard) -> Reason:
-        """Why this verdict, in a sentence that forward passes confirm (:func:`core.effects.reason.reason_for`)."""
+        """The reason for this verdict, confirmed by forward passes (:func:`core.effects.reason.reason_for`)."""
         return reason.reason_for(self, progress)
 
     def shares(self, *, progress: Progress = unheard) -> SimilarityShares:
@@ -147,15 +146,15 @@ class Question:
         return integrated_jacobians(self.checkpoint, self.reading, progress)
 
     def faithfulness(self, *, seed: int = 0, progress: Progress = unheard) -> Faithfulness:
-        """How faithful the explanations of this verdict are, and what an adversary found."""
+        """How faithful the explanations of this verdict are, including the adversary found."""
         measured = faithfulness(self, seed=seed, progress=part(progress, 0, 2))
         return with_adversary(self, measured, seed, part(progress, 1, 2))
 
-    # What the answers are made of.
+    # --- intermediate values shared by the answers ---
 
     @functools.cached_property
     def explanation(self) -> Explanation:
-        """The model's answer, with its attention."""
+        """The model's explanation, with its attention."""
         return explain(self.checkpoint, self.first, self.second, records=(AttentionMap,))
 
     @functools.cached_property
@@ -165,27 +164,27 @@ class Question:
 
     @functools.cached_property
     def target(self) -> int:
-        """The class whose probability is followed."""
+        """The class whose probability is measured."""
         return target_class(self.checkpoint, self.explanation.probabilities)
 
     @property
     def sides(self) -> Sides:
-        """The texts, split into tokens."""
+        """The texts, tokenised."""
         return self.reading.texts()
 
     @property
     def table(self) -> WordTable:
-        """The words that replacements are drawn from."""
+        """The word table from which replacements are sampled."""
         return self.checkpoint.words
 
     @property
     def sampled(self) -> Sampling:
-        """How replacements are drawn."""
+        """How replacements are sampled."""
         return self.sampling or usual_sampling(self.checkpoint.card)
 
     @functools.cached_property
     def related(self) -> dict[str, tuple[str, ...]]:
-        """By word, the related ones that replace it (:func:`related_words`)."""
+        """The related words that replace each word (:func:`related_words`)."""
         norms = [norm for side in self.sides for norm in side.norms]
         return related_words(self.table, norms, self.sampled.related, self.sampled.seed)
 
@@ -196,12 +195,12 @@ class Question:
         *,
         chosen: Sequence[Place] | None = None,
     ) -> tuple[WordEffect, ...]:
-        """The effects of all words, or of the ``chosen`` ones, by a weighted mean of ways."""
+        """The effects of all words, or of the ``chosen`` ones, by a weighted mean of methods."""
         numbers = {place: number for number, place in enumerate(places(self.sides))}
         at = [*(chosen or numbers)]
         edits: list[dict[str, Sequence[Sides]]] = []
         for place in at:
-            progress(0, 0)  # of long texts this takes seconds, too
+            progress(0, 0)  # long texts take seconds here
             edits.append({way: WAYS[way](self, place) for way in mix if way in WAYS})
         effects = self._effects_of(edits, mix, progress, [numbers[place] for place in at])
         return tuple(
@@ -213,9 +212,8 @@ class Question:
     def word_values(
         self, ways: Sequence[str], chosen: Sequence[Place] | None = None, progress: Progress = unheard
     ) -> tuple[dict[str, list[float]], int]:
-        """By way, a number for every word, or for the ``chosen`` ones: the larger, the earlier it is ranked; and how
-        many passes that took. Ways that read attention are left out where no map has these words as columns, and
-        gradients of a model that has none."""
+        """By method, a number for every word or for the ``chosen`` ones (larger ranks higher), and the number of
+        passes. Attention methods are skipped if no map has these words as columns, gradients if the model has none."""
         values: dict[str, list[float]] = {}
         at = chosen or places(self.sides)
         passes = 0
@@ -235,15 +233,15 @@ class Question:
                 passes += taken
         received = [attention_received(self.explanation, side.role) for side in self.sides]
         if any(received[place.side] for place in at):
-            # A text that no map looks into is ranked last, whichever way round.
+            # Words of a text that no map attends to are ranked last in either order.
             flat = np.array([next(iter(received[place.side][place.index :]), np.nan) for place in at])
             values[ATTENTION] = values[MOST_ATTENDED] = np.nan_to_num(flat, nan=-np.inf).tolist()
             values[LEAST_ATTENDED] = np.nan_to_num(-flat, nan=-np.inf).tolist()
         return {way: values[way] for way in ways if way in values}, passes
 
     def _attended(self) -> tuple[WordEffect, ...]:
-        """Of every word the attention that it receives; None in a text that no map looks into. Raises UserError for a
-        model without such a map."""
+        """The attention each word receives; None in a text that no map attends to. Raises UserError for a model without
+        such a map."""
         received = {side.role: attention_received(self.explanation, side.role) for side in self.sides}
         if not any(received.values()):
             raise UserError(f"{self.checkpoint.name} shows no attention to words: choose {TAKEN_AWAY} instead")
@@ -260,19 +258,19 @@ class Question:
         progress: Progress,
         words: Sequence[int],
     ) -> list[dict[str, Any]]:
-        """Of each thing that is taken away, the fields of its :class:`WordEffect`. ``edits``: by way the texts without
-        it; ``words``: its number, whose vector is nudged where the mix has that way."""
+        """For each removed item, the fields of its :class:`WordEffect`. ``edits``: by method, the texts without the
+        item; ``words``: its index, used to nudge its vector if the mix includes that method."""
         rows = [sides for ways in edits for sided in ways.values() for sides in sided]
         whole = 2 * len(rows)
 
         def readings() -> Iterator[Reading]:
-            # With linguistic features it is this that takes long, and not the forward calls.
+            # With linguistic features, this loop takes longer than the forward calls.
             for number, sides in enumerate(rows, start=1):
                 yield self.checkpoint.reading(sides)
                 progress(number, whole)
 
         logits = torch.empty(0, len(self.checkpoint.labels))
-        if rows:  # words may be asked about by nudging them alone
+        if rows:  # there are none if the words are only nudged
             logits = predict(self.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, whole))
         log_p = self.checkpoint.model.supports(logits.double()).numpy()
         counts = np.cumsum([len(sided) for ways in edits for sided in ways.values()], dtype=int)
@@ -286,22 +284,22 @@ class Question:
         return [self._mixed(before, ways, mix) for ways in by_way]
 
     def _numbers(self, log_p: np.ndarray) -> np.ndarray:
-        """log p of every class ``[N, C]``, with the followed one's log-odds as an additional last column."""
+        """log p of every class ``[N, C]``, with the measured class's log-odds as an extra last column."""
         return np.column_stack([log_p, self._log_odds(log_p)])
 
     def _log_odds(self, log_p: np.ndarray) -> np.ndarray:
-        """log (p / (1 - p)) of the followed class, of ``log_p [N, C]``; of a score, which has none, the score."""
+        """log (p / (1 - p)) of the measured class, from ``log_p [N, C]``; for a score, which has none, the score."""
         log_q = log_p[:, self.target]
         if len(self.checkpoint.labels) == 1:
             return log_q
         if self.checkpoint.model.activation == SIGMOID:
             return log_q - np.log(-np.expm1(log_q))
-        # The other classes' probabilities added up, not 1 - p, which is 0 where p is nearly 1.
+        # Sums the other classes' probabilities: 1 - p would be 0 if p is nearly 1.
         return log_q - scipy.special.logsumexp(np.delete(log_p, self.target, axis=-1), axis=-1)
 
     def _mixed(self, before: np.ndarray, after: Mapping[str, np.ndarray], mix: Mapping[str, float]) -> dict[str, Any]:
-        """From log p of every class, with the log-odds of the followed one last, before ``[C + 1]`` and after,
-        ``[rows, C + 1]`` by way."""
+        """Mixes log p of every class with the measured class's log-odds last: before ``[C + 1]``, and by method after
+        ``[rows, C + 1]``."""
         taken = {way: numbers for way, numbers in after.items() if len(numbers)}
         if not taken:
             return {"effect": None}
@@ -324,8 +322,8 @@ class Question:
 
 
 def attention_received(explanation: Explanation, role: str) -> list[float]:
-    """How much each word of a text is attended to, over all rows of all maps whose columns it is; empty without such a
-    map."""
+    """The attention each word of a text receives, summed over all rows of the maps with this text as columns; empty if
+    there is no such map."""
     maps = [
         np.array(record.weights)
         for record in explanation.evidence
@@ -335,13 +333,13 @@ def attention_received(explanation: Explanation, role: str) -> list[float]:
 
 
 def target_class(checkpoint: Checkpoint, probabilities: Sequence[float]) -> int:
-    """The class whose probability is followed: the most probable one; of a model that ranks, the class that ranks."""
+    """The class whose probability is measured: the most probable one, or for a ranking model the class it ranks by."""
     ranks = right_class(checkpoint.card) if checkpoint.card["task"] == "answer selection" else None
     return max(range(len(probabilities)), key=probabilities.__getitem__) if ranks is None else ranks
 
 
 def _mean(by_way: Mapping[str, float], mix: Mapping[str, float]) -> float | None:
-    """The mean of the ways of a mix that could be taken, by their weights."""
+    """The weighted mean of the methods in a mix that could be applied."""
     taken = [way for way in mix if way in by_way]
     return float(np.average([by_way[way] for way in taken], weights=[mix[way] for way in taken])) if taken else None
 

@@ -1,9 +1,9 @@
-"""Why this verdict, in one to three sentences that forward passes have confirmed.
+"""The reason for a verdict, in one to three sentences confirmed by forward passes.
 
-The largest effect is not what people name: they name the difference between the two texts. So changes are tried in a
-fixed order (:data:`core.effects.differences.RULES`), and the first that flips the verdict is stated. Two warnings come
-before it: a model that reads only one text is as sure, or the input is unlike the training data. A score cannot flip;
-there the largest change is stated.
+People do not name the word with the largest effect: they name the difference between the two texts. So changes are
+tried in a fixed order (:data:`core.effects.differences.RULES`), and the first that flips the verdict is reported. Two
+warnings may precede it: a model that reads only one text is just as sure, or the input is unlike the training data. A
+score cannot flip; for scores the largest change is reported.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
     from core.effects.question import Question
 
 MOST_LISTED = 400
-"""Changes of a kind that are looked at: both texts have at most as many words."""
+"""Maximum number of changes considered per kind: both texts have at most this many words."""
 ENTAILED = ("entailment", "supports", "paraphrase")
-"""Classes that hold because words match."""
+"""Classes that require matching words."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A candidate and the model's probabilities after it."""
+    """A candidate and the class probabilities after it."""
 
     candidate: Candidate
     probabilities: tuple[float, ...]
@@ -73,8 +73,8 @@ def reason_for(question: Question, progress: Progress = unheard) -> Reason:
 
 
 def quick_reason(question: Question, progress: Progress = unheard) -> Reason:
-    """The reason, or of an external model for which it takes long what it would cost."""
-    from core.effects import cost  # which knows all questions
+    """The reason, or, for an external model that would take long, the cost of computing it."""
+    from core.effects import cost  # imported here because it imports all questions
 
     price = cost.of_reason(question)
     if price.seconds <= cost.SOON:
@@ -83,7 +83,7 @@ def quick_reason(question: Question, progress: Progress = unheard) -> Reason:
 
 
 def with_reason(checkpoint: Checkpoint, explanation: Explanation) -> Explanation:
-    """A copy that says why, of a verdict by the model's own attention (:func:`quick_reason`)."""
+    """A copy with the reason for its verdict under the model's own attention (:func:`quick_reason`)."""
     from core.effects.question import Question
 
     asked = Question(checkpoint, explanation.first.text, explanation.second.text)
@@ -91,12 +91,12 @@ def with_reason(checkpoint: Checkpoint, explanation: Explanation) -> Explanation
 
 
 class _Search:
-    """The changes of one pair, tried in their order, and the words for them."""
+    """Tries the changes of one pair in order and puts them into words."""
 
     def __init__(self, question: Question) -> None:
         self.question, self.checkpoint, self.explanation = question, question.checkpoint, question.explanation
         split, sides = self.checkpoint.reader.tokens, (self.explanation.first, *self.explanation.contexts)
-        # Words that the model does not read, of a long text, are left alone.
+        # Truncated words, which the model does not read, are never changed.
         self.texts = tuple(split(side.text)[: len(side.tokens)] for side in sides)
         self.roles = [side.role for side in sides]
         self.own = int(len(sides) > 1 and self.roles[0] not in ("claim", self.explanation.judged))
@@ -122,10 +122,10 @@ class _Search:
             reason = self._of_flip(flipped) if flipped else self._of_none(outcomes)
         return replace(reason, sentence=" ".join([*first, reason.sentence]), passes=self.passes)
 
-    # What is asked.
+    # --- search ---
 
     def _doubts(self) -> Iterable[str]:
-        """Warnings that come before the reason."""
+        """Warnings placed before the reason."""
         if any(is_unlike(self.checkpoint, side) for side in self.question.sides):
             yield "The input is unlike the training data, so treat the verdict as a guess."
         alone = None
@@ -140,7 +140,7 @@ class _Search:
                 yield f"A model that reads only {the(alone.judged)} is as sure: {said}."
 
     def _groups(self, progress: Progress) -> list[list[Outcome]]:
-        """The outcomes of each kind, in the order of the kinds, up to the first that flips the verdict."""
+        """The outcomes by kind, in the order of the rules, up to the first that flips the verdict."""
         texts, own = self.texts, self.own
         kinds: dict[str, Iterable[Candidate]] = {ALONE: differences.omissions(texts, own, shared=False)}
         if len(texts) > 1:
@@ -151,7 +151,7 @@ class _Search:
                 **kinds,
             }
         most = {kind: RULES[kind].passes for kind in kinds}
-        if len(texts) == 1:  # has no other differences
+        if len(texts) == 1:  # a single text has no other differences
             most[ALONE] = MOST_PASSES - 2 - RULES[TOGETHER].passes
         tried = self._tried([one for kind, some in kinds.items() for one in self._foremost(some, most[kind])])
         self.singles = tried
@@ -175,8 +175,7 @@ class _Search:
         return groups
 
     def _foremost(self, candidates: Iterable[Candidate], most: int) -> list[Candidate]:
-        """The candidates up to the most that are tried; of more omissions those of the words with the largest
-        gradients."""
+        """The first candidates, up to the limit; for omissions, those of the words with the largest gradients."""
         listed = [*islice(candidates, MOST_LISTED)]
         if len(listed) > most and listed[0].kind in (ALONE, SHARED) and self.checkpoint.model.differentiable:
             listed.sort(key=lambda candidate: -self.slopes[candidate.named[0]])
@@ -184,20 +183,20 @@ class _Search:
 
     @functools.cached_property
     def slopes(self) -> dict[Word, float]:
-        """The length of the gradient of log p(verdict) in each word's vector."""
+        """The norm of the gradient of log p(verdict) with respect to each word's vector."""
         self.passes += 1
         found = gradients.word_effects(self.checkpoint, self.question.reading, self.target, gradients.NORM)
         return {(self.roles.index(word.role), word.index): word.effect or 0.0 for word in found.words}
 
     def _tried(self, candidates: Sequence[Candidate]) -> list[Outcome]:
-        """The model's answers after each change that can be made, in one batch."""
+        """The model's answers after each possible change, in one batch."""
         texts, made = (self.question.first, self.question.second), []
         for candidate in candidates:
             if self.unread in [self.roles[edit.side] for edit in candidate.edits]:
                 continue
             try:
                 made.append((candidate, edited(texts, candidate.edits, self.checkpoint.reader.tokens)))
-            except EditError:  # it would leave a text without a word
+            except EditError:  # it would leave a text without words
                 continue
         if not made:
             return []
@@ -213,8 +212,8 @@ class _Search:
         return outcome.label != self.target
 
     def _partner(self, index: int, others: Sequence[int]) -> int | None:
-        """Which of some words of the other text a word of the own one attends to most, if to any; without attention
-        between words, the nearest by cosine."""
+        """The word among ``others`` that a word of the own text attends to most, if any; without attention between
+        words, the nearest by cosine."""
         found = self._map()
         if found is None:
             norms = [self.texts[self.own][index].norm, *(self.texts[1 - self.own][other].norm for other in others)]
@@ -226,7 +225,7 @@ class _Search:
         return best if near[best] >= RULES[EXCHANGE].least else None
 
     def _map(self) -> tuple[int, AttentionMap] | None:
-        """The weights of the own text's words over the other's, and which of the model's maps they are."""
+        """The attention weights from the own text's words to the other's, and the index of that map."""
         sides = self.roles[self.own], self.roles[1 - self.own]
         maps = [record for record in self.explanation.evidence if isinstance(record, AttentionMap)]
         found = (
@@ -236,10 +235,10 @@ class _Search:
         )
         return next(found, None)
 
-    # What is said.
+    # --- wording ---
 
     def _of_flip(self, flipped: Sequence[Outcome]) -> Reason:
-        # Of the first two kinds those that change less come first.
+        # Of the first two kinds, smaller changes come first.
         first = flipped[0].candidate.kind in (ORDER, STRETCH)
         best = flipped[0] if first else min(flipped, key=lambda one: (len(one.candidate.named), self._left(one)))
         candidate, clause = best.candidate, self._clause(best)
@@ -248,7 +247,7 @@ class _Search:
         return self._reason(best, f"{capital(self._decides(candidate))}: {clause.text}.", clause)
 
     def _decides(self, candidate: Candidate) -> str:
-        """What the words do: an entailment needs words of the premise, other verdicts are decided by a difference."""
+        """What the words do: an entailment needs words of the premise; other verdicts are decided by a difference."""
         named = self._named(candidate)
         if candidate.parts:
             return f"{named} decide together"
@@ -273,15 +272,15 @@ class _Search:
         clause = self._clause(best, spelt_out=True)
         tried = f"None of {len(outcomes)} small changes flips it; the strongest"
         if len(outcomes) == 1:
-            tried = "The one small change that was tried"
+            tried = "The only small change tried"
         if self._entails() and not self._new_words()[0]:
             tried = f"{capital(self._all_in)}. {tried}"
         return replace(self._reason(best, f"{tried}, {clause.text}.", clause), kind="")
 
     @functools.cached_property
     def matches(self) -> Reason | None:
-        """The links of the own text's words to different ones of the other text, each confirmed by cutting it, or by
-        exchanging the words; None where one is not confirmed."""
+        """The links from the own text's words to different words of the other text, each confirmed by ablating it or by
+        exchanging the words; None if one is not confirmed."""
         if not self._entails():
             return None
         found, (new, others) = self._map(), self._new_words()
@@ -310,7 +309,7 @@ class _Search:
         return Reason(MATCH, sentence, tuple(clauses), tuple(named))
 
     def _of_extra_words(self, others: Sequence[int]) -> Reason | None:
-        """The one stretch that the other text has more, left out of it."""
+        """The one extra stretch of the other text, removed."""
         extra = {(1 - self.own, index) for index in others}
         for outcome in self.singles:
             candidate = outcome.candidate
@@ -321,7 +320,7 @@ class _Search:
         return None
 
     def _cut(self, number: int, row: int, column: int) -> Clause | None:
-        """The verdict without a link, where it costs the verdict enough; None of a transformer, where each is slow."""
+        """The verdict without a link, if the drop is large enough; None for a transformer, where each link is slow."""
         if self.checkpoint.model.knockouts is not None:
             return None
         edit = AttentionEdit(CELL, number, row, column, 0.0)
@@ -332,7 +331,7 @@ class _Search:
         return Clause("", (str(edit),), after.verdict, max(after.probabilities)) if enough else None
 
     def _new_words(self) -> tuple[list[int], list[int]]:
-        """The words that only the own text has, and those that only the other one has."""
+        """The words that only the own text has, and those that only the other has."""
         own, other = self.texts[self.own], self.texts[1 - self.own]
         return differences.only_in(own, other), differences.only_in(other, own)
 
@@ -347,7 +346,7 @@ class _Search:
         return Reason(outcome.candidate.kind, sentence, (clause,), outcome.candidate.words)
 
     def _clause(self, outcome: Outcome, *, spelt_out: bool = False) -> Clause:
-        """The change with the verdict after it, ``spelt_out`` where the sentence has not named the words yet."""
+        """The change with the verdict after it, ``spelt_out`` if the sentence has not named the words yet."""
         at = self.target if self.scored else outcome.label
         value, name = outcome.probabilities[at], self.names[at]
         answer = f"{name} ({percent(value)})" if len(self.names) > 1 else f"the score is {shown(value, 1)}"
@@ -356,7 +355,7 @@ class _Search:
         return Clause(text, tuple(map(str, outcome.candidate.edits)), self.checkpoint.labels[at], value)
 
     def _named(self, candidate: Candidate) -> str:
-        """The words that a sentence begins with, and their text where both have them."""
+        """The words that start a sentence, with the name of their text if both have them."""
         if candidate.parts:
             *first, last = map(self._quoted, candidate.parts)
             return f"{', '.join(first)} and {last}"
@@ -380,7 +379,7 @@ class _Search:
         return f"with it in {the(self.roles[self.own])} too" if candidate.added else "without it"
 
     def _spelt_out(self, candidate: Candidate) -> str:
-        """The change with the words that it is of."""
+        """The change with the words it affects."""
         if candidate.kind == ORDER:
             return self._change(candidate)
         if candidate.instead:
@@ -391,5 +390,5 @@ class _Search:
 
 
 def _points(value: float, one_output: bool) -> str:
-    """A part of a score; of a probability in hundredths."""
+    """A share of a score; for a probability, in percentage points."""
     return shown(value, 1) if one_output else percent(value).removesuffix("\u00a0%")

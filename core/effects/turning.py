@@ -1,4 +1,4 @@
-"""The smallest change of a pair that turns the verdict: beam search over dropped and replaced words."""
+"""The smallest change of a pair that flips the verdict: beam search over dropped and replaced words."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ if TYPE_CHECKING:
     from core.effects.question import Question
 
 WIDTH, DEEPEST, BEST = 8, 3, 3
-"""Of the beam; the most edits of a change; the changes that are returned."""
+"""Beam width; maximum edits per change; number of changes returned."""
 FURTHER = 40
-"""Single edits that are tried in addition to the beam's: those that lowered the verdict's probability most."""
+"""Single edits tried in addition to the beam's: those that lowered the verdict's probability most."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Some edits, and what they do."""
+    """A set of edits and its effect."""
 
     edits: tuple[Edit, ...]
-    """From the end of the text backwards, so that earlier edits do not shift the places of later ones."""
+    """From the end of the text backwards, so that earlier edits do not shift the positions of later ones."""
     before: tuple[str, str]
     after: tuple[str, str]
     verdict: str
-    """After."""
+    """The verdict after the change."""
     probability: float
-    """Of the pair's own verdict, after."""
+    """Probability of the original verdict after the change."""
     lost: float
-    """That before minus after (Δp)."""
+    """The original probability minus that (Δp)."""
     turned: bool
-    """Whether the verdict is another."""
+    """Whether the verdict flipped."""
     described: tuple[str, ...] = ()
-    """Its edits for people, in the order of the text: “Two” → “Three”."""
+    """The edits described for users, in text order: “Two” → “Three”."""
     chance: float = 0.0
-    """Of the verdict, after."""
+    """Probability of the new verdict."""
 
     def to_dict(self) -> dict[str, object]:
         """Plain values."""
         return {**asdict(self), "edits": [str(edit) for edit in self.edits]}
 
     def to_text(self, names: Mapping[str, str]) -> str:
-        """For a terminal; ``names``: the display names of labels."""
+        """Terminal text; ``names``: the display names of labels."""
         before, after = percent(self.probability + self.lost), percent(self.probability)
         new = f"turns the verdict to {names.get(self.verdict, self.verdict)} {percent(self.chance)}"
         what = new if self.turned else "does not turn the verdict, but costs it most"
@@ -61,11 +61,11 @@ class Change:
 
 
 def smallest_changes(asked: Question, progress: Progress = unheard) -> tuple[Change, ...]:
-    """The three best changes that turn the verdict, fewest edits first, then the largest Δp; where none of at most
-    :data:`DEEPEST` edits turns it, the one that takes most from it. No text is left without a word.
+    """The three best changes that flip the verdict, fewest edits first, then largest Δp; if no change of at most
+    :data:`DEEPEST` edits flips it, the one that lowers its probability most. No text is left without words.
 
-    ``progress`` is called with the candidates tried so far, and how many are known by then; what it raises ends the
-    search. Raises PairError as :func:`core.explain.explain` does, and UserError for a model with one output.
+    ``progress`` receives the number of candidates tried and known so far; exceptions raised by it cancel the search.
+    Raises PairError as :func:`core.explain.explain` does, and UserError for a model with one output.
     """
     if len(asked.checkpoint.labels) == 1:
         raise UserError(
@@ -87,7 +87,7 @@ def smallest_changes(asked: Question, progress: Progress = unheard) -> tuple[Cha
             break
         if nearest is None or changes[0].lost > nearest.lost:
             nearest = changes[0]
-        shortest = sorted(changes, key=lambda change: len(change.edits))  # articles made to agree are edits, too
+        shortest = sorted(changes, key=lambda change: len(change.edits))  # article corrections are edits too
         turned += [change for change in shortest if change.turned and not _contains(turned, change)][
             : BEST - len(turned)
         ]
@@ -121,8 +121,8 @@ def _single_edits(sides: Sides, progress: Progress) -> list[Edit]:
 
 
 def _may_be_left_out(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a sentence without this word may still be one: an article or a form of "to be" stays, and so does the
-    noun behind an article."""
+    """Whether the sentence may stay grammatical without this word: articles, forms of "to be" and nouns after an
+    article are kept."""
     if tokens[index].norm in _ARTICLES or tokens[index].norm in _BE:
         return False
     follows = tokens[index + 1].norm if index + 1 < len(tokens) else ""
@@ -134,8 +134,8 @@ _ARTICLES, _BE = ("a", "an", "the"), ("am", "is", "are", "was", "were")
 
 
 def _same_number(word: str, other: str) -> bool:
-    """Whether the word behind both may stay as it is: "two girls" and "three girls", not "all girls" and "every girls".
-    Of words that are neither number nor quantifier this is so."""
+    """Whether the following word fits both: "two girls" and "three girls", but not "all girls" and "every girls". True
+    for words that are neither numbers nor quantifiers."""
     return (word in _OF_ONE, word in _OF_SEVERAL) == (other in _OF_ONE, other in _OF_SEVERAL) or other in ("no", "some")
 
 
@@ -143,8 +143,8 @@ _OF_ONE, _OF_SEVERAL = ("one", "every"), ("all", "most", "few", *word_groups()["
 
 
 def _with_articles(sides: Sides, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """The same edits, and those that make an "a" or "an" agree with the word that now follows it."""
-    edits = tuple(edit for edit in edits if edit.word not in ("a", "an"))  # made to agree before the last edit
+    """The same edits, plus those that make "a" or "an" agree with the word that now follows it."""
+    edits = tuple(edit for edit in edits if edit.word not in ("a", "an"))  # corrected articles
     changed = {(edit.side, edit.index): edit for edit in edits}
     more = []
     for number, side in enumerate(sides):
@@ -162,21 +162,21 @@ def _with_articles(sides: Sides, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
 
 
 def _longer(beam: Sequence[tuple[Edit, ...]], singles: Sequence[Edit]) -> list[tuple[Edit, ...]]:
-    """Each change of the beam with one more edit, of a word that it leaves alone; each set of edits once."""
+    """Each change in the beam extended by one edit of a word it does not touch, without duplicates."""
     longer: dict[frozenset[Edit], tuple[Edit, ...]] = {}
     for edits in beam:
         taken = {(edit.side, edit.index) for edit in edits}
         for edit in singles:
             if (edit.side, edit.index) not in taken:
                 longer.setdefault(frozenset((*edits, edit)), (*edits, edit))
-    # From the end of the texts, so that no edit moves the place of the next one.
+    # From the end of the texts, so that no edit shifts the position of the next one.
     return [tuple(sorted(edits, key=lambda edit: (-edit.side, -edit.index))) for edits in longer.values()]
 
 
 def _judged(
     asked: Question, texts: tuple[str, str], candidates: Sequence[tuple[Edit, ...]], progress: Callable[[int], None]
 ) -> list[Change]:
-    """What the model says after each; changes that would empty a text are left out."""
+    """The model's answer after each change; changes that would empty a text are left out."""
     agreeing = [_with_articles(asked.sides, edits) for edits in candidates]
     short = [edits for edits in agreeing if len(edits) <= DEEPEST]
     made = [(edits, sides) for edits in short if (sides := _applied(asked.sides, edits)) is not None]
@@ -195,7 +195,7 @@ def _judged(
 
 
 def _made(asked: Question, change: Change) -> Change:
-    """The change with the texts after it, and in words."""
+    """The change with the resulting texts and its description."""
     split = asked.checkpoint.reader.tokens
     described = tuple(edit.describe(change.before, split) for edit in reversed(change.edits))
     return replace(change, after=edited(change.before, change.edits, split), described=described)
@@ -209,5 +209,5 @@ def _applied(sides: Sides, edits: Sequence[Edit]) -> Sides | None:
 
 
 def _contains(turned: Sequence[Change], change: Change) -> bool:
-    """Whether a smaller change does it already with some of these edits."""
+    """Whether a smaller change with a subset of these edits already flips it."""
     return any(set(smaller.edits) < set(change.edits) for smaller in turned)

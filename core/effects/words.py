@@ -1,6 +1,6 @@
-"""Ways to take a word away: each gives the texts that the model reads instead.
+"""Methods of removing a word: each gives the texts that the model reads instead.
 
-A way never compares the two texts itself: all it knows of a pair is the model's answer.
+No method compares the two texts itself: the model's answer is its only information about a pair.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from core.effects.question import Question
 
 FREQUENT_RANKS = (60, 1600)
-"""Ranks in the word table from which frequent words are drawn: earlier ones are function words and punctuation, which
+"""Ranks in the word table from which frequent words are sampled: earlier ones are function words and punctuation, which
 would make the sentence ungrammatical."""
 RELATED_RANKS = (21, 300)
-"""Among a word's neighbours by cosine, those that are drawn as related: nearer ones mean the same."""
+"""Ranks among a word's nearest neighbours by cosine from which related words are sampled: nearer ones mean the same."""
 DROPPED, FREQUENT, RELATED, REPLACED = "dropped", "frequent", "related", "replaced"
 NUDGED = "nudged"
-"""A word's vector moved: :func:`core.effects.gradients.nudged`."""
+"""Method that moves a word's vector: :func:`core.effects.gradients.nudged`."""
 TAKEN_AWAY, ATTENTION = "taken-away", "attention"
 
 MOST_ATTENDED, LEAST_ATTENDED = "most-attended", "least-attended"
-"""Words ranked by the attention that they receive, the most or the least first."""
+"""Words ranked by the attention they receive, most or least first."""
 MIX: Mapping[str, float] = {DROPPED: 0.4, FREQUENT: 0.2, RELATED: 0.2, NUDGED: 0.2}
-"""The parts of ``taken-away`` and their weights: with 8 replacements and nudges of .35 the best by the pointing game on
-one half of its items. Where a part cannot be computed, the weights of the others are scaled to add up to 1."""
+"""The parts of ``taken-away`` and their weights, chosen with 8 replacements and nudges of .35 as the best in the
+pointing game on one half of its items. If a part cannot be computed, the other weights are rescaled to add up to 1."""
 
 Sides = tuple[ReadText, ...]
-"""The texts of a pair (of a single text that alone), split into tokens, in the data set's order."""
+"""The tokenised texts of a pair (or a single text), in the data set's order."""
 
 
 def unheard(done: int, of: int) -> None:
@@ -46,20 +46,20 @@ def unheard(done: int, of: int) -> None:
 
 
 def mix_of(method: str) -> Mapping[str, float]:
-    """The parts of a method that takes words away, with their weights (see :data:`MIX`)."""
+    """The parts of a removal method with their weights (see :data:`MIX`)."""
     if method == REPLACED:
         return {FREQUENT: MIX[FREQUENT], RELATED: MIX[RELATED]}
     return MIX if method == TAKEN_AWAY else {method: 1.0}
 
 
 def part(progress: Progress, number: int, parts: int) -> Progress:
-    """The progress of one part (numbered from 0) of a computation whose parts take about equally long."""
+    """Progress for one part (numbered from 0) of a computation whose parts take about equally long."""
     return lambda done, of: progress(1000 * number + 1000 * done // max(of, 1), 1000 * parts)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A word: the number of its text, and its place there."""
+    """A word, given by the index of its text and its position there."""
 
     side: int
     index: int
@@ -67,7 +67,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How replacements are drawn: how many ``frequent`` and ``related`` words, with which ``seed``."""
+    """How replacements are sampled: the number of ``frequent`` and ``related`` words, and the ``seed``."""
 
     frequent: int = 8
     related: int = 8
@@ -76,16 +76,16 @@ class Sampling:
 
 SAMPLING = Sampling()
 FEW = Sampling(2, 2)
-"""Of an external model, where each replacement is a pass through it; more are drawn when they are asked for."""
+"""For an external model, where each replacement costs a pass; a request can ask for more."""
 
 
 def usual_sampling(card: Card) -> Sampling:
-    """How replacements are drawn for the model of this card unless another sampling is asked for."""
+    """How replacements are sampled for the model of this card by default."""
     return FEW if "guest" in card else SAMPLING
 
 
 def places(sides: Sides, of: int | None = None) -> list[Place]:
-    """Every token of the texts in reading order, or of the text with this number alone."""
+    """Every token of the texts in reading order, or of only the text with this index."""
     return [
         Place(number, index)
         for number, side in enumerate(sides)
@@ -95,7 +95,7 @@ def places(sides: Sides, of: int | None = None) -> list[Place]:
 
 
 def without(sides: Sides, *taken: Place) -> Sides | None:
-    """The texts without these words, None where a text would be left without a word."""
+    """The texts without these words; None if a text would be left without words."""
     left = tuple(
         replace(side, tokens=tuple(token for i, token in enumerate(side.tokens) if Place(number, i) not in taken))
         for number, side in enumerate(sides)
@@ -104,7 +104,7 @@ def without(sides: Sides, *taken: Place) -> Sides | None:
 
 
 def with_word(sides: Sides, place: Place, word: str) -> Sides:
-    """The texts with ``word`` in this place."""
+    """The texts with ``word`` in this position."""
     side = sides[place.side]
     old = side.tokens[place.index]
     tokens = (*side.tokens[: place.index], Token(word, old.start, old.end, word), *side.tokens[place.index + 1 :])
@@ -112,13 +112,13 @@ def with_word(sides: Sides, place: Place, word: str) -> Sides:
 
 
 def dropped(question: Question, place: Place) -> list[Sides]:
-    """The texts without the word; none where it is the only word of its side."""
+    """The texts without the word; empty if it is the only word of its side."""
     left = without(question.sides, place)
     return [] if left is None else [left]
 
 
 def replacements(question: Question, place: Place, method: str) -> list[str]:
-    """The words that a way puts into this place: for ``frequent`` the same ones everywhere but for the word itself."""
+    """A method's replacements at this position: for ``frequent`` the same words everywhere, except the word itself."""
     norm = question.sides[place.side].tokens[place.index].norm
     if method == FREQUENT:
         count = question.sampled.frequent
@@ -136,13 +136,13 @@ WAYS: Mapping[str, Callable[[Question, Place], Sequence[Sides]]] = {
     FREQUENT: functools.partial(_replaced, method=FREQUENT),
     RELATED: functools.partial(_replaced, method=RELATED),
 }
-"""From a word to the texts without it, by the way's name."""
+"""By method, a function from a word to the texts without it."""
 
 
 @functools.cache
 def frequent_words(table: WordTable, count: int, seed: int) -> tuple[str, ...]:
-    """``count`` alphabetic words of the table's ranks :data:`FREQUENT_RANKS`, drawn with this seed; from the whole
-    table if the ranks have fewer (a checkpoint's own table of few texts)."""
+    """``count`` alphabetic words at ranks :data:`FREQUENT_RANKS` of the table, sampled with this seed; from the whole
+    table if too few have these ranks (a checkpoint's own small table)."""
     whole = table.beneath or table
     first, last = FREQUENT_RANKS
     words = [word for word in whole.words[first - 1 : last] if word.isalpha()]
@@ -152,8 +152,8 @@ def frequent_words(table: WordTable, count: int, seed: int) -> tuple[str, ...]:
 
 
 def related_words(table: WordTable, norms: Sequence[str], count: int, seed: int) -> dict[str, tuple[str, ...]]:
-    """By word, ``count`` of its neighbours of :data:`RELATED_RANKS` by cosine, not counting the word itself, drawn with
-    a seed that also depends on the word. Words that are not in the table are left out."""
+    """For each word, ``count`` of its nearest neighbours by cosine at :data:`RELATED_RANKS`, excluding the word itself,
+    sampled with a seed that also depends on the word. Words missing from the table are left out."""
     pools = _neighbours(table, [norm for norm in dict.fromkeys(norms) if table.known(norm)])
     return {
         norm: tuple(random.Random(f"{seed} {norm}").sample(pool, min(count, len(pool)))) for norm, pool in pools.items()
@@ -161,7 +161,7 @@ def related_words(table: WordTable, norms: Sequence[str], count: int, seed: int)
 
 
 def _neighbours(table: WordTable, norms: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The words of :data:`RELATED_RANKS` of each, kept for all threads."""
+    """For each word, the words at :data:`RELATED_RANKS`, cached for all threads."""
     with _LOCK:
         known = {norm: _NEIGHBOURS[table, norm] for norm in norms if (table, norm) in _NEIGHBOURS}
     missing = [norm for norm in norms if norm not in known]
@@ -178,6 +178,6 @@ def _neighbours(table: WordTable, norms: Sequence[str]) -> dict[str, tuple[str, 
 
 
 MOST_NEIGHBOURS = 10_000
-"""Words whose neighbours are kept."""
+"""Number of words whose neighbours are cached."""
 _LOCK = threading.Lock()
 _NEIGHBOURS: dict[tuple[WordTable, str], tuple[str, ...]] = {}

@@ -1,1 +1,1 @@
-"""Data sets as numbers, predictions, scores and intervals."""
+"""Encodes data sets and computes predictions, scores and intervals."""

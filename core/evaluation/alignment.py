@@ -1,8 +1,8 @@
-"""How well attention agrees with the word alignments that people made.
+"""Agreement of attention with human word alignments.
 
-A word of the target (hypothesis) links to the word of the source (premise) that has the largest weight of its row, if
-that weight is above a threshold and above the null word's. Models split texts in their own way, so a link counts for
-the whitespace tokens that its two tokens lie in. Signs link as words do: people aligned them.
+A word of the target (hypothesis) links to the source (premise) word with the largest weight in its row, if that weight
+is above a threshold and above the null word's. Models tokenise differently, so links are compared between the
+whitespace tokens that contain the two tokens. Punctuation is linked like words, because people aligned it too.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ THRESHOLDS = tuple(k / 100 for k in range(100))
 """Thresholds tried by :func:`best_threshold`."""
 
 WORDS = "words"
-"""The way to make links that the threshold of a card is for."""
+"""The kind of links that a card's threshold refers to."""
 
 Strengths = Mapping[Link, float]
-"""The links of one pair (source position, target position), each with the weight that makes it."""
+"""The links of one pair (source position, target position), each with its largest attention weight."""
 
 
 def whitespace_places(text: str, tokens: Sequence[Token]) -> list[list[int]]:
-    """For each token, the indices of the whitespace tokens it overlaps."""
+    """The indices of the whitespace tokens that each token overlaps."""
     spans = [match.span() for match in re.finditer(r"\S+", text)]
     return [[k for k, (start, end) in enumerate(spans) if start < t.end and t.start < end] for t in tokens]
 
@@ -51,10 +51,10 @@ def strengths(
     row_places: Sequence[Sequence[int]],
     column_places: Sequence[Sequence[int]],
 ) -> dict[Link, float]:
-    """The links of one attention map, weights ``[rows, columns]`` and null ``[rows]`` (empty: none), as (column's
-    position, row's position) with the largest weight that makes each. Of equal weights the first is the largest.
+    """The links of one attention map, with weights ``[rows, columns]`` and null ``[rows]`` (empty: none), as (column
+    position, row position) and the largest weight behind each. On ties the first weight counts.
 
-    ``row_places``, ``column_places``: positions of whitespace tokens of each token (:func:`whitespace_places`).
+    ``row_places``, ``column_places``: whitespace-token positions of each token (:func:`whitespace_places`).
     """
     links: dict[Link, float] = {}
     for i, row in enumerate(np.asarray(weights, dtype=np.float64)):
@@ -67,7 +67,7 @@ def strengths(
 
 
 def none_of(record: AttentionMap) -> tuple[float, ...]:
-    """Each row's null weight, if it means that a word is unaligned. It doesn't in transformers, where special tokens
+    """Each row's null weight, if it means that the word is unaligned. It does not in transformers, where special tokens
     attract much of every word's attention regardless of its alignment (Clark et al. 2019, section 3.2)."""
     return () if record.own else record.null
 
@@ -78,14 +78,14 @@ def above(links: Strengths, threshold: float) -> set[Link]:
 
 
 def identical_words(source: Sequence[Token], target: Sequence[Token]) -> list[Link]:
-    """The baseline, in tokens: each token of the target links to the equal one of the source (compared as looked up, in
-    lower case); of several equal ones to the nearest in relative place, i / T."""
+    """The baseline, on tokens: each target token links to the equal source token (compared by normalised form); if
+    there are several, to the nearest in relative position, i / T."""
     places: dict[str, list[int]] = {}
     for i, token in enumerate(source):
         places.setdefault(token.norm, []).append(i)
     links = []
     for j, token in enumerate(target):
-        # |i / T_s - j / T_t| in whole numbers, so that rounding settles no tie: the first of equally near ones counts.
+        # |i / T_s - j / T_t| in integers, so that rounding cannot break ties: the first of equally near ones counts.
         apart = {i: abs(i * len(target) - j * len(source)) for i in places.get(token.norm, ())}
         if apart:
             links.append((min(apart, key=apart.__getitem__), j))
@@ -93,7 +93,7 @@ def identical_words(source: Sequence[Token], target: Sequence[Token]) -> list[Li
 
 
 def agreement(predicted: Sequence[Iterable[Link]], pairs: Sequence[AlignedPair]) -> LinkScores:
-    """Micro-averaged agreement of each pair's predicted links with people's."""
+    """Micro-averaged agreement of each pair's predicted links with the human ones."""
     links = sure = right = allowed = 0
     for own, pair in zip(map(set, predicted), pairs, strict=True):
         links, sure = links + len(own), sure + len(pair.sure)
@@ -118,22 +118,22 @@ def best_threshold(linked: Sequence[Strengths], pairs: Sequence[AlignedPair]) ->
 
 @dataclass(frozen=True)
 class Attended:
-    """A pair as a model read it: the source is its first sentence, the target its second."""
+    """A pair as read by a model: the source is its first sentence, the target its second."""
 
     pair: AlignedPair
     source: ReadText
     target: ReadText
     forward: AttentionMap
-    """Rows: the target's tokens."""
+    """Rows are the target's tokens."""
     backward: AttentionMap | None
-    """Rows: the source's tokens; None for a model with attention in one direction."""
+    """Rows are the source's tokens; None for a model with attention in only one direction."""
 
     def links(self) -> dict[Link, float]:
-        """Links from the target's words, with their weights."""
+        """Links from the target's words with their weights."""
         return strengths(self.forward.weights, none_of(self.forward), *self._places(self.target, self.source))
 
     def backward_links(self) -> dict[Link, float]:
-        """Links from the source's words, with their weights; empty for a model with attention in one direction."""
+        """Links from the source's words with their weights; empty for a model with attention in only one direction."""
         if self.backward is None:
             return {}
         turned = strengths(self.backward.weights, none_of(self.backward), *self._places(self.source, self.target))
@@ -146,7 +146,7 @@ class Attended:
         return {link for i, j in tokens for link in product(columns[i], rows[j])}
 
     def peaks(self) -> list[Token | None]:
-        """The source's token with the largest weight of each row, None where the null word has more."""
+        """The source token with the largest weight in each row, None if the null word's weight is larger."""
         best = [int(np.argmax(row)) for row in self.forward.weights]
         null = none_of(self.forward) or (0.0,) * len(best)
         return [
@@ -155,8 +155,8 @@ class Attended:
         ]
 
     def entropies(self) -> np.ndarray:
-        """Entropy of each row's weights and null in nats, ``[T_target]``. Rows that do not add up to 1 are normalised
-        first."""
+        """Entropy of each row, including the null weight, in nats, ``[T_target]``. Rows that do not add up to 1 are
+        normalised first."""
         rows = np.array(self.forward.override)
         if self.forward.own or self.forward.units == SIMILARITY:
             weights = np.array(self.forward.weights)
@@ -169,8 +169,8 @@ class Attended:
 
 
 def _maps(record: Record) -> Iterator[AttentionMap]:
-    """The record as a map of links between words; of shares one a direction: each word's positive shares, divided by
-    their sum."""
+    """The record as word-to-word attention maps; similarity shares give one map per direction: each word's positive
+    shares, normalised to add up to 1."""
     if isinstance(record, SimilarityShares):
         shares = np.array(record.shares)[:-1, :-1].clip(0, None)
         for rows, columns, values in ((record.rows, record.columns, shares), (record.columns, record.rows, shares.T)):
@@ -184,10 +184,10 @@ def _maps(record: Record) -> Iterator[AttentionMap]:
 def attend(
     checkpoint: Checkpoint, pairs: Iterable[AlignedPair], head: str = "", *, shares: bool = False
 ) -> Iterator[Attended]:
-    """The attention maps between the words of each pair. ``head``: a transformer's head, empty for the card's default;
-    ``shares``: of a bi-encoder the shares of its similarity instead of cosines.
+    """The attention maps between the words of each pair. ``head``: a transformer head, empty for the card's default;
+    ``shares``: for a bi-encoder, use the shares of its similarity instead of cosines.
 
-    Raises DataError for a model that has no attention from its second sentence to its first, or no shares.
+    Raises DataError for a model without attention from its second sentence to its first, or without shares.
     """
     for pair in pairs:
         reading = checkpoint.read(pair.source, pair.target)
@@ -198,9 +198,9 @@ def attend(
 def attend_heads(
     checkpoint: Checkpoint, pairs: Iterable[AlignedPair], heads: Sequence[str]
 ) -> Iterator[dict[str, Attended]]:
-    """The maps of several heads of a transformer, by head ("7.4"), from one forward pass for each pair.
+    """The maps of several transformer heads, keyed by head ("7.4"), from one forward pass per pair.
 
-    Raises DataError as :func:`attend` does, HeadError for a head that the model does not have.
+    Raises DataError as :func:`attend` does, and HeadError for a head the model lacks.
     """
     for pair in pairs:
         reading = checkpoint.read(pair.source, pair.target)
@@ -224,8 +224,8 @@ def _attended(checkpoint: Checkpoint, pair: AlignedPair, reading: Reading, outpu
 
 
 def by_way(attended: Sequence[Attended]) -> dict[str, list[dict[Link, float]]]:
-    """Each pair's weighted links by direction: the target's words (:data:`WORDS`) and, for a model with a map each way,
-    the intersection of both directions (with the smaller weight) and their union (with the larger)."""
+    """Each pair's weighted links by direction: from the target's words (:data:`WORDS`) and, for a model with maps in
+    both directions, the intersection (with the smaller weight) and the union (with the larger)."""
     forward = [one.links() for one in attended]
     if any(one.backward is None for one in attended):
         return {WORDS: forward}
@@ -238,17 +238,17 @@ def by_way(attended: Sequence[Attended]) -> dict[str, list[dict[Link, float]]]:
 
 
 def fix_thresholds(attended: Sequence[Attended]) -> dict[str, float]:
-    """The best threshold of every way to make links (:func:`best_threshold`)."""
+    """The best threshold for every kind of links (:func:`best_threshold`)."""
     pairs = [one.pair for one in attended]
     return {way: best_threshold(links, pairs) for way, links in by_way(attended).items()}
 
 
 def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> CardWordScores:
-    """Agreement with people's word alignments.
+    """Agreement with human word alignments.
 
-    ``both_ways``: the same of links by both directions, None for a model whose words look one way alone.
-    ``content_on_function``: the share of the target's content words whose largest weight lies on a function word
-    (scikit-learn's list) or a sign. ``entropy``: the mean over the target's tokens, in nats. ``identical_words``: the
+    ``both_ways``: the same for links that combine both directions, None for a model with one direction.
+    ``content_on_function``: the share of the target's content words whose largest weight is on a function word
+    (scikit-learn's list) or punctuation. ``entropy``: mean over the target's tokens, in nats. ``identical_words``: the
     baseline.
     """
     pairs = [one.pair for one in attended]

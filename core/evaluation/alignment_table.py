@@ -1,4 +1,4 @@
-"""Tables and sentences about a card's `python -m trainers align` results. Imports no torch, so pages open fast."""
+"""Tables and sentences on a card's `python -m trainers align` results. Does not import torch, so pages open fast."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _HEAD = ("set", "links", "F1", "precision", "recall", "AER", "content words on f
 
 
 def table(results: Mapping[str, CardWordScores]) -> list[dict[str, str]]:
-    """Rows of the ``results`` of a card's ``alignment``: for each set the target's words, links by both directions
-    where there are any, and identical words."""
+    """Table rows for the ``results`` of a card's ``alignment``: for each set the links from the target's words,
+    combined links if there are any, and the identical-words baseline."""
     rows = []
     for name, scores in results.items():
         ways: dict[str, LinkScores] = {f"largest weight, above {_decimals(scores['threshold'], 2)}": scores}
@@ -37,8 +37,8 @@ def table(results: Mapping[str, CardWordScores]) -> list[dict[str, str]]:
 
 
 def in_one_line(stored: CardAlignment) -> str:
-    """F1 on the set that the card's ``alignment`` threshold was fixed on. A transformer's head was also chosen there,
-    so for heads the next set is used if there is one."""
+    """F1 on the set on which the card's ``alignment`` threshold was tuned. A transformer's head was also selected
+    there, so for heads the next set is used if there is one."""
     name = stored["fixed_on"]
     if heads := stored.get("heads"):
         name = next((other for other in stored["results"] if other != name), name)
@@ -50,5 +50,5 @@ def in_one_line(stored: CardAlignment) -> str:
 
 
 def _decimals(share: float, digits: int = 3) -> str:
-    """.754, 1.000"""
+    """Formats as .754 or 1.000."""
     return f"{share:.{digits}f}".removeprefix("0")

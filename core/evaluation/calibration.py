@@ -1,4 +1,4 @@
-"""The probability that a ranker's score means, fitted on a dev set: Platt scaling (Platt 1999) of its log-odds."""
+"""Calibrates a ranker's scores on a dev set: Platt scaling (Platt 1999) of its log-odds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.card import Calibration
 
 
 def fit(log_odds: Sequence[float], right: Sequence[bool]) -> tuple[float, float]:
-    """Slope a and bias b of σ(a · log-odds + b) with the least log-loss (Platt 1999, section 2, without his smoothing
-    of the targets). Raises ValueError where all answers are right or all are wrong."""
+    """Slope a and bias b of σ(a · log-odds + b) that minimise the log-loss (Platt 1999, section 2, without target
+    smoothing). Raises ValueError if all answers are right or all are wrong."""
     x, y = np.asarray(log_odds, dtype=float), np.asarray(right, dtype=float)
     if not 0 < y.sum() < len(y):
         raise ValueError("both right and wrong answers are needed")
@@ -33,6 +33,6 @@ def log_loss(log_odds: Sequence[float], right: Sequence[bool], slope: float = 1.
 
 
 def calibrated(log_odds: float, stored: Calibration) -> float:
-    """The probability of a right answer by the ``calibration`` of a card."""
+    """The calibrated probability of a right answer, from the ``calibration`` on a card."""
     z = stored["slope"] * log_odds + stored["bias"]
     return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))

@@ -1,4 +1,4 @@
-"""Data sets as word numbers, and how they are cut into batches of similar length.
+"""Data sets as word ids, and their batches of similar length.
 
 A whole data set is a few arrays on the device; batches are gathered there, so no worker processes are needed.
 """
@@ -20,23 +20,23 @@ from core.reading.reader import Reader, Reading
 from core.reading.tokens import MAX_TOKENS, norms
 
 AT_ONCE = 1024
-"""Words whose vectors are read together."""
+"""Words whose vectors are computed together."""
 COMMON = 1000
-"""How many of a data set's most frequent words are kept; rarely are these names."""
+"""Number of a data set's most frequent words that are not exchanged; few of them are names."""
 POOL = 200
-"""Batches drawn together and sorted by length among themselves: more means less padding and less mixing."""
+"""Batches sampled together and sorted by length: more means less padding but less shuffling."""
 
 
 class Vocabulary:
-    """Numbers normalised words in order of appearance, from 1; 0 is padding and has the zero vector. Texts are split by
-    the project's own tokeniser."""
+    """Assigns ids to normalised words in order of appearance, from 1; 0 is padding and has the zero vector. Texts are
+    split by the project's own tokeniser."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
         self._seen: dict[tuple[str, int], list[int]] = {}
 
     def encode(self, text: str, limit: int = MAX_TOKENS) -> list[int]:
-        """Word numbers of a sentence's first ``limit`` tokens; a text without any word is one word of number 0."""
+        """Ids of a sentence's first ``limit`` tokens; a text without words is a single word with id 0."""
         key = text, max(limit, MAX_TOKENS)
         if key not in self._seen:
             self._seen[key] = self.numbers(norms(text)[: key[1]])
@@ -54,21 +54,21 @@ class Vocabulary:
         return out or [self.numbers(())]
 
     def numbers(self, words: Iterable[str]) -> list[int]:
-        """Word numbers of normalised words; of none at all the one word of number 0."""
+        """Ids of normalised words; a single id 0 if there are none."""
         return [self.ids.setdefault(word, len(self.ids) + 1) for word in words] or [0]
 
     def matrix(self, reader: Reader) -> Tensor:
-        """Vectors by number, ``[len + 1, D]``, row 0 zero. Raises UserError for a reader of an external model,
-        which has none of words."""
+        """Vectors by id, ``[len + 1, D]``, row 0 zero. Raises UserError for the reader of an external model, which has
+        no word vectors."""
         if not hasattr(reader, "vectors"):
-            raise UserError("an external model has no vectors of words, which this needs: choose another")
+            raise UserError("this needs word vectors, which an external model lacks: choose another model")
         return vectors_of(list(self.ids), reader)
 
 
 def vectors_of(words: Sequence[str], reader: Reader) -> Tensor:
-    """Vectors of words by number, ``[len + 1, D]``; row 0, of no word, is zero."""
+    """Vectors of words by id, ``[len + 1, D]``; row 0 (padding) is zero."""
     out = torch.zeros(len(words) + 1, reader.width)
-    for start in range(0, len(words), AT_ONCE):  # reading takes several times the room of what is read
+    for start in range(0, len(words), AT_ONCE):  # reading takes several times the memory of the result
         some = words[start : start + AT_ONCE]
         out[start + 1 : start + 1 + len(some)] = reader.vectors(some)
     return out
@@ -76,7 +76,7 @@ def vectors_of(words: Sequence[str], reader: Reader) -> Tensor:
 
 @dataclass(frozen=True)
 class Ragged:
-    """N sentences of different lengths end to end: ``flat [sum of lengths]``, ``starts`` and ``lengths [N]``."""
+    """N sentences of different lengths, concatenated: ``flat [sum of lengths]``, ``starts`` and ``lengths [N]``."""
 
     flat: Tensor
     starts: Tensor
@@ -84,7 +84,7 @@ class Ragged:
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[int]]) -> Ragged:
-        """Create from lists of word numbers."""
+        """Builds the arrays from lists of word ids."""
         listed = list(sentences)
         lengths = np.array([len(s) for s in listed], dtype=np.int64)
         flat = np.fromiter((word for s in listed for word in s), dtype=np.int32, count=int(lengths.sum()))
@@ -96,7 +96,7 @@ class Ragged:
         return Ragged(self.flat.to(device), self.starts.to(device), self.lengths)
 
     def and_then(self, other: Ragged) -> Ragged:
-        """These sentences and then the other's."""
+        """These sentences followed by the other's."""
         return Ragged(
             torch.cat([self.flat, other.flat]),
             torch.cat([self.starts, other.starts + len(self.flat)]),
@@ -104,18 +104,19 @@ class Ragged:
         )
 
     def without_last(self, word: int, drawn: np.ndarray) -> Ragged:
-        """A copy in which ``drawn [N]`` sentences lose their last word if it is ``word`` and not their only one."""
+        """A copy in which each sentence selected by ``drawn [N]`` loses its last word if that is ``word`` and not
+        alone."""
         last = self.flat.cpu().numpy()[np.maximum(self.starts.cpu().numpy() + self.lengths - 1, 0)]
         return replace(self, lengths=self.lengths - (drawn & (last == word) & (self.lengths > 1)))
 
     def words(self) -> tuple[np.ndarray, np.ndarray]:
-        """All words end to end without gaps, and the sentence that each stands in: ``[sum of lengths]`` both."""
+        """All words without gaps, and the index of the sentence each belongs to: ``[sum of lengths]`` both."""
         sentence = np.repeat(np.arange(len(self.lengths)), self.lengths)
         within = np.arange(len(sentence)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
         return self.flat.cpu().numpy()[self.starts.cpu().numpy()[sentence] + within], sentence
 
     def with_words(self, words: np.ndarray) -> Ragged:
-        """These words ``[sum of lengths]`` in the place of :meth:`words`."""
+        """A copy in which ``words [sum of lengths]`` replace those of :meth:`words`."""
         device, starts = self.flat.device, np.cumsum(self.lengths) - self.lengths
         flat = torch.from_numpy(words.astype(np.int32)).to(device)
         return Ragged(flat, torch.from_numpy(starts).to(device), self.lengths)
@@ -125,7 +126,7 @@ class Ragged:
         return Ragged(self.flat, self.starts[torch.from_numpy(numbers)], self.lengths[numbers])
 
     def side(self, rows: np.ndarray) -> Side:
-        """Word numbers ``[B, longest]`` of these rows, 0 on pads, with the mask of real words."""
+        """Word ids ``[B, longest]`` of these rows, 0 on padding, with the mask of real words."""
         device = self.flat.device
         lengths = self.lengths[rows]
         places = torch.arange(max(1, int(lengths.max())), device=device)[None]
@@ -136,9 +137,9 @@ class Ragged:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A data set as numbers, its texts in the file's order (see :class:`core.reading.batch.Batch`): class indices
-    ``labels [N]`` (-1: none), and each row's weight in the training loss, ``weights [N]``. ``groups``: each row's
-    question in ranking sets; ``extra [N, F]``: linguistic features, for models that read them."""
+    """A data set as word ids, with its texts in the file's order (see :class:`core.reading.batch.Batch`), class indices
+    ``labels [N]`` (-1: none), and loss weights ``weights [N]``. ``groups``: each row's question in ranking sets;
+    ``extra [N, F]``: linguistic features, for models that use them."""
 
     first: Ragged
     contexts: tuple[Ragged, ...]
@@ -159,7 +160,7 @@ class Encoded:
 
     @property
     def x(self) -> Ragged:
-        """The judged texts; of pairs whose sides are both judged, the second ones."""
+        """The judged texts; the second ones if both sides are judged."""
         return self.first if self.judged == "first" or not self.contexts else self.contexts[0]
 
     def to(self, device: torch.device) -> Encoded:
@@ -173,19 +174,19 @@ class Encoded:
         return replace(self._with(lambda texts: texts.rows(numbers), lambda values: values[at]), groups=groups)
 
     def without_last(self, word: int, drawn: np.ndarray) -> Encoded:
-        """:meth:`Ragged.without_last` of all texts of the ``drawn`` rows."""
+        """Applies :meth:`Ragged.without_last` to all texts of the ``drawn`` rows."""
         return self._with(lambda texts: texts.without_last(word, drawn), lambda values: values)
 
     def with_other_names(self, share: float, drawn: np.random.Generator) -> Encoded:
-        """A ``share`` of the rare words that a row's first text shares with another of its texts is exchanged
-        for other rare ones, drawn for each row, the same in all texts of the row. Rare are all words but the
-        :data:`COMMON` that stand most often in these texts."""
+        """Replaces a ``share`` of the rare words that a row's first text shares with its other texts by other rare
+        words, sampled per row and the same in all texts of the row. Rare words are all but the :data:`COMMON` most
+        frequent in these texts."""
         of_texts = [texts.words() for texts in (self.first, *self.contexts)]
         numbers, counts = np.unique(np.concatenate([words for words, _ in of_texts]), return_counts=True)
         by_count = numbers[np.argsort(-counts, kind="stable")]
         rare = by_count[by_count > 0][COMMON:]
         size = int(numbers[-1]) + 1
-        first, *others = (row * size + words for words, row in of_texts)  # a word of a row as one number
+        first, *others = (row * size + words for words, row in of_texts)  # (row, word) as a single integer
         shared = np.intersect1d(first, np.concatenate([first[:0], *others]))
         shared = shared[np.isin(shared % size, rare)]
         shared = shared[drawn.random(len(shared)) < share]
@@ -211,11 +212,11 @@ class Encoded:
         )
 
     def and_then(self, other: Encoded) -> Encoded:
-        """These rows and then the other set's; equal names of questions in both are two questions."""
+        """These rows followed by the other set's; questions with the same name in both are kept apart."""
         groups = None
         if self.groups is not None and other.groups is not None:
             groups = (*(f"1 {group}" for group in self.groups), *(f"2 {group}" for group in other.groups))
-        # A row with fewer contexts than others has empty ones.
+        # Rows with fewer contexts get empty ones.
         pairs = itertools.zip_longest(self.contexts, other.contexts)
         contexts = tuple((one or _empty(self)).and_then(more or _empty(other)) for one, more in pairs)
         return Encoded(
@@ -229,8 +230,8 @@ class Encoded:
         )
 
     def batch(self, rows: np.ndarray, vectors: Tensor | None) -> tuple[Batch, Tensor]:
-        """These rows as a batch of word vectors (``vectors [V, D]`` by number; None leaves the numbers), and their
-        class indices ``[B]``."""
+        """These rows as a batch of word vectors (``vectors [V, D]`` by id; None keeps the ids), and their class indices
+        ``[B]``."""
         at = torch.from_numpy(rows).to(self.labels.device)
         extra = None if self.extra is None else self.extra[at]
         contexts = [texts for i, texts in enumerate(self.contexts) if i == 0 or texts.lengths[rows].any()]
@@ -254,11 +255,12 @@ def encode(
     extra: Tensor | None = None,
     lines: bool = False,
 ) -> Encoded:
-    """Encode a file's rows as numbers; new words enter the vocabulary. Without ``labels`` the rows' labels are ignored;
-    without ``weights`` every row weighs 1. ``limits``: tokens of the first and of the second sentence that are read.
-    ``lines``: each line of the second is a separate context (:meth:`core.models.base.PairModel.reads_lines`).
+    """Encodes a file's rows as word ids; new words are added to the vocabulary. Without ``labels`` the rows' labels are
+    ignored; without ``weights`` every row has weight 1. ``limits``: maximum tokens of the first and of the second
+    sentence. ``lines``: each line of the second text is a separate context
+    (:meth:`core.models.base.PairModel.reads_lines`).
 
-    Raises DataError for a label that is none of ``labels``.
+    Raises DataError for a label that is not among ``labels``.
     """
     index = {label: i for i, label in enumerate(labels or ())}
     for row in rows if labels is not None else ():
@@ -280,14 +282,14 @@ def encode(
 
 
 def _side_by_side(rows: Sequence[Sequence[Sequence[int]]]) -> tuple[Ragged, ...]:
-    """Rows of texts as the first texts of all rows, the second ones and so on; a row with fewer texts than others has
-    empty ones, which its mask leaves out."""
+    """Transposes rows of texts: the first texts of all rows, the second ones, and so on; rows with fewer texts get
+    empty ones, which are masked."""
     width = max(map(len, rows), default=0)
     return tuple(Ragged.of(row[i] if i < len(row) else () for row in rows) for i in range(width))
 
 
 def encode_readings(readings: Iterable[Reading], vocabulary: Vocabulary) -> Encoded:
-    """Readings of one checkpoint as numbers, without labels; they are iterated over once."""
+    """Encodes readings of one checkpoint as word ids, without labels; iterates over them once."""
     sides: list[list[list[int]]] = []
     extra: list[tuple[float, ...] | None] = []
     judged = "second"
@@ -302,14 +304,14 @@ def encode_readings(readings: Iterable[Reading], vocabulary: Vocabulary) -> Enco
 
 
 def plan(data: Encoded, size: int, seed: Sequence[int] | None = None) -> list[np.ndarray]:
-    """Row numbers of every batch. With a seed shuffled, else from short to long.
+    """Row indices of every batch. Shuffled with a seed, otherwise from short to long.
 
-    Rows are drawn in pools of ``POOL`` batches, sorted by length inside the pool, cut, and the batches shuffled. The
-    seed alone decides (``[seed of the run, epoch]``), so any step of any epoch can be entered again.
+    Rows are sampled in pools of ``POOL`` batches, sorted by length within the pool, cut into batches, and the batches
+    shuffled. The order depends only on the seed (``[run seed, epoch]``), so training can resume at any step.
     """
     x = data.x.lengths
-    # For judged sentences of equal length the contexts' lengths rise and fall in turn: no batch across two lengths
-    # holds both the longest and the shortest contexts (on the SNLI mix 4 % less work than always rising).
+    # Among judged sentences of equal length, context lengths alternate between rising and falling, so that no batch
+    # that spans two lengths holds both the longest and the shortest contexts (4 % less work on the SNLI mix).
     others = sum(data.lengths) - x
     y = np.where(x % 2, -others, others)
     if seed is None:

@@ -1,4 +1,4 @@
-"""Tables about a card's `python -m trainers faithfulness` results. Imports no torch, so pages open fast."""
+"""Tables on a card's `python -m trainers faithfulness` results. Does not import torch, so pages open fast."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MOVED = (
     "Permuted: the share of 100 permutations of the attention that change the verdict (Jain & Wallace 2019); τ-b: "
     "Kendall’s rank correlation between the weight of a link and the size of its effect."
 )
-"""Explains the figures on moved attention."""
+"""Explains the columns on moved attention."""
 RANDOM = "random"
 REMOVED = ("zeroed", "gradient-times-input", "partner")
-"""Methods of earlier versions, which cards may still have figures of."""
+"""Methods of earlier versions that cards may still have results for."""
 MEASURES = ("comprehensiveness", "sufficiency")
 
 Stored = Mapping[str, CardFaithfulness]
@@ -29,7 +29,7 @@ Stored = Mapping[str, CardFaithfulness]
 
 
 def table(stored: Stored) -> list[dict[str, str]]:
-    """Rows of what a card's ``faithfulness`` holds: for each set a row a way, the most telling first."""
+    """Rows of a card's ``faithfulness`` results: for each set one row per method, most faithful first."""
     return [
         {"set": name, "way": _named(way)} | {measure: interval(own[measure]) for measure in MEASURES}
         for name, figures in stored.items()
@@ -38,13 +38,13 @@ def table(stored: Stored) -> list[dict[str, str]]:
 
 
 def in_words(stored: Stored) -> str:
-    """A sentence a set: how many rows, and what moved attention does, where the model has attention to move."""
+    """One sentence per set: the number of rows, and the effect of moved attention if the model has any."""
     return " ".join(_sentence(name, figures) for name, figures in stored.items())
 
 
 def moved_elsewhere(stored: Stored, verdict: str) -> tuple[str, ...]:
-    """A sentence a set: the share of permutations that change the model's verdict there, of all rows and of those with
-    this verdict."""
+    """One sentence per set: the share of permutations that change the model's verdict, over all rows and over those
+    with this verdict."""
     sentences = []
     for name, figures in stored.items():
         if figures["permutations"] is not None:
@@ -65,7 +65,7 @@ def by_checkpoint(measured: Mapping[str, Stored], measure: str) -> list[dict[str
 
 
 def of_attention(measured: Mapping[str, Stored]) -> list[dict[str, str]]:
-    """Rows, and effects of moved attention, per checkpoint and data set; a dash without attention to move."""
+    """Number of rows and effects of moved attention, per checkpoint and data set; a dash without attention."""
     return [
         about
         | {
@@ -78,14 +78,14 @@ def of_attention(measured: Mapping[str, Stored]) -> list[dict[str, str]]:
 
 
 def _each(measured: Mapping[str, Stored]) -> Iterator[tuple[dict[str, str], CardFaithfulness]]:
-    """Each checkpoint and set, as a table begins its rows, with its figures."""
+    """The leading columns (checkpoint and set) of each table row, with its figures."""
     for name, stored in measured.items():
         for data, figures in stored.items():
             yield {"checkpoint": f"`{name}`", "set": data}, figures
 
 
 def interval(figure: Interval | None) -> str:
-    """0.412 (0.398 to 0.427)"""
+    """Formats as 0.412 (0.398 to 0.427)."""
     if figure is None:
         return "–"
     low, high = figure["interval"]

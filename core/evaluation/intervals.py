@@ -1,4 +1,4 @@
-"""Intervals of means over runs, of shares and of means over items."""
+"""Confidence intervals for means over runs, for proportions and for means over items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.card import Interval
 
 
 def half_width(values: Sequence[float]) -> float:
-    """Half the 95 % interval of a mean of n ≥ 2 values: t(.975, n - 1) · s / √n (Student's t)."""
+    """Half-width of the 95 % interval of the mean of n ≥ 2 values: t(.975, n - 1) · s / √n (Student's t)."""
     from scipy.special import stdtrit  # type: ignore[import-untyped]  # here, so that Explore starts without it
 
     factor = float(stdtrit(len(values) - 1, 0.975))
@@ -20,7 +20,7 @@ def half_width(values: Sequence[float]) -> float:
 
 
 def wilson(successes: float, items: int) -> tuple[float, float]:
-    """95 % interval of a share (Wilson 1927); 0 to 1 for zero items."""
+    """95 % interval of a proportion (Wilson 1927); 0 to 1 for zero items."""
     if not items:
         return 0.0, 1.0
     share, z = successes / items, 1.959963984540054
@@ -35,7 +35,7 @@ RESAMPLES, SEED = 2_000, 0
 
 
 def bootstrap_mean(values: np.ndarray) -> tuple[float, float]:
-    """95 % percentile interval of the mean of ``values [N]`` over resampled items; 0 to 1 where there are none."""
+    """95 % percentile interval of the mean of ``values [N]`` over resampled items; 0 to 1 if there are none."""
     if not len(values):
         return 0.0, 1.0
     drawn = np.random.default_rng(SEED).integers(0, len(values), (RESAMPLES, len(values)))
@@ -44,6 +44,6 @@ def bootstrap_mean(values: np.ndarray) -> tuple[float, float]:
 
 
 def mean_of(values: Sequence[float]) -> Interval:
-    """The mean of one value an item, with :func:`bootstrap_mean`."""
+    """The mean of one value per item, with :func:`bootstrap_mean`."""
     numbers = np.array(values)
     return {"mean": float(numbers.mean()), "interval": list(bootstrap_mean(numbers))}

@@ -1,9 +1,9 @@
-"""Do ways of asking why name the words that people give as reasons?
+"""Agreement of explanation methods with the words that people give as reasons.
 
-A content word is *named by people* if more than half of them (two of e-SNLI's three) use its stem in their explanation,
-or marked it. Each side of a pair that has named and other content words asks two questions of a way: is the content
-word with the largest effect named (P@1), and how far up are the named ones (average precision)? Of words that tie,
-all orders count.
+A content word is *named by people* if more than half of them (two of e-SNLI's three) use its stem in their explanation
+or marked it. Each side of a pair that has both named and unnamed content words tests two things: whether the content
+word with the largest effect is named (P@1), and how high the named ones rank (average precision). Ties are averaged
+over all orders.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from core.reading.tokens import Token, tokenize
 
 
 def half_of(key: str) -> int:
-    """The half that a row belongs to, by its id. On half 0 other weights of `taken-away` were tried, and none was
-    better on half 1; what cards say is measured on half 1."""
+    """The half that a row belongs to, by its id. Alternative weights for `taken-away` were tuned on half 0, and none
+    was better on half 1; cards report half 1."""
     return zlib.crc32(key.encode()) % 2
 
 
 def named(tokens: Sequence[Token], said: Sequence[str]) -> dict[int, bool]:
-    """The places of a text's content words, each with whether people name it; ``said``: what each of them used."""
+    """The positions of a text's content words, and whether people name each; ``said``: the words each person used."""
     stems = [_stems(text) for text in said]
     return {
         place: 2 * sum(snowball_stem(token.norm) in own for own in stems) > len(stems)
@@ -47,7 +47,7 @@ def named(tokens: Sequence[Token], said: Sequence[str]) -> dict[int, bool]:
 
 
 def words_of(row: Example) -> list[dict[str, bool]]:
-    """The content words of each of a row's texts, each with whether people name it."""
+    """For each text of a row, its content words and whether people name each."""
     texts = zip(map(tokenize, (row.first, row.second)), voices(row), strict=True)
     return [{tokens[place].norm: told for place, told in named(tokens, said).items()} for tokens, said in texts]
 
@@ -59,20 +59,20 @@ def _stems(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well a method names people's words of one side of a pair with this label."""
+    """A method's agreement with people on one side of a pair with this label."""
 
     role: str
     label: str
     method: str
     at_1: float
-    """1 where the word ranked first is named; of words that tie the share of named ones."""
+    """1 if the top-ranked word is named; on ties the share of named ones."""
     precision: float
     """The average precision of the named words."""
 
 
 def agreements(asked: Question, row: Example, ways: Iterable[str] = METHODS) -> Iterator[Agreement]:
-    """How well each way, chance and the new words agree with people on the row's sides; nothing on a side whose content
-    words people name all, or none. Ways that the model does not have are left out."""
+    """Agreement of each method, of chance and of the new-words baseline with people on the row's sides; skips sides
+    where people name all content words or none. Methods the model does not support are left out."""
     said = [named(side.tokens, texts) for side, texts in zip(asked.sides, voices(row), strict=False)]
     told = {side: words for side, words in enumerate(said) if len({*words.values()}) == 2}
     places = [Place(side, index) for side, words in told.items() for index in words]
@@ -94,7 +94,7 @@ def _is_new(sides: Sequence[ReadText], place: Place) -> float:
 
 
 def summary(found: Sequence[Agreement]) -> dict[str, dict[str, PeopleScores]]:
-    """Means with 95 % intervals by side, by label (:data:`ALL` and each) and by way."""
+    """Means with 95 % intervals by side, label (:data:`ALL` and each) and method."""
     groups: dict[str, dict[str, list[Agreement]]] = defaultdict(lambda: defaultdict(list))
     for one in found:
         groups[one.role][ALL].append(one)

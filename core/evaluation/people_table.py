@@ -1,4 +1,4 @@
-"""Tables about a card's `python -m trainers people` results. Imports no torch, so pages open fast."""
+"""Tables on a card's `python -m trainers people` results. Does not import torch, so pages open fast."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def _mean(figure: Interval) -> str:
 
 
 def table(stored: Stored, spelled: Callable[[Interval], str] = _mean) -> list[dict[str, str]]:
-    """Rows of what a card's ``people`` holds: for each set and side a row a way, the best P@1 first. ``spelled``: how
-    P@1 by label is written."""
+    """Rows of a card's ``people`` results: for each set and side one row per method, the best P@1 first. ``spelled``:
+    formats P@1 by label."""
     return [
         {
             "set": f"{name}, {side} ({labels[ALL]['items']:,})",
@@ -46,7 +46,7 @@ def table(stored: Stored, spelled: Callable[[Interval], str] = _mean) -> list[di
 
 
 def by_checkpoint(measured: Mapping[str, Stored]) -> Iterator[dict[str, str]]:
-    """A row per checkpoint and set: P@1 of the default method, the best single one and the baselines on each side."""
+    """One row per checkpoint and set: P@1 of the default method, the best single one and the baselines on each side."""
     for name, stored in measured.items():
         for data, figures in stored.items():
             row = {"checkpoint": f"`{name}`", "set": f"{data}, {counted(figures['rows'], 'pair')}"}

@@ -1,4 +1,4 @@
-"""Predictions for many rows, in batches of similar length and without evidence."""
+"""Batched predictions for many rows, sorted by length and without evidence."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from core.reading.reader import Reading, WordReader
 from core.reading.word_table import default_table
 
 BATCH, WORDS = 64, 1024
-"""Rows of a batch, and words of each side with their pads: more rows at once take longer on a processor, whose caches
-they leave (two and a half times as long in batches of 256), and the longest batch decides how much memory is needed.
+"""Maximum rows per batch, and maximum words per side including padding: larger batches exceed the CPU caches (2.5 times
+as slow with 256 rows), and the longest batch determines peak memory.
 """
 
 
@@ -34,9 +34,9 @@ def outputs(
     share: slice = slice(None),
     intervention: Intervention | None = None,
 ) -> Iterator[tuple[Tensor, Output]]:
-    """The model's output for batches of similar length, each with its row numbers. ``vectors [V, D]`` by word number,
-    None for a model that embeds its own tokens; ``share`` picks some of the batches; ``intervention``: its attention,
-    if any, has one matrix per row, in the rows' order."""
+    """The model's outputs for batches of similar length, each with its row indices. ``vectors [V, D]`` by word id, None
+    for a model that embeds its own tokens; ``share`` selects some of the batches; ``intervention``: its attention, if
+    any, has one matrix per row, in the rows' order."""
     model.eval()
     for numbers in _batches(data)[share]:
         batch, rows = data.batch(numbers, vectors)[0], torch.from_numpy(numbers)
@@ -46,7 +46,7 @@ def outputs(
 
 
 def _batches(data: Encoded) -> list[np.ndarray]:
-    """Row numbers of every batch, from short to long."""
+    """Row indices of every batch, from short to long."""
     longest = np.max(data.lengths, axis=0)
     out: list[np.ndarray] = []
     for numbers in plan(data, BATCH):
@@ -58,8 +58,8 @@ def _batches(data: Encoded) -> list[np.ndarray]:
 def probabilities(
     model: nn.Module, data: Encoded, vectors: Tensor | None, classes: int, *, share: slice = slice(None)
 ) -> Tensor:
-    """Softmax of the model's logits for every row, float64 ``[N, C]`` on the host, in the rows' order; rows of batches
-    outside ``share`` (several processes take turns) are NaN."""
+    """Softmax of the model's logits for every row, float64 ``[N, C]`` on the host, in the rows' order; rows in batches
+    outside ``share`` (several processes divide the work) are NaN."""
     out = torch.full((len(data), classes), float("nan"), dtype=torch.float64)
     for rows, output in outputs(model, data, vectors, share):
         out[rows] = torch.softmax(output.logits.double(), dim=1).cpu()
@@ -67,7 +67,7 @@ def probabilities(
 
 
 def feature_vectors(model: nn.Module, data: Encoded, vectors: Tensor | None) -> Tensor:
-    """The vectors that the model's classifier reads, float32 ``[N, F]`` on the host, in the rows' order."""
+    """The classifier's input vectors, float32 ``[N, F]`` on the host, in the rows' order."""
     parts = [(rows, output.features.float().cpu()) for rows, output in outputs(model, data, vectors)]
     if not parts:
         raise ValueError("no rows to compute features of")
@@ -78,13 +78,12 @@ def feature_vectors(model: nn.Module, data: Encoded, vectors: Tensor | None) -> 
 
 
 RowsDone = Callable[[int], object]
-"""Called with the number of rows done so far; what it raises ends the work."""
+"""Called with the number of rows done so far; its exceptions cancel the work."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows made ready for forward passes of a checkpoint: as numbers of ``words``, or, of an external model, as it
-    reads them."""
+    """Rows prepared for a checkpoint's forward pass: as ids of ``words``, or in an external model's own format."""
 
     checkpoint: Checkpoint
     data: Encoded | None
@@ -96,13 +95,13 @@ class Prepared:
 
     @functools.cached_property
     def vectors(self) -> Tensor:
-        """Word vectors by number. Loaded on first use, because they take most of the memory of rows that wait for
+        """Word vectors by id. Computed on first use, because they take most of the memory of rows that wait for
         prediction."""
         return vectors_of(self.words, self.checkpoint.reader)
 
 
 def prepare(checkpoint: Checkpoint, readings: Iterable[Reading]) -> Prepared:
-    """Prepares readings of this checkpoint for :func:`logits`: everything before the forward pass."""
+    """Prepares readings of this checkpoint for :func:`logits`: all work before the forward pass."""
     if isinstance(checkpoint, ExternalCheckpoint):
         return Prepared(checkpoint, None, (), list(readings))
     vocabulary = Vocabulary()
@@ -121,7 +120,7 @@ def prepare_rows(checkpoint: Checkpoint, dataset: Dataset) -> Prepared:
 
 
 class Passes(TypedDict, total=False):
-    """How forward passes are made (:func:`logits`)."""
+    """Options for forward passes (:func:`logits`)."""
 
     progress: RowsDone
     intervention: Intervention | None
@@ -130,7 +129,7 @@ class Passes(TypedDict, total=False):
 def predict(
     checkpoint: Checkpoint, readings: Iterable[Reading], device: torch.device | str = "cpu", **passes: Unpack[Passes]
 ) -> Tensor:
-    """:func:`logits` of readings of this checkpoint (:meth:`core.checkpoint.Checkpoint.read`)."""
+    """:func:`logits` for readings of this checkpoint (:meth:`core.checkpoint.Checkpoint.read`)."""
     return logits(prepare(checkpoint, readings), device, **passes)
 
 
@@ -141,10 +140,10 @@ def logits(
     progress: RowsDone = lambda rows: None,
     intervention: Intervention | None = None,
 ) -> Tensor:
-    """Logits ``[N, C]``, float32 on the host. ``intervention``: of the model's call; attention in it has a matrix a
-    reading, and all texts of a side are as long.
+    """Logits ``[N, C]``, float32 on the host. ``intervention``: applied to each call; its attention has one matrix per
+    reading, and all texts of a side must have the same length.
 
-    Raises PairError for logits that are not finite, ValueError for an intervention that the model refuses.
+    Raises PairError for logits that are NaN or infinite, ValueError for an intervention the model rejects.
     """
     out, done = torch.zeros(len(ready), len(ready.checkpoint.labels)), 0
     for rows, output in forward_passes(ready, device, intervention):
@@ -158,8 +157,8 @@ def logits(
 def forward_passes(
     ready: Prepared, device: torch.device | str = "cpu", intervention: Intervention | None = None
 ) -> Iterator[tuple[Tensor, Output]]:
-    """The model's outputs, each with its row numbers. The checkpoint's own model stays where it is: another device gets
-    a copy."""
+    """The model's outputs, each with its row indices. The checkpoint's own model is not moved: other devices get a
+    copy."""
     checkpoint, device = ready.checkpoint, torch.device(device)
     model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
     if isinstance(checkpoint, ExternalCheckpoint):
@@ -169,8 +168,8 @@ def forward_passes(
 
 
 def unit_vectors(ready: Prepared, progress: RowsDone = lambda rows: None) -> np.ndarray:
-    """The vectors that the classifier reads (:attr:`core.models.base.Output.features`) of one row or more, float32
-    ``[N, F]`` of length 1; a zero vector stays one."""
+    """The classifier's input vectors (:attr:`core.models.base.Output.features`) for one or more rows, float32 ``[N,
+    F]``, normalised to length 1; zero vectors stay zero."""
     out, done = np.empty((0, 0), dtype=np.float32), 0
     for rows, output in forward_passes(ready):
         features = output.features.float().cpu().numpy()
@@ -183,7 +182,7 @@ def unit_vectors(ready: Prepared, progress: RowsDone = lambda rows: None) -> np.
 
 
 def of_length_one(vectors: np.ndarray) -> np.ndarray:
-    """Each of the vectors ``[N, F]`` by its length; a zero vector stays one."""
+    """The vectors ``[N, F]`` divided by their norms; zero vectors stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1)
 
@@ -203,14 +202,14 @@ def _of_external(
 
 
 def check_texts(checkpoint: Checkpoint, dataset: Dataset) -> None:
-    """Raises DataError when the model reads pairs and the file has single texts, or the other way round."""
+    """Raises DataError if the model reads pairs and the file has single texts, or vice versa."""
     if checkpoint.single != dataset.single:
         has, reads = ("single texts", "pairs") if dataset.single else ("pairs", "single texts")
         raise DataError(f"{dataset.name} has {has}, but {checkpoint.name} reads {reads}; choose another file or model")
 
 
 def read_rows(checkpoint: Checkpoint, dataset: Dataset) -> Iterator[Reading]:
-    """The rows of a data set as the checkpoint reads them, with linguistic features from their cache."""
+    """The rows of a data set as the checkpoint reads them, with cached linguistic features."""
     kind, pairs = checkpoint.model.config.linguistic, [(row.first, row.second) for row in dataset.rows]
     if kind == "none":
         yield from (checkpoint.read(*pair) for pair in pairs)
@@ -229,8 +228,8 @@ def classify(
     *,
     intervention: Intervention | None = None,
 ) -> np.ndarray:
-    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set, under an ``intervention`` as in
-    :func:`predict`; the file's labels are ignored. Raises DataError when the model cannot read such rows."""
+    """A checkpoint's probabilities ``[N, C]`` for the rows of a data set, under an ``intervention`` as in
+    :func:`predict`; the file's labels are ignored. Raises DataError if the model cannot read such rows."""
     check_texts(checkpoint, dataset)
     ready = prepare_rows(checkpoint, dataset)
     return checkpoint.model.chances(logits(ready, device, progress=progress, intervention=intervention)).numpy()

@@ -1,8 +1,8 @@
-"""Pairs written by hand, and how many of them a checkpoint gets right.
+"""Hand-written pairs, and how many of them a checkpoint gets right.
 
-Two suites (kind, label, premise, hypothesis), on which nothing is trained: ``simple_pairs.tsv`` is what people type
-first, pairs that differ in one respect; ``order_pairs.tsv`` is what they type next: who did what to whom, how many, and
-which of two things has which colour, place or deed.
+Two suites (kind, label, premise, hypothesis) that are never trained on: ``simple_pairs.tsv`` has pairs that users type
+first, which differ in one respect; ``order_pairs.tsv`` those they type next: who did what to whom, how many, and which
+of two things has which colour, place or activity.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from core.linguistics.constructions import exchanged, words_of
 from core.models.base import Intervention
 
 LABELS = ("entailment", "neutral", "contradiction")
-"""Classes of the models that the suites test."""
+"""Classes required of a model to be tested."""
 SUITES = {name: Path(__file__).with_name(f"{name}_pairs.tsv") for name in ("simple", "order")}
 
 CARD_KEYS = {"simple": "probe", "order": "probe_order"}
-"""The card's key for the figures of each suite."""
+"""The card key for each suite's figures."""
 
 
 def suits(card: Card) -> bool:
-    """Whether a card is of a model that the suite can be put to: of pairs, with the three classes of entailment."""
+    """Whether the suite applies to this card's model: a pair model with the three entailment classes."""
     roles = card.get("roles")
     return set(card.get("labels", ())) == set(LABELS) and isinstance(roles, dict) and bool(roles.get("second"))
 
 
 def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -> JsonObject:
-    """Put one of SUITES to a checkpoint.
+    """Evaluates a checkpoint on one of SUITES.
 
-    Returns ``right``, ``total``, ``kinds`` (the same two by kind), ``typing`` (the shares of verdicts that stay without
-    the final full stops and in lower case) and ``wrong``, the pairs with another verdict than their label and its
-    probability; of a model that counts crossings also ``without_crossings``, how many verdicts are others without (q =
-    0): ``turned`` of ``total`` pairs with the same words in another order (:func:`exchanged`), and ``kinds``, how many
-    by kind. Raises RunError for a checkpoint without the three classes of entailment.
+    Returns ``right``, ``total``, ``kinds`` (both by kind), ``typing`` (the shares of verdicts that survive removing
+    final full stops and lower-casing) and ``wrong``, the misclassified pairs with the predicted verdict and its
+    probability; for a model that counts crossings also ``without_crossings``, the number of verdicts that change with q
+    = 0: ``turned`` of ``total`` pairs with the same words in another order (:func:`exchanged`), and ``kinds``, the
+    number by kind. Raises RunError for a checkpoint without the three entailment classes.
     """
     if not suits(checkpoint.card):
         raise RunError(
@@ -76,7 +76,7 @@ def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -
 
 
 def _turned(pairs: Dataset, turned: np.ndarray) -> JsonObject:
-    """How many verdicts were turned (bool ``[N]``): of the exchanged pairs, and of each kind."""
+    """How many verdicts flipped (bool ``[N]``): among the exchanged pairs, and by kind."""
     swapped = np.array([exchanged(words_of(row.first), words_of(row.second)) for row in pairs.rows])
     of_kind = np.array([row.columns["kind"] for row in pairs.rows])
     kinds = {kind: int(turned[of_kind == kind].sum()) for kind in dict.fromkeys(of_kind.tolist())}
@@ -87,7 +87,7 @@ TYPED: dict[str, Callable[[str], str]] = {
     "without full stop": lambda text: text.rstrip("."),
     "in lower case": str.lower,
 }
-"""How people type a sentence, which must not change its verdict."""
+"""Variants of typing a sentence that must not change its verdict."""
 
 
 def retyped(pairs: Dataset, change: Callable[[str], str]) -> Dataset:

@@ -1,4 +1,4 @@
-"""How far a model's probabilities can be believed, and whether one model is right where another is not."""
+"""Calibration of a model's probabilities, and whether two models err on the same rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BINS = 15
 
 @dataclass(frozen=True)
 class Bin:
-    """Predictions whose confidence lies in (low, high]: how many, their mean confidence, the share that is right."""
+    """Predictions with confidence in (low, high]: their number, mean confidence and accuracy."""
 
     low: float
     high: float
@@ -29,8 +29,8 @@ class Reliability:
 
 
 def reliability(confidence: np.ndarray, right: np.ndarray) -> Reliability:
-    """Bins of equal width of the likeliest class's probability (Guo et al. 2017, section 2); ``confidence`` float in
-    [0, 1] and ``right`` bool, both ``[N]``."""
+    """Equal-width bins of the most likely class's probability (Guo et al. 2017, section 2); ``confidence`` float in [0,
+    1] and ``right`` bool, both ``[N]``."""
     places = np.clip(np.ceil(confidence * BINS).astype(int) - 1, 0, BINS - 1)
     bins = []
     for place in range(BINS):
@@ -44,7 +44,7 @@ def reliability(confidence: np.ndarray, right: np.ndarray) -> Reliability:
 
 @dataclass(frozen=True)
 class McNemar:
-    """Items of two models on the same rows by who is right, and the exact test's p (McNemar 1947)."""
+    """Counts of rows by which of two models is right, and the exact test's p (McNemar 1947)."""
 
     both: int
     only_first: int
@@ -56,7 +56,7 @@ class McNemar:
 def mcnemar(first: np.ndarray, second: np.ndarray) -> McNemar:
     """McNemar's exact test of whether two models err equally often: a two-sided binomial test on the rows that only one
     gets right; ``first`` and ``second`` bool ``[N]``."""
-    from scipy.stats import binomtest  # here, so that what needs no test starts without it
+    from scipy.stats import binomtest  # imported here for a fast start without the test
 
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     apart = only_first + only_second

@@ -1,4 +1,4 @@
-"""Scores of classifiers and rankers, with what they count and what they leave out."""
+"""Metrics for classifiers and rankers, with the number of items they count and skip."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from core.json_types import JsonObject
 
 
 def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
-    """Accuracy, and F1 averaged over the classes that occur in gold or prediction; class indices ``[N]`` each."""
-    from sklearn.metrics import accuracy_score, f1_score  # here: importing it takes two seconds
+    """Accuracy, and F1 averaged over the classes that occur in either argument; class indices ``[N]`` each."""
+    from sklearn.metrics import accuracy_score, f1_score  # imported here: it takes two seconds
 
     f1 = f1_score(gold, predicted, average="macro", zero_division=0)
     return float(accuracy_score(gold, predicted)), float(f1)
 
 
 def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> JsonObject:
-    """Accuracy, macro-F1, each class's precision, recall, F1 and items, and the confusion matrix (rows: gold)."""
+    """Accuracy, macro-F1, per-class precision, recall, F1 and support, and the confusion matrix (rows: gold)."""
     from sklearn.metrics import confusion_matrix
 
     return classification_of(confusion_matrix(gold, predicted, labels=list(range(len(labels)))), labels)
@@ -51,7 +51,7 @@ def classification_of(counts: np.ndarray, labels: Sequence[str]) -> JsonObject:
 def summary(
     gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[str] | None = None, right: int | None = None
 ) -> dict[str, float]:
-    """The scores that training follows, the deciding one first: accuracy and macro-F1, or, with the questions that
+    """The metrics tracked in training, the deciding one first: accuracy and macro-F1, or, given the questions that
     answers belong to (``groups``) and the class of right ones (``right``), MAP and MRR. ``gold [N]``: classes;
     ``probabilities [N, C]``."""
     if groups is None:
@@ -65,8 +65,8 @@ def summary(
 def per_item(
     gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[Hashable] | None = None, right: int | None = None
 ) -> np.ndarray:
-    """The values averaged by :func:`summary`'s first score: 1 or 0 per row, or the average precision of each question
-    that has a right answer, in order of appearance."""
+    """The values averaged by the first metric of :func:`summary`: 1 or 0 per row, or the average precision of each
+    question with a right answer, in order of appearance."""
     if groups is None:
         hits: np.ndarray = probabilities.argmax(1) == gold
         return hits.astype(float)
@@ -75,7 +75,7 @@ def per_item(
 
 
 def precisions(groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequence[float]) -> np.ndarray:
-    """The average precision of each question that has a right answer, in order of appearance; arguments as of
+    """The average precision of each question with a right answer, in order of appearance; arguments as in
     :func:`ranking`."""
     questions = _by_question(groups, relevant, scores)
     return np.array([_expected(answers)[0] for answers in questions if any(hit for _, hit in answers)])
@@ -83,21 +83,21 @@ def precisions(groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequ
 
 @dataclass(frozen=True)
 class Ranking:
-    """MAP and MRR over the questions that have a right answer."""
+    """MAP and MRR over the questions with a right answer."""
 
     map: float
     mrr: float
     questions: int
     skipped: int
-    """Questions without a right answer: no ranking of their answers is better than another."""
+    """Questions without a right answer, for which all rankings are equally good."""
 
 
 def ranking(groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequence[float]) -> Ranking:
     """Mean average precision and mean reciprocal rank of answers ranked by score, highest first.
 
-    Answers of equal score have no order, so each question counts with its mean over all orders of them (McSherry
-    and Najork 2008): neither the file's order nor luck decides. Questions without a right answer are skipped and
-    counted; those with only right answers count.
+    Tied answers have no order, so each question counts with its mean over all their orders (McSherry and Najork 2008):
+    the result depends neither on the file's order nor on chance. Questions without a right answer are skipped and
+    counted; those with only right answers are included.
     """
     pairs, skipped = [], 0
     for answers in _by_question(groups, relevant, scores):
@@ -111,8 +111,9 @@ def ranking(groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequenc
 
 
 def correlations(gold: np.ndarray, scores: np.ndarray) -> JsonObject:
-    """Pearson's r and Spearman's ρ of graded labels and scores ``[N]``, with 95 % intervals by Fisher's z; its standard
-    error is 1 / √(n − 3), of ρ √((1 + ρ²/2) / (n − 3)) (Bonett and Wright 2000). None where either is constant."""
+    """Pearson's r and Spearman's ρ of graded labels and scores ``[N]``, with 95 % intervals by Fisher's z, whose
+    standard error is 1 / √(n − 3), or √((1 + ρ²/2) / (n − 3)) for ρ (Bonett and Wright 2000). None if either is
+    constant."""
     from scipy.stats import pearsonr, spearmanr  # type: ignore[import-untyped]  # takes a second to import
 
     out: JsonObject = {"items": len(gold)}
@@ -125,7 +126,8 @@ def correlations(gold: np.ndarray, scores: np.ndarray) -> JsonObject:
 
 
 def fisher(value: float, items: int, ranks: bool) -> list[float]:
-    """The 95 % interval of a correlation of ``items`` rows, or of their ``ranks``: see :func:`correlations`."""
+    """The 95 % interval of a correlation over ``items`` rows (a rank correlation if ``ranks``): see
+    :func:`correlations`."""
     if items < 4 or abs(value) >= 1:
         return [-1.0, 1.0] if items < 4 else [value, value]
     half = 1.959963984540054 * np.sqrt((1 + value**2 / 2 if ranks else 1) / (items - 3))
@@ -142,8 +144,8 @@ QUESTION_KINDS = (*QUESTION_WORDS, "other")
 def by_kind(
     kinds: Sequence[str], groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequence[float]
 ) -> dict[str, dict[str, float]]:
-    """MAP, MRR and number of questions for each kind of question, from each row's own (:func:`question_kind`); kinds
-    that do not occur are left out."""
+    """MAP, MRR and number of questions by kind of question, given each row's kind (:func:`question_kind`); kinds that
+    do not occur are left out."""
     out = {}
     for kind in QUESTION_KINDS:
         rows = [i for i, own in enumerate(kinds) if own == kind]
@@ -161,7 +163,7 @@ def question_kind(norms: Iterable[str]) -> str:
 def _by_question(
     groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequence[float]
 ) -> Iterator[list[tuple[float, bool]]]:
-    """Each question's answers, questions and answers in order of appearance."""
+    """Answers grouped by question; questions and answers in order of appearance."""
     if not len(groups) == len(relevant) == len(scores):
         raise ValueError(f"{len(groups)} questions, {len(relevant)} marks and {len(scores)} scores")
     names: dict[Hashable, int] = {}
@@ -173,7 +175,7 @@ def _by_question(
 
 
 def _expected(answers: list[tuple[float, bool]]) -> tuple[float, float]:
-    """Average precision and reciprocal rank of one question, each the mean over all orders of tied answers."""
+    """Average precision and reciprocal rank of one question, averaged over all orders of tied answers."""
     ties: dict[float, list[bool]] = {}
     for score, is_right in answers:
         ties.setdefault(score, []).append(is_right)
@@ -182,22 +184,23 @@ def _expected(answers: list[tuple[float, bool]]) -> tuple[float, float]:
     for score in sorted(ties, reverse=True):
         size, right = len(ties[score]), sum(ties[score])
         for place in range(1, size + 1):
-            # A right answer stands at this place with chance right/size; of those before it in the tie, a share of
-            # (right - 1)/(size - 1) is right too.
+            # A right answer is at this rank with probability right/size; of those ranked before it in the tie, a share
+            # of (right - 1)/(size - 1) is right too.
             earlier = (place - 1) * (right - 1) / (size - 1) if size > 1 else 0.0
             precision += right / size * (right_before + 1 + earlier) / (before + place)
             if right and not right_before:
-                # The first right answer of the tie stands at this place: the others all stand behind it.
+                # The tie's first right answer is at this rank: all others come after it.
                 reciprocal += comb(size - place, right - 1) / comb(size, right) / (before + place)
         before, right_before = before + size, right_before + right
     return precision / right_before, reciprocal
 
 
 def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray) -> JsonObject:
-    """Difference of two models' accuracy on the same items, with a 95 % percentile interval over resampled items.
+    """Difference between two models' accuracies on the same items, with a 95 % bootstrap percentile interval over
+    items.
 
-    ``ours`` and ``theirs`` are bool ``[N]``: whether each item was right. An item adds -1, 0 or 1 to the difference, so
-    a resample of N items is one draw of the three counts (a multinomial): the same distribution, without N draws.
+    ``ours`` and ``theirs`` are bool ``[N]``: whether each item was right. Each item adds -1, 0 or 1 to the difference,
+    so a resample of N items is one draw of three counts (a multinomial): the same distribution without N draws.
     """
     difference = ours.astype(int) - theirs.astype(int)
     counts = np.array([(difference == value).sum() for value in (-1, 0, 1)])

@@ -1,4 +1,4 @@
-"""Reads and averages the CSV tables of `python -m trainers sweep` and `compare` in a checkpoint's folder."""
+"""Reads and averages the CSV tables written by `python -m trainers sweep` and `compare` in a checkpoint's folder."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from core.models import REGISTRY
 LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
 SUITE_COLUMNS = {suite: f"accuracy ({suite} pairs)" for suite in ("simple", "order")}
-"""Columns of runs that the suites were put to (:mod:`core.evaluation.probe`)."""
+"""Columns of runs that were evaluated on the suites (:mod:`core.evaluation.probe`)."""
 SETTINGS: Mapping[str, InTables] = {
     f"model.{field.name}": field.metadata["in_tables"]
     for spec in reversed(REGISTRY.values())
     for field in fields(spec.config)
     if field.metadata.get("in_tables")
 }
-"""How tables speak of the models' settings, by what a recipe calls them."""
+"""Names of model settings in tables, by their names in recipes."""
 COMPARED = (
     "Difference with its 95\u00a0% interval: a paired bootstrap over items (questions) and seeds. Unresolved: the "
     "interval holds zero."
@@ -34,11 +34,11 @@ COMPARED = (
 
 
 class SweepError(UserError):
-    """A table that cannot be read; one sentence with the remedy."""
+    """The table cannot be read; the message is one sentence with the remedy."""
 
 
 class Mean(NamedTuple):
-    """A mean over runs, and half its 95 % interval (Student's t), which a single run has not."""
+    """A mean over runs, and the half-width of its 95 % interval (Student's t), None for a single run."""
 
     value: float
     half: float | None
@@ -47,14 +47,14 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class Sweep:
-    """A table's variants in the file's order: what was varied, and a mean for each of ``columns``."""
+    """A table's variants in file order: the settings varied, and a mean for each of ``columns``."""
 
     data: bytes
     measure: str
     columns: dict[str, str]
     folds: int
     dev: str
-    """The data set of the scores; empty where the table does not name it."""
+    """The data set of the scores; empty if the table does not name it."""
     seeds: tuple[str, ...]
     command: str
     """The command that reproduces the table; empty if the table does not name it."""
@@ -70,13 +70,13 @@ class Sweep:
 
     @property
     def varied(self) -> bool:
-        """Whether anything but seeds and folds was varied."""
+        """Whether anything other than seeds and folds was varied."""
         return any({*variant} - {"fold"} for variant, _ in self.variants)
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """A table of `python -m trainers compare --csv`: pairs of variants and the difference of their scores."""
+    """A table from `python -m trainers compare --csv`: pairs of variants and the difference in their scores."""
 
     data: bytes
     rows: list[dict[str, str]]
@@ -85,7 +85,7 @@ class Comparisons:
 
 
 def read(path: Path) -> Sweep | Comparisons:
-    """Read and average. Raises SweepError for a file that is damaged or that neither sweep nor compare wrote."""
+    """Reads and averages a table. Raises SweepError for a damaged file or one that neither sweep nor compare wrote."""
     try:
         if path.stat().st_size > LARGEST:
             raise ValueError("more than 1 MB")
@@ -113,7 +113,7 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     names |= {column: f"{suite} pairs" for suite, column in SUITE_COLUMNS.items()}
     columns = {key: name for key, name in names.items() if key in head}
     keys = [key for key in head[: head.index("best_epoch")] if key not in ("seed", "fold")]
-    folds_alone = not keys and "fold" in head  # a row each, then one of all
+    folds_alone = not keys and "fold" in head  # one row per fold, then one for all
     groups: dict[tuple[tuple[str, str], ...], list[dict[str, str]]] = {}
     for row in rows:
         varied = tuple((key, row[key]) for key in (["fold"] if folds_alone else keys) if row[key])
@@ -164,14 +164,14 @@ def _score(cell: str, column: str, least: float = 0.0) -> float:
 
 
 def mean(values: Sequence[float]) -> Mean:
-    """The mean of n values and half its interval."""
+    """The mean of n values and the half-width of its interval."""
     if len(values) < 2:
         return Mean(values[0], None, 1)
     return Mean(statistics.mean(values), half_width(values), len(values))
 
 
 def label(varied: dict[str, str]) -> str:
-    """Plain label of a variant: k-min pooling, k = 5, rep + simi, without extra."""
+    """Readable label of a variant: k-min pooling, k = 5, rep + simi, without extra."""
     words = []
     for key, value in varied.items():
         own = SETTINGS.get(key, InTables())
@@ -192,14 +192,14 @@ def label(varied: dict[str, str]) -> str:
 
 
 def text(mean: Mean, measure: str) -> str:
-    """87.1 ± 0.4 % for accuracy, 0.6712 ± 0.0040 for MAP and MRR."""
+    """Formats as 87.1 ± 0.4 % for accuracy, 0.6712 ± 0.0040 for MAP and MRR."""
     scale, digits, unit = (100, 1, " %") if measure.startswith("accuracy") else (1, 4, "")
     half = "" if mean.half is None else f" ± {scale * mean.half:.{digits}f}"
     return f"{scale * mean.value:.{digits}f}{half}{unit}"
 
 
 def caption(sweep: Sweep, dev: str) -> str:
-    """How to read the table; ``dev``: the data set of one that names none."""
+    """Explains how to read the table; ``dev``: the data set of a table that names none."""
     runs = sorted({means[sweep.measure].runs for _, means in sweep.variants})
     measures = [name for key, name in sweep.columns.items() if "(" not in key]
     line = " and ".join(measures).replace("accuracy", "Accuracy")
