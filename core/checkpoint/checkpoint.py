@@ -115,6 +115,4 @@ def judged_side(roles: Mapping[str, str]) -> str:
 def check_finite(checkpoint: Checkpoint, logits: Tensor) -> None:
     """Raises PairError if any logit is NaN or infinite, since no class can be chosen."""
     if not logits.isfinite().all():
-        raise PairError(
-            f"{checkpoint.name} answers with numbers that are not finite: train it again, or choose another model"
-        )
+        raise PairError(f"{checkpoint.name} returned NaN or infinite logits: train it again, or choose another model")

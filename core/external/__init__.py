@@ -1,1 +1,1 @@
-"""External models: Hugging Face's pair classifiers and Python functions, read as checkpoints are."""
+"""External models (Hugging Face pair classifiers and Python functions), used like checkpoints."""

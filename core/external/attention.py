@@ -1,8 +1,8 @@
-"""Recording the attention of any transformer, and knocking parts of it out, while it runs.
+"""Records a transformer's attention while it runs, and knocks out parts of it.
 
-Softmaxes over scores ``[B, heads, P, P]`` are its layers' attention. A mode of torch's own hands them over in one
-thread's call, so that nothing stays behind on a model that threads share. Which softmax belongs to which stack is found
-once, when a model is loaded (:func:`stacks_of`), so that no list of architectures is needed.
+Softmaxes over scores ``[B, heads, P, P]`` are taken as its layers' attention. A torch function mode intercepts them
+within one thread's call, so nothing is left behind on a model that threads share. The stack of each softmax is
+determined once, when a model is loaded (:func:`stacks_of`), so no list of architectures is needed.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ _SOFTMAX = (torch.nn.functional.softmax, torch.softmax, Tensor.softmax)
 
 @dataclass(frozen=True)
 class Knockout:
-    """Attention that is knocked out. ``cells [B, P, P]``: true where a piece (row) may not look at another (column),
-    before the softmax, in the layers from ``layer`` on (from 0); ``heads``: layer and number of heads whose output is
-    zeroed."""
+    """The attention to knock out. ``cells [B, P, P]``: true where a piece (row) may not attend to another (column),
+    applied before the softmax in layers from ``layer`` (from 0) on; ``heads``: (layer, head) pairs whose output is set
+    to 0."""
 
     cells: Tensor | None = None
     layer: int = 0
     heads: tuple[tuple[int, int], ...] = ()
 
     def row(self, number: int) -> Knockout:
-        """The knockout of one row of a batch."""
+        """The knockout for one row of a batch."""
         return self if self.cells is None else Knockout(self.cells[number : number + 1], self.layer, self.heads)
 
 
 @dataclass(frozen=True)
 class Stacks:
-    """The roles of a transformer's softmaxes over pieces. ``names``: the stack of each, in the order of one call
-    (empty: the encoder, or the only one); ``shift``: by how many places a decoder reads each piece later than the
-    encoder."""
+    """The roles of a transformer's softmaxes over pieces (subword tokens). ``names``: the stack of each, in call order
+    (empty for the encoder, or a single stack); ``shift``: by how many positions a decoder reads each piece later than
+    the encoder."""
 
     names: tuple[str, ...] = ()
     shift: int = 0
@@ -51,9 +51,9 @@ class Stacks:
 
 
 class Attention(TorchFunctionMode):
-    """A context manager: with ``seen`` the attention over ``pieces`` pieces is recorded, by stack (``seen_in``,
-    ``[B, heads, P, P]`` a layer), and with a :class:`Knockout` parts of the encoder's are knocked out. ``names``: the
-    stack of each softmax (:class:`Stacks`); None where all are one stack's."""
+    """A context manager that, with ``seen``, records the attention over ``pieces`` pieces by stack (``seen_in``, ``[B,
+    heads, P, P]`` per layer), and, with a :class:`Knockout`, knocks out parts of the encoder's. ``names``: the stack of
+    each softmax (:class:`Stacks`); None if all belong to one stack."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Attention(TorchFunctionMode):
         return weights
 
     def _cut(self, func: Callable[..., Any], scores: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """The weights of the encoder's next layer."""
+        """The weights of the encoder's next layer, after any knockout."""
         layer, self._layers = self._layers, self._layers + 1
         cut = self._knockout
         if cut is not None and cut.cells is not None and layer >= cut.layer:
@@ -100,7 +100,7 @@ class Attention(TorchFunctionMode):
 
 
 class _Embedded(TorchFunctionMode):
-    """A context manager that records the pieces whose vectors are looked up in this table, ``[1, P]`` a call."""
+    """A context manager that records the pieces looked up in this embedding table, ``[1, P]`` per call."""
 
     def __init__(self, table: Tensor) -> None:
         super().__init__()
@@ -116,9 +116,9 @@ class _Embedded(TorchFunctionMode):
 
 
 def stacks_of(body: Any, inputs: Mapping[str, Tensor]) -> Stacks:
-    """The roles of a transformer's softmaxes, found by comparing them in one pass over one pair with the attention that
-    the transformer itself returns. No names unless every layer is attention over all pieces: otherwise a link could not
-    be cut, and a mean would not cover all layers."""
+    """The roles of a transformer's softmaxes, found by comparing them, in one pass over one pair, with the attention
+    that the transformer itself returns. No names unless every layer attends over all pieces: otherwise links could not
+    be ablated, and a mean would not cover all layers."""
     pieces = inputs["input_ids"].shape[1]
     try:
         table = body.get_input_embeddings().weight
@@ -132,7 +132,7 @@ def stacks_of(body: Any, inputs: Mapping[str, Tensor]) -> Stacks:
         names, shift = _named(attention.weights, output), _shift(embedded.rows)
         return Stacks(names, shift) if shift is not None else Stacks()
     returned = output.get("attentions") or ()
-    # Some return scores, or nothing: a softmax for each of its layers is their attention all the same.
+    # Some return scores or nothing: if there is one softmax per layer, these are still the attention.
     whole = len(attention.weights) in (len(returned), getattr(body.config, "num_hidden_layers", None))
     fits = all(one is not None and one.shape[-2:] == (pieces, pieces) for one in returned)
     uniform = len({weights.shape for weights in attention.weights}) == 1
@@ -140,7 +140,7 @@ def stacks_of(body: Any, inputs: Mapping[str, Tensor]) -> Stacks:
 
 
 def _named(softmaxes: Sequence[Tensor], output: Mapping[str, Any]) -> tuple[str, ...]:
-    """The stack of each softmax; none where one is of no stack, or where a layer has none."""
+    """The stack of each softmax; empty if one belongs to no stack, or if a layer has none."""
     returned = [
         (stack, weights)
         for stack, key in (("", "encoder_attentions"), (DECODER, "decoder_attentions"), (CROSS, "cross_attentions"))
@@ -168,7 +168,7 @@ def _shift(rows: Sequence[Tensor]) -> int | None:
 
 
 def _without_hooks(body: torch.nn.Module) -> None:
-    """Transformers leaves those with which it collected attention."""
+    """transformers leaves behind the hooks with which it collects attention."""
     for module in body.modules():
         module._forward_hooks.clear()
         vars(module).pop("_output_capturing_hooks_installed", None)

@@ -1,4 +1,4 @@
-"""Common parts of all external models: reading texts, also edited ones, and the operations they support."""
+"""Shared parts of all external models: reading (edited) texts, and the operations they support."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _LOG = logging.getLogger(__name__)
 
 @contextmanager
 def blaming(name: str, remedy: str = "change the texts, or choose another model") -> Iterator[None]:
-    """Turns any exception of external code into a PairError whose one sentence names the culprit, and logs the
-    traceback; also SystemExit and panics of the tokenisers' library, which are not Exceptions."""
+    """Turns any exception from external code into a PairError whose one sentence names the source, and logs the
+    traceback; this includes SystemExit and panics of the tokenizers library, which are not Exceptions."""
     try:
         yield
     except UserError:
@@ -36,13 +36,13 @@ def blaming(name: str, remedy: str = "change the texts, or choose another model"
 
 
 def is_ctrl_c(error: BaseException) -> bool:
-    """Whether the person at the terminal wants the program to end; anything else that a stranger's code raises
-    (SystemExit, say) is that code's fault alone."""
+    """Whether the user pressed Ctrl+C; any other exception from external code (even SystemExit) is that code's own
+    failure."""
     return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
 
 
 class ExternalBatch(Protocol):
-    """B pairs as an external model is called with them."""
+    """B pairs in the form an external model takes."""
 
     def __len__(self) -> int: ...
 
@@ -55,44 +55,44 @@ B_co = TypeVar("B_co", bound=ExternalBatch, covariant=True)
 
 
 class ExternalReader(Generic[B_co]):
-    """Splits texts into our words, and makes an external model's input of readings."""
+    """Splits texts into our words and converts readings to an external model's input."""
 
     most_words = MAX_TOKENS
-    """Words of one text that are read."""
+    """Maximum number of words read per text."""
 
     def tokens(self, text: str) -> list[Token]:
         return tokenize(text)
 
     def known(self, norm: str) -> bool:
-        return True  # it has no vectors of words
+        return True  # there are no word vectors
 
     def lacks(self, word: str) -> bool:
-        """Whether a word is read as unknown; False for a function, whose vocabulary is not visible."""
+        """Whether a word maps to an unknown token; False for a function, whose vocabulary is not visible."""
         return False
 
     def batch(self, reading: Reading) -> B_co:
         return self.batch_of([reading])
 
     def batch_of(self, readings: Sequence[Reading]) -> B_co:
-        """B readings."""
+        """Converts readings to a batch of B pairs."""
         raise NotImplementedError
 
     def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        """The texts truncated to the model's room. Raises PairError where even the first words do not fit."""
+        """The texts truncated to the model's maximum length. Raises PairError if even the first words do not fit."""
         return list(sides)
 
 
 class ExternalModel(PairModel, Generic[B]):
-    """A model that runs external code: its attention cannot be replaced, and only some subclasses can cut links."""
+    """A model that runs external code: its attention cannot be replaced, and only some subclasses can ablate links."""
 
     projection = None
     refusal: str
-    """The error message for attempts to replace values in it."""
+    """The error message for attempts to replace its intermediate values."""
     name = "this model"
-    """The subject of the sentence that reports an error in its code."""
+    """The subject of error messages about its code."""
 
     def answer(self, batch: B) -> Output:
-        """Logits of these pairs, with what the model computed on the way."""
+        """Logits for these pairs, with intermediate values."""
         raise NotImplementedError
 
     def forward(self, batch: B, override: Override | None = None) -> Output:  # type: ignore[override]
@@ -113,14 +113,14 @@ class ExternalModel(PairModel, Generic[B]):
 
 
 Span = tuple[int, int]
-"""Characters [start, end) of a text."""
+"""Character offsets [start, end) in a text."""
 
 
 def spelt(side: ReadText) -> tuple[str, list[Span]]:
-    """The text with the words that the reading has, and the span of each of them in it.
+    """The text with the reading's words, and the span of each word in it.
 
-    It is the text as it was typed where no word was changed, else spaced as :func:`core.effects.edits.edited` leaves
-    it. What followed the last word is left out where the text was cut off.
+    If no word was changed, this is the text as typed; otherwise it is spaced as by :func:`core.effects.edits.edited`.
+    If the text was truncated, everything after the last word is left out.
     """
     text = ""
     spans: list[Span] = []
@@ -135,14 +135,14 @@ def spelt(side: ReadText) -> tuple[str, list[Span]]:
 
 
 def _between(gap: str, word: str) -> str:
-    """The text before ``word`` (empty at a text's beginning and end). Where words were dropped from it, a space if one
-    followed them or if separate words would be joined."""
+    """The text before ``word`` (empty at the start and end of a text). If words were dropped from it, this is a space
+    if one followed them or if separate words would be joined."""
     if not gap.strip():
         return gap
     return " " if word and (gap[-1].isspace() or (word[0].isalnum() and not without_spaces(word[0]))) else ""
 
 
 def _begun(before: str, word: str) -> str:
-    """A text's first word, with a capital letter where the text began with one."""
+    """The first word of a text, capitalised if the text began with a capital."""
     capital = word[:1].upper()
     return capital + word[1:] if before.lstrip()[:1].isupper() and len(capital) == 1 else word

@@ -1,4 +1,4 @@
-"""Attention between two texts in the pieces of a transformer, read as attention between their words."""
+"""Attention between two texts in a transformer's pieces, aggregated to attention between their words."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from core.external.pieces import NO_WORD, Pieces
 
 
 def chosen_attention(layers: Sequence[Tensor], chosen: str) -> Tensor:
-    """The attention ``[P, P]`` that is asked for, of all layers' ``[1, heads, P, P]`` of its stack. Raises HeadError
-    for a head that the model does not have."""
+    """The requested attention ``[P, P]``, from ``[1, heads, P, P]`` for each layer of its stack. Raises HeadError for a
+    head the model lacks."""
     head, stack = parse_head(chosen), stack_of(chosen)
     if stack and not layers:
         raise HeadError(f"no {chosen}: the model has no {STACKS[stack]} whose attention can be drawn; choose {MEAN}")
@@ -33,7 +33,7 @@ def chosen_attention(layers: Sequence[Tensor], chosen: str) -> Tensor:
 
 
 def rollout(layers: Sequence[Tensor]) -> Tensor:
-    """Abnar and Zuidema 2020, equation 1: the product over layers of (the mean of the heads + I) / 2, ``[P, P]``."""
+    """Abnar and Zuidema 2020, equation 1: the product over layers of (mean over heads + I) / 2, ``[P, P]``."""
     whole = torch.eye(layers[0].shape[-1], dtype=layers[0].dtype)
     for layer in layers:
         whole = (layer[0].mean(0) + torch.eye(len(whole), dtype=whole.dtype)) / 2 @ whole
@@ -42,9 +42,8 @@ def rollout(layers: Sequence[Tensor]) -> Tensor:
 
 @dataclass(frozen=True)
 class Between:
-    """Attention of one text's words: ``weights [rows, columns]`` to the other text, ``special [rows]`` to pieces
-    that stand for no word, ``own [rows]`` to the text itself. Each row adds up to 1; the row of a word without a piece,
-    to 0."""
+    """Attention of one text's words: ``weights [rows, columns]`` to the other text, ``special [rows]`` to special
+    tokens, ``own [rows]`` to the text itself. Each row adds up to 1, or to 0 for a word without a piece."""
 
     weights: Tensor
     special: Tensor
@@ -52,9 +51,9 @@ class Between:
 
 
 def between(attention: Tensor, pieces: Pieces, shifts: tuple[int, int] = (0, 0)) -> tuple[Between, Between]:
-    """Attention of the first text's words and of the second's, from attention over the pieces of one pair
-    ``[..., P, P]``: the sum over the key word's pieces, the mean over the query word's. ``shifts``: by how many
-    positions the rows, and the columns, lag behind the pieces that they read, as in a decoder."""
+    """Attention of the first and of the second text's words, from attention over the pieces of one pair ``[..., P,
+    P]``: summed over the key word's pieces, averaged over the query word's. ``shifts``: by how many positions the rows
+    and the columns lag behind the pieces they read, as in a decoder."""
     first, second = pieces.words[0]
     rows, columns = (_words(pieces, shift).to(attention) for shift in shifts)
     looked_at = attention @ columns
@@ -72,7 +71,7 @@ def between(attention: Tensor, pieces: Pieces, shifts: tuple[int, int] = (0, 0))
 
 
 def _words(pieces: Pieces, shift: int) -> Tensor:
-    """One-hot word of each position of one pair, ``[P, words + 1]``; the last column: no word."""
+    """One-hot word index for each position of one pair, ``[P, words + 1]``; the last column means no word."""
     owners, none = pieces.owners[0], sum(pieces.words[0])
     owners = torch.cat([owners.new_full((shift,), NO_WORD), owners])[: len(owners)]
     return torch.nn.functional.one_hot(torch.where(owners == NO_WORD, none, owners), none + 1)

@@ -1,4 +1,4 @@
-"""A model that encodes each text separately and compares both vectors: Sentence-BERT (Reimers and Gurevych 2019)."""
+"""A model that encodes each text separately and compares the two vectors: Sentence-BERT (Reimers and Gurevych 2019)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from core.reading.reader import Reading, ReadText
 
 SHARES = "shares of the similarity"
 LARGEST_HEAD = 1 << 30
-"""The most bytes of a trained classifier."""
+"""Size limit of a trained classifier, in bytes."""
 
 
 @dataclass(frozen=True)
 class Apart:
-    """B pairs whose texts are read by themselves."""
+    """B pairs whose texts are encoded separately."""
 
     first: Pieces
     second: Pieces
@@ -58,9 +58,9 @@ class TowerReader(SplitsIntoPieces, ExternalReader[Apart]):
 
 @dataclass(frozen=True)
 class BiEncoderConfig(ModelConfig):
-    """``threshold``: the similarity at which both classes are as probable, None where none was fitted: then the
-    similarity itself is the answer; ``scale``: log-odds of a similarity of 1 more. ``trained``: whether a classifier
-    that was trained on both vectors judges instead."""
+    """``threshold``: the similarity at which both classes are equally probable, None if not fitted: the answer is then
+    the similarity itself; ``scale``: increase in log-odds per unit of similarity. ``trained``: whether a classifier
+    trained on both vectors judges instead."""
 
     input_size: int = 1
     threshold: float | None = None
@@ -72,7 +72,7 @@ class BiEncoderConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class BiEncoderTrace:
-    """The trace of one call: the states of both texts' pieces, ``[B, P, D]`` each, and the pieces."""
+    """Trace of one call: the states of both texts' pieces, ``[B, P, D]`` each, and the pieces."""
 
     states: tuple[Tensor, Tensor]
     pieces: Apart
@@ -80,17 +80,17 @@ class BiEncoderTrace:
 
 @register("bi-encoder", title="Bi-encoder", paper="Reimers & Gurevych 2019", section="3", among=EXTERNAL)
 class BiEncoder(ExternalModel[Apart]):
-    """A transformer that encodes each text separately: the cosine of both vectors, or a classifier of (u, v, |u - v|),
-    judges the pair.
+    """A transformer that encodes each text separately; the cosine of the two vectors, or a classifier of (u, v, |u -
+    v|), judges the pair.
 
-    The similarity of two words is the cosine of their states. No word of one text sees the other text, so this is not
-    attention, and no part of it can be knocked out. If pooling is a weighted sum, as the mean is, the similarity is a
-    sum over pairs of pieces, special ones among them: cos(u, v) = Σ_ij x_i·y_j / (n m |u| |v|).
+    The similarity of two words is the cosine of their states. No word of one text attends to the other text, so this is
+    not attention, and no part of it can be ablated. If pooling is a weighted sum (as the mean is), the similarity is a
+    sum over pairs of pieces, including special ones: cos(u, v) = Σ_ij x_i·y_j / (n m |u| |v|).
     """
 
     records = (AttentionMap, SimilarityShares)
     differentiable = False
-    refusal = "a bi-encoder has no attention between both texts that could be set or cut"
+    refusal = "a bi-encoder has no attention between the texts to set or ablate"
 
     def __init__(self, config: BiEncoderConfig, tower: Tower, head: nn.Linear | None = None) -> None:
         super().__init__(config)
@@ -125,13 +125,13 @@ class BiEncoder(ExternalModel[Apart]):
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:
-    """(u, v, |u - v|) of vectors ``[B, E]`` brought to length 1, ``[B, 3 E]``: what a trained classifier reads."""
+    """(u, v, |u - v|) of vectors ``[B, E]`` normalised to length 1, ``[B, 3 E]``: a trained classifier's input."""
     u, v = nn.functional.normalize(u, dim=-1), nn.functional.normalize(v, dim=-1)
     return torch.cat([u, v, (u - v).abs()], dim=1)
 
 
 def head_of(folder: Path, card: Card) -> nn.Linear | None:
-    """The classifier of both vectors that an earlier version trained, if there is one. Raises CheckpointError."""
+    """The classifier over both vectors that an earlier version trained, if there is one. Raises CheckpointError."""
     if not card["config"]["trained"]:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The card of an external model: what Hugging Face's configuration says, and what ``pairlens.json`` adds."""
+"""The card of an external model: Hugging Face's configuration plus the settings in ``pairlens.json``."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ from core.wording import counted
 ARCHITECTURE = "cross-encoder"
 BI_ENCODER = "bi-encoder"
 BINARY = ("0", "1")
-"""The classes of a bi-encoder whose threshold was fitted, unless they are named."""
+"""The classes of a bi-encoder with a fitted threshold, unless the user named them."""
 MOST_CLASSES = 1000
-"""More than any classifier of pairs has."""
+"""More than any pair classifier has."""
 
 
 def external_card(folder: Path) -> Card:
-    """The card of a folder in Hugging Face's format, read again when one of its files has changed. Raises
-    CheckpointError with what is wrong in one sentence."""
+    """The card of a folder in Hugging Face's format, reread if one of its files has changed. Raises CheckpointError
+    with the problem in one sentence."""
     card = _card(folder, tuple(map(_stamp, external_files(folder))))
     if isinstance(card, str):
         raise CheckpointError(card)
@@ -66,7 +66,7 @@ def external_files(folder: Path) -> list[Path]:
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of the weights' files; 0 where they cannot be told."""
+    """Total bytes of the weight files; 0 if unknown."""
     try:
         return sum(path.stat().st_size for path in weights_of(folder))
     except (CheckpointError, OSError):
@@ -74,8 +74,8 @@ def size_of(folder: Path) -> int:
 
 
 def answer(folder: Path, task: str, labels: Sequence[str], second_first: bool = False) -> None:
-    """Write the user's answer into the model's ``pairlens.json``. Raises CheckpointError for impossible values, and
-    FileError where the operating system refuses."""
+    """Writes the user's answer to the model's ``pairlens.json``. Raises CheckpointError for invalid values, and
+    FileError if the operating system refuses."""
     said = {"task": task, "labels": list(labels), "second_first": second_first}
     check(folder, checked_settings(folder, said), labels_of(folder, config_of(home_of(folder))))
     add_settings(folder, **said)
@@ -83,7 +83,7 @@ def answer(folder: Path, task: str, labels: Sequence[str], second_first: bool = 
 
 def named(card: Card, names: Sequence[str]) -> Card:
     """The card of an external model with these class names, in the order of the logits. Raises CheckpointError if their
-    number is wrong or two are the same."""
+    number is wrong or a name is repeated."""
     labels = [name.strip() for name in names]
     classes = len(card["labels"])
     if len(labels) != classes or len({label.lower() for label in labels}) < classes or not all(labels):
@@ -107,8 +107,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 @functools.lru_cache(maxsize=64)
 def _card(folder: Path, *changed: object) -> Card | str:
-    """The card, or what is wrong in one sentence. Nothing in a stranger's folder may keep the others from being
-    listed."""
+    """The card, or the problem in one sentence. A faulty folder must not prevent the others from being listed."""
     try:
         return _read(folder)
     except CheckpointError as error:
@@ -121,7 +120,7 @@ def _read(folder: Path) -> Card:
     check_kind(folder)
     pair = has(files_of(folder), MODULES)
     config, settings = config_of(home_of(folder)), settings_of(folder)
-    weights_of(folder)  # raises where there are none that can be used
+    weights_of(folder)  # raises if there are no usable ones
     trained = pair and has(folder, HEAD)
     known = BINARY if pair else labels_of(folder, config)
     check(folder, settings, settings.labels if trained else known)
@@ -156,7 +155,7 @@ def _read(folder: Path) -> Card:
 
 
 def _score(labels: Sequence[str]) -> tuple[str, ...]:
-    """The name of a single output."""
+    """The name of the only output."""
     return ("score",) if labels[0].startswith("LABEL_") else tuple(labels)
 
 
@@ -180,8 +179,8 @@ def _of_pair(folder: Path, settings: ExternalSettings) -> JsonObject:
 
 
 def _agreement(alignment: JsonObject | None) -> JsonObject:
-    """The result of `python -m trainers align --heads` for the best head, if possible on a set that did not choose it;
-    empty if unreadable, which the check of the card reports."""
+    """The result of `python -m trainers align --heads` for the best head, preferably on a set that was not used to
+    choose it; empty if unreadable, which the card check reports."""
     try:
         heads, results = (alignment or {})["heads"], (alignment or {})["results"]
         name = next((name for name in results if name != alignment["fixed_on"]), alignment["fixed_on"])  # type: ignore[index]
@@ -192,8 +191,8 @@ def _agreement(alignment: JsonObject | None) -> JsonObject:
 
 
 def fingerprint(folder: Path) -> str:
-    """Identifies the model: SHA-256 of the configuration and of the first and last megabyte of
-    each file of weights, as a large one would take a minute to read in full."""
+    """Identifies the model: SHA-256 of the configuration and of the first and last megabyte of each weight file, as
+    reading a large one in full would take a minute."""
     digest = hashlib.sha256(contents(home_of(folder), CONFIG))
     for path in [*weights_of(folder), *([folder / HEAD] if has(folder, HEAD) else [])]:
         with path.open("rb") as file:
@@ -205,10 +204,10 @@ def fingerprint(folder: Path) -> str:
 
 
 def labels_of(folder: Path, config: JsonMapping) -> tuple[str, ...]:
-    """The names of the classes in the order of the logits. Raises CheckpointError unless these are names."""
+    """The class names in the order of the logits. Raises CheckpointError unless they are valid names."""
     named = config.get("id2label")
     if named is None or named == {}:
-        count = config.get("num_labels", 2)  # of two classes config.json leaves the usual names out
+        count = config.get("num_labels", 2)  # config.json omits the default names for two classes
         labels = [f"LABEL_{number}" for number in range(count)] if _is_count(count) else []
     else:
         labels = _in_order(named)
@@ -225,7 +224,7 @@ def _is_count(value: object) -> bool:
 
 
 def _in_order(named: object) -> list[str]:
-    """Names in the order of their keys; none unless keys are numbers and names differ."""
+    """Names in the order of their keys; empty unless keys are numbers and names differ."""
     if not isinstance(named, dict) or len(named) > MOST_CLASSES:
         return []
     try:

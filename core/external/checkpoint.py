@@ -1,4 +1,4 @@
-"""An external model as a checkpoint: loaded by Hugging Face's library without unpickling or running its code."""
+"""An external model as a checkpoint, loaded with Hugging Face's library, never unpickling or running its code."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ from core.reading.reader import PairError, Reading, ReadText
 from core.reading.word_table import default_table, file_sha256
 
 TYPICAL = ("A man in a blue shirt is playing a guitar on a small stage.", "A man plays music outside.")
-"""A pair of usual length, by which a pass is timed."""
+"""A pair of typical length, used to time a forward pass."""
 OTHERS = (
     ("A dog.", "A cat."),
     ("A dog runs.", "It naps."),
     ("Two girls don't eat ice cream.", "They sleep outside at noon."),
 )
-"""Pairs of other lengths, by which it is found whether pads change an answer."""
+"""Pairs of other lengths, used to test whether padding changes an answer."""
 SAME = 5e-6
-"""How far logits may be apart that are called the same, of these pairs: of others they may be a little further."""
+"""Maximum difference of logits that count as equal for these pairs; other pairs may differ a little more."""
 SECONDS_A_CALL = 0.3
-"""About how long one call may take for a progress bar to move smoothly and a cancel to take effect soon."""
+"""Approximate duration of one call, short enough for a smooth progress bar and quick cancelling."""
 LONGEST_TRIAL = 2.0
 """No further pass is timed after this many seconds."""
 PARTS_OF_BATCH = 4_000
-"""Most pieces of one call."""
+"""Maximum number of pieces per call."""
 
 
 @dataclass(frozen=True)
 class ExternalCheckpoint(Checkpoint):
-    """An external model ready to use. ``words`` is the shared word table, which replacements are drawn from.
+    """An external model, ready to use. ``words`` is the shared word table, from which replacements are sampled.
 
-    ``seconds``: of one pass over a pair of usual length, measured when it was loaded.
+    ``seconds``: duration of a pass over a pair of typical length, measured when loading.
     """
 
     own_reader: ExternalReader[ExternalBatch]
@@ -77,20 +77,20 @@ class ExternalCheckpoint(Checkpoint):
         return (self.own_reader.most_words,) * 2
 
     def rows_a_call(self, characters: int) -> int:
-        """The number of rows of ``characters`` each that this machine computes in about :data:`SECONDS_A_CALL`."""
+        """Rows of ``characters`` characters that this machine computes in about :data:`SECONDS_A_CALL`."""
         seconds = self.seconds * max(0.5, characters / sum(map(len, TYPICAL)))
         return max(1, int(SECONDS_A_CALL / seconds)) if seconds else 256
 
     def batches(
         self, readings: Sequence[Reading], most: int = 256, short: bool = False
     ) -> Iterator[tuple[torch.Tensor, ExternalBatch]]:
-        """The readings as model inputs, in batches of similar length with at most ``most`` rows, each with the numbers
-        of its rows; ``short``: none takes much longer than :data:`SECONDS_A_CALL`."""
+        """The readings as model inputs, in batches of similar length with at most ``most`` rows, each with its row
+        indices; ``short``: no batch takes much longer than :data:`SECONDS_A_CALL`."""
         lengths = [sum(len(side.text) for side in reading.texts()) for reading in readings]
         order = sorted(range(len(readings)), key=lengths.__getitem__)
         start = 0
         while start < len(order):
-            # The longest of a batch decides what it costs; a piece has three letters at least, on average.
+            # The longest row of a batch determines its cost; a piece averages at least three letters.
             characters = lengths[order[min(start + 255, len(order) - 1)]]
             count = min(most, PARTS_OF_BATCH // max(16, characters // 3))
             count = min(count, self.rows_a_call(characters)) if short else count
@@ -102,15 +102,15 @@ class ExternalCheckpoint(Checkpoint):
 def load_external(
     folder: Path, state: FilesState, *, numbered: bool = False, class_names: Sequence[str] = ()
 ) -> ExternalCheckpoint:
-    """A folder in Hugging Face's format as a checkpoint. ``numbered``: also one whose classes are only numbered;
-    ``class_names`` replace its own. Raises CheckpointError with one sentence: the problem and the remedy."""
+    """Loads a folder in Hugging Face's format as a checkpoint. ``numbered``: accepts classes that are only numbered;
+    ``class_names`` replace the model's own. Raises CheckpointError with one sentence: the problem and the remedy."""
     card = named(external_card(folder), class_names) if class_names else external_card(folder)
     if card.get("asked") and not numbered:
         names = ", ".join(card["labels"])
         only_numbers = all(label.startswith("LABEL_") for label in card["labels"])
-        unclear = f"are only numbered ({names})" if only_numbers else f"({names}) are of no task that is known here"
+        unclear = f"are only numbered ({names})" if only_numbers else f"({names}) belong to no known task"
         raise UnnamedClassesError(
-            f"the classes of {called(folder)} {unclear}: give --class-names, say on the page Models what they mean, or "
+            f"the classes of {called(folder)} {unclear}: give --class-names, name them on the Models page, or "
             f"write it into its {SETTINGS}"
         )
     try:
@@ -119,8 +119,8 @@ def load_external(
         raise CheckpointError(str(error).rstrip(".")) from error
     except UserError:
         raise
-    except Exception as error:  # whatever a stranger's files make a library raise
-        raise CheckpointError(f"{called(folder)} cannot be external ({said(error)}): copy the model again") from error
+    except Exception as error:  # the library may raise anything on faulty files
+        raise CheckpointError(f"{called(folder)} cannot be loaded ({said(error)}): copy the model again") from error
 
 
 def _of_cross(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint:
@@ -137,7 +137,7 @@ def _of_cross(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint
 
 
 def _check_package(folder: Path) -> None:
-    """Raises CheckpointError unless the files of the package that ``pairlens.json`` names are the published ones."""
+    """Raises CheckpointError unless the files in the package named in ``pairlens.json`` are the published ones."""
     package = settings_of(folder).package
     if package is None:
         return
@@ -169,8 +169,8 @@ def _of_pair(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint:
 
 @torch.inference_mode()
 def _counted(external: ExternalCheckpoint, model: CrossEncoder, reader: PieceReader) -> ExternalCheckpoint:
-    """The checkpoint with the layers and heads that one pass used: configurations name them in many ways. Raises
-    CheckpointError for a head that it does not have."""
+    """The checkpoint with the number of layers and heads found in one pass: configurations name them in many ways.
+    Raises CheckpointError if the configured head does not exist."""
     seen_in = model.under(reader.batch(external.read(*TYPICAL)), Intervention(head="")).trace.seen_in
     sizes = {stack: [len(layers), layers[0].shape[1]] for stack, layers in seen_in.items()}
     layers, heads = sizes.pop("", [0, 0])
@@ -194,12 +194,12 @@ def _stacks(reader: PieceReader, body: torch.nn.Module) -> Stacks:
 
 @torch.inference_mode()
 def _answers_together(external: ExternalCheckpoint) -> bool:
-    """Whether pairs of unlike length have the same logits in one batch as each alone: some models see the pads, or
-    refuse several rows."""
+    """Whether pairs of different lengths have the same logits in one batch as alone: some models attend to padding, or
+    reject several rows."""
     readings = [external.read(*pair) for pair in (TYPICAL, *OTHERS)]
     alone = torch.cat([external.model(external.reader.batch(reading)).logits for reading in readings])
     try:
-        # Not by the model's own door, which would log that it refuses.
+        # Not through :meth:`forward`, which would log the rejection as an error.
         together = external.model.answer(external.reader.batch_of(readings)).logits  # type: ignore[operator]
     except Exception:
         return False
@@ -207,7 +207,7 @@ def _answers_together(external: ExternalCheckpoint) -> bool:
 
 
 def _has_gradients(external: ExternalCheckpoint, model: CrossEncoder, reader: PieceReader) -> bool:
-    """Whether a transformer answers the same when it is given its pieces' vectors, and has a gradient in them."""
+    """Whether a transformer gives the same answer when called with embeddings, and is differentiable in them."""
     pieces = reader.batch(external.read(*OTHERS[0]))
     try:
         vectors, log_p = model.by_vectors(pieces, 0)
@@ -221,9 +221,9 @@ def _has_gradients(external: ExternalCheckpoint, model: CrossEncoder, reader: Pi
 
 
 def function_checkpoint(function: PairFunction, name: str = "function", state: FilesState = ()) -> ExternalCheckpoint:
-    """An object with ``labels`` and ``probabilities``, as a notebook has it or ``PAIRLENS_GUESTS`` names it, as a
-    checkpoint. ``state`` distinguishes it from others with its name; by default each call makes a new one.
-    Raises CheckpointError as :func:`load_external` does."""
+    """An object with ``labels`` and ``probabilities``, from a notebook or named in ``PAIRLENS_GUESTS``, as a
+    checkpoint. ``state`` distinguishes it from others with its name; by default each call creates a new one. Raises
+    CheckpointError as :func:`load_external` does."""
     card = card_of(function, name)
     model = FunctionModel(checked(card["config"], FunctionConfig), name, function).eval()
     own = state or ((next(_NUMBERS),),)
@@ -231,11 +231,12 @@ def function_checkpoint(function: PairFunction, name: str = "function", state: F
 
 
 _NUMBERS = itertools.count()
-"""Distinguishes functions of one name where their answers are cached."""
+"""Distinguishes functions with the same name in the answer cache."""
 
 
 def _tried(external: ExternalCheckpoint) -> ExternalCheckpoint:
-    """The checkpoint with the time of a pass, after a first pass has shown that it answers as its card says."""
+    """The checkpoint with the measured duration of a pass, after a first pass has checked its answers against its
+    card."""
     batch = external.reader.batch(external.read(*TYPICAL))
     with torch.inference_mode():
         start = time.perf_counter()

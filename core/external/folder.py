@@ -1,7 +1,7 @@
-"""The files of an external model: which there are, and what they hold, read without trusting any of them.
+"""The files of an external model: lists and reads them without trusting any of them.
 
-Only regular files of a plausible size are opened, so that a FIFO, a device or a huge file behind a link costs nothing.
-All errors are a CheckpointError of one sentence.
+Only regular files of plausible size are opened, so that a FIFO, a device or a huge linked file does no harm. All errors
+are CheckpointErrors of one sentence.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from core.files import parse_json, read_bounded
 from core.json_types import JsonObject
 
 MODULES = "modules.json"
-"""The list of a model's parts in sentence-transformers' format."""
+"""The list of a model's modules in sentence-transformers' format."""
 HEAD = "pairlens-head.safetensors"
-"""The classifier of a bi-encoder that was trained here."""
+"""A classifier for a bi-encoder that was trained with PairLens."""
 SETTINGS = "pairlens.json"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 ADAPTER = "adapter_config.json"
 CONFIG = "config.json"
 LARGEST_CONFIG = 4 << 20
-"""Bytes of a configuration."""
+"""Size limit of a configuration, in bytes."""
 LARGEST_VOCABULARY = 256 << 20
-"""Bytes of any other file that is not weights, such as a tokeniser's."""
+"""Size limit of other non-weight files, such as a tokeniser's, in bytes."""
 MOST_FILES = 1000
-"""Files of a folder that are looked at."""
+"""Maximum number of files examined per folder."""
 _READ = (".json", ".txt", ".model", ".jinja", ".safetensors", ".tiktoken")
-"""Endings of the files that transformers or PairLens reads."""
+"""Suffixes of the files that transformers or PairLens reads."""
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt")
 _OTHER_WEIGHTS = {
     ".gguf": "a GGUF file of llama.cpp",
@@ -48,18 +48,18 @@ _OTHER_WEIGHTS = {
 _FOREIGN = (*_PICKLES, *_OTHER_WEIGHTS)
 _NAMES = ("model", "pytorch_model", "tf_model", "flax_model", "adapter_model")
 _MARKS = (CONFIG, MODULES, ADAPTER, WEIGHTS, INDEX)
-"""Names by which a folder is known as a model's."""
+"""File names that identify a model folder."""
 
 
 def names_in(folder: Path) -> list[str]:
-    """Names of what a folder holds, links to nowhere among them, at most :data:`MOST_FILES`. Raises OSError."""
+    """Names of the entries in a folder, including broken links, at most :data:`MOST_FILES`. Raises OSError."""
     with os.scandir(folder) as entries:
         return sorted(entry.name for entry, _ in zip(entries, range(MOST_FILES), strict=False))
 
 
 def is_external(folder: Path) -> bool:
-    """Whether a folder looks like a model of another library: by names alone, so that one that cannot be used is
-    listed with what is wrong."""
+    """Whether a folder looks like another library's model, judged by file names alone, so that an unusable one is
+    listed with its problem."""
     if has(folder, "card.json"):
         return False
     if any(has(folder, name) for name in _MARKS) or files_of(folder) != folder:
@@ -72,7 +72,7 @@ def is_external(folder: Path) -> bool:
 
 
 def files_of(folder: Path) -> Path:
-    """The folder with a model's files: this one, or the installed package's that its ``pairlens.json`` names."""
+    """The folder with a model's files: this one, or that of the installed package named in its ``pairlens.json``."""
     with contextlib.suppress(CheckpointError):
         package = object_of(folder, SETTINGS).get("package")
         name = package.get("name") if isinstance(package, dict) else None
@@ -81,12 +81,12 @@ def files_of(folder: Path) -> Path:
 
 
 def has(folder: Path, name: str) -> bool:
-    """Whether there is something of this name, a link to nowhere too."""
-    return os.path.lexists(folder / name)  # false, not an error, where the folder may not be read
+    """Whether there is an entry with this name, even a broken link."""
+    return os.path.lexists(folder / name)  # false, not an error, if the folder is not readable
 
 
 def contents(folder: Path, name: str, largest: int = LARGEST_CONFIG) -> bytes:
-    """The bytes of a regular file."""
+    """The contents of a regular file."""
     try:
         return read_bounded(folder / name, largest)
     except FileNotFoundError:
@@ -98,7 +98,7 @@ def contents(folder: Path, name: str, largest: int = LARGEST_CONFIG) -> bytes:
 
 
 def json_of(folder: Path, name: str, kind: str = "readable JSON") -> Any:
-    """The value of a JSON file; ``kind``: the expected value, for the message."""
+    """The value of a JSON file; ``kind``: the expected kind of value, for the message."""
     try:
         return parse_json(contents(folder, name).decode("utf-8-sig"))
     except CheckpointError:
@@ -118,14 +118,14 @@ def object_of(folder: Path, name: str) -> JsonObject:
 
 
 def config_of(home: Path) -> JsonObject:
-    """``config.json`` of a transformer."""
+    """The transformer's ``config.json``."""
     if not has(home, CONFIG):
         raise CheckpointError(f"{called(home)} has no config.json: copy the model again, all its files")
     return object_of(home, CONFIG)
 
 
 def modules_of(folder: Path) -> list[JsonObject]:
-    """The steps that ``modules.json`` lists, each with its ``type`` and ``path``, a folder inside this one."""
+    """The modules listed in ``modules.json``, each with its ``type`` and ``path``, a folder inside this one."""
     steps = json_of(folder, MODULES, "a list of steps")
     plain = isinstance(steps, list) and all(
         isinstance(one, dict) and isinstance(one.get("type"), str) and isinstance(one.get("path"), str) for one in steps
@@ -143,7 +143,7 @@ def _check_inside(folder: Path, path: str) -> None:
         odd = "\0" in path or len(path) > 200 or Path(path).is_absolute() or ".." in parts
         if not odd and (folder / path).resolve().is_relative_to(folder.resolve()):
             return
-    except (OSError, ValueError, RuntimeError):  # a link that leads to itself
+    except (OSError, ValueError, RuntimeError):  # a circular link
         pass
     raise CheckpointError(
         f"{_named(folder, MODULES)} names {path[:40]!r}, which is not a folder inside the model’s: copy the model again"
@@ -151,14 +151,14 @@ def _check_inside(folder: Path, path: str) -> None:
 
 
 def home_of(folder: Path) -> Path:
-    """The folder of the transformer, which in sentence-transformers' layout may be a subfolder."""
+    """The transformer's folder, which in sentence-transformers' layout may be a subfolder."""
     files = files_of(folder)
     return files / str(modules_of(files)[0]["path"]) if has(files, MODULES) else files
 
 
 def weights_of(folder: Path) -> list[Path]:
-    """The files of the transformer's weights in the order of their names: ``model.safetensors``, or what its index
-    names. Not opened, but checked to be regular files."""
+    """The transformer's weight files, sorted by name: ``model.safetensors``, or those in its index. Not opened, but
+    checked to be regular files."""
     home = home_of(folder)
     if has(home, WEIGHTS):
         names = [WEIGHTS]
@@ -201,8 +201,7 @@ def _check_regular(folder: Path, name: str) -> os.stat_result:
 
 
 def check_files(home: Path) -> None:
-    """Raises CheckpointError where one of the files that transformers may open is not a regular file, or is too
-    large."""
+    """Raises CheckpointError if a file that transformers may open is not a regular file, or is too large."""
     for name in names_in(home):
         if name.endswith(_READ) and not (home / name).is_dir():
             size = _check_regular(home, name).st_size
@@ -213,8 +212,7 @@ def check_files(home: Path) -> None:
 
 
 def parts_of(folder: Path) -> list[Path]:
-    """All files of the model, in the order of their names, from its folder and the folders that ``modules.json``
-    names."""
+    """All files of the model, sorted by name, in its folder and the folders in ``modules.json``."""
     places = [files := files_of(folder)]
     if has(files, MODULES):
         with contextlib.suppress(CheckpointError):
@@ -229,7 +227,7 @@ def parts_of(folder: Path) -> list[Path]:
 
 
 def shapes_of(files: Sequence[Path]) -> dict[str, list[int]]:
-    """The shapes of the tensors in files of weights by name, from their headers alone."""
+    """The shapes of the tensors in weight files by name, read from their headers alone."""
     found: dict[str, list[int]] = {}
     for file in files:
         found.update(_shapes(file))
@@ -250,8 +248,8 @@ def _shapes(file: Path) -> dict[str, list[int]]:
 
 
 def check_plausible(home: Path, config: JsonObject, shapes: dict[str, list[int]]) -> None:
-    """Raises CheckpointError for a configuration of a larger model than its weights can be: before anything is built,
-    as a hundred thousand layers take minutes and a table of a million million words all memory."""
+    """Raises CheckpointError if the configuration describes a larger model than its weights allow: checked before
+    anything is built, because 100,000 layers would take minutes and a table of 10¹² words all memory."""
     largest = max((size for shape in shapes.values() for size in shape), default=0)
     numbers = sum(map(math.prod, shapes.values()))
     for key, value in _integers(config):
@@ -267,7 +265,7 @@ def check_plausible(home: Path, config: JsonObject, shapes: dict[str, list[int]]
 
 
 def _integers(value: Any, key: str = "") -> list[tuple[str, int]]:
-    """All whole numbers of a JSON value, each with the nearest key above it."""
+    """All integers in a JSON value, each with its nearest enclosing key."""
     if isinstance(value, dict):
         return [pair for name, one in value.items() if not name.endswith(("_id", "_ids", "2id", "2label"))
                 for pair in _integers(one, name)]  # fmt: skip
@@ -281,7 +279,7 @@ def without_safetensors(folder: Path) -> str:
     names = names_in(folder)
     if any(name.endswith(_PICKLES) for name in names):
         return (
-            f"{called(folder)} has its weights in a pickle (*.bin), which could run any code when it is read: where "
+            f"{called(folder)} has its weights in a pickle (*.bin), which could run any code when it is read: if "
             "you trust it, let Hugging Face’s library convert it to safetensors with `python -c 'from transformers "
             "import AutoModelForSequenceClassification as M; "
             'M.from_pretrained("FOLDER").save_pretrained("FOLDER")\'`'

@@ -1,8 +1,8 @@
-"""Any Python function of pairs as a checkpoint: one method, ``probabilities(pairs) -> [N, C]``.
+"""Any Python function of pairs as a checkpoint: an object with one method, ``probabilities(pairs) -> [N, C]``.
 
-``PAIRLENS_GUESTS=module:factory`` names what makes it, several separated by commas. The module is imported and run with
-all rights of whoever runs the program, so it must be one that this person trusts. What a name stands for is the object
-itself, or a function without arguments that makes it; it is made once.
+``PAIRLENS_GUESTS=module:factory`` names the factory; several are separated by commas. The module is imported and runs
+with the rights of the user who starts the program, so the user must trust it. The factory is the object itself, or a
+function without arguments that creates it; it is created once.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from core.reading.reader import PairError, Reading, ReadText
 
 ARCHITECTURE = "function"
 LEAST = 1e-12
-"""Probabilities are clipped to this, so that their logarithms stay finite."""
+"""Probabilities are clipped to this minimum, so that their logarithms stay finite."""
 
 
 class PairFunction(Protocol):
     """The user's object. It may also have ``title``, ``task`` (a key of :data:`~core.external.settings.TASKS`),
-    ``roles`` (names of both texts), ``licence``, ``notes``, and ``attention(first, second)``, which gets the words of
-    both texts and returns where each word of the second looks in the first, ``[T_2, T_1]``, each row at least 0 and
-    adding up to at most 1."""
+    ``roles`` (names of both texts), ``licence``, ``notes``, and ``attention(first, second)``, which receives the words
+    of both texts and returns the attention of each word of the second to the first, ``[T_2, T_1]``, with non-negative
+    rows that add up to at most 1."""
 
     labels: Sequence[str]
-    """Names of the classes."""
+    """Class names."""
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> ArrayLike:
-        """``[N, C]``: of each pair, in the data set's order, the probability of each class."""
+        """The probability of each class for each pair, ``[N, C]``; pairs are in the data set's order."""
 
 
 def made(name: str) -> PairFunction:
-    """The object made by ``module:factory``, called once even if it fails. Raises CheckpointError with the
+    """The object created by ``module:factory``, called only once even if it fails. Raises CheckpointError with the
     problem in one sentence."""
     with _MAKING:
         found = _made(name)
@@ -59,7 +59,7 @@ def made(name: str) -> PairFunction:
 
 
 _MAKING = threading.RLock()
-"""Two pages at once must not make two."""
+"""Two simultaneous requests must not create two objects."""
 
 
 @functools.cache
@@ -79,12 +79,12 @@ def _made(name: str) -> PairFunction | str:
 
 
 def card_of(function: PairFunction, name: str) -> Card:
-    """The card of a function. Raises CheckpointError for what keeps it from being one."""
+    """The card of a function. Raises CheckpointError if it cannot be used as a model."""
     try:
         return _card(function, name)
     except CheckpointError:
         raise
-    except BaseException as error:  # what it says of itself may be computed
+    except BaseException as error:  # its attributes may be computed
         if is_ctrl_c(error):
             raise
         raise CheckpointError(f"{name} cannot be used ({said(error)}): fix the function") from error
@@ -116,7 +116,7 @@ def _card(function: PairFunction, name: str) -> Card:
 
 @dataclass(frozen=True)
 class TextPairs:
-    """B pairs as a function receives them, and the words of each."""
+    """B pairs in the form a function receives, and the words of each."""
 
     pairs: tuple[tuple[str, str], ...]
     words: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
@@ -130,10 +130,10 @@ class TextPairs:
 
 
 class TextReader(ExternalReader[TextPairs]):
-    """Splits texts into our words, and gives a function the texts."""
+    """Splits texts into our words, and passes the texts to a function."""
 
     def batch_of(self, readings: Sequence[Reading]) -> TextPairs:
-        """The readings' texts, changed words among them."""
+        """The readings' texts, including edited words."""
         sides = [(reading.first, reading.second) for reading in readings]
         pairs = tuple((spelt(first)[0], spelt(second)[0]) for first, second in sides)
         return TextPairs(pairs, tuple((_words(first), _words(second)) for first, second in sides))
@@ -145,7 +145,7 @@ def _words(side: ReadText) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class FunctionConfig(ModelConfig):
-    """``attends``: whether it says where words look."""
+    """``attends``: whether the function also returns attention."""
 
     input_size: int = 1
     attends: bool = False
@@ -173,7 +173,7 @@ class FunctionModel(ExternalModel[TextPairs]):
         return self  # it is on no device
 
     def answer(self, batch: TextPairs) -> Output:
-        """The logits are log p. Raises PairError where the function raises, or returns something other than
+        """The logits are log p. Raises PairError if the function raises, or returns something other than
         probabilities."""
         shape = len(batch), self.config.classes
         chances = self._array(self._asked(lambda: self._function.probabilities(list(batch.pairs))))

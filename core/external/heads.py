@@ -1,4 +1,4 @@
-"""Notation and titles of a transformer's heads."""
+"""Notation and titles for a transformer's attention heads."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from core.errors import UserError
 from core.json_types import JsonMapping
 
 MEAN, ROLLOUT = "mean", "rollout"
-"""The mean of all layers and heads, and attention rollout (Abnar and Zuidema 2020, section 3). In an encoder-decoder
-both are the encoder's."""
+"""The mean over all layers and heads, and attention rollout (Abnar and Zuidema 2020, section 3). In an encoder-decoder
+both refer to the encoder."""
 DECODER, CROSS = "decoder", "cross"
-"""The stacks other than an encoder: the decoder's attention to itself, and to the encoder. Written alone, a stack's
-name is the mean of its layers and heads."""
+"""The stacks other than an encoder: the decoder's self-attention and its cross-attention to the encoder. Alone, a
+stack's name means the mean over its layers and heads."""
 STACKS = {DECODER: "decoder", CROSS: "cross-attention"}
 
 
 class HeadError(UserError):
-    """A head that a model does not have; the message is one sentence with the remedy."""
+    """The model lacks this head; the message is one sentence with the remedy."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """One head: its layer and its number there, from 0, and its ``stack``, empty for the encoder's or the only one;
+    """One head: its layer and its index there, from 0, and its ``stack``, empty for the encoder or a single stack;
     written ``7.4`` (layer 7, head 4, from 1) or ``cross.7.4``."""
 
     layer: int
@@ -40,8 +40,8 @@ _HEADS = ("encoder_attention_heads", "num_attention_heads", "n_heads", "n_head",
 
 
 def sizes_of(config: JsonMapping) -> tuple[int, int]:
-    """The layers and heads that a configuration states, 0 for what it does not: known for certain only when the model
-    is loaded."""
+    """The numbers of layers and heads in a configuration, 0 where missing: only loading the model makes them
+    certain."""
     layers, heads = (
         next((config[name] for name in names if config.get(name) is not None), 0) for names in (_LAYERS, _HEADS)
     )
@@ -58,7 +58,7 @@ def parse_head(text: str) -> Head | str | None:
 
 
 def stack_of(text: str) -> str:
-    """The stack that a choice is about, empty for the encoder or the only one."""
+    """The stack that a choice refers to, empty for the encoder or a single stack."""
     stack = text.partition(".")[0]
     return stack if stack in STACKS else ""
 

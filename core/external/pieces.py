@@ -1,4 +1,4 @@
-"""Alignment of a tokeniser's pieces with our words, by spans of characters."""
+"""Aligns a tokeniser's pieces (subword tokens) with our words, by character spans."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedTokenizerFast
 
 NO_WORD = -1
-"""The owner of a special piece, or of one that stands for no word."""
+"""Owner of a special token, or of a piece outside all words."""
 
 
 def words_of_pieces(words: Sequence[Span], pieces: Sequence[Span]) -> list[int]:
     """The word index of each piece, :data:`NO_WORD` for a piece outside all words.
 
-    Spans are characters [start, end) of one text. A piece belongs to the word with which it shares most characters, the
-    first of equal ones; a piece of space alone, such as "▁", to the word that begins where it ends.
+    Spans are character offsets [start, end) in one text. A piece belongs to the word with which it shares most
+    characters, on ties the first; a bare space piece, such as "▁", to the word that begins where it ends.
     """
     beginning = {start: number for number, (start, _) in enumerate(words)}
     owners = []
@@ -48,9 +48,9 @@ def words_of_pieces(words: Sequence[Span], pieces: Sequence[Span]) -> list[int]:
 class Pieces:
     """B pairs as an external model reads them.
 
-    ``inputs``: its input tensors, each ``[B, P]``, padded at the end; ``owners [B, P]``: the number of each
-    piece's word, counted through the first text and then the second, :data:`NO_WORD` for special pieces and pads;
-    ``real [B, P]``: false on pads; ``words``: how many words both texts of each row have.
+    ``inputs``: its input tensors, each ``[B, P]``, padded at the end; ``owners [B, P]``: the word index of each piece,
+    counted through the first text and then the second, :data:`NO_WORD` for special tokens and padding; ``real [B, P]``:
+    false on padding; ``words``: the number of words in both texts of each row.
     """
 
     inputs: Mapping[str, Tensor]
@@ -62,19 +62,19 @@ class Pieces:
         return len(self.owners)
 
     def row(self, number: int) -> Pieces:
-        """One row as a batch, without pads."""
+        """One row as a batch, without padding."""
         rows, real = slice(number, number + 1), slice(0, int(self.real[number].sum()))
         inputs = {name: values[rows, real] for name, values in self.inputs.items()}
         return Pieces(inputs, self.owners[rows, real], self.real[rows, real], self.words[rows])
 
     @property
     def of_words(self) -> Tensor:
-        """Of a batch of 1, the pieces of each word ``[words + 1, P]``, in the last row all others."""
+        """For a batch of 1, the pieces of each word ``[words + 1, P]``; the last row holds all others."""
         words = self.words[0][0] + self.words[0][1]
         return torch.nn.functional.one_hot(self.owners[0] % (words + 1), words + 1).T
 
     def repeated(self, rows: int) -> Pieces:
-        """A batch of 1, repeated to ``rows`` equal rows."""
+        """A batch of 1, repeated ``rows`` times."""
         inputs = {name: values.expand(rows, -1) for name, values in self.inputs.items()}
         return Pieces(inputs, self.owners.expand(rows, -1), self.real.expand(rows, -1), self.words * rows)
 
@@ -86,8 +86,8 @@ class Pieces:
 
 @dataclass(frozen=True)
 class SplitsIntoPieces:
-    """Splits one or two texts together into the pieces of a tokeniser. ``names``: what the model is called with;
-    ``longest``: pieces that it can read; ``second_first``: whether it reads the second text before the first;
+    """Splits one text, or two texts together, into a tokeniser's pieces. ``names``: the model's input names;
+    ``longest``: maximum number of pieces; ``second_first``: whether it reads the second text before the first;
     ``prompt``: prefix of each text; ``lower``: whether texts are lower-cased."""
 
     tokenizer: PreTrainedTokenizerFast
@@ -115,7 +115,7 @@ class SplitsIntoPieces:
         return unknown is not None and unknown in self._called(word, add_special_tokens=False)["input_ids"]
 
     def pieces(self, rows: Sequence[Sequence[ReadText]]) -> Pieces:
-        """Rows of one text or two each as one batch."""
+        """Rows of one or two texts each as one batch."""
         split = [self._row(sides) for sides in rows]
         pad = {"input_ids": self.tokenizer.pad_token_id or 0, "token_type_ids": self.tokenizer.pad_token_type_id}
         lengths = torch.tensor([len(owners) for _, owners in split])
@@ -131,8 +131,8 @@ class SplitsIntoPieces:
         return Pieces(inputs, padded([owners for _, owners in split], NO_WORD), real, words)
 
     def shortened(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        """The texts truncated to the model's room, the text with more pieces first. Raises PairError where even the
-        first words do not fit."""
+        """The texts truncated to the model's limit, shortening the text with more pieces first. Raises PairError if
+        even the first words do not fit."""
         left = list(sides)
         if self.tokenizer.truncation_side == "left" and self._length(left) > self.longest:
             raise PairError("the text is too long, and the model’s tokeniser cuts texts at their beginning: shorten it")
@@ -158,7 +158,7 @@ class SplitsIntoPieces:
         return len(self._called(*self._ordered(texts))["input_ids"])
 
     def _ends(self, text: str) -> set[int]:
-        """The positions where the tokeniser's pieces end in a text; some pieces are a part of a character."""
+        """The positions where the tokeniser's pieces end in a text; some pieces are part of a character."""
         spans = self._called(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
         furthest, ends = 0, set()
         for start, end in spans:
@@ -174,7 +174,7 @@ class SplitsIntoPieces:
     def _spelt(self, side: ReadText) -> tuple[str, list[Span]]:
         """The tokeniser's input for a text, and the span of each word in it."""
         text, spans = spelt(side)
-        if self.lower:  # letter by letter: a few, such as İ, are two when they are small
+        if self.lower:  # one letter at a time: some, such as İ, become two in lower case
             text = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
         before = len(self.prompt)
         return self.prompt + text, [(start + before, end + before) for start, end in spans]
@@ -183,7 +183,7 @@ class SplitsIntoPieces:
         return texts[::-1] if self.second_first else texts
 
     def _row(self, sides: Sequence[ReadText]) -> tuple[BatchEncoding, list[int]]:
-        """The pieces of a row, and of each the number of its word."""
+        """The pieces of a row, and the word index of each."""
         spellings = [self._spelt(side) for side in sides]
         texts = self._ordered([text for text, _ in spellings])
         encoded = self._called(*texts, return_offsets_mapping=True)
@@ -216,13 +216,13 @@ class PieceReader(SplitsIntoPieces, ExternalReader[Pieces]):
 
 
 def _first_words(side: ReadText, count: int) -> ReadText:
-    """The text cut after ``count`` words."""
+    """The text truncated after ``count`` words."""
     cut = len(side.tokens) - count
     return replace(side, tokens=side.tokens[:count], truncated=side.truncated + cut) if cut else side
 
 
 def _counts(sides: Sequence[ReadText], owners: Sequence[int]) -> list[list[int]]:
-    """How many pieces each word of each text has."""
+    """The number of pieces in each word of each text."""
     of, counts, before = Counter(owners), [], 0
     for side in sides:
         counts.append([of[before + word] for word in range(len(side.tokens))])

@@ -1,12 +1,12 @@
-"""Optional settings of ``pairlens.json`` in an external model's folder, besides Hugging Face's configuration::
+"""Optional settings in ``pairlens.json`` in an external model's folder, in addition to Hugging Face's configuration::
 
     {"title": "RoBERTa large, MNLI", "task": "entailment", "labels": ["contradiction", "neutral", "entailment"],
      "roles": ["premise", "hypothesis"], "second_first": false, "head": "7.4"}
 
-``labels`` in the order of the logits; ``second_first``: the model reads the second text before the first; ``head``:
-whose attention is shown first (:mod:`core.external.heads`). Of a bi-encoder ``threshold`` is the similarity from
-which two texts count as paraphrases, and ``scale`` the slope of its probability there. ``package``: the installed
-package that has the model's files instead of this folder. It also holds measured values.
+``labels`` in the order of the logits; ``second_first``: the model reads the second text before the first; ``head``: the
+attention head shown first (:mod:`core.external.heads`). For a bi-encoder, ``threshold`` is the similarity from which
+two texts count as paraphrases, and ``scale`` the slope of the log-odds. ``package``: the installed package that has the
+model's files instead of this folder. The file also holds measured figures.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CLASSES: Mapping[str, Sequence[tuple[str, ...]]] = {
     "fact checking": (("supports", "not enough info", "refutes"), ("supports", "refutes")),
     "paraphrase": (("not duplicate", "duplicate"), ("not paraphrase", "paraphrase"), ("not_equivalent", "equivalent")),
 }  # fmt: skip
-"""Class names that identify the task; of as many classes, the first are the usual ones."""
+"""Class names that identify the task; of several sets with the same number of classes, the first is the usual one."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Package:
 
 @dataclass(frozen=True)
 class MeasuredFigures:
-    """Measured figures, in the form of a card."""
+    """Measured figures, in the same form as on a card."""
 
     results: JsonObject | None = None
     alignment: JsonObject | None = None
@@ -79,11 +79,11 @@ class ExternalSettings(MeasuredFigures):
     package: Package | None = None
     licence: str = ""
     notes: str = ""
-    """Remarks of the model's owner, for its card."""
+    """Remarks by the model's owner, for its card."""
 
     @property
     def fitted(self) -> bool:
-        """Whether a bi-encoder's threshold was fitted, or given."""
+        """Whether a bi-encoder's threshold was fitted or given."""
         return self.threshold is not None
 
     @property
@@ -94,12 +94,12 @@ class ExternalSettings(MeasuredFigures):
 
 
 def settings_of(folder: Path) -> ExternalSettings:
-    """The settings of a model. Raises CheckpointError for an unusable file."""
+    """The settings of a model. Raises CheckpointError if the file is invalid."""
     return checked_settings(folder, _values(folder))
 
 
 def checked_settings(folder: Path, values: object) -> ExternalSettings:
-    """Settings from these values. Raises CheckpointError."""
+    """Validates these values as settings. Raises CheckpointError."""
     try:
         return checked(values if isinstance(values, dict) else {"": values}, ExternalSettings)
     except ValueError as error:
@@ -107,7 +107,7 @@ def checked_settings(folder: Path, values: object) -> ExternalSettings:
 
 
 def check(folder: Path, settings: ExternalSettings, labels: Sequence[str]) -> None:
-    """Raises CheckpointError for settings that do not fit the model with these classes."""
+    """Raises CheckpointError if the settings do not fit a model with these classes."""
     problem = ""
     if settings.labels and len(settings.labels) != len(labels):
         problem = f"it names {len(settings.labels)} labels for {len(labels)} classes"
@@ -124,8 +124,8 @@ def check(folder: Path, settings: ExternalSettings, labels: Sequence[str]) -> No
 
 
 def add_settings(folder: Path, **more: object) -> None:
-    """Write these into ``pairlens.json``, the rest unchanged. Raises CheckpointError for unknown settings, and
-    FileError where the operating system refuses."""
+    """Writes these settings to ``pairlens.json``, leaving the rest unchanged. Raises CheckpointError for unknown
+    settings, and FileError if the operating system refuses."""
     values = {**_values(folder), **more}
     checked_settings(folder, values)
     write_whole(folder / SETTINGS, json_text(values))
@@ -141,6 +141,6 @@ def _values(folder: Path) -> Any:
 
 
 def task_of(labels: Sequence[str]) -> str:
-    """The task that these names of classes belong to, empty where none is known."""
+    """The task that these class names belong to, empty if unknown."""
     names = {label.lower() for label in labels}
     return next((task for task, known in CLASSES.items() if names in map(set, known)), "")

@@ -1,6 +1,6 @@
-"""Suggested names for a model's numbered classes, by its answers to twenty plain pairs of each task.
+"""Suggests names for a model's numbered classes from its answers to twenty simple pairs per task.
 
-A claim with its evidence is a hypothesis with its premise, so the pairs of textual entailment serve both tasks.
+A claim with its evidence is like a hypothesis with its premise, so both tasks use the textual entailment pairs.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Row = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Names for the classes in the order of the logits; ``right``: how many of ``of`` plain pairs the model classifies
-    correctly with them."""
+    """Names for the classes in the order of the logits; ``right``: how many of the ``of`` simple pairs the model
+    classifies correctly with them."""
 
     task: str
     labels: tuple[str, ...]
@@ -43,13 +43,13 @@ class Suggestion:
 
 
 def usual_labels(task: str, classes: int) -> tuple[str, ...]:
-    """The usual names of a task's classes; empty for another number of classes."""
+    """The usual names for a task's classes; empty if their number differs."""
     return next((labels for labels in LABELS.get(task, ()) if len(labels) == classes), ())
 
 
 @functools.cache
 def plain_pairs(task: str, classes: int) -> tuple[Row, ...]:
-    """The pairs of a task with its labels; none for another number of classes."""
+    """The pairs of a task with its labels; none if the number of classes differs."""
     labels = usual_labels(task, classes)
     with PAIRS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -63,9 +63,9 @@ def plain_pairs(task: str, classes: int) -> tuple[Row, ...]:
 
 
 def suggestion(folder: Path, progress: Callable[[int, int], object] = lambda done, of: None) -> Suggestion | None:
-    """For a model with numbered classes: the task, labels and order of texts that get the most simple pairs right; None
-    if no task has as many classes. Loads the model. ``progress`` receives the numbers of interpretations tried and of
-    all. Raises CheckpointError like loading."""
+    """For a model with numbered classes: the task, labels and text order that get the most simple pairs right; None if
+    no task has this number of classes. Loads the model. ``progress`` receives the number of interpretations tried and
+    their total. Raises CheckpointError if loading fails."""
     loaded = load_external(folder, files_state(folder), numbered=True)
     classes = len(loaded.labels)
 
@@ -91,8 +91,8 @@ def fitted(
     second_first: bool,
     ask: Callable[[Sequence[tuple[str, str]]], np.ndarray],
 ) -> Suggestion:
-    """The names of the classes under which the answers to these pairs are most probable. ``ask``: log p ``[N, C]`` of
-    pairs as the model reads them."""
+    """The assignment of names to classes under which the answers to these pairs are most probable. ``ask``: returns log
+    p ``[N, C]`` for pairs in the model's order."""
     log_p = ask([(second, first) if second_first else (first, second) for first, second, _ in rows])
     gold = np.array([labels.index(label) for *_, label in rows])
     means = np.array([log_p[gold == number].mean(0) for number in range(len(labels))])  # [labels, classes]

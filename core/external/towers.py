@@ -1,8 +1,8 @@
-"""A model of single texts in sentence-transformers' layout, read with transformers alone.
+"""A model of single texts in sentence-transformers' layout, implemented with transformers alone.
 
-``modules.json`` lists its steps, each with a folder: the transformer, how the states of its pieces become one vector
-(``1_Pooling``), perhaps further layers (``2_Dense``) and a division by the length (``3_Normalize``). Whatever its files
-say beyond what is followed here is refused by name.
+``modules.json`` lists its modules, each in a folder: the transformer, pooling of token states into one vector
+(``1_Pooling``), optional further layers (``2_Dense``) and normalisation (``3_Normalize``). Any other setting in its
+files is rejected by name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 _POOLINGS = ("cls", "max", "mean", "mean_sqrt_len", "weightedmean", "lasttoken")
-"""In the order in which the vectors of several poolings are concatenated."""
+"""In the order in which several poolings are concatenated."""
 _OLD_KEYS = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
@@ -50,13 +50,13 @@ _OF_TEXTS = tuple(
     f"sentence_{kind}_config.json"
     for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 )
-"""Names of the file with the settings for reading texts; the first that exists counts."""
+"""Names of the file with the settings for reading texts; the first that exists is used."""
 _NEUTRAL = ("__version__", "model_type", "prompts", "default_prompt_name", "similarity_fn_name")
 
 
 class Pooling(nn.Module):
-    """One vector ``[B, D]`` from the states of a text's pieces ``[B, P, D]``, special pieces among them; of several
-    ways one behind the other."""
+    """Pools the states of a text's pieces ``[B, P, D]``, including special ones, into one vector ``[B, D]``; several
+    poolings are concatenated."""
 
     def __init__(self, ways: Sequence[str]) -> None:
         super().__init__()
@@ -73,27 +73,27 @@ def _pooled(way: str, states: Tensor, real: Tensor) -> Tensor:
 
 
 def piece_weights(way: str, real: Tensor) -> Tensor:
-    """The weight of each piece in the pooled vector, ``[B, P]``, of any pooling but max. ``real [B, P]``: false on
-    pads, which stand at the end."""
+    """The weight of each piece in the pooled vector, ``[B, P]``, for any pooling except max. ``real [B, P]``: false on
+    padding, which is at the end."""
     places = torch.arange(1, real.shape[1] + 1, device=real.device)
     counts = real.sum(1, keepdim=True)
     if way in ("cls", "lasttoken"):
         return (places == (1 if way == "cls" else counts)).expand(real.shape).double()
     mask = real.double()
-    if way == "weightedmean":  # by the number of the place, from 1 (Muennighoff 2022)
+    if way == "weightedmean":  # weighted by position, from 1 (Muennighoff 2022)
         mask = mask * places
     return mask / (counts.sqrt() if way == "mean_sqrt_len" else mask.sum(1, keepdim=True))
 
 
 class _Unit(nn.Module):
-    """A vector of the same direction, of length 1."""
+    """Normalises vectors to length 1."""
 
     def forward(self, vectors: Tensor) -> Tensor:
         return nn.functional.normalize(vectors, dim=-1)
 
 
 class Tower(nn.Module):
-    """From a text's pieces to its vector; ``longest``: pieces that it reads; ``prompt``: prefix of each text;
+    """Encodes a text's pieces as a vector; ``longest``: maximum number of pieces; ``prompt``: prefix of each text;
     ``lower``: whether texts are lower-cased."""
 
     def __init__(
@@ -112,7 +112,7 @@ class Tower(nn.Module):
         self.tokenizer, self.longest, self.similarity = tokenizer, longest, similarity
         self.prompt, self.lower = prompt, lower
         self.together = True
-        """Whether several texts may be padded and run at once: whether it then reads each as it does alone."""
+        """Whether several texts may be padded and run together with the same results as alone."""
 
     def forward(self, pieces: Pieces) -> tuple[Tensor, Tensor]:
         """The states of the pieces ``[B, P, D]``, and the texts' vectors ``[B, E]``."""
@@ -126,12 +126,12 @@ class Tower(nn.Module):
 
     @property
     def bilinear(self) -> bool:
-        """Whether the similarity is linear in each of both vectors, of length 1 where it is a cosine."""
+        """Whether the similarity is linear in each of the two vectors (normalised to length 1 for a cosine)."""
         return self.similarity in ("cosine", "dot")
 
     @property
     def adds_up(self) -> bool:
-        """Whether the similarity is a sum over pairs of pieces, divided by the vectors' lengths if at all."""
+        """Whether the similarity is a sum over pairs of pieces, divided at most by the vectors' norms."""
         layers = self.layers.children()
         return (
             self.bilinear
@@ -141,16 +141,16 @@ class Tower(nn.Module):
         )
 
     def weighted(self, states: Tensor, pieces: Pieces) -> Tensor:
-        """The summands ``[P, D]`` of one text's vector, in double precision. ``states``: ``[1, P, D]``. Only of a model
-        that :attr:`adds_up`."""
+        """The summands ``[P, D]`` of one text's vector, in double precision. ``states``: ``[1, P, D]``. Requires
+        :attr:`adds_up`."""
         parts = piece_weights(self.pooling.ways[0], pieces.real)[0][:, None] * states[0].double()
         unit = self.similarity == "cosine" or any(True for _ in self.layers.children())
         return parts / parts.sum(0).norm() if unit else parts
 
     def by_vectors(self, pieces: Pieces) -> tuple[Tensor, Tensor, Callable[[Tensor], Tensor]]:
-        """The vectors of one text's pieces ``[1, P, D]``; the reference's, in which padding replaces the words;
-        and a function from vectors ``[B, P, D]`` to the text's vector ``[B, E]``, of length 1 if the similarity is a
-        cosine."""
+        """The embeddings of one text's pieces ``[1, P, D]``; those of the reference, in which padding replaces the
+        words; and a function from embeddings ``[B, P, D]`` to the text's vector ``[B, E]``, of length 1 if the
+        similarity is a cosine."""
         body: Any = self.body
         inputs = dict(pieces.inputs)
         ids = inputs.pop("input_ids")
@@ -178,7 +178,7 @@ class _Step:
 
 
 def tower_of(folder: Path) -> Tower:
-    """The model of a folder. Raises CheckpointError with what is wrong in one sentence."""
+    """The model in a folder. Raises CheckpointError with the problem in one sentence."""
     folder = files_of(folder)
     steps = [_Step(str(one["type"]).rpartition(".")[2], folder / one["path"]) for one in modules_of(folder)]
     kinds = [step.kind for step in steps]
@@ -208,7 +208,7 @@ def tower_of(folder: Path) -> Tower:
 
 
 def _how_texts_are_read(folder: Path, home: Path) -> tuple[bool, int | None]:
-    """Whether texts are lower-cased, and the most pieces."""
+    """Whether texts are lower-cased, and the maximum number of pieces."""
     name = next((name for name in _OF_TEXTS if has(home, name)), _OF_TEXTS[0])
     said = object_of(home, name)
     limit, lower = said.pop("max_seq_length", None), said.pop("do_lower_case", False)
@@ -230,7 +230,7 @@ def _refuse_others(folder: Path, name: str, said: Mapping[str, Any]) -> None:
 
 
 def similarity_of(folder: Path) -> str:
-    """The name of the similarity that the model was trained for."""
+    """The name of the similarity the model was trained with."""
     said = object_of(folder, _SETTINGS)
     _refuse_others(folder, _SETTINGS, {key: value for key, value in said.items() if key not in _NEUTRAL})
     name = str(said.get("similarity_fn_name") or "cosine")
@@ -244,7 +244,7 @@ def similarity_of(folder: Path) -> str:
 
 
 def prompts_of(folder: Path) -> Mapping[str, str]:
-    """Prompts (prefixes of texts) by name, without empty ones."""
+    """Prompts (text prefixes) by name, without empty ones."""
     prompts = object_of(folder, _SETTINGS).get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(one, str) for one in prompts.values()):
         raise CheckpointError(f"{called(folder)}/{_SETTINGS} has prompts that are not texts by name: fix it")
@@ -252,7 +252,7 @@ def prompts_of(folder: Path) -> Mapping[str, str]:
 
 
 def prompt_of(folder: Path) -> str:
-    """The default prompt, a prefix of each text; empty without one."""
+    """The default prompt, a prefix of each text; empty if there is none."""
     prompts, said = prompts_of(folder), object_of(folder, _SETTINGS)
     name = said.get("default_prompt_name")
     if name is None:

@@ -1,7 +1,7 @@
-"""Features of an answer that the question's words require: a year for "when", a new name for "who".
+"""Features of an answer that the question's words call for: a year for "when", a new name for "who".
 
-Questions have been told apart by the type of answer that they expect since Li & Roth (2002); here a few question words
-and patterns do it, and each kind of question has its own weight for each cue of the answer.
+Li & Roth (2002) classify questions by the expected type of answer; here a few question words and patterns do so, and
+each kind of question has a separate weight for each cue in the answer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.reading.word_table import WordTable
 
 KINDS = ("any", "who", "when", "where", "how many", "how", "what")
-"""Kinds of question; a question may be of several ("what year": what and when)."""
+"""Kinds of question; a question may have several ("what year": what and when)."""
 
 CUES = ("new numbers", "a year", "new names", "is or was", "a definition", "a bracket or quote")
 
@@ -32,29 +32,29 @@ NAMES = (
     "nearest to what is asked for",
     *(f"{cue} ({kind})" for kind in KINDS for cue in CUES),
 )
-"""Names of the numbers of :func:`expected_answer`, in its order."""
+"""Names of the values of :func:`expected_answer`, in order."""
 
 AMOUNTS = frozenset(("many", "much", "big", "old", "long", "tall", "far", "large", "fast", "high", "deep", "often"))
 YEAR = re.compile(r"1\d{3}|20\d\d")
 DIGIT = re.compile(r"\d")
 MOST_NUMBERS, MOST_NAMES = 3, 4
-"""More of them count no more."""
+"""Counts are capped at these."""
 BE = frozenset(("is", "was", "are", "were"))
 EARLY = 8
-"""Words at the start of an answer among which "is" or "was" counts, and after a word of the question defines it."""
+"""Number of words at the start of an answer in which "is" or "was", or a definition of one of the question's words,
+counts."""
 ASIDE = frozenset(("(", '"', "``", "“"))
 REACH = 4
-"""How many words after a question word are searched for the wanted kind, the first content word ("what kind of
+"""Number of words after a question word in which to look for the requested type, the first content word ("what kind of
 whale")."""
 
 
 def expected_answer(question: Sequence[Token], answer: Sequence[Token], words: WordTable) -> list[float]:
-    """The numbers named by ``NAMES`` for a question and an answer; finite for empty ones, too.
+    """The values named in ``NAMES`` for a question and an answer; finite even for empty ones.
 
-    A stem weighs what its word weighs (:func:`core.linguistics.content_words.weight`).
-    "Nearest to what is asked for" is the largest cosine, in ``words``, between the content word after the question word
-    and a content word that only the answer has. A name is a word with a capital letter, the answer's first one aside:
-    text in lower case has none.
+    A stem has the weight of its word (:func:`core.linguistics.content_words.weight`). "Nearest to what is asked for" is
+    the largest cosine, in ``words``, between the content word after the question word and a content word that only the
+    answer has. A name is a capitalised word other than the answer's first one, so lower-cased text has none.
     """
     one, other = norms(question), norms(answer)
     return [*_overlap(one, other, words), _nearest(one, other, words), *_cues(one, answer)]

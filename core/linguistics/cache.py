@@ -1,4 +1,4 @@
-"""The extra features of many pairs, each computed once: ``features`` keeps them in one sqlite3 file."""
+"""A cache of extra features for many pairs, in one SQLite file (see :func:`features`)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable
 
 VERSION = 2
-"""Part of every key: raise it when a change to core.linguistics, or to the tokeniser, changes a value."""
+"""Part of every key: increase it when a change to core.linguistics, or to the tokeniser, changes a value."""
 _AT_ONCE = 500
-"""Keys of one query and rows of one commit: a killed run loses no more, and other processes wait no longer."""
+"""Keys per query and rows per commit: limits what a killed run loses and how long other processes wait."""
 _SECONDS = 60.0
 """How long a process waits for another's write before it continues without the cache."""
 
@@ -32,10 +32,10 @@ def features(
 ) -> np.ndarray:
     """The values of ``core.linguistics.features.FEATURES[kind]`` for N pairs of texts: ``float32 [N, F]``.
 
-    Each text is read up to ``MAX_TOKENS`` tokens. Rows that ``cache`` does not hold (an sqlite3 file, by default
-    ``$XDG_CACHE_HOME/pairlens/features.sqlite3``) are computed, with a bar when ``progress``, and kept there. Several
-    processes may share the file. One that is broken is set aside under the ending ``.broken``, and one that cannot be
-    written is left alone, each with a sentence on standard error. Raises LinguisticsError as
+    Each text is read up to ``MAX_TOKENS`` tokens. Rows missing from ``cache`` (an SQLite file, by default
+    ``$XDG_CACHE_HOME/pairlens/features.sqlite3``) are computed, with a progress bar if ``progress``, and stored there.
+    Several processes may share the file. A corrupt file is renamed with the suffix ``.broken``, and one that cannot be
+    written is not used; both print a sentence to standard error. Raises LinguisticsError as
     :func:`core.linguistics.features.extra_features` does.
     """
     if kind not in FEATURES:
@@ -59,21 +59,21 @@ def features(
 
 
 def default_cache() -> Path:
-    """The file that ``features`` uses when none is named, in the user's cache folder (XDG base directories)."""
+    """The default file for ``features``, in the user's cache folder (XDG base directories)."""
     return users_folder("XDG_CACHE_HOME", ".cache") / "features.sqlite3"
 
 
 def _keys(kind: str, pairs: Sequence[tuple[str, str]], words: WordTable) -> list[bytes]:
     table = ""
     if kind != "entailment":
-        # A table that was not read from a file has no checksum; of it the words in their order stand for all.
+        # A table that was not read from a file has no checksum; a hash of its words in order replaces it.
         table = words.sha256 or hashlib.sha256("\n".join(words.words).encode()).hexdigest()
     texts = (json.dumps([kind, VERSION, table, first, second]) for first, second in pairs)
     return [hashlib.sha256(text.encode()).digest() for text in texts]
 
 
 class _Store:
-    """Rows of ``width`` little-endian float32 by key; one that cannot be used is empty and keeps nothing."""
+    """Rows of ``width`` little-endian float32 by key; an unusable store is empty and saves nothing."""
 
     def __init__(self, path: Path, width: int) -> None:
         self._path, self._width = path, width
@@ -83,7 +83,7 @@ class _Store:
             self._connection = self._open()
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, np.ndarray]:
-        """The rows that are there; a row of another length counts as missing."""
+        """The stored rows; a row of the wrong length counts as missing."""
         rows: list[tuple[bytes, object]] = []
         with self._guarded():
             for start in range(0, len(keys), _AT_ONCE):
@@ -111,12 +111,12 @@ class _Store:
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=_SECONDS)
         try:
-            # The write lock is requested at once, since only then sqlite waits where several processes make the file.
+            # The write lock is requested immediately, because only then does sqlite wait if several create the file.
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("CREATE TABLE IF NOT EXISTS pairlens_features (key BLOB PRIMARY KEY, row BLOB)")
             connection.commit()
-            # With a write-ahead log readers never wait for the one process that writes. sqlite refuses the change while
-            # another process makes it, which is as good.
+            # With a write-ahead log, readers never wait for the one process that writes. sqlite refuses the change
+            # while another process makes it, which is fine.
             with contextlib.suppress(sqlite3.OperationalError):
                 connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("SELECT key, row FROM pairlens_features LIMIT 1")
@@ -127,7 +127,7 @@ class _Store:
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
-        """A cache must never cost a run: rebuild a broken one, continue without one that cannot be used."""
+        """The cache must never fail a run: rebuild it if corrupt, continue without it if unusable."""
         try:
             yield
         except (sqlite3.OperationalError, OSError) as error:
@@ -143,7 +143,7 @@ class _Store:
                 self._connection = self._open()
 
     def _set_aside(self) -> None:
-        # The log goes too: sqlite would replay it into the new file.
+        # The log is removed too: sqlite would replay it into the new file.
         for ending in ("-wal", "-shm"):
             self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
         self._path.replace(self._path.with_name(self._path.name + ".broken"))

@@ -1,8 +1,8 @@
-"""Constructions that a sentence, or a pair, may have, told by its words alone.
+"""Grammatical constructions in a sentence or a pair, detected from words alone.
 
-These are shallow features: word lists (constructions.yaml) and order, no parser. In captions and short
-sentences they find most instances of their construction, and some false ones, named by each function. Slices by them
-show where to look; they do not measure a model on a construction. Words are normalised ones, without signs
+These are shallow features: word lists (constructions.yaml) and word order, no parser. In captions and short sentences
+they find most instances of their construction, with some false positives, listed for each function. Slices based on
+them show where to look; they do not measure a model on a construction. Words are normalised and exclude punctuation
 (:func:`words_of`).
 """
 
@@ -17,7 +17,7 @@ from core.reading.tokens import tokenize
 
 _LISTS = Path(__file__).with_suffix(".yaml")
 _REACH = 4
-"""Words before a participle among which its form of be is looked for."""
+"""Number of words before a participle in which to look for its form of be."""
 
 
 @functools.cache
@@ -33,11 +33,11 @@ def words_of(text: str) -> list[str]:
 
 
 def exchanged(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Whether both texts have the same words in another order, as after two nouns have changed places.
+    """Whether both texts have the same words in a different order, as when two nouns are exchanged.
 
-    Articles, forms of be and "by" are left out, and a word counts as it is written, in lower case: "the dog chased the
-    cat" and "the cat was chased by the dog" are exchanged, "chases" and "chased" are two words. A moved adverb
-    ("yesterday he left", "he left yesterday") counts too.
+    Articles, forms of be and "by" are ignored, and words are compared in lower case without stemming: "the dog chased
+    the cat" and "the cat was chased by the dog" are exchanged, "chases" and "chased" are different words. A moved
+    adverb ("yesterday he left", "he left yesterday") counts too.
     """
     left_out = _listed("articles") | _listed("forms of be") | {"by"}
     one, other = ([word for word in words if word not in left_out] for words in (first, second))
@@ -48,8 +48,8 @@ def passive(words: Sequence[str]) -> bool:
     """Whether a participle follows a form of be ("was chased", "has not been seen"), or "by" a participle ("a ball
     thrown by a boy").
 
-    A participle is a word in -ed that is not on a short list of adjectives, or on a list of irregular ones. What is
-    no passive and counts: "is dressed in red", "walked by the river". A passive with "get" or "'s" does not count.
+    A participle is a word in -ed that is not on a short list of adjectives, or on a list of irregular ones. False
+    positives: "is dressed in red", "walked by the river". Passives with "get" or "'s" are not found.
     """
     for place, word in enumerate(words):
         if not _participle(word):
@@ -71,21 +71,21 @@ def _participle(word: str) -> bool:
 
 
 def quantifier(words: Sequence[str]) -> bool:
-    """Whether a word such as every, no, few, most, (at) least, exactly is there.
+    """Whether the words include a quantifier such as every, no, few, most, (at) least, exactly.
 
-    Bare numbers, "someone" and "something" do not count, since every second caption has them; "a few" counts, and
-    (wrongly) so do "the most famous", "both" before "and" and the answer "no".
+    Bare numbers, "someone" and "something" do not count, since every second caption has them; "a few" counts, and so
+    (wrongly) do "the most famous", "both" before "and", and the answer "no".
     """
     return not _listed("quantifiers").isdisjoint(words)
 
 
 def embedded_clause(words: Sequence[str]) -> bool:
-    """Whether a clause stands within another: after "if", "because", "while" and others, after a relative "who",
-    "which", "where" that is not the text's first word, or after a "that" behind a verb of saying or knowing or behind
-    an article and one more word ("the man that").
+    """Whether one clause is embedded in another: after "if", "because", "while" and others, after a relative "who",
+    "which", "where" that is not the text's first word, or after a "that" following a verb of saying or knowing, or an
+    article and one more word ("the man that").
 
-    Clauses without such a word do not count ("the man she saw", and "before he left", as "before" and "after" mostly
-    stand before a noun), nor do "while walking" and a "when" at the head, which mostly asks.
+    Clauses without such a word do not count ("the man she saw", or "before he left", as "before" and "after" usually
+    precede a noun), nor do "while walking" and an initial "when", which usually asks.
     """
     return any(_opens_a_clause(words, place) for place in range(len(words) - 1))
 

@@ -1,4 +1,4 @@
-"""Words that carry content, and what each weighs."""
+"""Content words and their weights."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ if TYPE_CHECKING:
 
 
 def norms(tokens: Sequence[Token]) -> list[str]:
-    """The normalised words among tokens; signs such as commas are left out."""
+    """The normalised words among tokens, without punctuation."""
     return [token.norm for token in tokens if token.is_word]
 
 
 @functools.cache
 def stop_words() -> frozenset[str]:
-    """scikit-learn's list of English words without content."""
-    from sklearn.feature_extraction import text  # the package first: else this and nltk can block each other
+    """scikit-learn's English stop words."""
+    from sklearn.feature_extraction import text  # package first: else nltk's import can deadlock
 
     return frozenset(text.ENGLISH_STOP_WORDS)
 
 
 def weight(word: str, words: WordTable) -> float:
-    """log(1 + rank) / log(1 + V), above 0 to 1: a word's rank among the V words of the table stands for its inverse
-    document frequency (Zipf's law), so that no counts of a corpus need to travel with a checkpoint. A word outside
-    the table has rank V."""
+    """log(1 + rank) / log(1 + V), in (0, 1]: a word's rank among the V words of the table approximates its inverse
+    document frequency (Zipf's law), so that checkpoints need no corpus counts. Out-of-vocabulary words have rank V."""
     last = max(1, len(words))
     return math.log1p(words.rank(word) or last) / math.log1p(last)
 
@@ -46,24 +45,24 @@ def stem(word: str) -> str:
 
 @functools.lru_cache(maxsize=100_000)
 def snowball_stem(word: str) -> str:
-    """Snowball's English stem of a word, Porter's later and better one (Porter 2001)."""
+    """Snowball's English stem of a word, Porter's later and better algorithm (Porter 2001)."""
     return _snowball().stem(word)
 
 
 def neighbours(words: Sequence[str]) -> set[tuple[str, str]]:
-    """Pairs of words that stand side by side."""
+    """Pairs of adjacent words."""
     return set(itertools.pairwise(words))
 
 
 def directions(listed: Sequence[str], words: WordTable) -> Tensor:
-    """Vectors of words, each of length 1, ``[N, D]``: their products are cosines."""
+    """Word vectors normalised to length 1, ``[N, D]``: their products are cosines."""
     rows = words.vectors(list(listed))
     return rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-6)
 
 
 @functools.cache
 def _stemmer() -> Any:
-    # Imported here because nltk takes more than a second, which an app without these features need not wait.
+    # Imported here because nltk takes more than a second, which an app without these features should not spend.
     import_nltk()
     from nltk.stem.porter import PorterStemmer
 

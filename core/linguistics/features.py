@@ -1,4 +1,4 @@
-"""Numbers about a pair of sentences that need no training: the "extra" features of Yin & Schütze (2017)."""
+"""Features of a sentence pair that need no training: the "extra" features of Yin & Schütze (2017)."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "log length of the question", "log length of the answer", "WordCnt", "WgtWordCnt", *answer_types.NAMES,
     ),
 }  # fmt: skip
-"""Names of the features by kind of task, in the order of :func:`extra_features`."""
+"""Feature names by kind of task, in the order of :func:`extra_features`."""
 
 NEGATIONS = frozenset((
     "no", "not", "n't", "never", "nobody", "nothing", "none", "neither", "nor", "nowhere", "without", "cannot", "cant",
     "dont", "no-one", "noone",
 ))  # fmt: skip
-"""Negating words, normalised; "can't" was split into "ca" and "n't"."""
+"""Negating words, normalised; "can't" is split into "ca" and "n't"."""
 
 
 def extra_features(kind: str, first: Sequence[Token], second: Sequence[Token], words: WordTable) -> list[float]:
-    """The values of ``FEATURES[kind]``, finite for every input, for one pair of token lists (empty ones included).
+    """The values of ``FEATURES[kind]`` for one pair of token lists, finite for every input (even empty lists).
 
-    ``first`` is the premise or the question, ``second`` the hypothesis or the answer; ``words`` gives the order of
-    frequency for WgtWordCnt. Only words count, by their ``norm``; signs such as commas are left out, unless a sentence
-    has nothing else, when the translation scores compare the signs. Raises LinguisticsError for another kind, and for
-    "entailment" when WordNet is missing.
+    ``first`` is the premise or the question, ``second`` the hypothesis or the answer; ``words`` provides the frequency
+    ranks for WgtWordCnt. Only words count, by their ``norm``; punctuation is ignored, unless a sentence has nothing
+    else, in which case the translation scores compare it. Raises LinguisticsError for an unknown kind, and for
+    "entailment" if WordNet is missing.
 
-    - "entailment": 15 scores of machine translation (``translation.scores``), negation in each sentence (0 or
-      1), synonym, hypernym and antonym (0 or 1, :func:`relations`), two lengths.
-    - "answer": two lengths, :func:`word_count`'s WordCnt and WgtWordCnt.
-    - "answer-type": these, and what the question expects of its answer (:func:`answer_types.expected_answer`).
+    - "entailment": 15 machine-translation scores (``translation.scores``), negation in each sentence (0 or 1), synonym,
+      hypernym and antonym (0 or 1, :func:`relations`), two lengths.
+    - "answer": two lengths, and WordCnt and WgtWordCnt from :func:`word_count`.
+    - "answer-type": these, and the features of the expected answer (:func:`answer_types.expected_answer`).
 
-    A length is log(1 + words): in a linear classifier two of them give the ratio of the lengths, and no number is
-    many times larger than the others, as plain counts would be (which the paper has).
+    A length is log(1 + words): in a linear classifier two of them give the ratio of the lengths, and no value is many
+    times larger than the others, unlike the paper's plain counts.
     """
     if kind not in FEATURES:
         raise LinguisticsError(f"no features of the kind {kind!r} exist; choose one of {', '.join(FEATURES)}")
@@ -59,7 +59,7 @@ def extra_features(kind: str, first: Sequence[Token], second: Sequence[Token], w
     if kind == "answer-type":
         counts = word_count(one, other, words)
         return [*lengths, *counts, *answer_types.expected_answer(first, second, words)]
-    # Imported here because nltk takes more than a second, which an app without these features need not wait.
+    # Imported here because nltk takes more than a second, which an app without these features should not spend.
     import_nltk()
     from core.linguistics.translation import scores
 
@@ -69,16 +69,16 @@ def extra_features(kind: str, first: Sequence[Token], second: Sequence[Token], w
 
 
 def relations(first: Sequence[str], second: Sequence[str]) -> list[float]:
-    """Whether a word of one sentence has a synonym, a hypernym, an antonym in the other: three numbers 0 or 1.
+    """Whether a word in one sentence has a synonym, a hypernym or an antonym in the other: three values, 0 or 1.
 
-    Only words count that the other sentence does not have, in any form that WordNet's morphy traces to a common base
-    ("runs", "running"). All senses count. Synonym: a shared synset. Hypernym: a synset of one word lies at most
+    Only words missing from the other sentence count, compared by the base forms from WordNet's morphy ("runs",
+    "running"). All senses count. Synonym: a shared synset. Hypernym: a synset of one word lies at most
     ``HYPERNYM_LEVELS`` (3) steps above one of the other's, in either direction. Antonym: WordNet's direct antonyms.
 
-    Stop words (scikit-learn's list) have no synonyms and hypernyms here, since WordNet knows "a" as the ampere and
-    "in" as indium; antonyms they have, since "full", "empty", "top" and "bottom" are on that list. The paper says no
-    more than "synonym, hypernym, antonym"; levels, senses and stop words are choices. Raises LinguisticsError when
-    WordNet is missing.
+    Stop words (scikit-learn's list) have no synonyms and hypernyms here, since WordNet knows "a" as the ampere and "in"
+    as indium; they do have antonyms, since "full", "empty", "top" and "bottom" are on that list. The paper only says
+    "synonym, hypernym, antonym"; levels, senses and stop words are our choices. Raises LinguisticsError if WordNet is
+    missing.
     """
     import_nltk()
     from core.linguistics.wordnet import lexicon
@@ -102,11 +102,11 @@ def relations(first: Sequence[str], second: Sequence[str]) -> list[float]:
 
 
 def word_count(question: Sequence[str], answer: Sequence[str], words: WordTable) -> list[float]:
-    """WordCnt and WgtWordCnt (Yang et al. 2015): how many of the question's content words the answer has.
+    """WordCnt and WgtWordCnt (Yang et al. 2015): how many of the question's content words the answer contains.
 
-    Content words are the question's different words that are not on scikit-learn's list of stop words. WgtWordCnt
-    weighs each by its rarity (:func:`core.linguistics.content_words.weight`). Neither is divided by the question's
-    length: answers to one question are ranked against each other, where that changes nothing, and the paper counts.
+    Content words are the distinct words of the question that are not on scikit-learn's stop word list. WgtWordCnt
+    weights each by its rarity (:func:`core.linguistics.content_words.weight`). Neither is divided by the question's
+    length: answers to the same question are ranked against each other, so it makes no difference, and the paper counts.
     """
     shared = (set(question) & set(answer)) - stop_words()
     return [float(len(shared)), math.fsum(weight(word, words) for word in shared)]

@@ -1,4 +1,4 @@
-"""Words in a text: the inflected forms of a lemma, and a regular expression that finds words."""
+"""Inflected forms of a lemma, and a regular expression that finds words in a text."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterable
 
 _NOT_IN_WORDS = r"[^\pL\pM\pN-]"
-"""RE2's class of characters between words; as in the models' tokens, a hyphen belongs to its word."""
+"""RE2 character class between words; as in the models' tokens, a hyphen is part of its word."""
 _NEGATION = r"n['’]t"
 
 
 @functools.cache
 def forms_of(word: str) -> tuple[str, ...]:
-    """The forms of a lemma in lower case, or of the lemmas that an inflected form has, by LemmInflect's dictionary (be:
-    am, are, been, …); the word alone where the dictionary lacks it. A form of several lemmas belongs to each: "saw" is
-    found for "see". Contractions such as 's are ambiguous and left out."""
-    # Its tables take 0.4 s, which only filters by lemma need.
+    """The lower-case forms of a lemma, or of all lemmas of an inflected form, from LemmInflect's dictionary (be: am,
+    are, been, …); just the word if the dictionary lacks it. A form of several lemmas belongs to each: searching for
+    "see" finds "saw". Contractions such as 's are ambiguous and left out."""
+    # Loading its tables takes 0.4 s, and only filters by lemma need them.
     from lemminflect import getAllInflections, getAllLemmas
 
     word = word.casefold()
@@ -27,7 +27,7 @@ def forms_of(word: str) -> tuple[str, ...]:
 
 
 def pattern_of(words: Iterable[str]) -> str:
-    """A regular expression (RE2, without case) that finds these words and phrases, as whole words. "isn't" has the
+    """A case-insensitive RE2 regular expression that finds these words and phrases as whole words. "isn't" has the
     words "is" and "not"."""
     known = {word.casefold() for word in words}
     if negated := known & {"not", "n't", "n’t"}:

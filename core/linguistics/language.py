@@ -1,4 +1,4 @@
-"""The language of a sentence, told by its most frequent words alone: shallow, and silent where it is unsure."""
+"""Detects the language of a sentence from frequent words alone: shallow, and silent if unsure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.files import read_yaml
 _LISTS = Path(__file__).with_name("languages.yaml")
 _WORD = re.compile(r"[^\W\d_]+")
 _LEAST = 4
-"""The fewest words of a sentence whose language is detected."""
+"""Minimum number of words for detecting a sentence's language."""
 
 
 @functools.cache
@@ -24,10 +24,10 @@ def _lists() -> dict[str, tuple[frozenset[str], frozenset[str], frozenset[str]]]
 
 
 def foreign(text: str) -> str:
-    """The language of a text in Latin letters that is surely not English, else an empty text.
+    """The language of a text in Latin script that is certainly not English, otherwise empty.
 
-    It takes two words of the language's list that English does not have, and more of them than English ones. Once
-    there is such a word, others with letters such as ä or ñ count half.
+    It requires two words from the language's list that English lacks, and more of them than English ones. If there is
+    at least one such word, others with letters such as ä or ñ count half.
     """
     words = _WORD.findall(text.lower())
     if len(words) < _LEAST:

@@ -1,7 +1,7 @@
-"""The places for “not” in an English sentence, such that the result reads naturally.
+"""The positions where “not” can be inserted naturally in an English sentence.
 
-The rule knows words, no grammar, so it leaves out whatever it is unsure of: questions, a noun that is spelt like an
-auxiliary, sentences without an auxiliary.
+The rule uses words, not grammar, so it skips uncertain cases: questions, nouns spelt like an auxiliary, sentences
+without an auxiliary.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _JOINING = {"and", "or", "but", "if", "than", "as", "because", "while"}
 
 
 def negatable(words: Sequence[str]) -> list[int]:
-    """Places of the words before which “not” can be inserted, in a sentence of these tokens; none in a question, and
-    none in a sentence that is negated already."""
+    """Indices of the words before which “not” can be inserted in a sentence with these tokens; none in a question or in
+    a sentence that is already negated."""
     lower = [word.lower().replace("’", "'") for word in words]
     if not lower or lower[0] in _ASKING or lower[-1] == "?" or not NEGATIONS.isdisjoint(lower):
         return []
@@ -39,7 +39,7 @@ def negatable(words: Sequence[str]) -> list[int]:
 
 
 def _follows(before: str, auxiliary: str, word: str) -> bool:
-    """Whether the middle one of three words is an auxiliary or copula that “not” can stand behind."""
+    """Whether the middle one of three words is an auxiliary or copula that “not” can follow."""
     if auxiliary in _TO_BE:
         return word not in _JOINING
     if before in _DETERMINERS:  # a can of beans

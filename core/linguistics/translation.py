@@ -1,6 +1,6 @@
-"""Scores of machine translation between two sentences, the premise as reference and the hypothesis as candidate.
+"""Machine-translation scores between two sentences, with the premise as reference and the hypothesis as candidate.
 
-Importing this imports nltk and sacrebleu, which takes more than a second: import it inside the function that needs it.
+Importing this module imports nltk and sacrebleu, which takes more than a second: import it lazily.
 """
 
 from __future__ import annotations
@@ -31,30 +31,31 @@ SCORES = (
 _TER, _CHRF = TER(case_sensitive=True), CHRF()
 
 LONGEST = 60
-"""Words read of one sentence: TER and RIBES try shifts and windows, which takes seconds for two texts of 200 words."""
+"""Maximum number of words read per sentence: TER and RIBES try shifts and windows, which takes seconds for 200
+words."""
 
 
 def scores(reference: Sequence[str], candidate: Sequence[str]) -> list[float]:
-    """The values of ``SCORES``, each in 0..1, of two lists of normalised words.
+    """The values of ``SCORES``, each in 0..1, for two lists of normalised words.
 
-    All grow with likeness but the error rates TER and WER (edits a reference word), which are 1 at most here. Of two
-    equal sentences every score is the best there is: 1 (TER, WER 0), but for METEOR, whose penalty leaves 1 - .5/T³ of
-    T words, and RIBES, which is 0 where fewer than two words can be aligned since one word has no order. A sentence
-    without words is like no other: 0 everywhere, TER and WER 1.
+    All increase with similarity except the error rates TER and WER (edits per reference word), which are capped at 1
+    here. Two equal sentences get the best value of every score: 1 (TER, WER 0), except METEOR, whose penalty leaves 1 -
+    .5/T³ for T words, and RIBES, which is 0 if fewer than two words can be aligned, since a single word has no order. A
+    sentence without words is similar to none: 0 for all scores, 1 for TER and WER.
 
     Only the first ``LONGEST`` words of each are read. n-grams longer than a sentence are left out of the averages, so
     that a sentence of two words can reach 1 in BLEU-4 and one of a single word in ROUGE-2.
 
-    - BLEU-n (Papineni et al. 2002): nltk; counts of n-grams longer than one plus one (Lin & Och 2004).
+    - BLEU-n (Papineni et al. 2002): nltk; counts of n-grams longer than one are increased by one (Lin & Och 2004).
     - NIST (Doddington 2002): nltk, divided by the reference's score against itself; :func:`_nist`.
-    - METEOR (Lavie & Agarwal 2007): nltk; words match as they are, by Porter stem or by a shared WordNet synset, a
-      word that occurs twice with its last position (METEOR itself minimises the number of chunks).
-    - ROUGE-1 and -2 (Lin 2004): the share of the reference's n-grams that the candidate has. ROUGE-L: F1 of the longest
-      common subsequence. Token F1: F1 of the words without order.
+    - METEOR (Lavie & Agarwal 2007): nltk; words match literally, by Porter stem or by a shared WordNet synset; a
+      repeated word matches at its last position (METEOR itself minimises the number of chunks).
+    - ROUGE-1 and -2 (Lin 2004): the share of the reference's n-grams that the candidate contains. ROUGE-L: F1 of the
+      longest common subsequence. Token F1: F1 of the words, ignoring order.
     - TER (Snover et al. 2006), chrF (Popović 2015): sacrebleu. WER: nltk's edit distance. GLEU (Wu et al. 2016), RIBES
       (Isozaki et al. 2010): nltk.
 
-    Raises LinguisticsError when WordNet is missing.
+    Raises LinguisticsError if WordNet is missing.
     """
     synonyms = lexicon()
     if not reference or not candidate:
@@ -86,10 +87,10 @@ def _bleu(reference: list[str], candidate: list[str]) -> list[float]:
 
 
 def _nist(reference: list[str], candidate: list[str]) -> float:
-    """NIST over the reference's NIST against itself, 1 at most.
+    """NIST divided by the reference's NIST against itself, at most 1.
 
-    An n-gram is weighed by its information beyond the words before it, counted in the reference alone; a reference
-    of one word, or of one word repeated, has none, and then only an equal candidate has 1 and all others 0.
+    An n-gram's weight is its information given the preceding words, counted in the reference alone; a reference of one
+    word, or of one repeated word, has none, so that only an equal candidate scores 1 and all others 0.
     """
     longest = min(5, len(reference), len(candidate))
     best: float = sentence_nist([reference], reference, longest)
@@ -109,5 +110,5 @@ def _recall(reference: list[str], candidate: list[str], n: int) -> float:
 
 
 def _common_subsequence(first: list[str], second: list[str]) -> int:
-    """Length of the longest common subsequence: what is left when only insertions and deletions are paid for."""
+    """Length of the longest common subsequence."""
     return (len(first) + len(second) - int(edit_distance(first, second, substitution_cost=2))) // 2

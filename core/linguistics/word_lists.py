@@ -1,5 +1,5 @@
-"""Short lists of words: groups of nouns that exclude each other, checked and joined by WordNet, colours, numbers, names
-and opposites."""
+"""Short word lists: groups of mutually exclusive nouns, checked and extended with WordNet, colours, numbers, names and
+opposites."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ ABOVE = {
     "held thing": ("tool.n.01", "weapon.n.01"),
     "headwear": ("hat.n.01",),
 }
-"""Synsets of WordNet whose word may stand above a word of a group: what people say themselves."""
+"""WordNet synsets whose words may serve as hypernyms for a group: words people use themselves."""
 
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun in a sentence: base form, its group in the lists, and its number."""
+    """A noun in a sentence: base form, its group in the lists, and its grammatical number."""
 
     base: str
     group: str
@@ -46,7 +46,7 @@ class Noun:
 
 
 def plural(noun: str) -> str:
-    """The plural of a count noun; in a compound, of its last word. Empty for nouns without one."""
+    """The plural of a count noun; a compound inflects its last word. Empty for nouns without one."""
     if " of " in noun:
         first, _, rest = noun.partition(" of ")
         return f"{plural(first)} of {rest}"
@@ -65,7 +65,7 @@ def plural(noun: str) -> str:
 
 
 def article(word: str) -> str:
-    """ "a" or "an", by the sound that the next word begins with."""
+    """ "a" or "an", depending on the sound at the start of the next word."""
     word = word.lower()
     sounds = word.startswith(("uni", "eu", "one", "use", "uku", "u-")) and not word.startswith(("unin", "unim"))
     silent = word.startswith(("hour", "honest", "heir", "8", "11", "18"))
@@ -79,7 +79,7 @@ def word_groups(path: Path = LISTS) -> JsonObject:
 
 
 class WordLists:
-    """The lists of word_lists.yaml, and what WordNet says of them."""
+    """The lists in word_lists.yaml, combined with WordNet."""
 
     def __init__(self, wordnet: Lexicon, path: Path = LISTS) -> None:
         self.wordnet = wordnet
@@ -111,7 +111,7 @@ class WordLists:
 
     @functools.cache  # noqa: B019 (lives for one command)
     def others(self, name: str) -> dict[str, list[str]]:
-        """The partners of each word in a list of pairs such as ``synonyms``, in both orders."""
+        """The partners of each word in a list of pairs such as ``synonyms``, in both directions."""
         out: dict[str, list[str]] = {}
         for one, other in self[name]:
             out.setdefault(one, []).append(other)
@@ -119,7 +119,7 @@ class WordLists:
         return out
 
     def others_of(self, name: str, word: str) -> list[str]:
-        """The words that ``word`` stands with in a list of pairs."""
+        """The words paired with ``word`` in a list of pairs."""
         return self.others(name).get(word, [])
 
     @functools.cached_property
@@ -130,14 +130,15 @@ class WordLists:
         return frozenset(word for words in (*named, *pairs) for word in words)
 
     def partners(self, noun: Noun) -> list[str]:
-        """Base forms that exclude ``noun`` in the same position."""
+        """Base forms that cannot hold together with ``noun`` in the same position."""
         if noun.group == "people":
             return self.people[noun.base]
         return [word for word in self.groups[noun.group] if word != noun.base and self.exclude(noun.base, word)]
 
     @functools.cache  # noqa: B019 (lives for one command)
     def exclude(self, one: str, other: str) -> bool:
-        """Whether neither word is the other or a kind of it, in its first sense, nor both may hold by the lists."""
+        """Whether the words are mutually exclusive: neither is the other or a kind of it (first sense), nor do the
+        lists allow both."""
         if frozenset((one, other)) in self._overlapping:
             return False
         first, second = (self.first_sense(word) for word in (one, other))
@@ -157,7 +158,7 @@ class WordLists:
 
     @functools.cache  # noqa: B019
     def words_above(self, base: str, group: str) -> tuple[str, ...]:
-        """Words that hold of whatever ``base`` holds of: the group's, and WordNet's above its first sense."""
+        """Words true of everything ``base`` is true of: the group's, and WordNet's hypernyms of its first sense."""
         if group == "people":
             kinds: list[str] = self["people"]["kinds"].get(base, [])
             return tuple(kinds)
@@ -167,7 +168,7 @@ class WordLists:
         return tuple(dict.fromkeys([*self.above[group], *named]))
 
     def form(self, base: str, number: str) -> str:
-        """A base form in the number of the place that it is put into; empty where it has none."""
+        """A base form in the grammatical number its position requires; empty if it has none."""
         return plural(base) if number == PLURAL and base not in self._plural_only else base
 
     @functools.cached_property

@@ -421,7 +421,7 @@ def test_logits_that_are_not_finite_are_refused_in_one_sentence(tmp_path, table,
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     assert main(["explain", "--model", "huge", "--first", "a dog", "--second", "an animal", "--json"]) == 2
     told = capsys.readouterr()
-    assert not told.out and "answers with numbers that are not finite" in told.err and len(told.err.splitlines()) == 1
+    assert not told.out and "returned NaN or infinite logits" in told.err and len(told.err.splitlines()) == 1
     huge = load_named("huge")
     with pytest.raises(PairError, match="not finite"):
         predict(huge, [huge.read("a dog", "an animal")])
