@@ -71,7 +71,8 @@ def _check(value: object, field: dataclasses.Field[object]) -> None:
 
 def converter(checks: Mapping[type, Callable[[Any], None]] = {}, **options: Any) -> cattrs.Converter:
     """A converter (with cattrs' own ``options``) that takes values of just the types asked for. ``checks`` raise
-    ValueError for values of a type that do not fit together."""
+    ValueError for values of a type that do not fit together. Keys that earlier versions wrote, with the only value that
+    is read of them, are a type's ``retired``."""
     made = cattrs.Converter(**options)
     for kind in (str, int, bool, float):
         made.register_structure_hook(kind, _exactly)
@@ -92,7 +93,9 @@ def converter(checks: Mapping[type, Callable[[Any], None]] = {}, **options: Any)
         def from_dict(value: Any, _: Any) -> Any:
             if not isinstance(value, dict):
                 raise TypeError
-            structured = structure(value, kind)
+            retired = getattr(kind, "retired", {})
+            read = {key: own for key, own in value.items() if key not in retired or own != retired[key]}
+            structured = structure(read, kind)
             for field in settings:
                 _check(getattr(structured, field.name), field)
             if kind in checks:

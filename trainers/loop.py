@@ -64,13 +64,11 @@ class Logits(nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(
-        self, words: list[Tensor], masks: list[Tensor], judged: str, extra: Tensor | None
-    ) -> tuple[Tensor, Tensor | None]:
-        """Logits ``[B, C]`` of the sides of a :class:`core.reading.batch.Batch`, and the model's own penalty."""
+    def forward(self, words: list[Tensor], masks: list[Tensor], judged: str, extra: Tensor | None) -> Tensor:
+        """Logits ``[B, C]`` of the sides of a :class:`core.reading.batch.Batch`."""
         first, *contexts = (Side(*side) for side in zip(words, masks, strict=True))
-        output = self.model(Batch(first, tuple(contexts), judged, extra))
-        return output.logits, self.model.penalty(output)
+        logits: Tensor = self.model(Batch(first, tuple(contexts), judged, extra)).logits
+        return logits
 
 
 def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options, own_words: bool) -> JsonObject:
@@ -258,21 +256,16 @@ class TrainingRun:
         weights = self.weights[whole]  # [B]
         total = weights.sum()
         own, weights = rows[rank::world], weights[rank::world]
-        share = len(own) * world / len(rows)
-        if not share:  # a process without a row would leave the others waiting
+        if not len(own):  # a process without a row would leave the others waiting
             own, weights = rows[:1], weights.new_zeros(1)
         batch, labels = self.epoch_set.batch(own, self.vectors)
         at = torch.from_numpy(own).to(labels.device)
         for group in self.optimizer.param_groups:
             group["lr"] = recipe.lr * schedule(recipe, step, self.steps)
         sides = (batch.first, *batch.contexts)
-        logits, penalty = self.net(
-            [side.words for side in sides], [side.mask for side in sides], batch.judged, batch.extra
-        )
-        losses = F.cross_entropy(logits, self.targets[at], label_smoothing=recipe.label_smoothing, reduction="none")
+        logits = self.net([side.words for side in sides], [side.mask for side in sides], batch.judged, batch.extra)
+        losses = F.cross_entropy(logits, self.targets[at], reduction="none")
         loss = world * torch.dot(losses, weights) / total
-        if penalty is not None:
-            loss = loss + share * penalty
         if recipe.diversity:
             loss = loss + recipe.diversity * self.model.regulariser()  # type: ignore[operator]
         self.optimizer.zero_grad(set_to_none=True)

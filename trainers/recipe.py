@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -31,11 +31,11 @@ FOLDERS = tuple(Path(__file__).resolve().parent / name for name in ("recipes", "
 class DataSource:
     """One data file of a recipe, relative to the data folder (``--data``)."""
 
+    retired: ClassVar[JsonMapping] = {"layout": "auto"}
     name: str
     """The name in the results; the name of a sample includes its size ("SNLI-86k")."""
     path: str
     licence: str = "not stated"
-    layout: str = "auto"
     rows: int = 0
     """Sample size, the same rows whatever the recipe's seed; 0: all."""
     block: int = 0
@@ -66,6 +66,7 @@ def kind_of(row_id: str) -> str:
 class Recipe:
     """A model, its data and its training. Every field is a key of the YAML file; unknown keys are refused."""
 
+    retired: ClassVar[JsonMapping] = {"label_smoothing": 0.0, "teacher_temperature": 1.0}
     name: str
     title: str
     architecture: str
@@ -142,15 +143,12 @@ class Recipe:
     """Share of the rare words that both texts of a row have, drawn again for each epoch, that are exchanged for other
     rare words, the same in both: whether a text speaks of what the other does must not hang on names that training
     has seen. A teacher's answer to the texts as they stand is the target."""
-    label_smoothing: float = setting(0.0, least=0, below=1)
     teachers: tuple[str, ...] = ()
     """Checkpoints (as `python -m core models` lists them, or their folders) whose mean probabilities are mixed into the
     labels of the training pairs: knowledge distillation (Hinton et al. 2015), here against labels of one annotator
     each."""
     teacher_share: float = setting(0.5, least=0, most=1)
     """Share of the teachers in the mix; the label has the rest."""
-    teacher_temperature: float = setting(1.0, above=0)
-    """Above 1 the teachers' answers are flattened, below 1 sharpened (:func:`trainers.teaching.targets`)."""
     transfer: int = setting(0, least=0)
     """Unlabelled pairs for the teachers, recombined from the sentences of the taught training sets
     (:func:`trainers.teaching.recombined`)."""

@@ -40,9 +40,8 @@ def targets(recipe: Recipe, rows: Sequence[Example], taught: Tensor, teachers: S
     """The target of each training pair, float ``[N, C]``.
 
     ``taught [N]``: rows that the teachers are asked about; one without a label has their answer alone, another the
-    recipe's ``teacher_share`` of it. The mean's probabilities are raised to 1/``teacher_temperature`` and scaled to
-    sum to 1; unlike Hinton et al. (2015, section 2) the student's own are not softened, since dev scores them as they
-    are. Raises RunError for a teacher of other classes, and for unlabelled rows without a teacher.
+    recipe's ``teacher_share`` of it; unlike Hinton et al. (2015, section 2) nothing is softened. Raises RunError for a
+    teacher of other classes, and for unlabelled rows without a teacher.
     """
     numbers = {label: number for number, label in enumerate(recipe.labels)}
     labels = torch.tensor([numbers.get(row.label or "", -1) for row in rows])
@@ -58,8 +57,7 @@ def targets(recipe: Recipe, rows: Sequence[Example], taught: Tensor, teachers: S
     asked = (taught | ~known).nonzero().flatten().tolist()
     mean = np.mean([answers(teacher, [rows[row] for row in asked]) for teacher in teachers], axis=0)
     soft = torch.zeros_like(hard)
-    softened = torch.from_numpy(mean) ** (1 / recipe.teacher_temperature)
-    soft[asked] = (softened / softened.sum(1, keepdim=True)).float()
+    soft[asked] = torch.from_numpy(mean).float()
     share = torch.where(known, recipe.teacher_share * taught.float(), 1.0)[:, None]
     return (1 - share) * hard + share * soft
 

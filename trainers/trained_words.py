@@ -92,10 +92,6 @@ class TrainedWords(nn.Module):
         """The model's additional term of the loss."""
         return self.model.regulariser()
 
-    def penalty(self, output: Output) -> Tensor | None:
-        """The model's term of the loss from its output."""
-        return self.model.penalty(output)
-
     @torch.no_grad()
     def unwrapped(self, vocabulary: Vocabulary, table: WordTable, tuned: bool) -> tuple[PairModel, WordTable]:
         """The model alone, and the trained vectors as a word table (rounded to int8 like every table): over ``table``,

@@ -135,7 +135,7 @@ def read_source(folder: Path, source: DataSource) -> Dataset:
             f"{source.name} is not at {source.path} in the data folder; put it there, give another --data, "
             "or change the recipe"
         )
-    dataset = read(folder / source.path, source.name, layout=source.layout, block=source.block)
+    dataset = read(folder / source.path, source.name, block=source.block)
     weighed = tuple(row for row in dataset.rows if source.weight_of(row.id) > 0)
     return sample(dataclasses.replace(dataset, rows=weighed), source.rows)
 

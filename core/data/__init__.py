@@ -26,15 +26,12 @@ from typing import Unpack
 from core.data import fever, json_rows, lines, table  # noqa: F401, registered in this order
 from core.data.dataset import DataError, Dataset, Example, Problem
 from core.data.picked import Picked
-from core.data.reader import known_layouts
 from core.data.stream import ReadOptions, Stream
 
 for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_module.name)
 
-__all__ = ["LAYOUTS", "DataError", "Dataset", "Example", "Picked", "Problem", "Stream", "read"]
-
-LAYOUTS = known_layouts()
+__all__ = ["DataError", "Dataset", "Example", "Picked", "Problem", "Stream", "read"]
 
 
 def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOptions]) -> Dataset:
@@ -46,8 +43,8 @@ def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOption
     file, the nearer is the evidence that its claims without evidence are given: training on blocks as large as the file
     that is judged leaves no such difference.
 
-    Broken rows are named in ``problems`` and left out. Raises DataError when the layout is unknown, is not the one
-    asked for, or no row is usable.
+    Broken rows are named in ``problems`` and left out. Raises DataError when the layout is unknown or no row is
+    usable.
     """
     if Path(path).is_dir():
         raise DataError(f"{Path(path).name} is a folder; give the path of one data file in it")

@@ -19,7 +19,7 @@ import numpy as np
 from core.data.dataset import Example, other_columns
 from core.data.labels import FACTS, gold
 from core.data.lines import Line, objects, says_something
-from core.data.reader import RowReader, layouts
+from core.data.reader import RowReader, recogniser
 from core.json_types import JsonObject
 
 NAME = "FEVER jsonl"
@@ -30,7 +30,7 @@ _CHUNK = 512
 """Claims whose similarities to all sentences are held at once."""
 
 
-@layouts(NAME)
+@recogniser
 def recognise(head: list[Line]) -> RowReader | None:
     """One of the first lines is a JSON object with ``claim`` and ``evidence``."""
     if not any({"claim", "evidence"} <= record.keys() for _, record in objects(head, [])):

@@ -11,14 +11,14 @@ from dataclasses import replace
 from core.data.dataset import Example, other_columns
 from core.data.layouts import LAYOUTS, SNLI, ColumnLayout, drops_a_text, fitting, is_sentence, no_label, row_of
 from core.data.lines import Line, objects
-from core.data.reader import RowReader, layouts
+from core.data.reader import RowReader, recogniser
 from core.json_types import JsonObject
 
 PAIRS, DOCUMENTS, NEWSGROUPS = "pair jsonl", "document jsonl", "20 Newsgroups jsonl"
 _LIST = ColumnLayout(PAIRS, (("first", "second"),))
 
 
-@layouts(SNLI.name, DOCUMENTS, NEWSGROUPS, PAIRS)
+@recogniser
 def recognise(head: list[Line]) -> RowReader | None:
     """One of the first lines is a JSON object with the texts of a layout."""
     records = [record for _, record in objects(head, [])]

@@ -1,7 +1,7 @@
 """The parts that readers of data files share: a reader is a module of this package that recognises its layouts and
 makes a row of each record.
 
-@layouts("My layout")
+@recogniser
 def recognise(head: list[Line]) -> RowReader | None: ...
 """
 
@@ -40,22 +40,13 @@ class RowReader:
 Recogniser = Callable[[list[Line]], RowReader | None]
 """Takes a file's first lines and returns its reader; None for another layout."""
 
-_RECOGNISERS: dict[Recogniser, tuple[str, ...]] = {}
+_RECOGNISERS: list[Recogniser] = []
 
 
-def layouts(*names: str) -> Callable[[Recogniser], Recogniser]:
-    """Decorator: register the reader of these layouts. Files are tried in the order of registration."""
-
-    def add(recognise: Recogniser) -> Recogniser:
-        _RECOGNISERS[recognise] = names
-        return recognise
-
-    return add
-
-
-def known_layouts() -> tuple[str, ...]:
-    """The names of all layouts, in the order in which they are tried."""
-    return tuple(name for names in _RECOGNISERS.values() for name in names)
+def recogniser(recognise: Recogniser) -> Recogniser:
+    """Decorator: register a reader. Files are tried in the order of registration."""
+    _RECOGNISERS.append(recognise)
+    return recognise
 
 
 def reader_of(head: list[Line]) -> RowReader | None:

@@ -14,7 +14,7 @@ from core.data.dataset import DataError, Example, Problem, UnknownLayoutError, s
 from core.data.labels import key
 from core.data.lines import HEAD, LARGEST, Line, lines_of, size_of
 from core.data.picked import Picked, Seen, not_known, reader_by, seen
-from core.data.reader import RowReader, known_layouts, reader_of
+from core.data.reader import RowReader, reader_of
 from core.data.structured import one_row_a_line
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".parquet")
@@ -40,11 +40,10 @@ class _FirstProblems(list[Problem]):
 
 
 class ReadOptions(TypedDict, total=False):
-    """How files are read: the ``layout`` that they must have, or which ``columns`` hold what, whether a row needs a
-    label, which labels are ``mapped`` to classes (gold, even one such as -1), and the bounds of
+    """How files are read: which ``columns`` hold what where no layout is to be recognised, whether a row needs a label,
+    which labels are ``mapped`` to classes (gold, even one such as -1), and the bounds of
     :func:`core.data.read`."""
 
-    layout: str
     labelled: bool
     mapped: Collection[str]
     block: int
@@ -69,7 +68,6 @@ class Stream:
         path: str | Path,
         name: str | None = None,
         *,
-        layout: str = "auto",
         labelled: bool = True,
         mapped: Collection[str] = (),
         block: int = 0,
@@ -78,13 +76,11 @@ class Stream:
         most: int | None = None,
         told: int | None = TOLD,
     ) -> None:
-        if layout not in ("auto", *known_layouts()):
-            raise DataError(f"unknown layout {layout!r}; choose auto or one of: {', '.join(known_layouts())}")
         self.path = Path(path)
         self.name = name or self.path.name
         self.layout, self.task = "", ""
         self.rows, self.gold, self.dropped, self.labels = 0, 0, 0, set[str]()
-        self._asked, self._labelled, self._mapped, self._block = layout, labelled, mapped, block
+        self._labelled, self._mapped, self._block = labelled, mapped, block
         self._largest, self._most, self._told, self._columns = largest, most, told, columns
         self.notes: list[str] = []
         self._problems = _FirstProblems(told)
@@ -184,10 +180,6 @@ class Stream:
             raise UnknownLayoutError(not_known(file.name, head))
         if self._block and reader.finished is None:
             raise DataError(f"{file.name} is {reader.layout}, whose rows do not depend on each other: leave block out")
-        if self._asked not in ("auto", reader.layout):
-            raise DataError(
-                f"{file.name} looks like {reader.layout}, not {self._asked}; write layout: auto or give another file"
-            )
         if self.layout not in ("", reader.layout):
             raise DataError(
                 f"{file.name} looks like {reader.layout}, the files before it like {self.layout}: divide them"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from core.data.dataset import Example, Problem, other_columns
 from core.data.delimited import DELIMITERS, MAX_DOCUMENT_LINES, MAX_QUOTED_LINES, Form
-from core.data.layouts import HEADERLESS, LAYOUTS, ColumnLayout, drops_a_text, fitting, no_label, row_of
+from core.data.layouts import HEADERLESS, ColumnLayout, drops_a_text, fitting, no_label, row_of
 from core.data.lines import Line
-from core.data.reader import RowReader, layouts
+from core.data.reader import RowReader, recogniser
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def guessed(head: Sequence[Line], header: bool = True) -> DataTable:
     return max(tables, key=even)
 
 
-@layouts(*dict.fromkeys(layout.name for layout in LAYOUTS))
+@recogniser
 def with_header(head: list[Line]) -> RowReader | None:
     """The first line is a header that one of the layouts knows (a label column may be missing)."""
     for delimiter in DELIMITERS:
@@ -84,7 +84,7 @@ def with_header(head: list[Line]) -> RowReader | None:
     return None
 
 
-@layouts(*dict.fromkeys(layout.name for layout in HEADERLESS))
+@recogniser
 def without_header(head: list[Line]) -> RowReader | None:
     """Most of the first lines have a layout's cells, with one of its labels in place."""
     for layout in HEADERLESS:

@@ -50,6 +50,8 @@ class ConfigError(UserError):
 class ModelConfig:
     """A model's settings, validated when built from plain values (:func:`build`)."""
 
+    retired: ClassVar[Settings] = {}
+    """Settings that earlier versions had, with the only value that a model may have had of them."""
     input_size: int = setting(least=1)
     """D, the dimension of word vectors."""
     classes: int = setting(3, least=1)
@@ -356,10 +358,6 @@ class PairModel(nn.Module):
 
     def regulariser(self) -> Tensor | None:
         """An additional term of the loss; None if the model has none."""
-        return None
-
-    def penalty(self, output: Output) -> Tensor | None:
-        """A loss term that depends on the forward pass; None if the model has none."""
         return None
 
 

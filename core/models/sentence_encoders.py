@@ -15,7 +15,7 @@ The classifier reads the vectors of both texts, with ``compare`` also their diff
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -225,27 +225,25 @@ class BiLSTMEncoder(SentenceEncoder):
 
 @dataclass(frozen=True)
 class SelfAttentionConfig(EncoderConfig):
-    """``hops``: r, the number of attention hops per sentence; ``inner``: d_a, units of the scores' hidden layer;
-    ``penalty``: the coefficient of P in the loss."""
+    """``hops``: r, the number of attention hops per sentence; ``inner``: d_a, units of the scores' hidden layer."""
 
+    retired: ClassVar[Settings] = {"penalty": 0.0}
     hops: int = setting(4, least=1)
     inner: int = setting(100, least=1)
-    penalty: float = setting(0.0, least=0)
 
 
 @register("self-attention", title="Structured self-attention", paper="Lin et al. 2017", section="2")
 class SelfAttention(SentenceEncoder):
     r"""Several attention hops over a sentence, each a weighted mean of an LSTM's states.
 
-    H = BiLSTM(words), A = softmax(W_s2 tanh(W_s1 H^T)) along the words, M = A H, vector = M row by row, 2rd dimensions;
-    P = ‖A A^T - I‖²_F, a loss term that keeps hops from attending to the same words.
+    H = BiLSTM(words), A = softmax(W_s2 tanh(W_s1 H^T)) along the words, M = A H, vector = M row by row, 2rd dimensions.
 
     | here | paper | space |
     |---|---|---|
     | inner, score | W_s1, W_s2 | R^{d_a×2d}, R^{r×d_a} |
 
     Where we differ: the classifier reads M without a hidden layer; for a pair it reads both sentences' M, where the
-    paper multiplies them through gates.
+    paper multiplies them through gates; the loss has no penalty on hops that attend to the same words (section 2.2).
     """
 
     records = (PooledAttention,)
@@ -262,10 +260,3 @@ class SelfAttention(SentenceEncoder):
         scores = self.score(torch.tanh(self.inner(states))).mT
         weights = attention_weights(scores, side.mask, override)  # [Lin17 eq. 6]
         return EncodedSentence((weights @ states).flatten(1), weights)  # [Lin17 eq. 7]
-
-    def penalty(self, output: Output) -> Tensor | None:
-        """The coefficient times P, averaged over rows and summed over sides."""
-        if not self.config.penalty:
-            return None
-        squares = [(a @ a.mT - torch.eye(a.shape[1]).to(a)).square().sum((1, 2)).mean() for a in output.trace.maps]
-        return self.config.penalty * torch.stack(squares).sum()  # [Lin17 eq. 8]

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -34,7 +35,17 @@ from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
-from core.models.base import CentredConfig, Evidence, Intervention, Output, PairModel, Wanted, register, setting
+from core.models.base import (
+    CentredConfig,
+    Evidence,
+    Intervention,
+    Output,
+    PairModel,
+    Settings,
+    Wanted,
+    register,
+    setting,
+)
 from core.models.filters import filter_records
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText
@@ -52,9 +63,9 @@ class TwoSidedConfig(CentredConfig):
 
     Alignment: ``neighbours`` b, the influence of the nearest words' matches on a word's own (halved for those one
     further); ``place`` λ, the penalty on the difference of relative positions; ``rivalry`` γ, the penalty on a word
-    that others match; ``null_match`` β, the null word's cosine to every word. ``agreement``: the weight of
-    :meth:`TwoSided.penalty` in the loss."""
+    that others match; ``null_match`` β, the null word's cosine to every word."""
 
+    retired: ClassVar[Settings] = {"agreement": 0.0}
     hidden: int = setting(200, least=1)
     compared: int = setting(200, least=1)
     filters: int = setting(200, least=1)
@@ -63,7 +74,6 @@ class TwoSidedConfig(CentredConfig):
     place: float = setting(0.3, least=0)
     rivalry: float = setting(0.5, least=0)
     null_match: float = setting(0.4, least=-1)
-    agreement: float = setting(0.0, least=0)
     embedding_dropout: float = setting(0.1, least=0, below=1)
     dropout: float = setting(0.2, least=0, below=1)
 
@@ -177,22 +187,6 @@ class TwoSided(PairModel):
     def under(self, batch: Batch, intervention: Intervention) -> Output:
         """Words, their matches and the direction without an override are computed once for all overrides."""
         return self.forward(batch, intervention.attention, intervention.crossings)
-
-    def penalty(self, output: Output) -> Tensor | None:
-        """The disagreement of the two directions on alignment links (Liang et al. 2006, section 3.2), averaged over
-        pairs.
-
-        -log (2 Σ_ij w_ij w'_ji / (Σ_ij w_ij + Σ_ij w'_ji)), weighted by ``agreement``: 0 if both directions have the
-        same links with weight 1; None if that setting is 0. The paper multiplies the posteriors of two whole-alignment
-        models; here each weight belongs to a single word.
-        """
-        if not self.config.agreement:
-            return None
-        trace: TwoSidedTrace = output.trace
-        second, first = (way.weights * way.mask[..., None] for way in (trace.second, trace.first))
-        both = (second * first.transpose(1, 2)).sum((1, 2))
-        agreed = 2 * both / (second.sum((1, 2)) + first.sum((1, 2))).clamp_min(1e-6)
-        return self.config.agreement * -agreed.clamp_min(1e-6).log().mean()
 
     def _matches(self, x: Side, y: Side) -> Tensor:
         """s ``[B, T_x, T_y]``; undefined on padding."""

@@ -9,7 +9,6 @@ from core.models import build
 from core.reading.batch import Batch
 from tests.core.made_up import make_checkpoint, make_table
 from tests.models import batch_of, make, sentence
-from trainers.loop import Logits
 
 
 @pytest.mark.parametrize(
@@ -56,20 +55,6 @@ def test_decomposable_attention_does_not_mind_the_order_of_words_unless_it_looks
         turned = Batch.of([batch.first.words[0].roll(1, 0)], [batch.second.words[0]])
         same = torch.allclose(model(turned).logits, model(batch).logits)
         assert same != intra
-
-
-def test_the_penalty_is_zero_for_hops_at_words_of_their_own_and_reaches_the_loss():
-    model = make("self-attention", hops=2, penalty=0.5)
-    batch = batch_of(model, ((3, 3), (3, 3)))
-    apart = torch.eye(3, dtype=torch.float64)[:2].expand(2, 2, 3)
-    assert model.penalty(model(batch, (apart, apart))).item() == 0
-    equal = apart[:, :1].expand(2, 2, 3)
-    # A A^T - I has two ones off the diagonal; two sides.
-    assert model.penalty(model(batch, (equal, equal))).item() == pytest.approx(0.5 * 2 * 2)
-    words, masks = [batch.first.words, batch.second.words], [batch.first.mask, batch.second.mask]
-    logits, penalty = Logits(model)(words, masks, batch.judged, None)
-    assert penalty.item() == pytest.approx(model.penalty(model(batch)).item()) and penalty.item() > 0
-    assert make("self-attention").penalty(model(batch)) is None and logits.shape == (2, 3)
 
 
 def test_a_single_text_is_read_without_context():

@@ -9,40 +9,22 @@ from core.__main__ import main
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation, FilterProvenance
 from core.explain import explain
-from core.models.base import Intervention
+from core.models.base import ConfigError, Intervention, build
 from tests.core.made_up import make_checkpoint
 from tests.loops.two_sided import compared_words, crossings
-from tests.models import batch_of, make, row
 
 PAIR = ("the dog plays in the snow .", "in the snow a dog plays .")
-
-
-def with_null(links: torch.Tensor) -> torch.Tensor:
-    """Weights with what is left of each row on the null word."""
-    return torch.cat([links, 1 - links.sum(-1, keepdim=True)], dim=-1).double()
 
 
 def maps_of(explanation: Explanation) -> list[AttentionMap]:
     return [record for record in explanation.evidence if isinstance(record, AttentionMap)]
 
 
-def test_directions_that_agree_cost_nothing_and_those_that_do_not_cost_more():
-    model = make("two-sided", agreement=0.5)
-    batch = batch_of(model, ((3, 3),))
-    links = torch.eye(3)[[1, 2, 0]][None]
-    both_ways = with_null(links), with_null(links.transpose(1, 2))
-    assert model.penalty(model(batch, both_ways)).item() == pytest.approx(0, abs=1e-9)
-    # Of three links two are of both directions: 2 · 2 of 3 + 2 weights.
-    fewer = both_ways[0], with_null(links.transpose(1, 2) * torch.tensor([1.0, 0.0, 1.0])[:, None])
-    assert model.penalty(model(batch, fewer)).item() == pytest.approx(-0.5 * torch.tensor(4 / 5).log().item())
-    assert make("two-sided").penalty(model(batch)) is None
-
-
-def test_agreement_does_not_see_pads():
-    model = make("two-sided", agreement=1.0)
-    batch = batch_of(model, ((4, 7), (6, 2)))
-    alone = [model.penalty(model(row(batch, k))).item() for k in range(2)]
-    assert model.penalty(model(batch)).item() == pytest.approx(sum(alone) / 2)
+def test_a_setting_of_an_earlier_version_is_read_if_it_was_off():
+    config = {"input_size": 4, "agreement": 0.0}
+    assert not hasattr(build("two-sided", config).config, "agreement")
+    with pytest.raises(ConfigError, match="unknown key agreement"):
+        build("two-sided", config | {"agreement": 0.5})
 
 
 def test_a_word_knows_how_many_look_across_it_and_which(tmp_path, table):

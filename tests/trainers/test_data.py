@@ -186,13 +186,11 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, content: bytes, rem
         read(write(tmp_path / "x.csv", content))
 
 
-def test_missing_file_folder_and_wrong_layout(tmp_path: Path) -> None:
+def test_missing_file_and_folder(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="does not exist"):
         read(tmp_path / "none.csv")
     with pytest.raises(DataError, match="is a folder"):
         read(tmp_path)
-    with pytest.raises(DataError, match="looks like SNLI jsonl, not SICK TSV"):
-        read(write(tmp_path / "x.jsonl", json.dumps(GOOD)), layout="SICK TSV")
 
 
 def test_wikiqa_train_and_dev_come_out_alike() -> None:

@@ -14,7 +14,7 @@ def test_the_training_rows_of_a_card_are_indexed_without_those_that_are_not_ther
     monkeypatch.setenv("PAIRLENS_NEIGHBOURS", str(tmp_path / "indices"))
     make_checkpoint(tmp_path / "tiny", make_table())
     recipe = load_recipe("nli-attconv-light")
-    source = dataclasses.replace(recipe.train[0], name="made up", path="train.csv", layout="auto", rows=0)
+    source = dataclasses.replace(recipe.train[0], name="made up", path="train.csv", rows=0)
     absent = dataclasses.replace(source, name="absent", path="absent.csv")
     values = dataclasses.replace(recipe, train=(source, absent)).to_dict()
     card = tmp_path / "tiny/card.json"
