@@ -29,6 +29,7 @@ export function travel(frame, ways, then = () => {}) {
   );
   const end = () => {
     layer.remove();
+    for (const move of moves) move.cancel(); // a copy that is gone would arrive all the same
     for (const [, to] of ways) to.classList.remove("awaited");
   };
   for (const [, to] of ways) to.classList.add("awaited");
