@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -12,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 from app.api.answers import question
 
 ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 100
+"""Seconds after which what a page does not show fails the test: no passing one has waited for a quarter of it."""
 
 
 def open_view(file, /, **link):
@@ -81,14 +84,31 @@ def open_file(app, text):
 
 
 def come_to_rest(page):
-    """Wait until the browser has drawn the page: Streamlit's widgets lose clicks during a redraw."""
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+    """Wait until the browser has drawn the page and nothing of an earlier answer stands on it: Streamlit's widgets lose
+    clicks during a redraw, and an old table opens an old row."""
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]:not(:has([data-stale=true]))")
 
 
 def settled(page):
     """Wait until the browser has drawn the page and nothing moves or fades any more."""
     come_to_rest(page)
     page.wait_for_function(STILL, polling=100)
+
+
+def unfold(page, name, inside):
+    """Open an expander of Streamlit's, until it has the button ``inside``. Returns that button."""
+    page.get_by_text(name, exact=True).click()
+    button = page.get_by_role("button", name=inside)
+    button.wait_for()
+    return button
+
+
+def downloaded(button):
+    """The file that a button saves."""
+    come_to_rest(button.page)
+    with button.page.expect_download() as waiting:
+        button.click()
+    return waiting.value
 
 
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -115,11 +135,10 @@ STILL = """() => {
 
 def wait_until(page, seen, wanted):
     """Wait until what ``seen(page)`` gives is as wanted: the map draws many movements at once."""
-    for _ in range(6000):
-        if wanted(found := seen(page)):
-            return
+    deadline = time.monotonic() + PATIENCE
+    while not wanted(found := seen(page)):
+        assert time.monotonic() < deadline, f"it stays {found}"
         page.wait_for_timeout(50)
-    raise AssertionError(f"it stays {found}")
 
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")

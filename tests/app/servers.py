@@ -19,6 +19,7 @@ from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.store import keep
 from core.evaluation.predict import prepare, unit_vectors
+from tests.app.pages import PATIENCE
 from tests.core.made_up_runs import made_up_run
 from tests.shared import terminate
 
@@ -82,15 +83,14 @@ class Server:
 
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
     """Until the server answers. Raises RuntimeError, with its log, when it stops or is silent."""
-    for _ in range(6000):
-        if process.poll() is not None:
-            raise RuntimeError(f"the server stopped:\n{log.read_text(errors='replace')}")
+    deadline = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=60):
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE):
                 return
         except OSError:
             time.sleep(0.1)
-    raise RuntimeError(f"the server did not answer in ten minutes:\n{log.read_text(errors='replace')}")
+    raise RuntimeError(f"the server {'is silent' if process.poll() is None else 'stopped'}:\n{log.read_text()}")
 
 
 def serve(script: str, folder: Path, checkpoints: Path) -> Iterator[str]:

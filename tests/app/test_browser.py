@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from core.checkpoint import available
 from tests.app.conftest import MARKUP
-from tests.app.pages import IMAGE_FAILED
+from tests.app.pages import IMAGE_FAILED, downloaded, unfold
 
 pytestmark = pytest.mark.browser
 
@@ -128,18 +128,13 @@ def test_a_side_without_a_word_gets_one_sentence_and_keeps_the_other(open_page):
     assert tokens(page, "hypothesis")[0] == "*"
 
 
-def test_data_and_figures_can_be_saved(open_page, tmp_path):
+def test_data_and_figures_can_be_saved(open_page):
     page = open_page(link(**PAIR, open="details"))
 
     def saved(button):
-        with page.expect_download() as waiting:
-            button.click()
-        path = tmp_path / waiting.value.suggested_filename
-        waiting.value.save_as(path)
-        return path
+        return downloaded(button).path()
 
-    page.get_by_test_id("stSidebar").get_by_text("Save and open").click()
-    data = json.loads(saved(page.get_by_role("button", name="All numbers (JSON)")).read_text())
+    data = json.loads(saved(unfold(page, "Save and open", "All numbers (JSON)")).read_text())
     assert [token["text"] for token in data["contexts"][0]["tokens"]] == ["A", "dog", "jumping"]
     shown = page.locator('[data-part="verdict"]').inner_text().lower()
     best = max(range(3), key=data["probabilities"].__getitem__)

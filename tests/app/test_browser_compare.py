@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from tests.app.pages import downloaded
+
 pytestmark = pytest.mark.browser
 
 PAIR = {"first": "A man in snow", "second": "A dog in the cold"}
@@ -64,9 +66,8 @@ def test_figures_are_saved_light_with_their_numbers_and_what_they_show(open_page
         "difference from Test two-sided",
         "table of words",
     ):
-        with page.expect_download() as waiting:
-            page.get_by_role("button", name=re.compile(f"^Save the {what}.* as SVG$")).click()
-        files[waiting.value.suggested_filename] = waiting.value.path().read_text()
+        file = downloaded(page.get_by_role("button", name=re.compile(f"^Save the {what}.* as SVG$")))
+        files[file.suggested_filename] = file.path().read_text()
     assert len(files) == 4
     light, two_sided, difference, words = files.values()
     for text in files.values():

@@ -8,20 +8,13 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.app.pages import come_to_rest, downloaded
 from tests.core.made_up_runs import ROWS, taxi
 
 pytestmark = pytest.mark.browser
 
 CHART = "[data-testid=stVegaLiteChart]"
-LONG = 180_000
-"""Milliseconds to wait for a prediction."""
 GRID = "[data-testid=stDataFrame] .dvn-scroller"
-
-
-def settled(page):
-    """Wait until nothing of an earlier answer stands on the page: a click on an old table opens that table's row."""
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    page.wait_for_function("!document.querySelector('[data-stale=true]')")
 
 
 def click_mark(page):
@@ -40,14 +33,14 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.get_by_role("option", name="Test light (test-light)").click()
     page.get_by_label("Checkpoints, one to four").press("Escape")
     page.get_by_role("button", name="Predict").click()
-    expect(page.locator(CHART).first).to_be_visible(timeout=LONG)
+    expect(page.locator(CHART).first).to_be_visible()
     page.wait_for_url(re.compile("file=[0-9a-f]{16}&models=[0-9a-f]{16}"))
 
     # A cell of the matrix filters; the browser's way back undoes it.
     click_mark(page)
     expect(page.get_by_label("Filter").first).to_have_value(re.compile("gold = .* and A = "))
     expect(page.get_by_text(re.compile(r"\d+ of 18 rows"))).to_be_visible()
-    settled(page)
+    come_to_rest(page)
 
     # The words with the largest effect are computed, and one of them filters.
     page.get_by_role("radio", name="Strongest words").click()
@@ -55,12 +48,12 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     for button in page.get_by_role("button", name="Compute for 18 rows").all():  # none where it was computed before
         button.click()
     word = page.get_by_role("heading", name=re.compile("Words with the largest effect"))
-    expect(word).to_be_visible(timeout=LONG)
-    settled(page)
+    expect(word).to_be_visible()
+    come_to_rest(page)
     click_mark(page)
     expect(page.get_by_label("Filter").first).to_have_value(re.compile("A.strongest_word = .* and A.strongest_in = "))
     expect(page.get_by_text(re.compile(r"\d+ of 18 rows"))).to_be_visible()
-    settled(page)
+    come_to_rest(page)
 
     # A map of the rows: a lasso around points filters.
     page.get_by_role("radio", name="Map").click()
@@ -68,8 +61,8 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.get_by_role("button", name="Map 18 rows").or_(plot).first.wait_for()
     for button in page.get_by_role("button", name="Map 18 rows").all():  # none where it was made before
         button.click()
-    expect(plot).to_be_visible(timeout=LONG)
-    settled(page)
+    expect(plot).to_be_visible()
+    come_to_rest(page)
     area = plot.bounding_box()
     for number, (x, y) in enumerate([(0.02, 0.2), (0.98, 0.2), (0.98, 0.98), (0.02, 0.98), (0.02, 0.3)]):
         page.mouse.move(area["x"] + x * area["width"], area["y"] + y * area["height"], steps=5)
@@ -77,7 +70,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
             page.mouse.down()
     page.mouse.up()
     expect(page.get_by_label("Filter").first).to_have_value(re.compile(r"^id in \("))
-    settled(page)
+    come_to_rest(page)
     page.get_by_label("Filter").first.fill('id = "2n"')
     page.get_by_label("Filter").first.press("Enter")
     expect(page.get_by_text("1 of 18 rows")).to_be_visible()
@@ -85,21 +78,21 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     # A column's name orders the rows, and stands in the address.
     page.locator(GRID).first.click(position={"x": 30, "y": 15})
     page.wait_for_url(re.compile("sort=id"))
-    settled(page)
+    come_to_rest(page)
 
     # A row opens next to the table, is tagged under the user's name, and appears in the report.
     page.get_by_role("textbox", name="Your name").fill("Ann of the browser")
     page.get_by_role("textbox", name="Your name").press("Enter")
-    settled(page)
+    come_to_rest(page)
     page.locator(GRID).first.click(position={"x": 30, "y": 55})
     expect(page.get_by_role("heading", name="Row 2n")).to_be_visible()
     expect(page.locator(".pl-row").first).to_contain_text("=SUM(A1) <b>toy</b>")
-    settled(page)
+    come_to_rest(page)
     page.get_by_role("heading", name="Row 2n").click()
     page.keyboard.press("5")
     expect(page.get_by_role("button", name="5 misled by noise")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text("1 change", exact=True)).to_be_visible()
-    settled(page)
+    come_to_rest(page)
 
     # The history stays open after an undo.
     page.get_by_text("History", exact=True).click()
@@ -110,9 +103,9 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.get_by_role("button", name="Undo").first.click()
     expect(page.get_by_role("button", name="5 misled by noise")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text("3 changes", exact=True)).to_be_visible()
-    settled(page)
+    come_to_rest(page)
     page.get_by_text("In the report", exact=True).click()
-    settled(page)
+    come_to_rest(page)
     page.wait_for_url(re.compile("row=2n"))
     assert "Ann" not in page.url
 
@@ -125,15 +118,11 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     assert "filter=id" in page.url and "row=2n" in page.url
 
     page.get_by_text("Export").click()
-    with page.expect_download() as rows_file:
-        page.get_by_role("button", name="Rows (CSV)").click()
-    with open(rows_file.value.path(), newline="", encoding="utf-8") as file:  # noqa: PTH123
-        (line,) = csv.DictReader(file)
+    rows = downloaded(page.get_by_role("button", name="Rows (CSV)"))
+    (line,) = csv.DictReader(rows.path().read_text(encoding="utf-8").splitlines())
     assert (line["hypothesis"], line["tags"]) == ("'=SUM(A1) <b>toy</b>", "misled by noise")
-    with page.expect_download() as report:
-        page.get_by_role("button", name="Report (HTML)").click()
     saved = tmp_path / "report.html"
-    report.value.save_as(saved)
+    downloaded(page.get_by_role("button", name="Report (HTML)")).save_as(saved)
 
     # The browser remembers the name, the address does not hold it.
     again = page.context.new_page()
@@ -163,7 +152,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_page, tmp_path):
     page = open_page("/error-desk", wait="[data-testid=stFileUploader]", viewport={"width": 390, "height": 844})
     page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 2))
     page.get_by_role("button", name="Predict").click()
-    expect(page.locator(CHART).first).to_be_visible(timeout=LONG)
+    expect(page.locator(CHART).first).to_be_visible()
     for view in ("Rows", "Scores", "Slices", "Strongest words", "Tags", "Export"):
         page.get_by_role("radio", name=view, exact=True).or_(page.get_by_role("button", name=view, exact=True)).click()
         page.wait_for_url(lambda url, view=view: view == "Rows" or "view=" in url)

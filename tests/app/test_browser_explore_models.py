@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import come_to_rest
+from tests.app.pages import come_to_rest, downloaded, unfold
 from tests.app.test_browser_explore import PAIR, PHONE, PRESSED, chip, link, ribbons
 
 pytestmark = pytest.mark.browser
@@ -19,9 +19,8 @@ TWO_SIDED = {"model": "test-two-sided", "first": "the dog is playing outside", "
 
 def saved(page, figure):
     page.get_by_label("Save a figure").select_option(label=figure)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Save the figure as SVG").click()
-    return waiting.value.suggested_filename, waiting.value.path().read_text()
+    file = downloaded(page.get_by_role("button", name="Save the figure as SVG"))
+    return file.suggested_filename, file.path().read_text()
 
 
 def test_on_a_projector_no_heading_of_the_matrix_is_cut(open_page):
@@ -169,15 +168,9 @@ def test_a_softmax_at_another_temperature_is_marked_as_what_if(open_page):
     file, svg = saved(page, "Matrix")
     assert re.search("-attention-[0-9a-f]{6}.svg$", file)
     assert "what if: attention at temperature 32" in " ".join(re.sub("<[^>]*>", " ", svg).split())
-    come_to_rest(page)
     # Its numbers are another file than the model's own, and what was measured on these is not said of it.
-    page.get_by_test_id("stSidebar").get_by_text("Save and open").click()
-    button = page.get_by_role("button", name="Attention (CSV)")
-    button.wait_for()
-    come_to_rest(page)
-    with page.expect_download() as numbers:
-        button.click()
-    assert numbers.value.suggested_filename.endswith(file[-18:].replace(".svg", ".csv"))
+    numbers = downloaded(unfold(page, "Save and open", "Attention (CSV)"))
+    assert numbers.suggested_filename.endswith(file[-18:].replace(".svg", ".csv"))
     expect(measured).to_have_count(0)
     # Faithfulness is computed on request, and each number has a tooltip.
     panel = page.locator(".panel.belief")

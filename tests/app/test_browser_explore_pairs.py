@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import come_to_rest, wait_until
+from tests.app.pages import come_to_rest, downloaded, unfold, wait_until
 from tests.app.test_browser_explore import chip, link
 
 pytestmark = pytest.mark.browser
@@ -43,13 +43,8 @@ def test_candidate_answers_are_ranked_and_stay_in_the_address_and_in_files(open_
     ranked = rows.all_inner_texts()
     assert any("<b>a cat</b>" in row for row in ranked)
     page.wait_for_url(re.compile("candidates=the"))
-    page.get_by_test_id("stSidebar").get_by_text("Save and open").click()
-    come_to_rest(page)
-    expect(page.get_by_role("button", name="Save this pair")).to_be_visible()
-    come_to_rest(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Save this pair").click()
-    assert "<b>a cat</b>" in json.loads(waiting.value.path().read_text())["candidates"]
+    file = downloaded(unfold(page, "Save and open", "Save this pair"))
+    assert "<b>a cat</b>" in json.loads(file.path().read_text())["candidates"]
     page.reload()
     expect(page.get_by_label("Other candidate answers")).to_be_visible()
     expect(rows).to_have_text([re.compile(re.escape(row.split("\t")[1].strip())) for row in ranked])

@@ -10,16 +10,16 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import ROLLED, wait_until
+from tests.app.pages import ROLLED, downloaded, wait_until
 
 pytestmark = pytest.mark.browser
 
 MAP = ".js-plotly-plot"
 SEEN = "[data-testid=stTable]"
 QUESTION = {"first": "is a dog outside", "second": "the dog is playing in the snow"}
-STARS = """map => map.data.filter(({ texttemplate }) => texttemplate)
-  .map((trace) => [trace.texttemplate, trace.text[0].replaceAll("<br>", " ")])"""
-"""The numbers of the present stars, and their hover labels."""
+STARS = """maps => maps.length > 1 ? [] : maps.flatMap(({ data }) => data.filter(({ texttemplate }) => texttemplate)
+  .map((trace) => [trace.texttemplate, trace.text[0].replaceAll("<br>", " ")]))"""
+"""The numbers of the present stars, and their hover labels; none while a map is exchanged."""
 
 
 def link(**parameters):
@@ -28,7 +28,7 @@ def link(**parameters):
 
 def stars(page):
     """The stars of present texts: number and hover label."""
-    return sorted(page.locator(MAP).evaluate(STARS)) if page.locator(MAP).count() == 1 else []
+    return sorted(page.locator(MAP).evaluate_all(STARS))
 
 
 def drawn(page):
@@ -177,11 +177,10 @@ def test_the_map_is_saved_light_with_a_caption_and_without_a_raster(open_page):
     page = open_page(link(model="test-qa", **QUESTION), wait=SEEN, color_scheme="dark")
     wait_for_star(page, "the dog is playing")
     for kind, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
-        with page.expect_download() as waiting:
-            page.get_by_role("button", name=f"Save the filter map as {kind}", exact=True).click()
-        drawing = waiting.value.path().read_bytes()
+        file = downloaded(page.get_by_role("button", name=f"Save the filter map as {kind}", exact=True))
+        drawing = file.path().read_bytes()
         assert drawing.startswith(begins)
-        assert waiting.value.suggested_filename.startswith("pairlens-filter-map-test-qa")
+        assert file.suggested_filename.startswith("pairlens-filter-map-test-qa")
         if kind == "SVG":
             words = " ".join(html.unescape(re.sub("<[^>]*>", " ", drawing.decode())).split())
             for text in ("texts of pairs.csv", f"Question 1: {QUESTION['first']}", "Test questions and answers: "):
@@ -196,9 +195,7 @@ def test_explore_lists_the_words_of_each_window(open_page):
     expect(panel.locator("tbody tr")).to_have_count(3)
     expect(panel.locator("tbody .ngram").nth(1)).to_have_text(re.compile("^(is a dog outside|none is alike)$"))
     page.get_by_label("Save a figure").select_option(label="Windows")
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="Save the figure as SVG").click()
-    figure = saved.value.path().read_text()
+    figure = downloaded(page.get_by_role("button", name="Save the figure as SVG")).path().read_text()
     assert "How the windows match: 3 of 3" in figure and QUESTION["first"] in figure
     expect(page.locator(".filters thead")).not_to_contain_text("answer")
     expect(page.locator(".filters .choices")).to_contain_text("Strongest")

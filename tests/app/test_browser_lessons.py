@@ -93,13 +93,12 @@ def test_a_guess_of_a_largest_value_or_a_distance_is_dragged_from_zero(open_page
     expect(slider).to_have_attribute("min", "0")
 
 
-PLACES = """async (picture, times) => {
+PLACES = """(picture, times) => {
   const middle = (node) => {
     const { left, top, width, height } = node.getBoundingClientRect();
     return [left + width / 2, top + height / 2].map(Math.round);
   };
   document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
-  while (!picture.querySelector(".travelling")) await new Promise(requestAnimationFrame);
   const copies = [...picture.querySelectorAll(".travelling > *")];
   const places = times.map((time) => {
     copies.flatMap((copy) => copy.getAnimations()).forEach((movement) => (movement.currentTime = time));

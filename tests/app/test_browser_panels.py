@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from tests.app.pages import downloaded
 from tests.app.servers import serve
 
 pytestmark = pytest.mark.browser
@@ -64,9 +65,7 @@ def test_pooled_weights_are_accessible_by_sight_keyboard_and_screen_reader(sides
 def test_pooled_weights_are_saved_as_a_figure(sides, tmp_path):
     _, right = sides(color_scheme="dark")
     for kind, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
-        with right.page.expect_download() as waiting:
-            right.get_by_role("button", name=f"Save the pooling as {kind}").click()
-        drawing = waiting.value.path().read_bytes()
+        drawing = downloaded(right.get_by_role("button", name=f"Save the pooling as {kind}")).path().read_bytes()
         assert drawing.startswith(begins)
         if kind == "SVG":
             assert b">film<" in drawing

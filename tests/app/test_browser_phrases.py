@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.app.conftest import MARKUP
-from tests.app.pages import IMAGE_FAILED
+from tests.app.pages import IMAGE_FAILED, downloaded
 
 pytestmark = pytest.mark.browser
 
@@ -153,9 +153,8 @@ def test_both_halves_and_the_verdicts_are_saved_and_name_pair_model_and_list(ope
         ("verdicts", "Verdicts"),
         ("bars", "Best alignment of every phrase"),
     ):
-        with page.expect_download() as waiting:
-            page.get_by_role("button", name=f"Save the {what} as SVG", exact=True).click()
-        drawing = waiting.value.path().read_text()
+        file = downloaded(page.get_by_role("button", name=f"Save the {what} as SVG", exact=True))
+        drawing = file.path().read_text()
         assert title in drawing
         assert f"Premise: {PAIR['first']}" in drawing
         assert "Test entailment phrases: " in drawing
@@ -163,7 +162,7 @@ def test_both_halves_and_the_verdicts_are_saved_and_name_pair_model_and_list(ope
         assert what == "verdicts" or ">playing<" in drawing
         assert not any(sign in drawing for sign in ("<image", "var(--", "light-dark"))
         assert 'fill="#ffffff"' in drawing, "light in either theme"
-        names.add(waiting.value.suggested_filename)
+        names.add(file.suggested_filename)
     assert len(names) == 4
     assert all("test-te-a-dog-jumping-outside" in name for name in names)
 

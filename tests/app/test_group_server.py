@@ -29,7 +29,7 @@ from playwright.sync_api import expect
 from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
-from tests.app.pages import come_to_rest
+from tests.app.pages import PATIENCE, come_to_rest
 from tests.app.servers import ROOT, wait_for
 from tests.core.databases import postgresql  # noqa: F401 (a fixture)
 from tests.core.made_up_runs import ONE, TWO, made_up_run
@@ -117,7 +117,7 @@ class Group:
         for process in processes:
             process.terminate()
         for process in processes:
-            process.wait(600)
+            process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ def login(name, password=None):
 
 def fetch(address, body=None, **headers):
     try:
-        return urllib.request.urlopen(urllib.request.Request(address, body, headers=headers), timeout=600)
+        return urllib.request.urlopen(urllib.request.Request(address, body, headers=headers), timeout=PATIENCE)
     except urllib.error.HTTPError as error:
         return error
 
@@ -192,7 +192,7 @@ def connections(group, number):
 
 def until(true):
     """Wait patiently: the machine may be training at the same time."""
-    deadline = time.monotonic() + 600
+    deadline = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -227,7 +227,7 @@ def opened(browser, group, name, cookie, row):
     page = context.new_page()
     link = f"file={group.run.dataset.sha256[:16]}&models={ONE[:16]}.{TWO[:16]}&row={row}"
     page.goto(f"{group.address}/error-desk?{link}")
-    expect(page.get_by_role("heading", name=f"Row {row}")).to_be_visible(timeout=600_000)
+    expect(page.get_by_role("heading", name=f"Row {row}")).to_be_visible()
     expect(page.locator(".pl-terms").first).to_have_text(f"Signed in as{name}")
     come_to_rest(page)
     return page
@@ -236,7 +236,7 @@ def opened(browser, group, name, cookie, row):
 def pressed(page, tag):
     """Whether a tag is set on the page; clicks it if not, because clicks during a redraw are lost."""
     button = page.get_by_role("button", name=tag)
-    settled(page)
+    come_to_rest(page)
     expect(button).to_have_count(1)
     given = button.get_attribute("aria-pressed") == "true"
     if not given:
@@ -244,12 +244,6 @@ def pressed(page, tag):
         with suppress(AssertionError):  # the click was lost
             expect(button).to_have_attribute("aria-pressed", "true", timeout=10_000)
     return given
-
-
-def settled(page):
-    """Wait until nothing of an earlier answer stands on the page."""
-    come_to_rest(page)
-    page.wait_for_function("!document.querySelector('[data-stale=true]')")
 
 
 def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser, monkeypatch):
@@ -277,14 +271,14 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
     expect(
         ann.get_by_text("1 change", exact=True)
     ).to_be_visible()  # her own: others' marks are hidden until she is done
-    settled(ann)
+    come_to_rest(ann)
     group.servers[0].send_signal(signal.SIGSTOP)
     ann.get_by_role("button", name="other").click()
     ann.keyboard.press("1")
     group.servers[0].kill()
     assert marks() == {"misled by noise": {"ann", "bob"}}
 
-    settled(bob)
+    come_to_rest(bob)
     bob.get_by_role("button", name="other").click()
     expect(bob.get_by_text("2 changes", exact=True)).to_be_visible()
     until(
@@ -298,10 +292,10 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
         else:
             visitors[number] = visitor(group, number)
             assert visitors[number].open(**link(number)).probabilities == answers[number].probabilities
-    ann.wait_for_selector("[data-testid=stApp][data-test-connection-state=CONNECTED]", timeout=600_000)
+    ann.wait_for_selector("[data-testid=stApp][data-test-connection-state=CONNECTED]")
     for tag in ("other", "language conventions"):
         expect(ann.get_by_text(f"The tag “{tag}” on row {row} was not saved: set it again.")).to_be_visible()
-    settled(ann)
+    come_to_rest(ann)
     until(lambda: pressed(ann, "other") and "ann" in marks().get("other", ()))
     expect(ann.get_by_text("2 changes", exact=True)).to_be_visible()
     expect(ann.locator(".pl-terms").first).to_have_text("Signed in asann")

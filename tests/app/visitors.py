@@ -8,19 +8,24 @@ from typing import Any
 
 import pytest
 
-from tests.app.pages import come_to_rest
+from tests.app.pages import PATIENCE, come_to_rest
 
-PATIENCE = 300_000
-"""Milliseconds after which a missing page fails the test. Passing tests never wait that long."""
 PHONE = 768
 """Pixels. On a narrower screen Streamlit's menu lies over the page, as it was when the page was loaded."""
+UNFOLDED_AT_ONCE = """const { animate } = Element.prototype;
+Element.prototype.animate = function (...how) {
+  const movement = animate.apply(this, how);
+  if (this.localName === "details") movement.finish();
+  return movement;
+};"""
+"""Streamlit's expanders take half a second to unfold: what is in them moves, and a click on it may be lost."""
 
 
 def chromium() -> Iterator[Any]:
     """Debian's Chromium, driven by Playwright."""
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=PATIENCE)
+    expect.set_options(timeout=1000 * PATIENCE)
     names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
     program = next((path for path in map(shutil.which, names) if path), None)
     if program is None:
@@ -51,8 +56,9 @@ class Tabs:
         """The tab of a key."""
         if key not in self.pages:
             context = self.browser.new_context(**options)
+            context.add_init_script(UNFOLDED_AT_ONCE)
             self.pages[key] = context.new_page()
-            self.pages[key].set_default_timeout(PATIENCE)
+            self.pages[key].set_default_timeout(1000 * PATIENCE)
         return self.pages[key]
 
     def leave(self, key: tuple[Any, ...]) -> None:
@@ -99,7 +105,7 @@ class Visits:
         page = self.tabs.get(key, options)
         self.used[key] = page
         page.set_viewport_size(viewport)
-        page.emulate_media(color_scheme=color_scheme)
+        page.emulate_media(color_scheme=color_scheme, reduced_motion="no-preference")
         for event, listener in self.listeners.items():
             page.on(event, listener)
         page.goto(path if path.startswith("http") else self.server + path)
