@@ -6,7 +6,6 @@ Fields of a request are named as in the pages' links. An answer is a record, or 
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
@@ -64,19 +63,22 @@ class PairRequest:
     second: str = ""
     edits: tuple[str, ...] = ()
 
-    @functools.cached_property
+    # Plain properties: in Python 3.11 all requests would share the lock of a cached_property, and wait while the model
+    # of one is being loaded.
+
+    @property
     def checkpoint(self) -> Checkpoint:
         """Raises CheckpointError."""
         return load_named(self.model)
 
-    @functools.cached_property
+    @property
     def parsed_edits(self) -> tuple[AnyEdit, ...]:
         """Raises EditError."""
         if len(self.edits) > MOST_EDITS:
             raise UserError(f"{len(self.edits)} edits are more than {MOST_EDITS}: leave some out")
         return tuple(map(parse_edit, self.edits))
 
-    @functools.cached_property
+    @property
     def pair(self) -> tuple[Checkpoint, str, str]:
         """The model, and the texts after the edits of their words. Raises CheckpointError and EditError."""
         texts = words_after((self.first, self.second), self.parsed_edits, self.checkpoint.reader.tokens)

@@ -5,13 +5,15 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from app.api import routes
+from app.api import answers, routes
 from app.api.door import LONGEST_BODY
 from core.__main__ import main
 from core.checkpoint import load_named
@@ -92,6 +94,27 @@ def test_links_and_changes_are_those_of_the_command_line(client, capsys, guest_m
     reason = answer(client, "reason", edits=["replace 1 1 dog"])
     assert reason["clauses"][0]["text"] in reason["sentence"] and reason["passes"] <= 40
     assert answer(client, "reason", model="small-bert", all=True)["clauses"]
+
+
+def test_a_model_that_is_being_loaded_holds_up_no_other_models_answers(client, monkeypatch):
+    loading, loaded = threading.Event(), threading.Event()
+
+    def slow(name):
+        if name == "test-other":
+            loading.set()
+            assert loaded.wait(60)
+        return load_named(name)
+
+    monkeypatch.setattr(answers, "load_named", slow)
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(answer, client, "preview", model="test-other")
+        assert loading.wait(60)
+        other = threads.submit(answer, client, "preview")
+        try:
+            assert other.result(60)["model"] == "test-light" and not waiting.done()
+        finally:
+            loaded.set()
+        assert waiting.result(60)["model"] == "test-other"
 
 
 def test_edits_come_before_the_question(client):
