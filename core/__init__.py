@@ -1,1 +1,1 @@
-"""Models of sentence pairs, evidence of what they did, data and scores; imports neither app nor trainers."""
+"""Sentence-pair models, the evidence behind their predictions, data and scores; imports neither app nor trainers."""

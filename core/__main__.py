@@ -28,29 +28,29 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m core", description="Explain a sentence pair with a trained model.")
     commands = parser.add_subparsers(dest="command", required=True)
-    models = commands.add_parser("models", help="list the checkpoints that are here")
+    models = commands.add_parser("models", help="list the available checkpoints")
     models.add_argument("--json", action="store_true", help="the cards as JSON")
-    explainer = commands.add_parser("explain", help="verdict, attention and filters of one pair")
-    explainer.add_argument("--word", type=int, help="judged word (from 0) whose context is also given as nearest words")
+    explainer = commands.add_parser("explain", help="verdict, attention and filters for one pair")
+    explainer.add_argument("--word", type=int, help="judged word (from 0) whose context is also shown as nearest words")
     explainer.add_argument("--edit", action="append", default=[], metavar="EDIT", help="change the attention first, as "
                            "What if on the page Explore does: “uniform 0”, “temperature 2”, “cell 0 3 2 0.8 kept”, or "
-                           "“uncrossed” of a model that counts crossing words; may be given again")  # fmt: skip
+                           "“uncrossed” for a model that counts crossing words; repeatable")  # fmt: skip
     explainer.add_argument("--head", default="", metavar="LAYER.HEAD", help="the head of a transformer whose "
-                           "attention is shown: 7.4, mean or rollout (default: its card's); of an encoder-decoder "
+                           "attention is shown: 7.4, mean or rollout (default: its card's); for an encoder-decoder "
                            "also decoder.7.4, cross.7.4, decoder or cross")  # fmt: skip
     asking = commands.add_parser("why", help="the effect of each word, attention link or head on the verdict")
-    asking.add_argument("--method", default="taken-away", help="how words are taken away (default: %(default)s); any "
+    asking.add_argument("--method", default="taken-away", help="how words are removed (default: %(default)s); any "
                         "other word lists the methods")  # fmt: skip
     asking.add_argument("--links", action="store_true", help="the effect of each attention link too, with the rest "
                         "of its row renormalised")  # fmt: skip
     asking.add_argument("--all", action="store_true", help="for an external model, as many replacements and links as "
                         "for a shipped one")  # fmt: skip
     asking.add_argument("--from-layer", type=int, default=1, metavar="N", help="the first layer in which a "
-                        "transformer's links are cut (default: 1)")  # fmt: skip
+                        "transformer's links are ablated (default: 1)")  # fmt: skip
     asking.add_argument("--heads", action="store_true", help="the effect of ablating each head of a transformer")
     asking.add_argument("--shares", action="store_true", help="instead, the share of each pair of words in a "
                         "bi-encoder's similarity, by integrated Jacobians")  # fmt: skip
-    turning = commands.add_parser("turn", help="the smallest change of the words that turns the verdict")
+    turning = commands.add_parser("turn", help="the smallest change of the words that flips the verdict")
     named = "a name listed by `models`, or a checkpoint folder"
     explainer.add_argument("--model", required=True, help=named)
     for command, what in ((explainer, "the whole Explanation"), (asking, "the Effects"), (turning, "the changes")):
@@ -64,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status (2 with one sentence on standard error when the input is at fault)."""
+    """Run one command; returns the exit status (2 with one sentence on standard error for invalid input)."""
     options = parser().parse_args(joined(sys.argv[1:] if arguments is None else arguments))
     commands = {"models": _models, "explain": _explain, "why": _why, "turn": _turn}
     return status_of(lambda: commands[options.command](options))
@@ -156,12 +156,12 @@ def _why(options: argparse.Namespace) -> None:
 
 @contextmanager
 def _watched(checkpoint: Checkpoint, count: Callable[[], Cost]) -> Iterator[Progress]:
-    """Shows the expected cost of slow computations, with a bar on a terminal; Ctrl-C ends it."""
+    """Shows the expected cost of slow computations, with a progress bar on a terminal; Ctrl-C cancels."""
     cost = count() if checkpoint.seconds else None
     if cost is None or cost.brisk:
         yield lambda done, of: None
         return
-    print(f"{cost}; Ctrl-C ends it", file=sys.stderr)
+    print(f"{cost}; Ctrl-C cancels", file=sys.stderr)
     with progress_bar("step") as progress:
         yield progress
 

@@ -1,4 +1,4 @@
-"""The verdict on the judged text alone: by a model of the same classes that reads nothing else."""
+"""The verdict on the judged text alone, by a model with the same classes that reads nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.reading.reader import PairError
 
 
 def unread(card: Card) -> str:
-    """The role of the text that the model does not look at; empty for one that reads all."""
+    """The role of the text that the model ignores; empty if it reads all."""
     spec, roles = REGISTRY.get(card["architecture"]), card["roles"]
     if spec is None or not roles["second"] or 0 not in spec.model.contexts(card["config"]):
         return ""
@@ -23,7 +23,7 @@ def unread(card: Card) -> str:
 
 
 def _readable_cards() -> dict[str, Card]:
-    """The cards of all available models that can be read."""
+    """The cards of all available models with a readable card."""
     cards = dict[str, Card]()
     for name, folder in available().items():
         with contextlib.suppress(CheckpointError):
@@ -32,9 +32,9 @@ def _readable_cards() -> dict[str, Card]:
 
 
 def judging_alone(card: Card, cards: Mapping[str, Card] | None = None) -> str | None:
-    """The first model that judges what the model of this ``card`` judges (same task, labels and texts), but reads the
-    judged text alone, or one of them where both are judged; None without one, and for such a model itself. ``cards``:
-    of the models to choose from, by default all that are available."""
+    """The first model with the task, labels and texts of this ``card`` that reads only the judged text (or only one of
+    the two if both are judged); None if there is none, and for such a model itself. ``cards``: of the models to choose
+    from, by default all available ones."""
     if unread(card):
         return None
     roles = card["roles"], {**card["roles"], "judged": card["roles"]["second"]}
@@ -47,8 +47,8 @@ def judging_alone(card: Card, cards: Mapping[str, Card] | None = None) -> str | 
 
 
 def explained_alone(card: Card, first: str, second: str, cards: Mapping[str, Card] | None = None) -> Explanation | None:
-    """What the model of :func:`judging_alone` says of a pair, without evidence, kept for all threads; None without
-    such a model, and where it cannot read the pair. ``cards`` as in :func:`judging_alone`."""
+    """The prediction for a pair by the model from :func:`judging_alone`, without evidence, cached for all threads; None
+    without such a model, and if it cannot read the pair. ``cards`` as in :func:`judging_alone`."""
     name = judging_alone(card, cards)
     if name is not None:
         with contextlib.suppress(CheckpointError, PairError):

@@ -1,6 +1,6 @@
-"""A checkpoint's card: its fields and their types, and what it must hold to be used."""
+"""A checkpoint's card: its fields and their types, and the requirements for using it."""
 
-# Annotations stay values here: from those that are texts a TypedDict cannot tell which keys may be absent.
+# No postponed annotations here: from string annotations a TypedDict cannot tell which keys are optional.
 
 import contextlib
 import dataclasses
@@ -16,20 +16,20 @@ from core.evidence import BOTH
 from core.json_types import JsonMapping, JsonObject
 
 LARGEST = 4 << 20
-"""Bytes of a card's file."""
+"""Size limit of a card file in bytes."""
 LONGEST_NAME = 200
-"""Characters of what every page shows of a model, such as its title."""
+"""Length limit in characters of text that every page shows about a model, such as its title."""
 LONGEST_TEXT = 20_000
-"""Characters of any text on a card, such as the notes, and of any key."""
+"""Length limit in characters of any text on a card, such as the notes, and of any key."""
 MOST_PROBLEMS = 5
-"""The most problems reported for one card."""
+"""Maximum number of problems reported per card."""
 RIGHT_ANSWER = ("1", "yes", "true", "right", "relevant", "answer")
-"""Names of classes that mean a right answer."""
+"""Class names that mean a right answer."""
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Names of the sides in the words of the task; ``second`` is empty for a model of single texts."""
+    """Names of the sides in the task's terms; ``second`` is empty for a model of single texts."""
 
     first: str
     second: str
@@ -43,12 +43,12 @@ class Roles:
 
 
 RoleNames = NewType("RoleNames", dict[str, str])
-"""The names of :class:`Roles`, as a card has them."""
+"""The names in :class:`Roles`, as stored on a card."""
 
 
 class CardWords(TypedDict):
-    """The word table that the model reads, by its checksum; ``own``: it is in the checkpoint's folder; ``over``:
-    checksum of the table for words without a row in it."""
+    """The word table the model reads, by its checksum; ``own``: it is in the checkpoint's folder; ``over``: checksum of
+    the table for words without a row in it."""
 
     sha256: str
     name: NotRequired[str]
@@ -57,9 +57,9 @@ class CardWords(TypedDict):
 
 
 class LinkScores(TypedDict):
-    """A model's links compared with annotated links, over all pairs: |A ∩ S| / |A|, |A ∩ S| / |S|, their harmonic mean,
-    and the alignment error rate 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) with P the sure and the possible links (Och and
-    Ney 2003, section 4); how many ``links`` the model has, |A|, and people ``sure`` ones, |S|."""
+    """A model's links A compared with annotated ones over all pairs: precision |A ∩ S| / |A|, recall |A ∩ S| / |S|, F1,
+    and the alignment error rate 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|), with S the sure and P the sure and possible
+    links (Och and Ney 2003, section 4); ``links`` is |A|, ``sure`` is |S|."""
 
     precision: float
     recall: float
@@ -86,14 +86,14 @@ class CardWordScores(ThresholdScores):
 
 
 class AlignmentScores(CardWordScores):
-    """Word scores with the `python -m trainers align` command that measured them."""
+    """Word scores and the `python -m trainers align` command that measured them."""
 
     command: str
 
 
 class MeasuredHeads(TypedDict):
-    """How each head of a transformer agrees, and the best of them; ``random_95``: by set, what the best of as many
-    random maps reaches, which earlier versions measured too."""
+    """The F1 of each head of a transformer, and the best head; ``random_95``: by set, the best F1 of as many random
+    maps (95 % quantile), measured by earlier versions too."""
 
     head: str
     f1: dict[str, float]
@@ -101,21 +101,21 @@ class MeasuredHeads(TypedDict):
 
 
 class CardAlignment(TypedDict):
-    """How well attention agrees with people's word alignments; ``both_ways``: thresholds of links by both
+    """Agreement of attention with human word alignments; ``both_ways``: thresholds for links that combine both
     directions."""
 
     threshold: float
     both_ways: dict[str, float]
     fixed_on: str
-    """The set, a key of ``results``, that the thresholds were fixed on."""
+    """The set, a key of ``results``, on which the thresholds were tuned."""
     results: dict[str, AlignmentScores]
     shares: NotRequired[bool]
-    """Whether links are shares of a similarity, not attention."""
+    """Whether links are based on shares of a similarity instead of attention."""
     heads: NotRequired[MeasuredHeads | None]
 
 
 class Calibration(TypedDict):
-    """The calibration of a ranker's log-odds as a probability (:mod:`core.evaluation.calibration`)."""
+    """Calibration of a ranker's log-odds to probabilities (:mod:`core.evaluation.calibration`)."""
 
     slope: float
     bias: float
@@ -132,7 +132,7 @@ class Ranked(TypedDict):
 
 
 class Fields(TypedDict):
-    """The fields of ``card.json`` that this program computes or chooses with: they are checked (:func:`problems`)."""
+    """The fields of ``card.json`` that the program relies on, which are validated (:func:`problems`)."""
 
     name: str
     title: str
@@ -150,11 +150,11 @@ class Fields(TypedDict):
     alignment: NotRequired[CardAlignment]
     calibration: NotRequired[Calibration]
     listed: NotRequired[int]
-    """The place in lists of models: 1 is what a page opens with; those without one follow by name."""
+    """Position in lists of models: 1 is the page's default; models without one follow by name."""
     for_lessons: NotRequired[bool]
-    """Whether it is so small that a lesson shows all its numbers, and judges worse than others of its task."""
+    """Whether the model is small enough for a lesson to show all its numbers, at the cost of accuracy."""
     ranked_by: NotRequired[str | None]
-    """The class whose probability ranks answers (:func:`ranked_by`); a model that ranks none has no such class."""
+    """The class whose probability ranks answers (:func:`ranked_by`); null for a model that does not rank."""
 
 
 REQUIRED = tuple(name for name in Fields.__annotations__ if name in Fields.__required_keys__)
@@ -168,8 +168,8 @@ class Interval(TypedDict):
 
 
 class CardFaithfulness(TypedDict):
-    """The results of `python -m trainers faithfulness` on one set; ``ways``: each by its measures; None where a model
-    has no attention to move. ``permutations``: the share that changes the verdict, of all rows and by the verdict."""
+    """Results of `python -m trainers faithfulness` on one set; ``ways``: the measures of each method; None if the model
+    has no attention to change. ``permutations``: the share that changes the verdict, over all rows and by verdict."""
 
     rows: int
     ways: dict[str, dict[str, Interval]]
@@ -180,7 +180,7 @@ class CardFaithfulness(TypedDict):
 
 
 class PeopleScores(TypedDict):
-    """How well ways name people's words on ``items`` sides of pairs: P@1 and average precision by way."""
+    """How well methods find people's words on ``items`` sides of pairs: P@1 and average precision by method."""
 
     items: int
     at_1: dict[str, Interval]
@@ -188,7 +188,7 @@ class PeopleScores(TypedDict):
 
 
 class CardPeople(TypedDict):
-    """The results of `python -m trainers people` on one set: by side, then by label, over the pairs judged right."""
+    """Results of `python -m trainers people` on one set: by side, then by label, over correctly classified pairs."""
 
     rows: int
     judged_right: int
@@ -197,8 +197,8 @@ class CardPeople(TypedDict):
 
 
 class CardByK(TypedDict):
-    """The results of `python -m trainers.paper by-k` on one set of ``items`` rows or questions: the ``measure``,
-    accuracy or map, under each pooling by k from 1."""
+    """Results of `python -m trainers.paper by-k` on one set of ``items`` rows or questions: the ``measure``, accuracy
+    or map, for each pooling, by k from 1."""
 
     measure: str
     items: int
@@ -208,7 +208,7 @@ class CardByK(TypedDict):
 
 
 class Card(Fields):
-    """The card of a checkpoint. Keys beyond :class:`Fields` are for readers and are not checked."""
+    """The card of a checkpoint. Keys beyond :class:`Fields` are informational and are not validated."""
 
     guest: NotRequired[str]
     asked: NotRequired[bool]
@@ -236,7 +236,7 @@ class Card(Fields):
 
 @dataclass(frozen=True)
 class Score:
-    """Measures on a set of ``items`` rows or questions, each a share from 0 to 1; of grades, correlations."""
+    """Metrics on a set of ``items`` rows or questions, each from 0 to 1; correlations for graded labels."""
 
     items: int | None = None
     accuracy: float | None = None
@@ -251,7 +251,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Counts:
-    """Pairs of a suite that were judged right, or whose verdict ``turned``, of ``total``."""
+    """Number of pairs in a suite, out of ``total``, that were classified correctly or whose verdict ``turned``."""
 
     total: int = 0
     right: int | None = None
@@ -260,7 +260,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Suite(Counts):
-    """The counts of one of our suites, in all and by kind."""
+    """The counts for one of our suites, overall and by kind."""
 
     kinds: dict[str, Counts] = field(default_factory=dict)
     without_crossings: Counts = Counts()
@@ -268,7 +268,7 @@ class Suite(Counts):
 
 @dataclass(frozen=True)
 class TrainedOn:
-    """A data set that was trained on."""
+    """A training data set."""
 
     name: str = "unnamed"
     licence: str = "licence not stated"
@@ -277,7 +277,7 @@ class TrainedOn:
 
 @dataclass(frozen=True)
 class Training:
-    """How the weights were made."""
+    """How the model was trained."""
 
     seconds: float | None = None
     device: str = ""
@@ -286,7 +286,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Seeds:
-    """The score on dev over several seeds."""
+    """The dev score over several seeds."""
 
     mean: float
     spread: float | None = None
@@ -296,7 +296,7 @@ class Seeds:
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of weights: the model's own, and those that project the words."""
+    """Numbers of weights: the model's own, and those in the word projection."""
 
     model: int
     projection: int = 0
@@ -304,7 +304,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Details:
-    """The fields of a card that are there for people (:func:`details`)."""
+    """The informational fields of a card (:func:`details`)."""
 
     notes: str = ""
     results: dict[str, Score] = field(default_factory=dict)
@@ -326,12 +326,12 @@ class Details:
 
     @property
     def ranks(self) -> bool:
-        """Whether the model was measured as a ranker."""
+        """Whether the model was evaluated as a ranker."""
         return any(score.map is not None for score in self.results.values())
 
 
 def details(card: JsonMapping) -> Details:
-    """The details of a card. A field of another shape counts as absent: a user's own card may hold anything."""
+    """The details of a card. A field of the wrong type counts as missing: a user's card may contain anything."""
     found: JsonObject = {}
     for of_card in dataclasses.fields(Details):
         if card.get(of_card.name) is not None:
@@ -373,8 +373,8 @@ def _role_names(names: Any, _: Any) -> RoleNames:
 
 
 def problems(value: JsonMapping) -> list[str]:
-    """The problems of a JSON value as a card, in a few words each; empty for a valid card. A field that is null and
-    need not be there counts as absent."""
+    """The problems of a JSON value as a card, in a few words each; empty for a valid card. An optional field that is
+    null counts as missing."""
     try:
         if _longest_text(value) > LONGEST_TEXT:
             return [f"it has a text of more than {LONGEST_TEXT:,} characters"]
@@ -382,14 +382,14 @@ def problems(value: JsonMapping) -> list[str]:
         _CARDS.structure(card, Fields)
     except (cattrs.ClassValidationError, ValueError) as error:
         found = json_types.problems(error, card, Fields)[:MOST_PROBLEMS]
-        return [" ".join(one.split()) for one in found]  # a name on the card may have several lines
+        return [" ".join(one.split()) for one in found]  # names on a card may span several lines
     except RecursionError:
         return ["it is nested too deep"]
     return []
 
 
 def _longest_text(value: Any) -> int:
-    """Characters of the longest text or key in a JSON value."""
+    """Length in characters of the longest text or key in a JSON value."""
     if isinstance(value, str):
         return len(value)
     parts = itertools.chain(value, value.values()) if isinstance(value, dict) else value
@@ -397,13 +397,13 @@ def _longest_text(value: Any) -> int:
 
 
 def ranked_by(card: Ranked) -> str | None:
-    """The class whose probability ranks answers: the card's ``ranked_by``, of a card without it the first whose name
-    means a right answer; None where no name does."""
+    """The class whose probability ranks answers: the card's ``ranked_by``, or else the first class whose name means a
+    right answer; None if there is none."""
     named = (label for label in card["labels"] if label.lower() in RIGHT_ANSWER)
     return card.get("ranked_by") or next(named, None)
 
 
 def right_class(card: Ranked) -> int | None:
-    """The number of that class among the card's labels."""
+    """The index of that class among the card's labels."""
     name = ranked_by(card)
     return None if name is None else card["labels"].index(name)

@@ -1,9 +1,9 @@
-"""Work shared over a Ray cluster, and predictions in parts.
+"""Distributes work over a Ray cluster, including predictions in parts.
 
-Calls are tasks that are tried again where their machine is lost, and not Ray Data: a part of a stream has to keep its
-rows, and its own batches, whoever computes it, which blocks of Ray Data, cut by size, have not. A worker process keeps
-the checkpoints that it has loaded, as actors would; but an actor whose machine is gone waits for a free place with the
-calls that were given to it, and a task goes to whoever has one.
+Calls are Ray tasks, which are retried if their machine is lost, rather than Ray Data: a part of a stream must keep its
+rows and batches whichever machine computes it, but Ray Data cuts blocks by size. A worker process keeps loaded
+checkpoints, as an actor would; but calls to an actor whose machine is lost wait for a free slot to restart it, while a
+task runs on any free worker.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from core.evaluation.parts import Part, Predicted
 from core.evaluation.predict import chances, check_texts, logits, prepare_rows
 
 PATIENCE = 8.0
-"""Seconds to wait for an answer at an address."""
+"""Seconds to wait for a response from an address."""
 _ON_LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
-"""Set to 0, Ray uses 127.0.0.1 as given and does not look for another address of this machine."""
+"""If set to 0, Ray uses 127.0.0.1 as given and does not look for another address of this machine."""
 _PASSED_ON = ("PAIRLENS_", "XDG_CACHE_HOME", "OMP_", "GOMP_")
 """Prefixes of the environment variables that tasks inherit from the driver process."""
 
@@ -44,9 +44,9 @@ R = TypeVar("R")
 
 @contextmanager
 def cluster(address: str) -> Iterator[Any]:
-    """Ray, connected to the cluster at ``HOST:PORT``, or of this machine with ``auto``; in a block of another call the
-    connection of that one, whose workers have loaded what they need. Raises RunError where there is none, or no Ray
-    here."""
+    """Ray, connected to the cluster at ``HOST:PORT``, or with ``auto`` to this machine's; inside another such block,
+    its connection is reused, because its workers have already loaded the checkpoints. Raises RunError if there is no
+    cluster, or if Ray is not installed."""
     host = check_address(address)
     known = sys.modules.get("ray")
     if known is not None and known.is_initialized():
@@ -80,7 +80,7 @@ def cluster(address: str) -> Iterator[Any]:
 
 
 def on_loopback() -> None:
-    """Keep Ray, which is not imported yet, to 127.0.0.1 and from sending usage statistics."""
+    """Restricts Ray, before it is imported, to 127.0.0.1 and disables its usage statistics."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ[_ON_LOOPBACK] = "0"
 
@@ -91,8 +91,8 @@ def _nobody(address: str) -> RunError:
 
 
 def check_address(address: str) -> str:
-    """The host of an address where something answers; for ``auto`` the cluster that was last started on this machine.
-    Raises RunError where nothing does, for what is no address, and where Ray is not installed."""
+    """The host in an address that responds; for ``auto`` the cluster last started on this machine. Raises RunError if
+    nothing responds, for an invalid address, and if Ray is not installed."""
     if importlib.util.find_spec("ray") is None:
         raise RunError("--ray needs Ray: install it with `make cluster`, or requirements-cluster.txt")
     if address == "auto":
@@ -112,13 +112,13 @@ def check_address(address: str) -> str:
 
 
 def _within(seconds: float, connect: Callable[[], object], refused: RunError) -> None:
-    """Raises ``refused`` where this fails or takes longer: Ray waits a minute for a server that is not Ray."""
+    """Raises ``refused`` if this fails or takes longer: Ray would wait a minute for a server that is not Ray."""
     failed: list[BaseException] = []
 
     def attempt() -> None:
         try:
             connect()
-        except BaseException as error:  # told below
+        except BaseException as error:  # reported below
             failed.append(error)
 
     thread = threading.Thread(target=attempt, name="connecting to Ray", daemon=True)
@@ -131,10 +131,10 @@ def _within(seconds: float, connect: Callable[[], object], refused: RunError) ->
 def each(
     ray: Any, work: Callable[[T], R], items: Iterable[T], *, cpus: int = 1, ahead: int | None = None
 ) -> Iterator[tuple[T, R]]:
-    """The items with what ``work`` makes of them somewhere in the cluster, in order; at most ``ahead`` of them are
-    under way (None: all at once). Raises the UserError of a task."""
+    """The items, each with the result of ``work`` from somewhere in the cluster, in order; at most ``ahead`` are in
+    progress (None: all at once). Re-raises a task's UserError."""
 
-    def call(item: T) -> R:  # Ray takes functions alone
+    def call(item: T) -> R:  # Ray only accepts plain functions
         return work(item)
 
     task = ray.remote(num_cpus=cpus, max_retries=-1)(call)
@@ -164,15 +164,15 @@ def _result(ray: Any, item: T, reference: Any) -> tuple[T, Any]:
 
 
 PartTask = tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]]
-"""The first and second text of a part's rows, which is all that models read, and checkpoints by their folders and the
-checksums of their weights."""
+"""The first and second texts of a part's rows, which are all that models read; and the checkpoints, by folder and
+weight checksum."""
 
 
 def predicted_by(
     ray: Any, parts: Iterable[Part], checkpoints: Sequence[Checkpoint], progress: Callable[[int], object]
 ) -> Iterator[Predicted]:
-    """:func:`core.evaluation.parts.predicted` with one part per processor of the cluster; this process reads rows and
-    writes the answers."""
+    """:func:`core.evaluation.parts.predicted` with one part per processor in the cluster; this process reads the rows
+    and writes the results."""
     sent: deque[Part] = deque()
     known = [(str(checkpoint.folder.resolve()), str(checkpoint.card["sha256"])) for checkpoint in checkpoints]
 
@@ -191,7 +191,7 @@ def predicted_by(
 
 
 def logits_of_part(question: PartTask) -> list[np.ndarray]:
-    """The task of a worker. Raises RunError where this machine has another checkpoint in a folder."""
+    """Predicts one part in a worker. Raises RunError if this machine has a different checkpoint in a folder."""
     texts, checkpoints = question
     rows = tuple(Example(str(number), *pair, None) for number, pair in enumerate(texts))
     return [_logits(folder, sha256, Dataset("", "", rows)) for folder, sha256 in checkpoints]

@@ -1,5 +1,5 @@
-"""Exit status and output of the command lines: an error that the user can fix is one sentence on standard error and
-exit status 2, Ctrl-C is one word and 130, and control characters of files do not reach the terminal."""
+"""Exit status and output of the command-line tools: an error the user can fix becomes one sentence on standard error
+and exit status 2, Ctrl-C one word and 130; control characters in files never reach the terminal."""
 
 from __future__ import annotations
 
@@ -20,28 +20,27 @@ from core.openmp import wait_asleep
 
 
 def add_class_names(parser: argparse.ArgumentParser) -> None:
-    """The option --class-names of all commands that open a model."""
+    """Adds the option --class-names to a command that opens models."""
     parser.add_argument(
         "--class-names",
         metavar="A,B,C",
         default=(),
         type=lambda text: tuple(text.split(",")),
-        help="of an external model what its classes mean, in the order of its outputs, such as "
-        "entailment,neutral,contradiction",
+        help="class names for an external model, in the order of its outputs, such as entailment,neutral,contradiction",
     )
 
 
 BROKEN_PIPE = 141
-"""Exit status when the reader of the output, such as ``head``, had enough: 128 and the number of SIGPIPE."""
+"""Exit status if the reader of the output (such as ``head``) closes it: 128 plus the number of SIGPIPE."""
 
 INTERRUPTED = 130
-"""Exit status after Ctrl-C: 128 and the number of SIGINT."""
+"""Exit status after Ctrl-C: 128 plus the number of SIGINT."""
 
 
 @contextmanager
 def ending_at_once() -> Iterator[None]:
-    """Inside, Ctrl-C ends the process with one line. It is for the seconds of imports: nothing is written yet, and
-    compiled modules would make errors of their own of a KeyboardInterrupt."""
+    """Within this block, Ctrl-C ends the process with one line. It covers the seconds of imports, when nothing has been
+    written yet and compiled modules would turn a KeyboardInterrupt into other errors."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
@@ -59,12 +58,12 @@ def _end(*_: object) -> None:
 
 
 _CONTROL = re.compile(r"(?s)[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|(?<=.)\r")
-"""All control characters but tabs, line ends and the return that a bar of progress begins with."""
+"""All control characters except tabs, line ends and the carriage return at the start of a progress bar."""
 
 
 def joined(arguments: Sequence[str]) -> list[str]:
-    """The arguments with values that begin with a minus, such as ``--label -1=neutral``, joined to their options, as
-    argparse takes them only in that form."""
+    """Joins values that begin with a minus, such as ``--label -1=neutral``, to their options, because argparse accepts
+    them only in that form."""
     out = list[str]()
     for argument in arguments:
         is_value = argument[:1] == "-" and argument[1:2] != "-" and argument not in ("-", "-h")
@@ -76,8 +75,8 @@ def joined(arguments: Sequence[str]) -> list[str]:
 
 
 class _Visible:
-    """A stream that writes control characters as JSON escapes them (``\\u001b``), so that JSON stays what it is; all
-    else is the stream's own."""
+    """A stream that writes control characters as JSON escapes (``\\u001b``), so that JSON stays valid; everything else
+    is delegated to the wrapped stream."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -90,9 +89,9 @@ class _Visible:
 
 
 def status_of(command: Callable[[], int | None], name: str = "", hint: str = "") -> int:
-    """Run a command and return its exit status; ``name`` begins the sentence of an error, ``hint`` follows what is said
+    """Run a command and return its exit status; ``name`` starts the error sentence, ``hint`` is appended to the message
     after Ctrl-C."""
-    # Tracebacks of external models are for a server's log; at a terminal the sentence is enough.
+    # Tracebacks of external models are for server logs; on a terminal the sentence is enough.
     logging.getLogger("core").addHandler(logging.NullHandler())
     out, err = (cast(TextIO, _Visible(stream)) for stream in (sys.stdout, sys.stderr))
     with redirect_stdout(out), redirect_stderr(err):
@@ -110,7 +109,7 @@ def _status(command: Callable[[], int | None], before: str, hint: str) -> int:
         print(f"\nstopped{hint}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Or Python complains once more when it closes the stream.
+        # Otherwise Python would report another error when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except OSError as error:
@@ -122,8 +121,8 @@ def _status(command: Callable[[], int | None], before: str, hint: str) -> int:
 
 
 def prepare_process() -> None:
-    """The first thing that every command does, before it imports torch: OpenMP threads sleep at barriers, and a
-    character that the terminal's encoding lacks is printed as a question mark instead of raising."""
+    """The first call of every command, before it imports torch: makes OpenMP threads sleep at barriers, and prints a
+    question mark for characters that the terminal's encoding lacks."""
     wait_asleep()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")

@@ -1,4 +1,4 @@
-"""Explains a model's prediction for a pair, as records that the screens draw."""
+"""Explains a model's prediction for a pair, as evidence records for the screens."""
 
 from __future__ import annotations
 
@@ -36,16 +36,15 @@ def explain(
 ) -> Explanation:
     """Run the model on one pair and return its verdict with the evidence.
 
-    ``first`` and ``second`` are in the data set's order (premise, hypothesis). A model of single texts reads
-    ``first`` alone and ignores ``second``. ``override`` replaces the model's attention (what-if
-    editing), numbered as the model's record numbers it: ``[T_x, T_y]`` over words, phrases or windows, and one more
-    column where the record has a null word; of a model with two attention maps a pair of them, in the records' order
-    (None leaves a map as it is). Without ``crossings`` the model counts no words that look across a word (q = 0).
-    ``records`` names the types of record to build, None all that the model has. ``nearest_for``: index of the judged
-    word whose attentive context is also given as nearest words. ``head``: the head of a transformer whose attention is
-    shown (:mod:`core.external.heads`), empty for the card's. Raises PairError for a side without a word and for
-    logits that are not finite, ValueError for an override of another shape and, without crossings, for a model that
-    counts none.
+    ``first`` and ``second`` are in the data set's order (premise, hypothesis). A model of single texts reads ``first``
+    alone and ignores ``second``. ``override`` replaces the model's attention (what-if editing), indexed like the
+    model's record: ``[T_x, T_y]`` over words, phrases or windows, with an extra column if the record has a null word;
+    for a model with two attention maps a pair of them, in the records' order (None keeps the model's map). Without
+    ``crossings`` the model ignores crossing words (q = 0). ``records`` names the record types to build, None for all.
+    ``nearest_for``: index of the judged word whose attentive context is also described by its nearest words. ``head``:
+    the transformer head whose attention is shown (:mod:`core.external.heads`), empty for the card's. Raises PairError
+    for a side without words and for NaN or infinite logits, ValueError for an override of another shape and, without
+    crossings, for a model that does not use them.
     """
     start = time.perf_counter()
     reading = checkpoint.read(first, second)
@@ -88,12 +87,12 @@ def explained(
     second: str = "",
     head: str = "",
 ) -> Explanation:
-    """The explanation of a pair, kept for all threads; ``head`` as in :func:`explain`. A checkpoint whose files have
-    changed is another one. Raises PairError and HeadError as :func:`explain` does."""
+    """The explanation of a pair, cached for all threads; ``head`` as in :func:`explain`. A checkpoint whose files have
+    changed counts as a different one. Raises PairError and HeadError as :func:`explain` does."""
     version = checkpoint.folder, checkpoint.state
 
     def compute() -> Explanation:
-        # A model's first run takes longer, and the times of models are compared; a guest ran when it was loaded.
+        # A warm-up, because a model's first run is slower and times are compared; external models run once when loaded.
         if not checkpoint.seconds:
             _FIRST_RUNS(version, lambda: explain(checkpoint, "A sentence.", "A sentence."))
         return explain(checkpoint, first, second, head=head)
@@ -107,7 +106,7 @@ def kept(checkpoint: Checkpoint, key: Hashable, make: Callable[[], Explanation])
 
 
 def _cells(explanation: Explanation) -> int:
-    """How large an explanation is: words times words, and some for all the rest."""
+    """The approximate size of an explanation: words times words, plus a constant."""
     return 1000 + len(explanation.first.tokens) * sum(len(side.tokens) for side in explanation.contexts)
 
 
@@ -116,7 +115,7 @@ _FIRST_RUNS: SharedMemory[Explanation] = SharedMemory(100)
 
 
 def check_words(reading: Reading) -> None:
-    """Raises PairError where a side holds no word."""
+    """Raises PairError if a side has no word."""
     for side in reading.texts():
         if not side.has_word:
             what = "is empty" if not side.text.strip() else "has no word in it"
@@ -124,19 +123,19 @@ def check_words(reading: Reading) -> None:
 
 
 def reading_of(checkpoint: Checkpoint, explanation: Explanation, role: str) -> ReadText:
-    """The tokens behind a sentence of an explanation."""
+    """The tokens behind a sentence in an explanation."""
     sentence = explanation.sentence(role)
     tokens = checkpoint.reader.tokens(sentence.text)[: len(sentence.tokens)]
     return ReadText(role, sentence.text, tuple(tokens), sentence.truncated)
 
 
 def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: int, rows: str = "") -> ContextWord:
-    """The table's words nearest to word ``row``'s attentive context, as a mix of input vectors Σ_j weights_ij x_j.
+    """The vocabulary words nearest to word ``row``'s attentive context, as the sum of input vectors Σ_j weights_ij x_j.
 
     ``rows``: the role of the sentence with the word, by default the rows of the first contexts. The model's own context
-    vector lives in its hidden space, where no word has a place; the same weights over the input word vectors give a
-    vector that the word table can name. None are near a mix that mostly comes from out-of-vocabulary words (more
-    than half of its squared length). Raises IndexError for a context that does not exist.
+    vector is in its hidden space, which has no word vectors; the same weights applied to input vectors give a vector in
+    the word table's space. Empty if most of the sum (more than half of its squared length) comes from out-of-vocabulary
+    words. Raises IndexError for a context that does not exist.
     """
     record = _contexts(explanation, row, rows)
     if record is None:
@@ -151,8 +150,8 @@ def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: in
 
 
 def with_nearest(checkpoint: Checkpoint, explanation: Explanation, row: int, rows: str = "") -> Explanation:
-    """A copy with the nearest words of one row's attentive context filled in (if it has contexts);
-    ``rows`` as in :func:`nearest_to_context`."""
+    """A copy with the nearest words for one row's attentive context filled in (if it has contexts); ``rows`` as in
+    :func:`nearest_to_context`."""
     record = _contexts(explanation, row, rows)
     if record is None:
         return explanation

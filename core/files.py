@@ -1,5 +1,5 @@
-"""Files that are read and written whole, with one sentence for whatever goes wrong: JSON that may come from anywhere,
-and results that replace older ones only when they are complete."""
+"""Reads and writes whole files and reports every problem in one sentence: JSON from any source, and results that
+replace older ones only when complete."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from core.errors import UserError
 
 
 class FileError(UserError):
-    """A file that cannot be written; the message is one sentence with the remedy."""
+    """The file cannot be written; the message is one sentence with the remedy."""
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text. Raises ValueError for text that is not JSON, that is nested too deep for Python's
-    reader, or that holds half a character (a lone surrogate), which can be neither shown nor saved."""
+    """Parses JSON text. Raises ValueError for text that is not JSON, that is nested too deeply for Python's parser, or
+    that contains an unpaired surrogate, which can be neither displayed nor saved."""
     try:
         value = json.loads(text)
     except RecursionError:
@@ -38,7 +38,7 @@ def parse_json(text: str) -> Any:
 
 
 LARGEST_JSON = 256 << 20
-"""Bytes of any JSON file that is read whole."""
+"""Size limit in bytes of any JSON file."""
 
 
 def read_json(path: Path, largest: int = LARGEST_JSON) -> Any:
@@ -47,8 +47,8 @@ def read_json(path: Path, largest: int = LARGEST_JSON) -> Any:
 
 
 def read_bounded(path: Path, largest: int) -> bytes:
-    """A regular file's bytes. Raises OSError, and ValueError for anything else behind the name (a FIFO would be waited
-    for, a device may never end) and for a file of more than ``largest`` bytes."""
+    """The contents of a regular file. Raises OSError, and ValueError for anything but a regular file (reading a FIFO
+    would block, a device may never end) and for a file of more than ``largest`` bytes."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise ValueError("is not a regular file")
     with path.open("rb") as file:
@@ -61,7 +61,7 @@ def read_bounded(path: Path, largest: int) -> bytes:
 def read_yaml(path: Path) -> Any:
     """The value of a YAML file. Raises OSError, and ValueError with the line of a syntax error."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)  # eight times as fast as the other
+        return yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)  # eight times as fast as the default
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         where = getattr(error, "problem_mark", None)
         line = f" at line {where.line + 1}" if where else ""
@@ -69,31 +69,30 @@ def read_yaml(path: Path) -> Any:
 
 
 def users_folder(kind: str, usual: str) -> Path:
-    """PairLens's folder among the user's own of a kind, such as ``XDG_CACHE_HOME``; ``usual``: where those lie in the
-    home folder unless that says otherwise."""
+    """PairLens's folder inside a user folder such as ``XDG_CACHE_HOME``; ``usual``: that folder's default location in
+    the home folder."""
     return Path(os.environ.get(kind) or Path.home() / usual) / "pairlens"
 
 
 def refusal(error: OSError) -> str:
-    """An error of the operating system as one sentence with the remedy."""
+    """An operating-system error as one sentence with the remedy."""
     what = f"{_short(error.filename)}: " if error.filename is not None else ""
     return f"{what}{error.strerror or error}; give another path, or fix its permissions and the disk's free space"
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those that it lies in, where they are not there. Raises FileError where the operating system
-    refuses."""
+    """Creates a folder and its missing parents. Raises FileError if the operating system refuses."""
     with _as_file_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A path of this writer's own to write to, with the same name. When the block ends, what was written replaces
-    ``path``; when it fails, ``path`` stays as it was. Of several writers at once the last to finish wins. Raises
-    FileError where the operating system refuses.
+    """A temporary path with the same name, for this writer only. When the block ends, the written file replaces
+    ``path``; if it fails, ``path`` is unchanged. If several writers run at once, the last to finish wins. Raises
+    FileError if the operating system refuses.
 
-    Anything but a regular file (``/dev/stdout``) is written to directly.
+    Anything other than a regular file (``/dev/stdout``) is written directly.
     """
     with _as_file_error(path):
         target = path.resolve()
@@ -108,20 +107,20 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file, all of it or nothing (:func:`whole_file`)."""
+    """Writes a text file atomically (:func:`whole_file`)."""
     with whole_file(path) as scratch:
         scratch.write_text(text, encoding="utf-8")
 
 
 def json_text(value: object, indent: int | None = 1) -> str:
-    """A value as the text of a JSON file."""
+    """Serialises a value as the text of a JSON file."""
     return json.dumps(value, ensure_ascii=False, indent=indent) + "\n"
 
 
 @contextmanager
 def whole_folder(folder: Path, last: str) -> Iterator[Path]:
-    """Like :func:`whole_file` for several files: yields an empty folder, whose files move to ``folder`` when the block
-    ends, the one named ``last`` after the others. No file is replaced before all are on disk, and files of two
+    """Like :func:`whole_file` for several files: yields an empty folder whose files move to ``folder`` when the block
+    ends, the one named ``last`` after the others. No file is replaced before all are on disk, and files from two
     writers never mix. Other files in ``folder`` stay."""
     with _as_file_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -136,17 +135,17 @@ def whole_folder(folder: Path, last: str) -> Iterator[Path]:
 
 
 _PATIENCE = 60
-"""Seconds to wait for others who move files: longer only where a disk hangs or has no locks."""
+"""Seconds to wait for other writers: longer only if a disk hangs or does not support locks."""
 
 _SCRATCH = ".unfinished-*.tmp"
-"""Names of scratch folders. Each holds a lock, which the system lets go when its writer ends, however it ends."""
+"""Names of scratch folders. Each is locked; the system releases the lock when its writer ends for any reason."""
 
 
 @contextmanager
 def _scratch_folder(folder: Path) -> Iterator[Path]:
-    """An empty folder in ``folder`` (so that its files can be moved within one disk) that no other writer has."""
+    """An empty folder inside ``folder`` (to move its files within one file system) for this writer only."""
     prefix, suffix = _SCRATCH.split("*")
-    with one_at_a_time(folder):  # a scratch folder without its lock would be taken for a killed writer's
+    with one_at_a_time(folder):  # without its lock, a scratch folder would look like a killed writer's
         _remove_abandoned(folder)
         scratch = Path(tempfile.mkdtemp(prefix=prefix, suffix=suffix, dir=folder))
         alive = FileLock(scratch / "lock")
@@ -168,27 +167,27 @@ def _remove_abandoned(folder: Path) -> None:
 
 @contextmanager
 def one_at_a_time(folder: Path, name: str = ".writing.lock") -> Iterator[None]:
-    """A block that only one process or thread at a time runs for ``folder``. Blocks exclude each other by the ``name``
-    of their lock file. Raises filelock.Timeout after a minute."""
+    """A block that only one process or thread at a time can execute for ``folder``. Blocks with the same lock file
+    ``name`` exclude each other. Raises filelock.Timeout after a minute."""
     lock = folder / name
     with FileLock(lock, timeout=_PATIENCE):
         try:
             yield
         finally:
-            # A process that waited for the removed file finds it gone, and makes another.
+            # A process that waited for the removed lock file finds it missing, and creates another.
             with contextlib.suppress(OSError):
                 lock.unlink()
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file is on the disk: a full disk may be reported only now."""
+    """Waits until a file is on disk: a full disk may only be reported now."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
 @contextmanager
 def _as_file_error(path: Path) -> Iterator[None]:
-    """Raise errors of the operating system and of safetensors in this block as a FileError."""
+    """Re-raises operating-system and safetensors errors in this block as FileError."""
     try:
         yield
     except (OSError, SafetensorError) as error:
@@ -199,8 +198,8 @@ def _as_file_error(path: Path) -> Iterator[None]:
 
 
 def check_writable(path: Path, option: str, *, folder: bool = False) -> None:
-    """Raise FileError where ``path`` of this option cannot be written, before any work is done for it. A ``folder`` may
-    still have to be made, a file's folder must be there."""
+    """Raises FileError if ``path``, given by this option, cannot be written, before any work is done. A ``folder`` may
+    still have to be created; a file's folder must exist."""
     try:
         if folder:
             place = next(above for above in (path, *path.absolute().parents) if above.exists())

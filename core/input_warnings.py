@@ -1,4 +1,4 @@
-"""Warnings about input that the model cannot read as meant, or that is unlike its training data: one sentence each."""
+"""One-sentence warnings about input that the model cannot read as intended, or that is unlike its training data."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from core.reading.tokens import AUXILIARIES, MAX_CHARACTERS, Token, as_typed
 from core.wording import capital, counted
 
 _LONG = 4
-"""The fewest letters of a word that counts as long."""
+"""Minimum number of letters in a long word."""
 _GUESS = "treat the verdict as a guess"
 _NAMED = 4
-"""Words that one sentence names."""
+"""Maximum number of words named in one sentence."""
 _MISSPELT_NEGATION = re.compile(
     rf"(?<![\w'-])(?:{'|'.join(sorted(AUXILIARIES))})(?:nt|[^\w\s]nt|n[^\w\s'-]t|n\s*[^\w\s.!?-]\s+t)(?![\w'])",
     re.IGNORECASE,
 )
-"""doesnt, does'nt, doesn;t and doesn ' t; the tokeniser reads doesn't, does n't and doesn 't."""
+"""doesnt, does'nt, doesn;t and doesn ' t; the tokeniser itself reads doesn't, does n't and doesn 't."""
 _SPACED_NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![\w,]|\.\d)")
 _QUESTION = re.compile(r"""[?？]["'”’)\]!?.\s]*$""")
 _ASKING = re.compile(
@@ -45,8 +45,8 @@ def input_warnings(checkpoint: Checkpoint, side: ReadText) -> list[str]:
 
 
 def is_unlike(checkpoint: Checkpoint, side: ReadText) -> bool:
-    """Whether a text is so unlike the training data that its verdict is a guess: not where it only may be (a name is an
-    unknown word, too), and not for its length alone, which a hundredth of the training data has."""
+    """Whether a text is so unlike the training data that its verdict is a guess: not if it only might be (a name is an
+    unknown word too), and not for its length alone, which a hundredth of the training data exceeds."""
     return any(warning.endswith(f": {_GUESS}.") for warning in input_warnings(checkpoint, side))
 
 
@@ -64,7 +64,7 @@ def _asked(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
 
 
 def _unreadable(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
-    """Words that the word vectors do not have, or have as other ones."""
+    """Words that the word vectors lack or map to other words."""
     role, text, known = the(side.role), _read(side), checkpoint.reader.known
     words = [token for token in side.tokens if token.is_word]
     unknown = [token for token in words if not known(token.norm)]
@@ -86,7 +86,7 @@ def _unreadable(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
 
 
 def _unknown_to_tokeniser(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
-    """Words that an external model's tokeniser has no pieces for; its languages are unknown."""
+    """Words for which an external model's tokeniser has no pieces; its languages are unknown."""
     lacking = checkpoint.unknown(side.sentence(checkpoint.reader))
     words = [token for token, lacks in zip(side.tokens, lacking, strict=True) if lacks or token.is_word]
     unknown = [token for token, lacks in zip(side.tokens, lacking, strict=True) if lacks]
@@ -113,7 +113,7 @@ def _negations(role: str, text: str, unknown: Sequence[Token]) -> Iterator[str]:
 
 
 def _read(side: ReadText) -> str:
-    """The part of a text that was not cut off."""
+    """The part of a text that was not truncated."""
     return side.text[: side.tokens[-1].end] if side.tokens else ""
 
 

@@ -1,5 +1,5 @@
-"""Plain values (of JSON, YAML or a model's settings) as dataclasses or TypedDicts, by cattrs;
-nothing is made of another type: cattrs alone would make text of a number, or a list of the characters of a text."""
+"""Converts plain values (from JSON, YAML or a model's settings) to dataclasses or TypedDicts with cattrs, without
+coercing types: cattrs alone would convert a number to text, or a text to a list of characters."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from core.wording import hint
 
 T = TypeVar("T")
 JsonObject = dict[str, Any]
-"""Keys and plain values, as JSON and YAML have them."""
+"""A JSON or YAML object as Python has it."""
 JsonMapping = Mapping[str, Any]
 """A read-only JsonObject."""
 
 
 def is_number(value: object) -> bool:
-    """Whether this is a finite number that fits a float; JSON's true and false, which Python counts with, are none."""
+    """Whether this is a finite number that fits a float; true and false, integers in Python, do not count."""
     return type(value) in (int, float) and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
 
 
@@ -38,8 +38,8 @@ _BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
 
 @dataclasses.dataclass(frozen=True)
 class InTables:
-    """How tables of sweeps name a setting. ``words``: names of its values; ``symbol``: as in “K = 100”; ``bare``: its
-    values need no name of the setting; ``needless``: the setting next to which "none" is left out."""
+    """How sweep tables name a setting. ``words``: names of its values; ``symbol``: as in “K = 100”; ``bare``: its
+    values are shown without the setting's name; ``needless``: the setting next to which "none" is omitted."""
 
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
     symbol: str = ""
@@ -54,8 +54,8 @@ def setting(
     in_tables: InTables | None = None,
     **bounds: float,
 ) -> Any:
-    """A field of a dataclass whose value must be one of some words, or ``least`` ≤ value ≤ ``most``, ``above`` < value
-    < ``below``, where it is not None."""
+    """A dataclass field whose value must be one of some words, or satisfy ``least`` ≤ value ≤ ``most`` or ``above`` <
+    value < ``below``, unless it is None."""
     metadata = {"one_of": one_of, "bounds": bounds, "in_tables": in_tables}
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -70,9 +70,9 @@ def _check(value: object, field: dataclasses.Field[object]) -> None:
 
 
 def converter(checks: Mapping[type, Callable[[Any], None]] = {}, **options: Any) -> cattrs.Converter:
-    """A converter (with cattrs' own ``options``) that takes values of just the types asked for. ``checks`` raise
-    ValueError for values of a type that do not fit together. Keys that earlier versions wrote, with the only value that
-    is read of them, are a type's ``retired``."""
+    """A converter (with cattrs' own ``options``) that accepts only values of exactly the declared types. ``checks``
+    raise ValueError if the fields of a type contradict each other. A type's ``retired`` lists keys that earlier versions
+    wrote, each with its only accepted value."""
     made = cattrs.Converter(**options)
     for kind in (str, int, bool, float):
         made.register_structure_hook(kind, _exactly)
@@ -128,20 +128,20 @@ def _texts(value: object, kind: type) -> list[object]:
 
 STRICT = converter(forbid_extra_keys=True)
 LENIENT = converter()
-"""Takes keys that a dataclass has no field for, and leaves them out."""
+"""Ignores keys for which a dataclass has no field."""
 
 
 def checked(values: object, kind: type[T], where: str = "", by: cattrs.Converter = STRICT) -> T:
-    """``values`` as a dataclass that has a field for each of their keys. Raises ValueError with the first
-    problem; ``where`` is the key that holds them."""
+    """Converts ``values`` to a dataclass that has a field for each key. Raises ValueError with the first problem;
+    ``where`` is the key that contains the values."""
     try:
         return by.structure(values, kind)
-    except Exception as error:  # cattrs collects whatever the constructors of its types raise
+    except Exception as error:  # cattrs collects anything that constructors raise
         raise ValueError(problems(error, values, kind, where)[0]) from error
 
 
 def problems(error: BaseException, value: Any, kind: Any, where: str = "") -> list[str]:
-    """The problems of a value that a converter refused, in a few words each, unknown keys first."""
+    """The problems of a value that a converter rejected, in a few words each, unknown keys first."""
     if isinstance(error, cattrs.ClassValidationError | cattrs.IterableValidationError):
         parts, whole = error.group_exceptions()
         out = [problem for inner in whole for problem in problems(inner, value, kind, where)]
@@ -155,7 +155,7 @@ def problems(error: BaseException, value: Any, kind: Any, where: str = "") -> li
         unknown = sorted(map(str, error.extra_fields))
         return [f"unknown key {f'{where}.{key}'.lstrip('.')}{hint(key, _fields(kind))}" for key in unknown]
     if isinstance(error, ValueError):
-        # A message of a constructor begins with the field that it is about, if it is about one.
+        # A constructor's message begins with the field it concerns, if there is one.
         joint = "." if str(error).partition(" ")[0] in _fields(kind) else " "
         return [f"{where}{joint}{error}".lstrip(". ")]
     return [f"{where} must be {_in_words(kind)}, got {reprlib.repr(value)}".strip()]

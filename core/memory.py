@@ -1,4 +1,4 @@
-"""Settings of glibc's allocator: a training keeps freed memory for its next step, the app and streams return it."""
+"""Settings of glibc's allocator: training keeps freed memory for its next step; the app and streams return it."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 
 
 def keep_freed_memory() -> None:
-    """Let glibc reuse large blocks; elsewhere nothing happens.
+    """Lets glibc reuse large blocks; no effect on other systems.
 
-    A training step allocates the same blocks of some megabytes again and again. By default each is a fresh mapping
-    whose pages the kernel fills with zeros, which took a quarter of a step's time on two cores.
+    A training step repeatedly allocates the same blocks of several megabytes. By default each is a new mapping whose
+    pages the kernel zeroes, which took a quarter of a step's time on two cores.
     """
     _glibc("mallopt", _M_MMAP_THRESHOLD, 32 << 20)
     _glibc("mallopt", _M_TRIM_THRESHOLD, 2**31 - 1)
 
 
 def hand_back_large_blocks() -> None:
-    """Let glibc hand blocks of some megabytes back when they are freed; elsewhere nothing happens.
+    """Lets glibc return blocks of several megabytes when they are freed; no effect on other systems.
 
-    A stream has such blocks for each part, the vectors of its words. By default they go into the heap once the first of
-    them was freed, where smaller ones keep their pages.
+    A stream allocates such blocks for the word vectors of each part. By default they move to the heap once the first
+    one is freed, where smaller blocks keep their pages in use.
     """
     _glibc("mallopt", _M_MMAP_THRESHOLD, 4 << 20)
 
 
 def share_arenas() -> None:
-    """Let all threads allocate from two arenas: the app runs every visitor's page in a separate thread, and each
+    """Makes all threads allocate from two arenas: the app runs every visitor's page in a separate thread, and each
     would leave an arena of freed memory behind."""
     _glibc("mallopt", _M_ARENA_MAX, 2)
 
 
 def return_freed_memory() -> None:
-    """Return freed pages to the system."""
+    """Returns freed pages to the system."""
     _glibc("malloc_trim", 0)
 
 

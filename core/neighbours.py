@@ -1,8 +1,8 @@
-"""The training rows nearest to a pair by the vector that the classifier reads.
+"""The training rows nearest to a pair, by the classifier's input vector.
 
-An index is a folder that ``python -m trainers neighbours`` writes: the rows' vectors, of unit length, in float16
-(vectors.safetensors), their texts and labels (rows.jsonl), and what it was made of (index.json). It stays on the
-machine that made it, because most data sets may not be passed on.
+An index is a folder written by ``python -m trainers neighbours``: the rows' unit vectors in float16
+(vectors.safetensors), their texts and labels (rows.jsonl), and its origin (index.json). It stays on the machine that
+built it, because most data sets may not be redistributed.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from core.reading.word_table import file_sha256
 
 VERSION = 1
 NEAREST = 5
-"""Rows of each class that are shown."""
+"""Number of rows shown per class."""
 _CARD, _VECTORS, _ROWS = "index.json", "vectors.safetensors", "rows.jsonl"
 
 
 class NeighboursError(UserError):
-    """An index that is not there or does not fit, with the command that makes it."""
+    """The index is missing or does not match; the message has the command that builds it."""
 
 
 @dataclass(frozen=True)
 class TrainingRow:
-    """A row of the training data. ``data``: the name of its set."""
+    """A row of the training data; ``data``: the name of its set."""
 
     first: str
     second: str
@@ -47,20 +47,20 @@ class TrainingRow:
 
 @dataclass(frozen=True)
 class IndexCard:
-    """The origin of an index: ``sha256`` of its files by their names."""
+    """The origin of an index; ``sha256``: checksums of its files by name."""
 
     version: int
     checkpoint: str
     checkpoint_sha256: str
     of: int
-    """The number of training rows from which the index was drawn."""
+    """The number of training rows from which the index was sampled."""
     command: str
     sha256: dict[str, str]
 
 
 @dataclass(frozen=True)
 class TrainingNeighbour:
-    """A row and the cosine of its vector and the pair's."""
+    """A row and the cosine between its vector and the pair's."""
 
     row: TrainingRow
     cosine: float
@@ -68,8 +68,8 @@ class TrainingNeighbour:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The nearest rows by class, in the order of the model's labels, the nearest first; of ``searched`` rows among
-    ``of`` training rows."""
+    """The nearest rows by class, in the order of the model's labels, nearest first; ``searched`` of all ``of`` training
+    rows were searched."""
 
     by_label: Mapping[str, tuple[TrainingNeighbour, ...]]
     searched: int
@@ -77,19 +77,19 @@ class Neighbours:
 
 
 def neighbours_folder() -> Path:
-    """The folder of indices: ``PAIRLENS_NEIGHBOURS``, else pairlens/neighbours in the user's cache folder (XDG)."""
+    """The folder for indices: ``PAIRLENS_NEIGHBOURS``, or else pairlens/neighbours in the user's cache folder (XDG)."""
     own = os.environ.get("PAIRLENS_NEIGHBOURS")
     return Path(own) if own else users_folder("XDG_CACHE_HOME", ".cache") / "neighbours"
 
 
 def command(checkpoint: Checkpoint) -> str:
-    """The command that makes the index of a checkpoint."""
+    """The command that builds a checkpoint's index."""
     return f"python -m trainers neighbours {checkpoint.name} --data DATA"
 
 
 def save(checkpoint: Checkpoint, rows: Sequence[TrainingRow], vectors: np.ndarray, of: int, made_by: str) -> Path:
-    """Write the index of a checkpoint, whole or not at all, and return its folder. ``vectors``: :func:`unit_vectors` of
-    the ``rows``, which were drawn from ``of``. Raises FileError where the operating system refuses."""
+    """Writes a checkpoint's index atomically and returns its folder. ``vectors``: :func:`unit_vectors` of the ``rows``,
+    which were sampled from ``of``. Raises FileError if the operating system refuses."""
     folder = neighbours_folder() / checkpoint.name
     folder.parent.mkdir(parents=True, exist_ok=True)
     with whole_folder(folder, last=_CARD) as scratch:
@@ -103,20 +103,20 @@ def save(checkpoint: Checkpoint, rows: Sequence[TrainingRow], vectors: np.ndarra
 
 
 def has_index(checkpoint: Checkpoint) -> bool:
-    """Whether an index of this name has been made; :func:`load` says whether it fits."""
+    """Whether an index with this name exists; :func:`load` checks whether it matches."""
     return "guest" not in checkpoint.card and (neighbours_folder() / checkpoint.name / _CARD).is_file()
 
 
 @dataclass(frozen=True)
 class Index:
-    """The rows of an index and their ``vectors [N, F]`` of length 1."""
+    """The rows of an index and their unit vectors, ``vectors [N, F]``."""
 
     rows: Sequence[TrainingRow]
     vectors: np.ndarray
     card: IndexCard
 
     def nearest(self, vector: np.ndarray, labels: Sequence[str]) -> Neighbours:
-        """The rows of each of these classes that are nearest to a pair's vector ``[F]``."""
+        """For each of these classes, the rows nearest to a pair's vector ``[F]``."""
         cosines, classes = self.vectors @ vector, np.array([row.label for row in self.rows], dtype=object)
         out: dict[str, tuple[TrainingNeighbour, ...]] = {}
         for label in labels:
@@ -128,7 +128,7 @@ class Index:
 
 
 def load(checkpoint: Checkpoint) -> Index:
-    """The index of a checkpoint. Raises NeighboursError where there is none, a damaged one, or another checkpoint's."""
+    """The index of a checkpoint. Raises NeighboursError if it is missing, damaged, or another checkpoint's."""
     if "guest" in checkpoint.card:
         raise NeighboursError(
             f"the training rows of {checkpoint.name} are not known here, because it was trained elsewhere: choose a "
@@ -157,7 +157,7 @@ def load(checkpoint: Checkpoint) -> Index:
 
 @functools.lru_cache(maxsize=2)
 def _load(folder: Path, changed: int) -> Index:
-    """The index as it was written when it was ``changed``."""
+    """The index as of its modification time ``changed``."""
     card = checked(read_json(folder / _CARD), IndexCard)
     if card.version != VERSION:
         raise ValueError("another version")
@@ -172,8 +172,8 @@ def _load(folder: Path, changed: int) -> Index:
 
 
 def nearest(checkpoint: Checkpoint, first: str, second: str) -> Neighbours:
-    """The training rows nearest to a pair, of each class. Raises NeighboursError as :func:`load` does, and PairError as
-    :func:`core.explain.explain` does."""
+    """The training rows nearest to a pair, for each class. Raises NeighboursError as :func:`load` does, and PairError
+    as :func:`core.explain.explain` does."""
     index = load(checkpoint)
     vector = unit_vectors(prepare(checkpoint, [checkpoint.read(first, second)]))[0]
     return index.nearest(vector, checkpoint.labels)

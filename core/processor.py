@@ -1,4 +1,4 @@
-"""The processor's native precision for products."""
+"""The CPU's native precision for matrix products."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _native: bool | None = None
 
 
 def native_bf16() -> bool:
-    """Whether products in bf16 are computed as such on the CPU, faster than in float32: with AMX or AVX-512 BF16.
-    Found out once a process."""
+    """Whether the CPU computes bf16 products natively, faster than float32: with AMX or AVX-512 BF16. Determined once
+    per process."""
     global _native
-    # Not functools.cache, which torch.compile looks through: it would take the measurement into the model.
+    # Not functools.cache, which torch.compile traces through: it would compile the measurement into the model.
     if _native is None:
         _native = _multiplies_in_bf16()
     return _native
 
 
 def _multiplies_in_bf16() -> bool:
-    """oneDNN, which computes the products, is asked: its answer follows ONEDNN_MAX_CPU_ISA, unlike
-    torch.cpu.get_capabilities(). It says yes to AVX-512 without BF16 too, though it emulates bf16 there; so a
-    yes is put to the test by a few products, in some milliseconds."""
+    """Asks oneDNN, which computes the products: its answer respects ONEDNN_MAX_CPU_ISA, unlike
+    torch.cpu.get_capabilities(). It also says yes for AVX-512 without BF16, where it emulates bf16; so a yes is
+    verified by timing a few products, in some milliseconds."""
     built = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     if not built or not torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return False
@@ -37,7 +37,7 @@ def _multiplies_in_bf16() -> bool:
 
 
 def fastest(product: Callable[[], object]) -> float:
-    """Seconds of the fastest of a few calls, after one that prepares the kernel."""
+    """Seconds taken by the fastest of a few calls, after one warm-up call."""
     product()
     times = []
     for _ in range(TURNS):

@@ -1,4 +1,4 @@
-"""Bars of work that goes through many things: how many are done, how many a second, time left; on standard error."""
+"""Progress bars with items done, items per second and time left, on standard error."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 Progress = Callable[[int, int], None]
-"""Called with what is done and what there is to do; what it raises ends the work."""
+"""Called with the amount done and the total; its exceptions cancel the work."""
 
 
 def bar(total: int | None, unit: str = "row", what: str = "", *, done: int = 0, shown: bool = True) -> tqdm[NoReturn]:
-    """A progress bar for about ``total`` units (None: unknown), hidden for work of less than a second. Where standard
-    error is not a terminal, it is printed every half minute."""
-    from tqdm import tqdm  # here, so that pages start without it
+    """A progress bar for about ``total`` units (None: unknown), hidden for work that takes less than a second. If
+    standard error is not a terminal, it prints a line every half minute."""
+    from tqdm import tqdm  # imported here, so that pages start without it
 
     return tqdm(
         total=total,

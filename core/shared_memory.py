@@ -1,4 +1,4 @@
-"""Values that threads compute once and share."""
+"""Values computed once and shared by threads."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ T = TypeVar("T")
 
 
 class SharedMemory(Generic[T]):
-    """Values by key, each made once for all threads. The most recently used stay, up to ``most`` in all by their
-    ``size``; a value that could not be made is tried again at the next call. ``forgot`` is called whenever some
-    were dropped."""
+    """A cache of values by key, each computed once for all threads. The most recently used ones stay, up to a total
+    ``size`` of ``most``; a value whose computation failed is tried again at the next call. ``forgot`` is called
+    whenever values were evicted."""
 
     def __init__(
         self, most: float, size: Callable[[T], int] = lambda value: 1, forgot: Callable[[], None] = lambda: None
     ) -> None:
         self.most, self._size, self._forgot, self._lock = most, size, forgot, threading.Lock()
         self._kept: OrderedDict[Hashable, Future[T]] = OrderedDict()
-        """Unfinished, or with a value; the one asked for last stands last."""
+        """Pending or with a value; the most recently used is last."""
 
     def __call__(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of this key. Raises what ``make`` raises, in all threads that wait for it."""
+        """The value for this key. Re-raises exceptions from ``make`` in all threads that wait for it."""
         with self._lock:
             known = self._kept.get(key)
             future = self._kept.setdefault(key, Future())
@@ -41,7 +41,7 @@ class SharedMemory(Generic[T]):
         return future.result()
 
     def __contains__(self, key: Hashable) -> bool:
-        """Whether the value of this key is there already."""
+        """Whether the value for this key is already available."""
         known = self._kept.get(key)
         return known is not None and known.done()
 

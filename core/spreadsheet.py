@@ -1,7 +1,7 @@
-"""CSV to be opened in a spreadsheet.
+"""CSV that is safe to open in a spreadsheet.
 
-A spreadsheet runs a cell that begins with one of ``= + - @``, a tab or a carriage return as a formula, so such a cell
-gets an apostrophe in front, and so does one that begins with an apostrophe, so that exactly one can be taken away.
+A spreadsheet runs a cell that begins with one of ``= + - @``, a tab or a carriage return as a formula, so such cells
+get a leading apostrophe; so do cells that begin with an apostrophe, so that exactly one can be removed.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ _DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def neutral(text: str) -> str:
-    """The text as a cell that no spreadsheet runs."""
+    """The text as a cell that no spreadsheet executes."""
     return "'" + text if text.startswith(_DANGEROUS) else text
 
 
 def csv_text(head: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as CSV with Unix line ends; its texts are neutral, numbers stay as they are."""
+    """A table as CSV with Unix line ends; texts are neutralised, numbers unchanged."""
     lines: list[str] = []
-    # A writer quotes cells that contain characters of its line end: for "\r\n" also a bare carriage return,
-    # which a spreadsheet would take for the end of the row.
+    # The csv module quotes cells with characters of its line terminator: with "\r\n" also a bare carriage return, which
+    # a spreadsheet would treat as the end of the row.
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     for row in (head, *rows):
         writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in row])

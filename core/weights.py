@@ -1,4 +1,4 @@
-"""A model from its file of weights. A stranger's card may claim any size: it is compared with the file before memory
+"""Loads a model from its weight file. An untrusted card may claim any size: it is compared with the file before memory
 is filled."""
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from core.models import ConfigError, PairModel, build
 from core.reading.word_table import file_sha256
 
 LONGEST_REASON = 300
-"""Characters of a reason that quotes a file."""
+"""Length limit in characters of a quoted error message."""
 SLACK = 1_000_000
-"""Tensor elements that any model may allocate, besides four times those in its file: some layers are built larger than
-they are stored."""
+"""Tensor elements that any model may allocate beyond four times those in its file: some layers are larger in memory
+than on disk."""
 
 
 class WeightsError(UserError):
-    """A file without the weights that its card names; the message gives the problem and the remedy."""
+    """The file lacks the weights named in its card; the message gives the problem and the remedy."""
 
 
 def load_model(file: Path, architecture: str, config: JsonMapping, sha256: str) -> PairModel:
-    """The model with these settings and the file's weights, in eval mode.
+    """Builds the model with these settings and the file's weights, in eval mode.
 
     Raises WeightsError unless the file has exactly these tensors with finite numbers, ConfigError for settings that do
-    not belong to the model, and OSError for an unreadable file.
+    not match the model, and OSError for an unreadable file.
     """
     where = f"{file.parent.name}/{file.name}"
-    # A link to a device or a FIFO may never end.
+    # A linked device or FIFO may never end.
     if not stat.S_ISREG(file.stat().st_mode):
         raise WeightsError(f"{where} is not a regular file: copy the checkpoint again")
     shapes = _shapes(file, where)
@@ -59,7 +59,7 @@ def load_model(file: Path, architecture: str, config: JsonMapping, sha256: str) 
 
 
 def _shapes(file: Path, where: str) -> dict[str, list[int]]:
-    """The shapes of the tensors in a file by name, from its header alone."""
+    """The tensor shapes in a file by name, from its header alone."""
     try:
         with safe_open(file, framework="pt") as opened:
             return {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118 (no mapping)
@@ -70,9 +70,9 @@ def _shapes(file: Path, where: str) -> dict[str, list[int]]:
 
 
 class _NoLargerThan(TorchFunctionMode):
-    """Inside, ConfigError is raised for the first tensor of more than this many numbers: as soon as it is reserved,
-    before it is filled. (On the ``meta`` device nothing would be reserved, but torch imports its compiler for some
-    layers there, which takes seconds.)"""
+    """Within this context, raises ConfigError for the first tensor with more than this many elements: when it is
+    allocated, before it is filled. (The ``meta`` device would allocate nothing, but there torch imports its compiler
+    for some layers, which takes seconds.)"""
 
     def __init__(self, numbers: int) -> None:
         super().__init__()

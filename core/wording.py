@@ -1,4 +1,4 @@
-"""Numbers in words, the same on pages, in reports and on command lines."""
+"""Numbers in words, the same on pages, in reports and on the command line."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 
 def percent(share: float) -> str:
-    """A probability, or another share, with as many digits as it deserves: 46 %, 4.6 %, 99.6 %, > 99.9 %. Browser
-    components have the same rule (``percent`` of app/components/elements.js)."""
+    """A probability or another share with a sensible number of digits: 46 %, 4.6 %, 99.6 %, > 99.9 %. Browser
+    components follow the same rule (``percent`` in app/components/elements.js)."""
     value = 100 * share
     if 0 < value < 0.1 or 99.9 < value < 100:
         return "< 0.1\u00a0%" if value < 1 else "> 99.9\u00a0%"
@@ -22,7 +22,7 @@ def shown(value: float, classes: int) -> str:
 
 
 def score_percent(share: float) -> str:
-    """A score, such as an accuracy, with the digit behind the point that scores are compared by: 87.1 %."""
+    """A score, such as an accuracy, with one decimal: 87.1 %."""
     return f"{100 * share:.1f}\u00a0%"
 
 
@@ -38,7 +38,7 @@ def points(difference: float) -> str:
 
 
 def counted(count: int, noun: str, ending: str = "s") -> str:
-    """A number of things: 1 row, 2,000 rows; ``ending``: of several, as of passes."""
+    """A count with its noun: 1 row, 2,000 rows; ``ending``: the plural suffix, as in passes."""
     return f"{count:,} {noun}{'' if count == 1 else ending}"
 
 
@@ -54,8 +54,8 @@ SENTIMENTS = ("very negative", "negative", "neutral", "positive", "very positive
 
 
 def class_names(labels: Sequence[str], judged: str) -> tuple[str, ...]:
-    """Labels in plain words: data files of answer selection and paraphrases have "0" and "1", reviews "neg" and "pos",
-    SST-5 "0" to "4". ``judged``: the role of the text that they describe, of two judged texts the second."""
+    """Labels in plain words: data files for answer selection and paraphrases have "0" and "1", reviews "neg" and "pos",
+    SST-5 "0" to "4". ``judged``: the role of the text they describe; if both are judged, the second one's."""
     if tuple(labels) == ("0", "1", "2", "3", "4"):
         return SENTIMENTS
     if tuple(labels) != ("0", "1"):
@@ -65,14 +65,14 @@ def class_names(labels: Sequence[str], judged: str) -> tuple[str, ...]:
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """The name that was probably meant, or all that there are, to end a sentence with."""
+    """An ending for an error sentence: the name that was probably meant, or all known ones."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: 0.3 s, 50 s, 3 minutes, 2 hours."""
+    """A duration in words: 0.3 s, 50 s, 3 minutes, 2 hours."""
     if seconds < 90:
         return f"{max(seconds, 0.1):.1f} s" if seconds < 0.95 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else counted(round(seconds / 3600), "hour")

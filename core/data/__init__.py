@@ -1,19 +1,19 @@
-"""Data sets in their official layouts; the layout is recognised from the file's head.
+"""Reads data sets in their official layouts, recognised from the first lines of a file.
 
     read(path) -> Dataset
     Stream(path) -> the same rows as an iterator, also over a folder's files
 
-Known layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, SciTail, FEVER, and any
-table whose header names the two texts of a pair by one of the field's names (:mod:`core.data.layouts`); JSON with these
-keys, XML with these elements, and Parquet with these columns. Tables are divided by tabs, commas, semicolons or pipes,
-or are the first sheet of an Excel workbook; JSON may be a line a row, or a list.
+Known layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, SciTail, FEVER, and any table
+whose header gives the two texts of a pair one of the usual names (:mod:`core.data.layouts`); JSON with these keys, XML
+with these elements, and Parquet with these columns. Tables are separated by tabs, commas, semicolons or pipes, or are
+the first sheet of an Excel workbook; JSON has one row per line, or is a list.
 
 Known layouts of documents (``Dataset.single``): jsonl with ``text`` and ``label`` (DBpedia, IMDB, Yelp, 20 Newsgroups),
-Zhang et al.'s CSV without header ``class,title,text`` or ``class,text`` (DBpedia, AG's news, Yelp), SST-5 lines
-``label text``, and any CSV or TSV whose header names ``text,label``, perhaps ``title``.
+Zhang et al.'s CSV without header ``class,title,text`` or ``class,text`` (DBpedia, AG's news, Yelp), SST-5 lines ``label
+text``, and any CSV or TSV whose header has ``text,label`` and optionally ``title``.
 
-Each may be packed by gzip or zstd. Of any other table or JSON, columns can be picked (:mod:`core.data.picked`). What
-else a row holds under a name stays with it (:attr:`Example.columns`).
+Files may be compressed with gzip or zstd. For any other table or JSON, the user can pick columns
+(:mod:`core.data.picked`). A row keeps all its other columns (:attr:`Example.columns`).
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ __all__ = ["DataError", "Dataset", "Example", "Picked", "Problem", "Stream", "re
 
 def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOptions]) -> Dataset:
     """Read a data file. ``labelled=False`` keeps rows without a gold label, for prediction; ``mapped``: keys of labels
-    that are gold even if they look like none, such as -1; ``largest``: bytes that a packed file may unpack to.
-    ``columns``: the columns of a row's parts, instead of a recognised layout.
+    that are gold although they look like none, such as -1; ``largest``: maximum size of a decompressed file in bytes.
+    ``columns``: the columns to read, instead of a recognised layout.
 
-    ``block``: FEVER's files are read in blocks of this many lines, each like a separate file (0: at once). The larger a
-    file, the nearer is the evidence that its claims without evidence are given: training on blocks as large as the file
-    that is judged leaves no such difference.
+    ``block``: reads FEVER's files in blocks of this many lines, each like a separate file (0: all at once). The larger
+    the file, the more similar is the evidence sampled for claims that have none: training on blocks as large as the
+    test file avoids this difference.
 
-    Broken rows are named in ``problems`` and left out. Raises DataError when the layout is unknown or no row is
+    Broken rows are reported in ``problems`` and left out. Raises DataError if the layout is unknown or no row is
     usable.
     """
     if Path(path).is_dir():

@@ -1,4 +1,4 @@
-"""Pairs of sentences whose words people aligned.
+"""Sentence pairs with human word alignments.
 
     read(path) -> Alignments
 
@@ -19,7 +19,7 @@ from core.data.lines import read_lines, says_something
 from core.files import parse_json
 
 Link = tuple[int, int]
-"""Positions of a word of the source and of a word of the target, from 0."""
+"""Positions of a source word and a target word, from 0."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class AlignedPair:
     target: str
     sure: frozenset[Link] = frozenset()
     possible: frozenset[Link] = frozenset()
-    """Links that are possible, but not sure."""
+    """Links marked as possible, but not as sure."""
 
 
 @dataclass(frozen=True)
 class Alignments:
-    """All usable pairs of a file, and one sentence for each entry that could not be used."""
+    """All usable pairs in a file, and one sentence for each unusable entry."""
 
     name: str
     pairs: tuple[AlignedPair, ...]
@@ -44,9 +44,9 @@ class Alignments:
 
 
 def read(path: str | Path) -> Alignments:
-    """Read a file of alignments. Broken entries are named in ``problems`` and left out.
+    """Read a file of word alignments. Broken entries are reported in ``problems`` and left out.
 
-    Raises DataError when the layout is unknown or no entry is usable.
+    Raises DataError if the layout is unknown or no entry is usable.
     """
     path = Path(path)
     lines, broken, _ = read_lines(path)

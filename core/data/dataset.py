@@ -1,4 +1,4 @@
-"""The content of a data file of any layout: a frozen :class:`Dataset` of :class:`Example` rows."""
+"""The contents of a data file in any layout: a frozen :class:`Dataset` of :class:`Example` rows."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from core.wording import counted, with_label
 
 
 class DataError(UserError):
-    """A data file that cannot be used: one sentence with the problem and the remedy."""
+    """The data file cannot be used; the message is one sentence with the problem and the remedy."""
 
 
 class UnknownLayoutError(DataError):
-    """A file whose layout no reader knows: its columns can be picked."""
+    """No reader knows the file's layout: the user can pick its columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One labelled pair, in the order of the file (premise then hypothesis, question then answer), or one document."""
+    """One labelled pair, in file order (premise then hypothesis, question then answer), or one document."""
 
     id: str
-    """The file's own id of the row, or ``line N`` where it has none."""
+    """The row's id in the file, or ``line N`` if it has none."""
     first: str
     second: str
-    """Empty in a document row: all of a document is in ``first``."""
+    """Empty for documents, whose whole text is in ``first``."""
     label: str | None
-    """The label in the form for comparisons (:func:`core.data.labels.key`); None where the row has no gold label."""
+    """The label normalised for comparison (:func:`core.data.labels.key`); None if the row has no gold label."""
     group: str | None = None
-    """The question that a candidate answer belongs to; None outside ranking sets."""
+    """The question of a candidate answer; None outside ranking sets."""
     title: str = ""
-    """A document's title where the file has a field for it; ``first`` begins with it."""
+    """A document's title if the file has a field for it; ``first`` begins with it."""
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """The file's other columns, or other keys of a JSON row, as text by name; empty where columns have no names."""
+    """The file's other columns, or other keys of a JSON row, as text by name; empty if columns have no names."""
     label_text: str = ""
-    """The gold label as the file writes it; empty where there is none."""
+    """The gold label as written in the file; empty if there is none."""
 
     @property
     def shown_label(self) -> str:
-        """The gold label for people: as the file writes it; empty where there is none."""
+        """The gold label for display, as written in the file; empty if there is none."""
         return "" if self.label is None else self.label_text or self.label
 
     def relabelled(self, names: Mapping[str, str]) -> Example:
@@ -59,10 +59,10 @@ class Example:
         columns: Mapping[str, str] | None = None,
         label_text: str = "",
     ) -> Example:
-        """A row of a single text: title, full stop, text.
+        """A row with a single text: title, full stop, text.
 
-        The title is put in front whether or not the text names it again, as is done for DBpedia and AG's news since
-        Zhang et al. (2015, section 4). The full stop is ours: it keeps the title from running into the first sentence.
+        The title is prepended even if the text repeats it, as done for DBpedia and AG's news since Zhang et al. (2015,
+        section 4). We add the full stop, so that the title does not run into the first sentence.
         """
         title, text = title.strip(), text.strip()
         stop = "" if title.endswith((".", "?", "!")) else "."
@@ -73,8 +73,8 @@ class Example:
 def other_columns(row: Iterable[tuple[str, object]], taken: Collection[str]) -> dict[str, str]:
     """The value of :attr:`Example.columns` for a row: all names and values except those ``taken`` by other fields.
 
-    Values other than strings are written as JSON, null as nothing. Names and short values, which recur from row to row,
-    are interned.
+    Values other than strings are written as JSON, null as an empty text. Names and short values, which repeat across
+    rows, are interned.
     """
     return {intern(name): _as_text(value) for name, value in row if name not in taken}
 
@@ -86,10 +86,10 @@ def _as_text(value: object) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    """A row that could not be used."""
+    """A row that cannot be used."""
 
     line: int
-    """Number of the row's first line in the file, from 1."""
+    """Line number of the row's first line, from 1."""
     what: str
 
     def __str__(self) -> str:
@@ -102,16 +102,16 @@ class Dataset:
 
     name: str
     layout: str
-    """Name of the layout that was recognised, such as ``SNLI jsonl``."""
+    """Name of the recognised layout, such as ``SNLI jsonl``."""
     rows: tuple[Example, ...]
     problems: tuple[Problem, ...] = ()
-    """Broken rows, by line."""
+    """Broken rows by line."""
     dropped: int = 0
-    """Rows without a gold label that were left out (``-`` in SNLI: the annotators did not agree)."""
+    """Number of rows left out for lack of a gold label (``-`` in SNLI: the annotators did not agree)."""
     sha256: str = field(default="", repr=False)
-    """Checksum of the file's bytes: shows whether a resumed run still reads the same data."""
+    """Checksum of the file, to detect whether a resumed run still reads the same data."""
     task: str = field(default="", compare=False)
-    """The task of files of this layout, as cards name tasks; empty if unknown."""
+    """The task of this layout, named as on cards; empty if unknown."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Remarks on how the file was read, such as its encoding."""
 
@@ -135,7 +135,7 @@ class Dataset:
         return replace(self, rows=tuple(row.relabelled(names) for row in self.rows))
 
     def summary(self) -> str:
-        """One line: rows, how many have a label, the first broken rows by line."""
+        """One line: the number of rows, how many have a label, and the first broken rows."""
         gold = sum(row.label is not None for row in self.rows)
         rows, broken = len(self.rows) + self.dropped, len(self.problems)
         return summary(self.name, self.layout, gold, rows, self.problems, broken, self.notes)
@@ -150,7 +150,7 @@ def summary(
     broken: int,
     notes: Sequence[str] = (),
 ) -> str:
-    """The line of :meth:`Dataset.summary`: ``rows``, of which ``gold`` have a label; ``problems`` are some of the
+    """The line for :meth:`Dataset.summary`: ``rows``, of which ``gold`` have a label; ``problems`` lists some of the
     ``broken`` rows."""
     text = f"{name}: {counted(rows, 'row')} ({layout})"
     if gold < rows:

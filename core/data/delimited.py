@@ -1,7 +1,7 @@
-"""Rows of cells from lines, by RFC 4180: a cell in quotes may hold the delimiter, line ends and doubled quotes.
+"""Rows of cells from lines, following RFC 4180: a quoted cell may contain the delimiter, line ends and doubled quotes.
 
-Official tab-separated data sets do not quote: there a ``"`` is a character of the sentence. So a tab-separated record
-is taken as quoted only where nothing else explains its quotes.
+The official tab-separated data sets do not quote: a ``"`` is part of the sentence. So a tab-separated record is treated
+as quoted only if nothing else explains its quotes.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ DELIMITERS = "\t,;|"
 MAX_QUOTED_LINES = 50
 """A quote still open after this many lines was not meant as one: its first line is reported as broken."""
 MAX_DOCUMENT_LINES = 2_000
-"""The same limit if cells hold whole documents."""
+"""The same limit for cells that hold whole documents."""
 
-# The csv module refuses cells of more than 131,072 characters; the tokeniser reads 200,000.
+# The csv module rejects cells of more than 131,072 characters; the tokeniser reads 200,000.
 csv.field_size_limit(2**31 - 1)
 
 
 def split(text: str, delimiter: str) -> list[str]:
-    """The cells of a record by RFC 4180, none when its quotes do not close."""
+    """The cells of a record by RFC 4180; empty if its quotes are unbalanced."""
     if '"' not in text:
         return text.split(delimiter)
     try:
@@ -36,7 +36,7 @@ def split(text: str, delimiter: str) -> list[str]:
 
 
 def _quotes_every_text(text: str, delimiter: str) -> bool:
-    """Whether all cells of a line but numbers and empty ones are in quotes, as some programs write them."""
+    """Whether all cells of a line except numbers and empty ones are quoted, as some programs write them."""
     texts = [cell for cell in text.split(delimiter) if cell and not _is_number(cell)]
     return bool(texts) and all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in texts)
 
@@ -51,11 +51,11 @@ def _is_number(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Form:
-    """How the cells of a table are divided."""
+    """How the cells of a table are delimited."""
 
     delimiter: str
     quoted: bool | None = True
-    """Whether quotes are RFC 4180's: always, only where nothing else explains them (False), or never (None)."""
+    """Whether quotes follow RFC 4180: always, only if nothing else explains them (False), or never (None)."""
 
     @classmethod
     def of(cls, head: Sequence[Line], delimiter: str) -> Form:
@@ -64,17 +64,17 @@ class Form:
         return cls(delimiter, delimiter != "\t" or quoting[0] or 2 * sum(quoting) > len(head))
 
     def first(self, head: Sequence[Line]) -> tuple[list[str], int]:
-        """The cells of the first record, and how many lines it takes."""
+        """The cells of the first record, and the number of lines it spans."""
         cells, taken = self._joined(deque(head), iter(()), MAX_QUOTED_LINES) if self.quoted else ([], 1)
         return (cells, taken) if cells else (self.split(head[0][1]), 1)
 
     def records(
         self, lines: Iterable[Line], width: int, problems: list[Problem], longest: int, least: int | None = None
     ) -> Iterator[tuple[int, list[str]]]:
-        """Rows as lists of ``width`` cells, or of ``least`` or more; all others are added to ``problems``. Empty cells
+        """Rows as lists of ``width`` cells, or of at least ``least``; all others are added to ``problems``. Empty cells
         beyond the width are left out.
 
-        A quoted cell may hold line ends, up to ``longest`` lines in all; a stray quote costs its own line only.
+        A quoted cell may contain line ends, up to ``longest`` lines in all; a stray quote breaks only its own line.
         """
         rest, waiting = iter(lines), deque[Line]()
         while waiting or (waiting := deque(itertools.islice(rest, 1))):
@@ -90,10 +90,10 @@ class Form:
                 waiting.popleft()
 
     def _record(self, waiting: deque[Line], rest: Iterator[Line], width: int, longest: int) -> tuple[list[str], int]:
-        """The cells of the record that begins with the first line that waits, and how many lines it takes."""
+        """The cells of the record that begins with the first waiting line, and the number of lines it spans."""
         text = waiting[0][1]
         if self.quoted is None or '"' not in text:
-            # At spaces, only the first cell ends: the last one is a sentence.
+            # In space-separated rows only the first cell is split off: the rest is a sentence.
             return _fitted(text.split(self.delimiter, width - 1 if self.delimiter == " " else -1), width), 1
         if not self.quoted and '""' not in text and text.count('"') % 2 == 0:
             plain = _fitted(text.split(self.delimiter), width)
@@ -106,14 +106,14 @@ class Form:
         return _fitted(self.split(text), width), 1
 
     def split(self, text: str) -> list[str]:
-        """The cells of a single line; none where its quotes do not close."""
+        """The cells of a single line; empty if its quotes are unbalanced."""
         return split(text, self.delimiter) if self.quoted else text.split(self.delimiter)
 
     def _joined(self, waiting: deque[Line], rest: Iterator[Line], longest: int) -> tuple[list[str], int]:
-        """The record that begins with the first line that waits, with all lines that its quotes span, and how many
-        these are; lines are taken from the ``rest`` as they are needed."""
+        """The record that begins with the first waiting line, including all lines that its quotes span, and the number
+        of these lines; further lines are taken from ``rest`` as needed."""
         taken = 1
-        # RFC 4180 doubles a quote inside a quoted cell, so a whole record has an even number of them.
+        # RFC 4180 doubles a quote inside a quoted cell, so a complete record has an even number of them.
         quotes = waiting[0][1].count('"')
         while quotes % 2 and taken < longest:
             if taken == len(waiting):
@@ -126,7 +126,7 @@ class Form:
 
 
 def _text_of(waiting: deque[Line], taken: int) -> str:
-    """The first ``taken`` lines as one text, including the empty lines that were skipped between them."""
+    """The first ``taken`` lines as one text, including skipped empty lines between them."""
     if taken == 1:
         return waiting[0][1]
     parts, before = [], waiting[0][0]
@@ -137,15 +137,15 @@ def _text_of(waiting: deque[Line], taken: int) -> str:
 
 
 def _fitted(cells: list[str], width: int) -> list[str]:
-    """The cells without empty ones at the end beyond the width."""
+    """The cells without trailing empty ones beyond the width."""
     while len(cells) > width and not cells[-1].strip():
         cells = cells[:-1]
     return cells
 
 
 def _is_written(cells: list[str], waiting: deque[Line], taken: int, delimiter: str) -> bool:
-    """Whether a program that follows RFC 4180 would write these cells as these lines: with quotes around the cells that
-    need them, and no others."""
+    """Whether a program that follows RFC 4180 would write these cells as these lines: with quotes around exactly the
+    cells that need them."""
     need = [f'"{cell.replace(chr(34), chr(34) * 2)}"' if _needs_quotes(cell, delimiter) else cell for cell in cells]
     return delimiter.join(need) == _text_of(waiting, taken).rstrip(delimiter)
 

@@ -1,12 +1,12 @@
-"""FEVER (Thorne et al. 2018): claims with their evidence, a JSON object a line with claim, label and evidence.
+"""FEVER (Thorne et al. 2018): claims with their evidence, one JSON object per line with claim, label and evidence.
 
-Evidence is a list of sentences, or the official list of groups of ``[annotation, evidence, page, line]``, with the
-sentence's text behind them: the files of the task name pages alone, whose texts are in its Wikipedia dump. A row's
-sentences, each once, stand in :attr:`core.data.dataset.Example.second` on a line each.
+Evidence is a list of sentences, or the official list of groups of ``[annotation, evidence, page, line]`` with the
+sentence's text appended: the task's own files only name pages, whose texts are in its Wikipedia dump. The distinct
+sentences of a row are in :attr:`core.data.dataset.Example.second`, one per line.
 
-NOT ENOUGH INFO claims have no evidence in either. Their emptiness would give the label away, so that they are filled
-from the file alone: n drawn from the numbers of sentences of the other two classes (seed 0), then the n sentences of
-other claims that are nearest to the claim by TF-IDF.
+NOT ENOUGH INFO claims have no evidence in either format. Empty evidence would reveal the label, so it is filled from
+the same file: the number of sentences n is sampled from the other two classes (seed 0), and the n sentences of other
+claims nearest to the claim by TF-IDF are used.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ LABELS = ("supports", "refutes", "not enough info")
 _NOTHING = LABELS[2]
 _TAKEN = {"id", "label", "claim", "evidence"}
 _CHUNK = 512
-"""Claims whose similarities to all sentences are held at once."""
+"""Number of claims whose similarities to all sentences are held at once."""
 
 
 @recogniser
 def recognise(head: list[Line]) -> RowReader | None:
-    """One of the first lines is a JSON object with ``claim`` and ``evidence``."""
+    """Recognises files with a JSON object with ``claim`` and ``evidence`` in the first lines."""
     if not any({"claim", "evidence"} <= record.keys() for _, record in objects(head, [])):
         return None
     return RowReader(NAME, _row, objects, _usable, "no evidence, and no other claim of the file has any", FACTS)
@@ -56,7 +56,7 @@ def _usable(rows: list[Example]) -> list[Example | None]:
 
 
 def _sentences(evidence: object) -> Iterator[str]:
-    """The texts of either layout: strings of a list, or the fifth value of a list of values."""
+    """The texts in either format: the strings of a list, or the fifth value of each list."""
     if isinstance(evidence, str):
         text = " ".join(evidence.split())
         if says_something(text):
@@ -68,7 +68,7 @@ def _sentences(evidence: object) -> Iterator[str]:
 
 
 def filled(rows: list[Example]) -> list[Example]:
-    """The rows with sentences of other claims for those without evidence, as far as the file has any."""
+    """The rows, with sentences of other claims for those without evidence, if the file has any."""
     empty = [place for place, row in enumerate(rows) if not row.second]
     counts = np.array([row.second.count("\n") + 1 for row in rows if row.second and row.label != _NOTHING])
     if not empty or not len(counts):
@@ -85,11 +85,11 @@ def filled(rows: list[Example]) -> list[Example]:
 
 
 def _nearest(claims: Sequence[str], sentences: Sequence[str], count: int) -> Iterator[np.ndarray]:
-    """Numbers of the ``count`` sentences most like each claim by TF-IDF, the nearest first, of equal ones the earliest.
+    """Indices of the ``count`` sentences nearest to each claim by TF-IDF, nearest first, on ties the earliest first.
 
-    scikit-learn's TF-IDF without English stop words; inverse document frequencies are from the sentences.
+    scikit-learn's TF-IDF without English stop words; document frequencies are computed over the sentences.
     """
-    from sklearn.feature_extraction.text import TfidfVectorizer  # takes a while to import
+    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
 
     vectorizer = TfidfVectorizer(stop_words="english")
     index = vectorizer.fit_transform(sentences).T.tocsr()
@@ -97,6 +97,6 @@ def _nearest(claims: Sequence[str], sentences: Sequence[str], count: int) -> Ite
     for start in range(0, len(claims), _CHUNK):
         for row in vectorizer.transform(claims[start : start + _CHUNK]) @ index:
             best = row.indices[np.lexsort((row.indices, -row.data))][:count]
-            # A claim of unknown words, or with few, takes the file's first sentences for the rest.
+            # A claim with no or few known words gets the file's first sentences for the rest.
             rest = np.setdiff1d(np.arange(2 * count), best)[: count - len(best)]
             yield np.concatenate([best, rest[rest < len(sentences)]])

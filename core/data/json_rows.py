@@ -1,4 +1,4 @@
-"""JSON lines whose keys, also nested ones, are the columns of a layout."""
+"""JSON lines whose keys, including nested ones, are the columns of a layout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIST = ColumnLayout(PAIRS, (("first", "second"),))
 
 @recogniser
 def recognise(head: list[Line]) -> RowReader | None:
-    """One of the first lines is a JSON object with the texts of a layout."""
+    """Recognises files with a JSON object that has a layout's texts in the first lines."""
     records = [record for _, record in objects(head, [])]
     layout, keys = _document(records) or next(filter(None, map(_pair, records)), (None, {}))
     if layout is None:
@@ -32,7 +32,7 @@ def recognise(head: list[Line]) -> RowReader | None:
 
 
 def _document(records: Sequence[JsonObject]) -> tuple[ColumnLayout, dict[str, str]] | None:
-    """The keys of documents, from the object that has most of them; None where objects have two texts."""
+    """The keys of documents, from the object with most of them; None if objects have two texts."""
     layout, keys = None, dict[str, str]()
     for record in records:
         names = [*record]
@@ -55,11 +55,11 @@ def _drops_a_text(layout: ColumnLayout, keys: Mapping[str, str], record: JsonObj
 
 
 def _pair(record: JsonObject) -> tuple[ColumnLayout, dict[str, str]] | None:
-    """The keys of an object, or dotted names of what is nested in it, that hold the parts of a pair."""
+    """The keys of an object (dotted names for nested ones) that hold the parts of a pair."""
     flat = dict(nested(record))
     inner = [name for name in flat if not name.endswith((".1", ".2"))]
     parts = [name.split(".") for name in inner]
-    # A nested value may be named by its own key, by its parent's, or by the first.
+    # A nested value may be named by its own key, by its parent's, or by the outermost.
     ways = ([*record], *([part[max(-len(part), level)] for part in parts] for level in (-1, -2, 0)))
     for names, shown in zip(([*record], inner, inner, inner), ways, strict=True):
         layout, places = fitting(shown, (SNLI, *LAYOUTS)) or (None, {})
@@ -72,7 +72,7 @@ def _pair(record: JsonObject) -> tuple[ColumnLayout, dict[str, str]] | None:
 
 
 def _in_a_list(flat: Mapping[str, object]) -> tuple[ColumnLayout, dict[str, str]] | None:
-    """A pair as a list of two texts, such as ``set`` of sentence-transformers: the only texts of the object."""
+    """A pair stored as a list of two texts, such as ``set`` in sentence-transformers: the only texts of the object."""
     lists = [name.removesuffix(".1") for name in flat if name.endswith(".1") and f"{name[:-2]}.2" in flat]
     texts = {f"{name}.{place}" for name in lists for place in (1, 2)}
     if len(lists) != 1 or any(is_sentence(value) for name, value in flat.items() if name not in texts):
@@ -86,9 +86,9 @@ def _in_a_list(flat: Mapping[str, object]) -> tuple[ColumnLayout, dict[str, str]
 def json_row(
     layout: ColumnLayout, keys: Mapping[str, str], number: int, record: JsonObject, joined: bool = False
 ) -> Example:
-    """The row of an object whose ``keys``, perhaps dotted, hold a layout's parts. Raises ValueError for a broken row.
+    """The row for an object whose ``keys`` (possibly dotted) hold a layout's parts. Raises ValueError for a broken row.
 
-    ``joined``: other values become text (lists are joined by spaces) instead of breaking the row.
+    ``joined``: converts other values to text (lists are joined by spaces) instead of rejecting the row.
     """
     values = {part: value_at(record, key) for part, key in keys.items()}
     for part in ("first", "second", "title") if not joined else ():
@@ -99,7 +99,7 @@ def json_row(
             raise ValueError(f"{keys[part]} is not a string")
     if not layout.of_pairs and not joined and isinstance(values.get("label"), dict | list):
         raise ValueError(f"{keys['label']} is neither text nor a number")
-    # A list of sentences tells how many there were, so it also stays with the row.
+    # A list of sentences shows how many there were, so the row also keeps it.
     taken = {keys[part].removesuffix(".1") for part, value in values.items() if not isinstance(value, list)}
     taken |= {*keys.values()} if not joined else set()
     others = {name: text for name, text in other_columns(record.items(), taken).items() if not _repeats(layout, name)}
@@ -107,7 +107,7 @@ def json_row(
 
 
 def _repeats(layout: ColumnLayout, name: str) -> bool:
-    """Whether this is one of SNLI's parses, which repeat both sentences twice: a gigabyte of its training file."""
+    """Whether this is one of SNLI's parses, which repeat both sentences twice: a gigabyte in its training file."""
     return layout is SNLI and name.startswith("sentence") and name.endswith("_parse")
 
 
@@ -118,7 +118,7 @@ def _text(value: object, joined: bool) -> str:
 
 
 def nested(record: Mapping[str, object], prefix: str = "", depth: int = 4) -> Iterator[tuple[str, object]]:
-    """Each value of an object under its dotted name, ``example.premise``; of two texts in a list ``set.1`` and
+    """Each value in an object under its dotted name, ``example.premise``; two texts in a list are ``set.1`` and
     ``set.2``."""
     for key, value in record.items():
         name = f"{prefix}{key}"
@@ -131,11 +131,11 @@ def nested(record: Mapping[str, object], prefix: str = "", depth: int = 4) -> It
 
 
 def value_at(value: object, name: str) -> object:
-    """The value under a key or a dotted name, parts of lists counted from 1; None where there is none."""
+    """The value under a key or dotted name, with list elements counted from 1; None if there is none."""
     if isinstance(value, dict) and name in value:
         return value[name]
     parts = name.split(".")
-    # A key may itself have a dot in it.
+    # A key may itself contain a dot.
     for size in range(len(parts) - 1, 0, -1):
         key, rest = ".".join(parts[:size]), ".".join(parts[size:])
         if isinstance(value, dict) and key in value:
@@ -152,19 +152,19 @@ _SUBJECT = re.compile(r"^Subject:", re.MULTILINE)
 
 
 def _is_post(text: str) -> bool:
-    """True when a header with a subject comes before the first empty line."""
+    """True if a header with a subject precedes the first empty line."""
     header, gap, _ = text.partition("\n\n")
     return bool(gap and _SUBJECT.search(header))
 
 
 def _body(post: str) -> str:
-    """The post without header, signature and quotes; empty when it has nothing else.
+    """The post without header, signature and quotes, which reveal the newsgroup; empty if nothing else is left.
 
-    These give the group away. The rules are from scikit-learn's ``fetch_20newsgroups(remove=("headers", "footers",
-    "quotes"))``, so that scores can be compared; like it, they take a short post's last paragraph for a signature.
+    The rules are from scikit-learn's ``fetch_20newsgroups(remove=("headers", "footers", "quotes"))``, so that scores
+    can be compared; like it, they mistake a short post's last paragraph for a signature.
     """
     lines = post.partition("\n\n")[2].strip().split("\n")
-    # The signature is what follows the last line that is empty or made of hyphens.
+    # The signature is everything after the last line that is empty or consists of hyphens.
     ends = [at for at, line in enumerate(lines) if at and not line.strip().strip("-")]
     unsigned = lines[: ends[-1]] if ends else lines
     return "\n".join(line for line in unsigned if not _QUOTED.search(line)).strip()

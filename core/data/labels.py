@@ -1,8 +1,8 @@
-"""The labels of data files and a model's classes: which texts mean that a row has no gold label, which label is which
-class, and how several classes count as one label.
+"""Maps labels in data files to a model's classes: labels that mean no gold label, the class of each label, and sets of
+classes that count as one label.
 
-A label matches a class of the same text, without regard to case, outer spaces and the spelling of numbers (``1.0`` is
-``1``). Any other label has to be mapped by the user: :func:`proposed` suggests classes by meaning, never by position.
+A label matches the class with the same text, ignoring case, surrounding spaces and number format (``1.0`` is ``1``).
+The user must map any other label: :func:`proposed` suggests classes by meaning, never by position.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy as np
 from core.data.dataset import DataError
 
 ENTAILMENT, FACTS, ANSWERS, PARAPHRASE = TASKS = "entailment", "fact checking", "answer selection", "paraphrase"
-"""Tasks of pairs, as cards name them."""
+"""Tasks of pairs, named as on cards."""
 
 CountsAs = Mapping[str, Sequence[str]]
-"""The classes that count as a label, by its :func:`key`; rows of a label without classes are not scored."""
+"""The classes that count as each label (by its :func:`key`); rows whose label has no classes are not scored."""
 
 NOTHING: CountsAs = MappingProxyType({})
 _NUMBER = re.compile(r"[-+]?(\d{1,15}(\.\d*)?|\.\d+)")
@@ -33,7 +33,7 @@ _NO_GOLD = {
 
 
 def key(text: str) -> str:
-    """The text by which labels are compared: lower case, without outer spaces, numbers in their shortest form."""
+    """The form in which labels are compared: lower case, stripped, numbers in their shortest form."""
     text = " ".join(text.split()).casefold()
     if not _NUMBER.fullmatch(text):
         return text
@@ -47,7 +47,7 @@ def is_number(label: str) -> bool:
 
 
 def graded(labels: Collection[str]) -> bool:
-    """Whether labels are grades: numbers, of which some are fractions."""
+    """Whether labels are grades: numbers, some of them fractional."""
     return all(map(is_number, labels)) and any("." in label for label in labels)
 
 
@@ -71,7 +71,7 @@ _SPELLINGS = {
     _NEGATIVE: "0|no|false|different|dissimilar|irrelevant|nonduplicate|nonparaphrase|distinct|wrong|incorrect|"
     "negative|no match|wrong answer|incorrect answer",
 }
-"""The field's spellings, by their meaning."""
+"""Usual spellings in data sets, by meaning."""
 _MEANINGS = {meaning: {*listed.split("|")} for meaning, listed in _SPELLINGS.items()}
 _NEGATIONS = ("not a ", "not an ", "not ", "non ", "no ", "non")
 
@@ -81,7 +81,7 @@ def _plain(label: str) -> str:
 
 
 def _means(label: str, meaning: str) -> bool:
-    """Whether a label has this meaning; a negated positive one is negative."""
+    """Whether a label has this meaning; a negated positive one counts as negative."""
     text = _plain(label)
     if text in _MEANINGS[meaning]:
         return True
@@ -92,8 +92,8 @@ def _means(label: str, meaning: str) -> bool:
 
 
 def proposed(label: str, labels: Collection[str], classes: Sequence[str]) -> tuple[str, ...]:
-    """The classes that match a label's meaning, in a file with these ``labels``; none if that is uncertain, as for
-    numbers in NLI files, whose order differs between files."""
+    """The classes that match a label's meaning, in a file with these ``labels``; empty if uncertain, as for numbers in
+    NLI files, whose order differs between files."""
     named = {meaning: [name for name in classes if _means(name, meaning)] for meaning in _MEANINGS}
     if len(classes) == 2 and len(named[_POSITIVE]) == len(named[_NEGATIVE]) == 1:
         return tuple(next((named[own] for own in (_POSITIVE, _NEGATIVE) if _means(label, own)), ()))
@@ -107,8 +107,8 @@ def _inferred(label: str, labels: Collection[str], classes: Mapping[str, list[st
     others = [name for meaning in (_NEUTRAL, _CONTRADICTION, _REST) for name in classes[meaning]]
     if _means(label, _ENTAILMENT):
         return classes[_ENTAILMENT]
-    # RTE's NO is all that does not follow, unless the file also has a label for what is unknown. So is SciTail's
-    # neutral, as that file knows no contradiction.
+    # RTE's NO covers everything that is not entailed, unless the file also has a label for unknown. So does SciTail's
+    # neutral, as that file has no contradiction.
     middle = any(_means(other, _NEUTRAL) for other in labels)
     opposite = any(_means(other, _CONTRADICTION) or _plain(other) in ("no", "false") for other in labels)
     if _means(label, _REST) or (_plain(label) in ("no", "false") and not middle):
@@ -127,7 +127,7 @@ def own(counts_as: CountsAs, classes: Sequence[str]) -> dict[str, tuple[str, ...
 
 
 def task_of(labels: Collection[str], layout: str) -> str:
-    """The task of a file by its labels, or else by its ``layout``'s task; empty if unknown."""
+    """The task of a file by its labels, or else by its ``layout``; empty if unknown."""
     words = {_plain(label) for label in labels} - {"yes", "no", "true", "false", "0", "1"}
     if words & {"supports", "refutes"}:
         return FACTS
@@ -136,7 +136,7 @@ def task_of(labels: Collection[str], layout: str) -> str:
 
 
 def mismatch(file: str, task: str, model: str, of_model: str) -> str:
-    """One sentence that warns where a file's task is not the model's; empty where it is, or either is unknown."""
+    """A one-sentence warning if a file's task differs from the model's; empty if they match or either is unknown."""
     if task == of_model or not {task, of_model} <= {*TASKS}:
         return ""
     return (
@@ -147,10 +147,10 @@ def mismatch(file: str, task: str, model: str, of_model: str) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """The answers that a model is scored by: each is a class, or several that count as one label.
+    """The answers by which a model is scored: each is a class, or several that count as one label.
 
-    ``positive``: the class of right answers; label 1 means it if the only other label is 0. Raises
-    DataError for classes that the model does not have, and where a class would count as two labels.
+    ``positive``: the class of right answers; label 1 means this class if the only other label is 0. Raises DataError
+    for classes the model does not have, and if a class would count as two labels.
     """
 
     classes: tuple[str, ...]
@@ -174,7 +174,7 @@ class Scale:
 
     @cached_property
     def members(self) -> tuple[tuple[int, ...], ...]:
-        """The classes of each answer, by their places, in the order of the first."""
+        """Class indices of each answer, in the order of their first class."""
         known = {key(name): place for place, name in enumerate(self.classes)}
         several = {tuple(sorted({known[key(name)] for name in names})) for names in self.counts_as.values() if names}
         taken = {place for members in several for place in members}
@@ -182,7 +182,7 @@ class Scale:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The name of each answer: its class, or the labels that several classes count as."""
+        """The name of each answer: its class, or the labels that its classes count as."""
         names = list[str]()
         for members in self.members:
             own = [label for label in self.counts_as if self._places.get(label) == len(names)]
@@ -193,10 +193,10 @@ class Scale:
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
-        """The answer of each label that is mapped or called as a class is; -1: its rows are not scored."""
+        """The answer for each label that is mapped or equals a class name; -1: its rows are not scored."""
         answers = {place: at for at, members in enumerate(self.members) for place in members}
         by_class = {key(name): place for place, name in enumerate(self.classes)}
-        # A class that belongs to another label's answer does not count separately.
+        # A class that is part of another label's answer does not count separately.
         found = {name: answers[p] for name, p in by_class.items() if len(self.members[answers[p]]) == 1}
         if self.positive is not None and len(self.classes) == 2:
             right = by_class[key(self.positive)]
@@ -206,7 +206,7 @@ class Scale:
 
     @property
     def several(self) -> bool:
-        """Whether classes count as one label, so that the likeliest answer may not have the likeliest class."""
+        """Whether several classes count as one label, so the most probable answer may lack the most probable class."""
         return len(self.members) < len(self.classes)
 
     def unknown(self, labels: Collection[str]) -> list[str]:
@@ -224,22 +224,22 @@ class Scale:
         return np.stack([probabilities[:, members].sum(axis=1) for members in self.members], axis=1)
 
     def of_classes(self, places: np.ndarray) -> np.ndarray:
-        """The answers that classes, by their places ``[N]``, belong to."""
+        """The answers to which these class indices ``[N]`` belong."""
         answers = {place: at for at, members in enumerate(self.members) for place in members}
         return np.array([answers[place] for place in range(len(self.classes))])[places]
 
 
 MOST_ASKED = 12
-"""Labels that one question names."""
+"""Maximum number of labels named in one question."""
 
 
 def question(file: str, labels: Sequence[str], unknown: Sequence[str], model: str, classes: Sequence[str]) -> str:
-    """One sentence that asks on the command line what the ``unknown`` among a file's ``labels`` mean, with the options
-    that answer it."""
+    """One sentence for the command line that asks what the ``unknown`` ones among a file's ``labels`` mean, with the
+    options that answer it."""
     asked = list(unknown)[:MOST_ASKED]
     more = f" and {len(unknown) - MOST_ASKED} more" if len(unknown) > MOST_ASKED else ""
     guesses = {label: proposed(label, labels, classes) for label in asked}
-    if all(guesses.values()):  # what else the answer changes, such as SciTail's neutral
+    if all(guesses.values()):  # the answer may have other effects, as with SciTail's neutral
         known = {label: proposed(label, labels, classes) for label in labels if label not in guesses}
         guesses |= {label: names for label, names in known.items() if len(names) > 1}
     options = " ".join(

@@ -1,6 +1,6 @@
 """The layouts of data files: one table of column names and label words for all files, whatever their format.
 
-Names are compared without case, spaces and punctuation: ``sentence_A``, ``Sentence A`` and ``sentenceA`` are the same.
+Names are compared ignoring case, spaces and punctuation: ``sentence_A``, ``Sentence A`` and ``sentenceA`` are the same.
 A layout maps columns to the parts of a row (first, second, label, id, group, title); the readers of tables
 (:mod:`core.data.table`) and of JSON (:mod:`core.data.json_rows`) turn records into named columns, and :func:`row_of`
 turns these into rows.
@@ -30,77 +30,77 @@ PAIRS: tuple[tuple[str, str], ...] = (
     *itertools.product(("premise", "prem", "sentence1", "first", "text1", "question1"),
                        ("hypothesis", "hyp", "sentence2", "second", "text2", "question2")),
 )  # fmt: skip
-"""The two texts of a pair, in this order; of several that fit the first counts."""
+"""Names for the two texts of a pair, in this order; the first match is used."""
 TEXTS = ("text", "content", "abstract", "description", "review", "document", "sentence")
-"""A document's text."""
+"""Names for a document's text."""
 LABELS = (
     "label", "goldlabel", "gold", "isduplicate", "majoritylabel", "quality", "entailment", "judgment", "judgement",
     "entailmentjudgment", "entailmentlabel", "relation", "class", "target", "value", "score", "similarity",
     "similarityscore", "relatednessscore",
 )  # fmt: skip
 CLASSES = ("label", "class", "classindex", "category", "sentiment")
-"""A document's label."""
+"""Names for a document's label."""
 IDS = ("id", "pairid", "uid", "guid")
 ABOUT = ("explanation", "reason", "rationale", "comment", "note", "summary", "source", "url", "title", "author")
-"""Prefixes of the names of texts about a row, which are not part of it."""
+"""Name prefixes of texts about a row, which are not part of it."""
 EXPLANATIONS = re.compile(r"explanations?\d*")
-"""People's explanations of the label: one a column, or a list of them (:mod:`core.data.rationales`)."""
+"""Human explanations of the label: one per column, or a list (:mod:`core.data.rationales`)."""
 HIGHLIGHTED = re.compile(r"(\w+?)highlighted\d*")
-"""Places of the words that people marked in a text, whose own name comes first."""
+"""Positions of the words that annotators marked in the text named at the start."""
 EVIDENCES = ("evidences", "rationales")
-"""Spans that people marked."""
+"""Spans marked by annotators."""
 _SIDES = {name for pair in PAIRS for name in pair}
 
 
 def plain(name: str) -> str:
-    """The name as it is compared."""
+    """The name normalised for comparison."""
     return re.sub(r"[\W_]+", "", name.lower())
 
 
 def is_known(name: str) -> bool:
-    """Whether this is a name of some part of a row."""
+    """Whether this names a part of a row."""
     return plain(name) in _SIDES.union(TEXTS, LABELS, CLASSES, IDS)
 
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """Column names for each part of a row (:func:`plain`); the first one present counts."""
+    """Column names for each part of a row (:func:`plain`); the first one present is used."""
 
     name: str
     texts: tuple[tuple[str, ...], ...]
-    """The two texts of a pair, or the only one of a document."""
+    """The two texts of a pair, or the single text of a document."""
     label: tuple[str, ...] = LABELS
     id: tuple[str, ...] = IDS
     group: tuple[str, ...] = ()
     title: tuple[str, ...] = ()
     task: str = ""
-    """The task of such files, as cards name tasks; empty where a header does not say."""
+    """The task of such files, named as on cards; empty if a header does not determine it."""
     needed: tuple[str, ...] = ()
-    """The parts besides texts without which a file has another layout."""
+    """The parts besides texts that a file must have to match this layout."""
     clean: Callable[[str], str] = str
-    """Makes the text of a document, or its title, from the file's."""
+    """Converts the file's text of a document, or its title."""
 
     @property
     def of_pairs(self) -> bool:
-        """Whether rows are pairs, not documents."""
+        """Whether rows are pairs rather than documents."""
         return len(self.texts[0]) == 2
 
     def places(self, names: Sequence[str]) -> dict[str, int] | None:
-        """The positions of a row's parts among columns with these plain names; None for another layout."""
+        """The positions of a row's parts among these normalised column names; None if the layout does not match."""
         texts = next((spelled for spelled in self.texts if {*spelled} <= {*names}), None)
         if texts is None:
             return None
         places = {part: names.index(name) for part, name in zip(("first", "second"), texts, strict=False)}
         others = ["" if at in places.values() else name for at, name in enumerate(names)]
         places |= found(others, label=self.label, id=self.id, title=self.title) | found(names, group=self.group)
-        # A column that is a side of a pair rules out a document.
+        # A column for one side of a pair rules out a document.
         if not {*self.needed} <= places.keys() or (not self.of_pairs and not _SIDES.isdisjoint(others)):
             return None
         return places
 
 
 def found(names: Sequence[str], **wanted: Sequence[str]) -> dict[str, int]:
-    """The place among ``names`` (plain) of each part of a row, by the first of its spellings that is there."""
+    """The position among ``names`` (normalised) of each part of a row, by the first spelling present."""
     spelled = ((part, next((name for name in known if name in names), None)) for part, known in wanted.items())
     return {part: names.index(name) for part, name in spelled if name is not None}
 
@@ -123,29 +123,29 @@ LAYOUTS = (
     ColumnLayout("sentence-pair table", PAIRS),
     ColumnLayout("document table", tuple((text,) for text in TEXTS), CLASSES, ("id",), title=("title",)),
 )  # fmt: skip
-"""Layouts of files that name their columns, in the order in which they are tried."""
+"""Layouts of files with named columns, in the order in which they are tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Headerless(ColumnLayout):
-    """Rows without named columns, recognised by the labels of the first lines."""
+    """Rows without named columns, recognised by the labels in the first lines."""
 
     columns: tuple[str, ...]
-    """The names that the cells of a line get."""
+    """The names given to the cells of a line."""
     labels: Sequence[str]
-    """The label words of such files. Rows of pairs with other labels are kept; documents with others are broken."""
+    """The labels of such files. Pairs with other labels are kept; documents with other labels are broken rows."""
     delimiter: str = "\t"
     head: int = HEAD
-    """How many of the first lines are looked at; more than half of them must fit."""
+    """Number of first lines examined; more than half of them must fit."""
 
     def fits(self, cells: Sequence[str]) -> bool:
-        """Whether a line has a known label and, where it may be a row of numbers, letters in its last cell."""
+        """Whether a line has a known label and, if it could be a row of numbers, letters in its last cell."""
         letters = self.delimiter != "," or any(map(str.isalpha, cells[-1]))
         return letters and cells[self.columns.index("label")].strip() in self.labels
 
 
 def _unescaped(text: str) -> str:
-    r"""The text with its line ends, written ``\n`` in the class CSV, and without the ``\`` before quotes of Yelp's."""
+    r"""The text with the line ends that the class CSV writes as ``\n``, and without the ``\`` before quotes in Yelp."""
     return re.sub(r'\\"+', '"', text.replace(r"\n", "\n"))
 
 
@@ -166,14 +166,14 @@ HEADERLESS = (
                columns=("question", "sentence", "label")),
 )  # fmt: skip
 """Zhang et al.'s (2015) CSV of DBpedia, AG's news and Yelp, whose class is a number of up to three digits; the Stanford
-Sentiment Treebank; Wang et al.'s (2017) layout of Quora; SciTail's ``tsv_format`` (Khot et al. 2018); SelQA's of answer
-sentence selection. None has a mark for a missing label, and only the first quotes its cells."""
+Sentiment Treebank; Wang et al.'s (2017) layout of Quora; SciTail's ``tsv_format`` (Khot et al. 2018); SelQA's for
+answer sentence selection. None of them marks a missing label, and only the first quotes its cells."""
 
 
 def fitting(
     names: Sequence[str], layouts: Iterable[ColumnLayout] = LAYOUTS
 ) -> tuple[ColumnLayout, dict[str, int]] | None:
-    """The layout that columns with these names belong to, and the places of its parts among them."""
+    """The layout that matches columns with these names, and the positions of its parts among them."""
     compared = [plain(name) for name in names]
     matches = ((layout, layout.places(compared)) for layout in layouts)
     return next(((layout, places) for layout, places in matches if places is not None), None)
@@ -182,22 +182,22 @@ def fitting(
 def drops_a_text(
     layout: ColumnLayout, places: Mapping[str, int], names: Sequence[str], rows: Sequence[Sequence[object]]
 ) -> bool:
-    """Whether rows read as documents have sentences under another name too; then the user has to pick the columns."""
+    """Whether rows read as documents have sentences under another name too; the user must then pick the columns."""
     others = {at for at, name in enumerate(names) if at not in places.values() and not plain(name).startswith(ABOUT)}
     columns = ([row[at] for row in rows if len(row) == len(names) and row[at]] for at in others)
     return not layout.of_pairs and any(2 * sum(map(is_sentence, column)) > len(column) > 0 for column in columns)
 
 
 def is_sentence(value: object) -> bool:
-    """Whether a value looks like a sentence, not like a name, a number or a label."""
+    """Whether a value looks like a sentence rather than a name, a number or a label."""
     words = value.split() if isinstance(value, str) else []
     if len(words) == 1:
-        return not words[0].isascii() and len(words[0]) > 9  # of a language without spaces
+        return not words[0].isascii() and len(words[0]) > 9  # in a language without spaces
     return len(words) > 3 or (len(words) > 1 and words[-1].endswith((".", "?", "!")))
 
 
 def no_label(names: Sequence[str]) -> str:
-    """Why no row of a file with these columns has a label."""
+    """The reason why no row of a file with these columns has a label."""
     return (
         f"no column named label or the like; it has {', '.join(names[:20])[:300]}, of which --columns can name one: "
         "premise=…,hypothesis=…,label=NAME"
@@ -205,7 +205,7 @@ def no_label(names: Sequence[str]) -> str:
 
 
 def row_of(layout: ColumnLayout, fields: Mapping[str, str], others: Mapping[str, str], number: int) -> Example:
-    """The row of a layout's ``fields``, by part, and its other columns. Raises ValueError for a broken row."""
+    """The row with a layout's ``fields`` by part, and its other columns. Raises ValueError for a broken row."""
     key, label = fields.get("id") or f"line {number}", fields.get("label", "").strip()
     if layout.of_pairs:
         first, second = fields["first"], fields["second"]

@@ -1,8 +1,8 @@
-"""From a file's bytes to numbered lines of text: gzip, zstd, encodings, byte order marks, line ends. A row of a Parquet
-file is the line of JSON that holds its columns, a row of a workbook a line of CSV.
+"""Turns a file's bytes into numbered lines of text: gzip, zstd, encodings, byte order marks, line ends. A row of a
+Parquet file becomes a line of JSON with its columns, a row of a workbook a line of CSV.
 
-A small file can unpack to a large one, so all sizes are bounded while lines are read. Also functions that several
-readers share: the JSON objects of lines, and whether most lines fit a layout.
+A small file can decompress to a huge one, so all sizes are checked while lines are read. Also has functions that
+several readers share: parsing JSON objects, and testing whether most lines fit a layout.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from core.json_types import JsonObject
 from core.wording import counted
 
 Line = tuple[int, str]
-"""Number of the line, from 1, and its text without the line end."""
+"""Line number, from 1, and the text without the line end."""
 
 HEAD = 20
-"""Lines looked at to recognise a layout: some may be broken."""
+"""Number of lines examined to recognise a layout, because some may be broken."""
 
 LARGEST = 1 << 30
-"""Bytes that a packed file may hold; one that is not packed may hold what it takes on the disk."""
+"""Size limit of a decompressed file in bytes; uncompressed files may be as large as they are on disk."""
 LONGEST_LINE = 1 << 24
-"""Bytes of a line."""
+"""Size limit of a line in bytes."""
 MOST_LINES = 5_000_000
 """The limit for files whose lines are all held at once."""
 MOST_VALUES = 1_000_000
-"""The most values of a line's JSON: two bytes each, they take fifty times as much memory."""
+"""Maximum number of values in a line of JSON: values of two bytes each take fifty times as much memory."""
 
 
 def read_lines(path: Path, largest: int = LARGEST) -> tuple[list[Line], list[Problem], str]:
@@ -55,33 +55,32 @@ def lines_of(
     most: int | None = None,
     notes: list[str] | None = None,
 ) -> Iterator[Line]:
-    """Lines of a (packed) text file, or the rows of a Parquet file or workbook, as an iterator. ``problems`` gets one
-    for every line that is not text, ``digest`` the file's bytes, ``notes`` a sentence where the file is not read as
-    UTF-8, or not all of it.
+    """Lines of a text file (compressed or not), or the rows of a Parquet file or workbook, as an iterator. ``problems``
+    receives one problem for every line that is not text, ``digest`` the file's bytes, ``notes`` a sentence if the file
+    is not read as UTF-8, or not in full.
 
-    Byte order marks and line ends are taken away; lines of only spaces are left out.
-    Raises DataError when the file cannot be read, unpacks to more than ``largest`` bytes or has more than ``most``
-    lines.
+    Byte order marks and line ends are removed; blank lines are skipped. Raises DataError if the file cannot be read,
+    decompresses to more than ``largest`` bytes or has more than ``most`` lines.
     """
     packing, notes = "", [] if notes is None else notes
     try:
         with path.open("rb", buffering=0) as file:
             packed = io.BufferedReader(_Checksummed(file, digest), _PEEKED)
             packing = _packing(packed)
-            # What is not packed takes no more room than its file does.
+            # Uncompressed data cannot be larger than the file itself.
             largest = max(largest, path.stat().st_size)
             raws = _raws(path, packed, packing, largest, notes)
             yield from _decoded(_bounded(path, raws, largest, most), problems, notes)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise DataError(f"{path.name} is a damaged gzip file; download it again") from None
     except OSError as error:
-        if packing and error.errno is None:  # Arrow's own
+        if packing and error.errno is None:  # raised by Arrow
             raise DataError(f"{path.name} is a damaged {packing} file; download it again") from None
         raise _refused(path, error) from None
 
 
 def _raws(path: Path, packed: io.BufferedReader[Any], packing: str, largest: int, notes: list[str]) -> Iterator[bytes]:
-    """The lines of a file of any kind, as bytes. Raises DataError for a kind that has none."""
+    """The lines of a file of any kind, as bytes. Raises DataError for a file without text lines."""
     if packing == "Parquet":
         from core.data.parquet import rows_as_json
 
@@ -90,7 +89,7 @@ def _raws(path: Path, packed: io.BufferedReader[Any], packing: str, largest: int
     inner = _packing(unpacked)
     if inner == "zip":
         return workbook.rows_as_csv(path.name, unpacked, largest, notes)
-    if inner:  # a packed file in a packed file, or what holds no text
+    if inner:  # a compressed file inside another, or a file without text
         raise DataError(
             f"{path.name} is {_NOT_READ.get(inner, f'{inner} within {packing}')}; give CSV, TSV, JSON lines, Parquet "
             "or an .xlsx workbook"
@@ -102,11 +101,11 @@ def _raws(path: Path, packed: io.BufferedReader[Any], packing: str, largest: int
 
 
 def _decoded(raws: Iterator[bytes], problems: list[Problem], notes: list[str]) -> Iterator[Line]:
-    """The lines as text. Bytes that are not UTF-8 are read as Windows-1252, the encoding of older spreadsheets, in a
-    file that has shown no sign of UTF-8 before."""
+    """The lines as text. Bytes that are not UTF-8 are read as Windows-1252, the encoding of older spreadsheets, unless
+    the file has shown signs of UTF-8 before."""
     utf8, western = False, 0
     for number, raw in enumerate(raws, start=1):
-        if raw.startswith(codecs.BOM_UTF8):  # also within a file, where others were joined to it
+        if raw.startswith(codecs.BOM_UTF8):  # also in the middle, if files were concatenated
             raw, utf8 = raw.removeprefix(codecs.BOM_UTF8), True
         try:
             text = raw.decode("utf-8")
@@ -132,8 +131,8 @@ def _decoded(raws: Iterator[bytes], problems: list[Problem], notes: list[str]) -
 
 
 def _western(raw: bytes) -> str | None:
-    """Bytes as Windows-1252; None where they are more likely in another alphabet: most letters of Western languages
-    are ASCII."""
+    """Bytes as Windows-1252; None if they are more likely in another alphabet: most letters in Western languages are
+    ASCII."""
     if 3 * sum(byte > 127 for byte in raw) > len(raw):
         return None
     try:
@@ -151,8 +150,8 @@ def _refused(path: Path, error: OSError) -> DataError:
 
 
 def size_of(path: Path) -> tuple[str, int]:
-    """The SHA-256 of a file's bytes and its number of lines, of Parquet of rows; the lines of a damaged one are those
-    up to the damage. Raises DataError where it cannot be read."""
+    """The SHA-256 of a file's bytes and its number of lines (or Parquet rows); for a damaged file, the lines before the
+    damage. Raises DataError if it cannot be read."""
     digest, lines = hashlib.sha256(), 0
     try:
         with path.open("rb", buffering=0) as file:
@@ -162,7 +161,7 @@ def size_of(path: Path) -> tuple[str, int]:
                 from core.data.parquet import number_of_rows
 
                 lines = number_of_rows(path)
-            elif packing != "zip":  # of a workbook it is not known before it is read
+            elif packing != "zip":  # the number of rows in a workbook is unknown until it is read
                 with contextlib.suppress(OSError, EOFError, zlib.error):
                     unpacked = _unpacked(packed, packing)
                     while block := unpacked.read(1 << 20):
@@ -175,7 +174,7 @@ def size_of(path: Path) -> tuple[str, int]:
 
 
 _PEEKED = 1 << 16
-"""Bytes of a file that are looked at to see what it is."""
+"""Bytes examined to determine the kind of a file."""
 _KINDS = {
     b"\x1f\x8b": "gzip",
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -200,7 +199,7 @@ _NOT_READ = {
 
 
 def _packing(file: Any) -> str:
-    """The kind of file, empty for plain lines; ``file`` can be peeked into."""
+    """The kind of file, empty for plain lines; ``file`` must support peeking."""
     start = file.peek(16)
     return next((name for begin, name in _KINDS.items() if start.startswith(begin)), "")
 
@@ -209,14 +208,14 @@ def _unpacked(packed: io.BufferedReader[Any], packing: str) -> io.BufferedReader
     if packing == "gzip":
         return cast(Any, gzip.GzipFile(fileobj=packed))
     if packing == "zstd":
-        import pyarrow as pa  # here, so that other files need no Arrow
+        import pyarrow as pa  # imported here, so that other files need no Arrow
 
         return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), "zstd"))
     return packed
 
 
 class _Checksummed(io.RawIOBase):
-    """A file's bytes, with the checksum of those that were read: a pipe can be read only once."""
+    """A file's bytes with a running checksum, because a pipe can be read only once."""
 
     def __init__(self, file: io.RawIOBase | IO[bytes], digest: hashlib._Hash) -> None:
         self._file = cast(io.RawIOBase, file)
@@ -232,21 +231,21 @@ class _Checksummed(io.RawIOBase):
 
 
 def _raw_lines(file: Any) -> Iterator[bytes]:
-    """The lines with their ends. UTF-16 becomes UTF-8; a file without line feeds has its lines end at carriage
+    """The lines including their ends. UTF-16 is converted to UTF-8; in a file without line feeds, lines end at carriage
     returns."""
     start, longest = file.peek(_PEEKED), LONGEST_LINE + 1
     if start.startswith(_UTF_16):
         with io.TextIOWrapper(file, "utf-16", "replace") as text:
             yield from (line.encode() for line in iter(lambda: text.readline(longest), ""))
     elif b"\r" in start[:-1] and b"\n" not in start:
-        with io.TextIOWrapper(file, "latin-1") as text:  # any encoding that gives each byte back
+        with io.TextIOWrapper(file, "latin-1") as text:  # any encoding that preserves every byte
             yield from (line.encode("latin-1") for line in iter(lambda: text.readline(longest), ""))
     else:
         yield from iter(lambda: file.readline(longest), b"")
 
 
 def _bounded(path: Path, raws: Iterator[bytes], largest: int, most: int | None) -> Iterator[bytes]:
-    """The lines without their ends. Raises DataError beyond the bounds."""
+    """The lines without their ends. Raises DataError beyond the limits."""
     left = largest
     for number, raw in enumerate(raws, start=1):
         left -= len(raw)
@@ -261,12 +260,12 @@ def _bounded(path: Path, raws: Iterator[bytes], largest: int, most: int | None) 
 
 
 def says_something(text: str) -> bool:
-    """Whether a side has a character that becomes a token: not only spaces, control or zero-width characters."""
+    """Whether the text has a character that becomes a token, not only spaces, control or zero-width characters."""
     return any(c.isprintable() and not c.isspace() for c in text)
 
 
 def objects(lines: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[int, JsonObject]]:
-    """The JSON object of every line; lines that hold none are added to ``problems``."""
+    """The JSON object on every line; lines without one are added to ``problems``."""
     for number, text in lines:
         if len(text) > MOST_VALUES and sum(map(text.count, "[{,")) > MOST_VALUES:
             problems.append(Problem(number, f"more than {MOST_VALUES:,} values"))
@@ -274,10 +273,10 @@ def objects(lines: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[in
         try:
             record = json.loads(text)
             if "\\u" in text or text.count("[") + text.count("{") > 100:
-                # Only what can be written again is of use; the brackets are room for those who write it.
+                # Checks that the object can be serialised again, inside as many brackets as callers may add.
                 json.dumps([[[[[[record]]]]]], ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            problems.append(Problem(number, "a \\u escape that is half of a character (a lone surrogate)"))
+            problems.append(Problem(number, "a \\u escape with an unpaired surrogate"))
             continue
         except (ValueError, RecursionError):
             problems.append(Problem(number, "not a JSON object (cut off?)"))
@@ -289,5 +288,5 @@ def objects(lines: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[in
 
 
 def mostly(head: list[Line], fits: Callable[[str], bool]) -> bool:
-    """Whether more than half of the first lines fit: how a layout without a header is recognised."""
+    """Whether more than half of the first lines fit: the test for a layout without a header."""
     return 2 * sum(fits(text) for _, text in head) > len(head)

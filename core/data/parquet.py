@@ -10,14 +10,14 @@ from typing import IO
 from core.data.dataset import DataError
 
 _AT_ONCE = 256
-"""Rows that are decoded together; few, because their texts may be long."""
+"""Rows decoded at once; few, because their texts may be long."""
 
 
 def rows_as_json(path: Path, file: IO[bytes]) -> Iterator[bytes]:
-    """A line for each row, read as they are asked for; what JSON lacks (dates) as text. The file's bytes are first read
-    once through ``file``, for its checksum. Raises DataError for a damaged file and for one that cannot be read again,
-    such as a pipe."""
-    import pyarrow as pa  # here, so that other files need no Arrow
+    """One line per row, read lazily; types that JSON lacks (dates) become text. The file's bytes are first read once
+    through ``file``, for its checksum. Raises DataError for a damaged file and for one that cannot be read twice, such
+    as a pipe."""
+    import pyarrow as pa  # imported here, so that other files need no Arrow
     import pyarrow.parquet as pq
 
     if not path.is_file():
@@ -34,7 +34,7 @@ def rows_as_json(path: Path, file: IO[bytes]) -> Iterator[bytes]:
 
 
 def number_of_rows(path: Path) -> int:
-    """How many rows a Parquet file has, by its footer; 0 for a damaged one."""
+    """The number of rows in a Parquet file, from its footer; 0 for a damaged one."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,9 +1,9 @@
-"""Tables and JSON lines whose columns the user picks: one each for the first text, the second, the label.
+"""Tables and JSON lines whose columns the user picks: first text, second text and label.
 
     read(path, columns=Picked("claim", "evidence", "label"))
     read(path, columns=Picked("1", "2", "3"))   # a table without a header, by number
 
-For files that no layout of :mod:`core.data` knows, or knows otherwise.
+For files whose layout :mod:`core.data` does not know, or would read differently.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ NAME = "picked columns"
 _PAIR, _TEXT = ColumnLayout(NAME, (("first", "second"),)), ColumnLayout(NAME, (("first",),))
 _NO_LABEL = "no column is picked as the label; add it, as in --columns premise=…,hypothesis=…,label=NAME"
 _SHOWN = 20
-"""Names of columns in a message."""
+"""Maximum number of column names in a message."""
 
 
 @dataclass(frozen=True)
 class Picked:
-    """A file's columns by name, or by number from 1 where it has no header; empty where it has none of the kind.
-    Without ``second`` rows are single texts. What is nested in JSON has a dotted name, such as ``example.premise``."""
+    """A file's columns by name, or by number from 1 if it has no header; empty for missing parts. Without ``second``
+    rows are single texts. Nested JSON values have dotted names, such as ``example.premise``."""
 
     first: str
     second: str = ""
@@ -39,7 +39,7 @@ class Picked:
     id: str = ""
     group: str = ""
     header: bool | None = None
-    """Whether the first line of a table names the columns; None: unless columns are given by number."""
+    """Whether the first line of a table is a header; None: yes, unless columns are given by number."""
 
     @classmethod
     def of(cls, parts: Mapping[str, str], header: bool | None = None) -> Picked:
@@ -53,25 +53,25 @@ class Picked:
         return {part: name for part, name in asdict(self).items() if part != "header" and name}
 
     def checksum(self, sha256: str) -> str:
-        """The checksum of a file read with these columns: read differently, the same file is another data set."""
+        """The checksum of a file read with these columns: the same file read differently is another data set."""
         told = {part: name for part, name in asdict(self).items() if part != "header" or name is False}
         return hashlib.sha256(f"{sha256} {json.dumps(told)}".encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The columns that a file's first lines show, for picking."""
+    """The columns found in a file's first lines, to pick from."""
 
     names: tuple[str, ...]
-    """Names of columns, or keys and dotted names of JSON objects."""
+    """Column names, or keys and dotted names in JSON objects."""
     first: tuple[str, ...] = ()
-    """The cells of a table's first line; none of JSON."""
+    """The cells of a table's first line; empty for JSON."""
     doubtful: bool = False
-    """Whether that line looks like a row, not like a header."""
+    """Whether that line looks like a row rather than a header."""
 
 
 def seen(head: Sequence[Line]) -> Seen:
-    """The columns that these lines show."""
+    """The columns found in these lines."""
     if _is_json(head):
         records = [record for _, record in objects(head, [])]
         keys = dict.fromkeys(key for record in records for key in record)
@@ -94,7 +94,7 @@ def _is_number(cell: str) -> bool:
 
 
 def not_known(name: str, head: Sequence[Line]) -> str:
-    """One sentence about a file whose layout is not known: what was seen, and what to do."""
+    """One sentence about a file with an unknown layout: what was found, and what to do."""
     known, begin = seen(head), f"the layout of {name} is not known"
     names = _listed(known.names)
     if not known.names:
@@ -123,14 +123,14 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _shown(text: str, most: int = 80) -> str:
-    """A text in a message: short, and without characters that are not seen."""
+    """A text for a message: shortened, without invisible characters."""
     seen = "".join(c if c.isprintable() else " " for c in text[: most + 1])
     return seen if len(seen) <= most else f"{seen[:most]}…"
 
 
 def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
-    """The reader of a file with these first lines, by the picked columns. Raises DataError for one that is not
-    there."""
+    """The reader for the picked columns of a file with these first lines. Raises DataError for a column that does not
+    exist."""
     if not picked.first:
         raise DataError(f"no text of {name} is picked; name its column")
     layout = _PAIR if picked.second else _TEXT
@@ -153,13 +153,13 @@ def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
     if not header:
         table = guessed(head, header=False)
     places = _places(table.names, picked, name)
-    if not header and table.form.delimiter == "\t":  # a text has commas in it, but no tabs: cells stay in their place
+    if not header and table.form.delimiter == "\t":  # texts contain commas but no tabs: cells keep their position
         table = replace(table, least=1 + max(places.values()))
     return replace(reader_of(layout, places, table), no_label="" if picked.label else _NO_LABEL)
 
 
 def _places(names: Sequence[str], picked: Picked, name: str) -> dict[str, int]:
-    """The places of the picked columns, by name or by number. Raises DataError for one that is not there."""
+    """The positions of the picked columns, by name or by number. Raises DataError for a column that does not exist."""
     places = {}
     for part, column in picked.parts.items():
         if column not in names and column.isdecimal() and 0 < int(column) <= len(names):
@@ -170,7 +170,7 @@ def _places(names: Sequence[str], picked: Picked, name: str) -> dict[str, int]:
 
 
 def _named(names: Sequence[str], column: str, name: str) -> str:
-    """The column of this name; other case and spelling are accepted if unambiguous."""
+    """The column with this name; another case or spelling is accepted if unambiguous."""
     if column in names:
         return column
     spelled = [known for known in names if plain(known) == plain(column) != ""]

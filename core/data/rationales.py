@@ -1,7 +1,7 @@
-"""People's reasons for a row's label, in the file's other columns: explanations in their words, or marked words.
+"""Human rationales for a row's label, in the file's other columns: free-text explanations, or marked words.
 
-Read are e-SNLI's columns (Camburu et al. 2018): ``Explanation_1`` and so on, or a list ``explanations``; without these
-``Sentence1_Highlighted_1`` and so on, places of whitespace tokens; and ERASER's ``evidences`` (DeYoung et al. 2020),
+Supports e-SNLI's columns (Camburu et al. 2018): ``Explanation_1`` and so on, or a list ``explanations``; otherwise
+``Sentence1_Highlighted_1`` and so on, positions of whitespace tokens; and ERASER's ``evidences`` (DeYoung et al. 2020),
 spans with their ``text`` and a ``docid`` that ends with the name of a side.
 """
 
@@ -16,18 +16,18 @@ from core.data.dataset import Example
 from core.data.layouts import EVIDENCES, EXPLANATIONS, HIGHLIGHTED, PAIRS, plain
 
 Voices = tuple[list[str], list[str]]
-"""For each of the two texts what each person used of it: an explanation counts for both, marked words for their own."""
+"""For each of the two texts, the words each person used: explanations count for both texts, marked words for one."""
 _FIRST, _SECOND = ({pair[side] for pair in PAIRS} for side in (0, 1))
 
 
 def holds_reasons(name: str) -> bool:
-    """Whether a column of this name may hold people's reasons."""
+    """Whether a column with this name may hold rationales."""
     known = plain(name)
     return known in EVIDENCES or any(pattern.fullmatch(known) for pattern in (EXPLANATIONS, HIGHLIGHTED))
 
 
 def voices(row: Example) -> Voices:
-    """What people gave as reasons for this row's label; no voice where the file has none."""
+    """The rationales given for this row's label; empty if the file has none."""
     cells = {plain(name): text for name, text in row.columns.items() if text.strip()}
     explained = [one for name, text in cells.items() if EXPLANATIONS.fullmatch(name) for one in _listed(text)]
     if explained:
@@ -37,13 +37,13 @@ def voices(row: Example) -> Voices:
 
 
 def _listed(text: str) -> list[str]:
-    """The texts of a cell: it holds one, or a JSON list of several."""
+    """The texts in a cell, which holds one, or a JSON list of several."""
     value = _value(text) if text.startswith("[") else None
     return [one for one in value if isinstance(one, str) and one.strip()] if isinstance(value, list) else [text]
 
 
 def _highlighted(row: Example, cells: Mapping[str, str]) -> Voices:
-    """The marked words of each person, one column a side: ``0,3``, or ``{}`` for none."""
+    """The words each person marked, one column per side: ``0,3``, or ``{}`` for none."""
     found: Voices = [], []
     for name, places in cells.items():
         match = HIGHLIGHTED.fullmatch(name)
@@ -56,7 +56,7 @@ def _highlighted(row: Example, cells: Mapping[str, str]) -> Voices:
 
 
 def _spans(text: str) -> list[Mapping[str, Any]]:
-    """The spans of ERASER's list of lists; none in another column of this name."""
+    """The spans in ERASER's list of lists; empty if another column has this name."""
     value = _value(text)
     groups = value if isinstance(value, list) else []
     spans = [span for group in groups for span in (group if isinstance(group, list) else [group])]
@@ -64,7 +64,7 @@ def _spans(text: str) -> list[Mapping[str, Any]]:
 
 
 def _of_spans(spans: list[Mapping[str, Any]]) -> Voices:
-    """One voice: all spans of a side together. A ``docid`` that names no side counts for both."""
+    """A single voice with all spans of each side. A ``docid`` that does not name a side counts for both."""
     sides: Voices = [], []
     for span in spans:
         name = plain(str(span["docid"]))

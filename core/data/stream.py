@@ -1,4 +1,4 @@
-"""The rows of a data file as an iterator, or of all files of a folder or a pattern, one file after the other."""
+"""Iterates over the rows of a data file, or of all files in a folder or matching a pattern, in turn."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from core.data.reader import RowReader, reader_of
 from core.data.structured import one_row_a_line
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".parquet")
-"""Endings of the files of a folder that are read, perhaps with one of ``PACKED`` behind them."""
+"""Suffixes of the files read in a folder, optionally followed by one of ``PACKED``."""
 PACKED = (".gz", ".zst")
 MOST_LABELS = 1000
-"""Different labels that are remembered."""
+"""Maximum number of distinct labels kept."""
 TOLD = 1000
-"""Broken rows that are named; more are counted."""
+"""Maximum number of broken rows reported individually; further ones are counted."""
 
 
 class _FirstProblems(list[Problem]):
-    """The first broken rows, and how many there are."""
+    """The first broken rows and the total number."""
 
     def __init__(self, most: int | None) -> None:
         super().__init__()
@@ -40,9 +40,8 @@ class _FirstProblems(list[Problem]):
 
 
 class ReadOptions(TypedDict, total=False):
-    """How files are read: which ``columns`` hold what where no layout is to be recognised, whether a row needs a label,
-    which labels are ``mapped`` to classes (gold, even one such as -1), and the bounds of
-    :func:`core.data.read`."""
+    """Options for reading files: the ``columns`` to use instead of a recognised layout, whether a row needs a label, the
+    labels ``mapped`` to classes (gold, even one such as -1), and the limits of :func:`core.data.read`."""
 
     labelled: bool
     mapped: Collection[str]
@@ -52,15 +51,15 @@ class ReadOptions(TypedDict, total=False):
 
 
 class Stream:
-    """Rows of one file or several of one layout; iterate over it once. During the iteration, ``layout``, its ``task``,
-    ``rows`` (how many came out), ``gold`` (how many of these have a gold label), ``labels`` (the first
-    :data:`MOST_LABELS` that occur), ``problems`` (the first ``told`` broken rows), ``broken`` (how many there are),
-    ``dropped`` (rows without a gold label), ``notes`` on how files were read, and the ``sha256`` of the bytes are those
-    of what was read so far.
+    """Rows from one file, or several with the same layout; iterate over it only once. During iteration, these describe
+    what has been read so far: ``layout``, its ``task``, ``rows`` (number yielded), ``gold`` (how many of these have a
+    gold label), ``labels`` (the first :data:`MOST_LABELS` found), ``problems`` (the first ``told`` broken rows),
+    ``broken`` (their total), ``dropped`` (rows without a gold label), ``notes`` on how files were read, and the
+    ``sha256`` of the bytes.
 
-    Only rows that depend on each other, FEVER's, are held together. Takes the arguments of
-    :func:`core.data.read`; ``most``: lines that a file may have, which are all read before its first row comes out.
-    Iterating raises DataError as that does.
+    Only rows that depend on each other (FEVER's) are held together. Takes the arguments of :func:`core.data.read`;
+    ``most``: maximum number of lines in a file, which are then all read before its first row is yielded. Iterating
+    raises DataError as :func:`core.data.read` does.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class Stream:
         return together(self._digests, self._columns)
 
     def summary(self) -> str:
-        """One line: rows, how many have a label, the first broken rows by line."""
+        """One line: the number of rows, how many have a label, and the first broken rows."""
         rows = self.rows + self.dropped
         return summary(self.name, self.layout, self.gold, rows, self.problems, self.broken, self.notes)
 
@@ -122,7 +121,7 @@ class Stream:
         notes: list[str] = []
         lines = lines_of(file, problems, digest, self._largest, self._most, notes)
         lines = one_row_a_line(lines, problems, file.name)
-        if self._most is not None:  # a row takes more room than its line: too large a file is refused before
+        if self._most is not None:  # rows take more memory than lines: reject too large files first
             lines = iter([*lines])
         head = [*itertools.islice(lines, HEAD)]
         reader = self._reader(file, head, problems)
@@ -137,7 +136,7 @@ class Stream:
             self.notes += [f"{note}{where}" for note in notes]
 
     def _of_block(self, reader: RowReader, lines: Iterable[Line], problems: list[Problem]) -> Iterator[Example]:
-        """The rows of lines, one at a time unless they depend on each other."""
+        """The rows for these lines, one at a time unless they depend on each other."""
         if self._labelled and reader.no_label:
             problems.extend(Problem(number, reader.no_label) for number, _ in itertools.islice(lines, 1))
             return
@@ -156,7 +155,8 @@ class Stream:
     def _numbered(
         self, reader: RowReader, lines: Iterable[Line], problems: list[Problem]
     ) -> Iterator[tuple[int, Example]]:
-        """Usable rows by their first line. Those without a gold label are counted and left out if labels are needed."""
+        """Usable rows with the numbers of their first lines. If labels are required, rows without one are counted and
+        left out."""
         for number, record in reader.records(lines, problems):
             try:
                 row = reader.row(number, record)
@@ -197,8 +197,8 @@ def _blocks(lines: Iterator[Line], size: int) -> Iterator[Iterable[Line]]:
 
 
 def files_of(path: Path) -> list[Path]:
-    """The file itself, the data files of a folder, or those that a pattern (``*.jsonl``) fits, by name. Hidden files
-    and those whose name begins with ``_`` are left out. Raises DataError where there are none."""
+    """The file itself, the data files in a folder, or those matching a pattern (``*.jsonl``), sorted by name. Hidden
+    files and names beginning with ``_`` are skipped. Raises DataError if nothing is found."""
     if path.is_dir():
         found = [file for file in sorted(path.iterdir()) if file.is_file() and _is_data(file)]
         if not found:
@@ -219,13 +219,13 @@ def _is_data(file: Path) -> bool:
 
 
 def together(digests: list[str], columns: Picked | None = None) -> str:
-    """The checksum of several files from theirs; of one file its own. With ``columns`` it is another one."""
+    """The checksum of several files, computed from theirs (a single file keeps its own); it depends on ``columns``."""
     own = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
     return columns.checksum(own) if columns else own
 
 
 def seen_in(path: Path, largest: int = LARGEST) -> Seen:
-    """The columns that the first lines of a file show. Raises DataError as :class:`Stream` does."""
+    """The columns found in a file's first lines. Raises DataError as :class:`Stream` does."""
     problems: list[Problem] = []
     lines = one_row_a_line(lines_of(path, problems, hashlib.sha256(), largest), problems, path.name)
     head = [*itertools.islice(lines, HEAD)]
@@ -238,8 +238,8 @@ def seen_in(path: Path, largest: int = LARGEST) -> Seen:
 
 
 def survey(path: Path, columns: Picked | None = None) -> tuple[str, int] | None:
-    """The checksum of what :class:`Stream` reads there and about how many rows it has, one a line; None for what can be
-    read only once, such as a pipe. Raises DataError as that does."""
+    """The checksum of the data :class:`Stream` would read, and its approximate number of rows (one per line); None for
+    data that can be read only once, such as a pipe. Raises DataError as :class:`Stream` does."""
     files = files_of(path)
     if not all(file.is_file() for file in files):
         return None

@@ -1,7 +1,7 @@
-"""JSON and XML with rows over several lines, converted to one JSON object per line.
+"""JSON and XML with rows that span several lines, converted to one JSON object per line.
 
-JSON: a list of objects, objects over several lines, ``{"data": [objects]}``, and columns as pandas' ``to_json`` writes
-them. XML: each element with two or more elements of text in it, such as RTE's ``<pair>``, is an object of its
+JSON: a list of objects, objects that span several lines, ``{"data": [objects]}``, and columns as written by pandas'
+``to_json``. XML: each element with two or more text elements in it, such as RTE's ``<pair>``, becomes an object of its
 attributes and their texts.
 """
 
@@ -20,7 +20,7 @@ from core.data.layouts import fitting, is_sentence
 from core.data.lines import HEAD, MOST_VALUES, Line
 
 _LONGEST_VALUE = 1 << 26
-"""The most characters of a JSON value over several lines."""
+"""Length limit in characters of a JSON value that spans several lines."""
 _BEGINS_JSON = re.compile(r"\s*(\[\s*(\{|$)|\{\s*(\"|\}|$))")
 _BEGINS_XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!--|[A-Za-z][\w.-]*(\s+[\w.:-]+\s*=[^\t]*?)?\s*/?>)", re.IGNORECASE)
 _WEB_PAGE = re.compile(r"\s*<(!DOCTYPE\s+html|html)\b", re.IGNORECASE)
@@ -29,8 +29,8 @@ _DECODER = json.JSONDecoder()
 
 
 def one_row_a_line(lines: Iterator[Line], problems: list[Problem], name: str) -> Iterator[Line]:
-    """The lines as they are, or a line for each object of JSON or record of XML, with the number of its first line.
-    Raises DataError for a web page, for XML that declares entities, and for JSON that is too large to be held."""
+    """The lines unchanged, or one line for each JSON object or XML record, with the number of its first line. Raises
+    DataError for a web page, for XML that declares entities, and for JSON that is too large to hold in memory."""
     head = [*itertools.islice(lines, HEAD)]
     rest, first = itertools.chain(head, lines), head[0][1] if head else ""
     if _WEB_PAGE.match(first):
@@ -61,8 +61,8 @@ def _of_json(lines: Iterator[Line], name: str) -> Iterator[Line]:
 
 
 def _values(lines: Iterator[Line], name: str) -> Iterator[tuple[int, str, Any]]:
-    """Each object of a list, or of a file of objects: number of its first line, text, value. An unreadable rest is a
-    text without a value and ends the iteration."""
+    """Each object in a list, or in a sequence of objects: number of its first line, text, value. Unparsable remaining
+    text has no value and ends the iteration."""
     text, starts, numbers, failed = "", list[int](), list[int](), 0
     ends: Iterator[Line | None] = itertools.chain(lines, [None])
     for line in ends:
@@ -70,7 +70,7 @@ def _values(lines: Iterator[Line], name: str) -> Iterator[tuple[int, str, Any]]:
             numbers.append(line[0])
             starts.append(len(text))
             text += f"{line[1]}\n"
-            if len(text) < 2 * failed:  # trying again after each line of a long value takes quadratic time
+            if len(text) < 2 * failed:  # parsing again after each line of a long value would take quadratic time
                 continue
         if len(text) > _LONGEST_VALUE or (len(text) > MOST_VALUES and sum(map(text.count, "[{,")) > 4 * MOST_VALUES):
             raise DataError(f"{name} is one JSON value of more than {len(text):,} characters; give a row a line")
@@ -96,7 +96,7 @@ def _end_of_gap(text: str, at: int) -> int:
 
 
 def _rows_in(value: Any) -> list[dict[str, Any]]:
-    """The rows that the only object of a file holds: a list of objects under one of its keys, or columns."""
+    """The rows in a file's only object: a list of objects under one of its keys, or columns."""
     if not isinstance(value, dict):
         return []
     lists = [part for part in value.values() if isinstance(part, list) and part and isinstance(part[0], dict)]
@@ -121,7 +121,7 @@ class _Element:
         self.holds_rows = False
 
     def add(self, name: str, text: str) -> None:
-        """A text under a name; several of one name become a list."""
+        """Adds a text under a name; several with the same name become a list."""
         known = self.fields.get(name)
         whole = text if known is None else [*(known if isinstance(known, list) else [known]), text]
         self.fields[name] = whole
@@ -130,7 +130,7 @@ class _Element:
 
 
 class _Records:
-    """The records of XML that an expat parser tells of."""
+    """The XML records reported by an expat parser."""
 
     def __init__(self, name: str) -> None:
         self.name, self.line = name, 0
@@ -140,7 +140,7 @@ class _Records:
         self.parser.CharacterDataHandler, self.parser.EntityDeclHandler = self._text, self._entity
 
     def taken(self) -> Iterator[Line]:
-        """The records that have ended, once each."""
+        """The completed records, each returned once."""
         yield from ((element.line, json.dumps(element.fields)) for element in self.done)
         self.done.clear()
 

@@ -1,4 +1,4 @@
-"""Tables with one row a line: with a header that a layout knows, or without one."""
+"""Tables with one row per line, with a header that matches a layout, or without a header."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from core.data.reader import RowReader, recogniser
 
 @dataclass(frozen=True)
 class DataTable:
-    """How a file's lines become cells under names."""
+    """How a file's lines become named cells."""
 
     form: Form
     names: tuple[str, ...]
     header: int = 0
-    """How many lines the header takes; 0 where there is none."""
+    """Number of lines in the header; 0 without one."""
     titles: tuple[str, ...] = ()
     """The header's cells, unchanged."""
     least: int | None = None
-    """The fewest cells of a row where rows may differ; None: each has as many as there are names."""
+    """Minimum number of cells if rows vary in length; None: every row has as many as there are names."""
 
     @classmethod
     def of(cls, head: Sequence[Line], delimiter: str, header: bool = True) -> DataTable:
-        """The table that begins with these lines; columns without a name are called by their numbers."""
+        """The table that begins with these lines; unnamed columns are called by their numbers."""
         form = Form.of(head, delimiter)
         cells, taken = form.first(head)
         if not header:
@@ -37,14 +37,14 @@ class DataTable:
         rows = [form.split(text) for _, text in head[taken:]]
         while len(cells) > 1 and not cells[-1].strip() and not any("".join(row[len(cells) - 1 :]) for row in rows):
             cells.pop()
-        # R's write.table names no column of row numbers.
+        # R's write.table does not name its column of row numbers.
         if rows and all(len(row) == len(cells) + 1 and row[0].isdecimal() for row in rows):
             cells.insert(0, "")
         named = (cell.strip() or f"column {place}" for place, cell in enumerate(cells, start=1))
         return cls(form, tuple(_unique(named)), taken, tuple(cells))
 
     def records(self, lines: Iterable[Line], problems: list[Problem], longest: int) -> Iterator[tuple[int, list[str]]]:
-        """The cells of each row, with the row's first line; headers repeated where files were joined are skipped."""
+        """The cells of each row, with its first line's number; skips headers repeated where files were concatenated."""
         rest = itertools.islice(lines, self.header, None)
         for number, cells in self.form.records(rest, len(self.names), problems, longest, self.least):
             if tuple(cells) != self.titles:
@@ -52,7 +52,7 @@ class DataTable:
 
 
 def _unique(names: Iterable[str]) -> list[str]:
-    """Names of columns, each once: a second ``text`` becomes ``text 2``."""
+    """Makes column names unique: a second ``text`` becomes ``text 2``."""
     out: dict[str, None] = {}
     for name in names:
         spellings = itertools.chain([name], (f"{name} {count}" for count in itertools.count(2)))
@@ -61,7 +61,7 @@ def _unique(names: Iterable[str]) -> list[str]:
 
 
 def guessed(head: Sequence[Line], header: bool = True) -> DataTable:
-    """The table by the delimiter that divides most of these lines into as many cells as the first."""
+    """The table with the delimiter that splits most of these lines into as many cells as the first."""
     tables = [DataTable.of(head, delimiter, header) for delimiter in DELIMITERS]
 
     def even(table: DataTable) -> tuple[int, int]:
@@ -73,11 +73,11 @@ def guessed(head: Sequence[Line], header: bool = True) -> DataTable:
 
 @recogniser
 def with_header(head: list[Line]) -> RowReader | None:
-    """The first line is a header that one of the layouts knows (a label column may be missing)."""
+    """Recognises a first line that is a header matching one of the layouts (a label column may be missing)."""
     for delimiter in DELIMITERS:
         table = DataTable.of(head, delimiter)
         matched = fitting(table.names)
-        # One known name alone may be a word of a sentence.
+        # A single known name could be a word in a sentence.
         if matched and len(matched[1]) > 1:
             rows = [table.form.split(text) for _, text in head[table.header :]]
             return None if drops_a_text(*matched, table.names, rows) else reader_of(*matched, table)
@@ -86,7 +86,7 @@ def with_header(head: list[Line]) -> RowReader | None:
 
 @recogniser
 def without_header(head: list[Line]) -> RowReader | None:
-    """Most of the first lines have a layout's cells, with one of its labels in place."""
+    """Recognises files in which most of the first lines have a layout's cells, with one of its labels in place."""
     for layout in HEADERLESS:
         table = DataTable(Form(layout.delimiter, True if layout.delimiter == "," else None), layout.columns)
         broken: list[Problem] = []
@@ -97,7 +97,7 @@ def without_header(head: list[Line]) -> RowReader | None:
 
 
 def reader_of(layout: ColumnLayout, places: Mapping[str, int], table: DataTable) -> RowReader:
-    """Reads the rows of a table whose columns hold a layout's parts at these places."""
+    """Reads the rows of a table with a layout's parts at these columns."""
     longest = MAX_QUOTED_LINES if layout.of_pairs else MAX_DOCUMENT_LINES
     return RowReader(
         layout.name,

@@ -1,4 +1,4 @@
-"""The first sheet of an Excel workbook (.xlsx) as lines of CSV, which the readers of tables know."""
+"""The first sheet of an Excel workbook (.xlsx) as lines of CSV for the table readers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _MOST_ROWS = 1_048_576
 
 
 def rows_as_csv(name: str, file: IO[bytes], largest: int, notes: list[str]) -> Iterator[bytes]:
-    """A line for each row of the first sheet, every cell quoted; an empty line for an empty row. ``notes`` gets a
-    sentence where there are further sheets. Raises DataError for another kind of zip file, a damaged one, and one that
-    unpacks to more than ``largest`` bytes."""
+    """One line per row of the first sheet, with every cell quoted; an empty line for an empty row. ``notes`` receives a
+    sentence if there are further sheets. Raises DataError for another kind of zip file, a damaged one, and one that
+    decompresses to more than ``largest`` bytes."""
     content = file.read(largest + 1)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -34,7 +34,7 @@ def rows_as_csv(name: str, file: IO[bytes], largest: int, notes: list[str]) -> I
 
 
 def _rows(name: str, content: IO[bytes], notes: list[str]) -> Iterator[bytes]:
-    import openpyxl  # here, so that other files need no openpyxl
+    import openpyxl  # imported here, so that other files need no openpyxl
 
     try:
         book = openpyxl.load_workbook(content, read_only=True, data_only=True)
@@ -42,16 +42,16 @@ def _rows(name: str, content: IO[bytes], notes: list[str]) -> Iterator[bytes]:
         if len(sheets) > 1:
             notes.append(f"only the first of {len(sheets)} sheets, “{sheets[0].title}”, was read")
         sheet = sheets[0]
-        sheet.reset_dimensions()  # some programs write wrong ones
+        sheet.reset_dimensions()  # some programs write wrong dimensions
         width = 0
         for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
             if number > _MOST_ROWS:
                 raise DataError(f"{name} numbers its rows beyond {_MOST_ROWS:,}; save it as CSV")
-            width = width or len(row)  # empty cells at the end of a row may be left out
+            width = width or len(row)  # trailing empty cells may be missing
             yield _line([_text(value) for value in (*row, *[None] * (width - len(row)))])
     except DataError:
         raise
-    except Exception as error:  # openpyxl raises whatever its parsing of a damaged workbook comes upon
+    except Exception as error:  # openpyxl may raise anything while parsing a damaged workbook
         raise DataError(f"{name} is a damaged workbook ({type(error).__name__}); save it again, or as CSV") from None
 
 
@@ -64,7 +64,7 @@ def _line(cells: list[str]) -> bytes:
 
 
 def _text(value: object) -> str:
-    """A cell's value as a spreadsheet shows it: 1 for 1.0, nothing for an empty cell."""
+    """A cell's value as displayed by a spreadsheet: 1 for 1.0, nothing for an empty cell."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():

@@ -44,7 +44,7 @@ OF_ANY_WORDS = (TEMPERATURE, UNCROSSED)
 TEMPERATURES = (0.01, 100.0)
 """Lowest and highest temperature."""
 BEST_MATCH = 1.0
-"""The highest possible match score: that of a cosine, of tanh, and of 1 / (1 + distance) at distance 0."""
+"""The highest possible match score, for a cosine, tanh, and 1 / (1 + distance) at distance 0."""
 MOST_DIGITS = 9
 """In the index of a map, row or column, and in a seed."""
 

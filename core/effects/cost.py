@@ -86,7 +86,7 @@ def of_smallest_change(question: Question) -> Cost:
 
 def of_shares(question: Question) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.shares` if every word is a single token. One row holds one of
-    the two texts; its forward pass with derivatives was measured to take half as long as a pass over the pair."""
+    the two texts; its forward pass with derivatives was measured to take half the time of a pass over the pair."""
     cost = _cost(question, 4 + STEPS_OF_PATH * _words(question))
     return replace(cost, seconds=cost.seconds / 2)
 

@@ -149,7 +149,7 @@ def _cut(text: str, token: Token) -> str:
 
 
 def _put(text: str, token: Token, word: str) -> str:
-    """The text with the word in place of the token, capitalised if the token began the sentence with a capital."""
+    """The text with the word replacing the token, capitalised if the token began the sentence with a capital."""
     if token.text[:1].isupper() and not text[: token.start].strip() and word[:1].islower():
         word = word[:1].upper() + word[1:]
     return f"{text[: token.start]}{word}{text[token.end :]}"

@@ -53,7 +53,7 @@ class Attribution(NamedTuple):
 def word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: str) -> Attribution:
     """Effects of every word by one of :data:`METHODS`. Linguistic features are held fixed, as they have no gradient
     with respect to word vectors. In an external model a word's effect is the sum over its subword embeddings, before
-    positions are added; its norm is that of their concatenated gradients."""
+    positions are added; its norm is taken over their concatenated gradients."""
     batch = checkpoint.reader.batch(reading)
     with blaming(checkpoint.name) if isinstance(batch, Pieces) else nullcontext():
         return _word_effects(checkpoint, reading, target, method, batch)

@@ -87,7 +87,7 @@ def _words(text: str) -> list[str]:
 
 
 def only_difference(first: Sequence[str], second: Sequence[str]) -> int | None:
-    """The only position where two equally long lists of words differ; None if there is no such single position."""
+    """The only position where two equally long lists of words differ; None if they differ elsewhere or nowhere."""
     places = [i for i, (one, other) in enumerate(zip(first, second, strict=False)) if one != other]
     return places[0] if len(first) == len(second) and len(places) == 1 else None
 

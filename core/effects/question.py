@@ -63,7 +63,7 @@ from core.wording import hint
 METHODS: Mapping[str, str] = {
     TAKEN_AWAY: "a weighted mean of dropping it, replacing it with frequent and related words, and nudging it",
     DROPPED: "the sentence without the word",
-    REPLACED: "other words in its place: frequent ones, the same for every word, and words from similar contexts",
+    REPLACED: "another word instead: frequent ones, the same for every word, and words from similar contexts",
     **gradients.METHODS,
     ATTENTION: "the attention it receives, summed over all rows; a baseline, not an effect",
 }
@@ -322,8 +322,8 @@ class Question:
 
 
 def attention_received(explanation: Explanation, role: str) -> list[float]:
-    """The attention each word of a text receives, summed over all rows of the maps with this text as columns; empty if
-    there is no such map."""
+    """The attention each word of a text receives, summed over all rows of the maps with this text as columns; empty
+    without such a map."""
     maps = [
         np.array(record.weights)
         for record in explanation.evidence

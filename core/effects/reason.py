@@ -175,7 +175,7 @@ class _Search:
         return groups
 
     def _foremost(self, candidates: Iterable[Candidate], most: int) -> list[Candidate]:
-        """The first candidates, up to the limit; for omissions, those of the words with the largest gradients."""
+        """The first candidates, up to the limit; for omissions, the words with the largest gradients."""
         listed = [*islice(candidates, MOST_LISTED)]
         if len(listed) > most and listed[0].kind in (ALONE, SHARED) and self.checkpoint.model.differentiable:
             listed.sort(key=lambda candidate: -self.slopes[candidate.named[0]])
@@ -320,7 +320,7 @@ class _Search:
         return None
 
     def _cut(self, number: int, row: int, column: int) -> Clause | None:
-        """The verdict without a link, if the drop is large enough; None for a transformer, where each link is slow."""
+        """The verdict without a link, if it drops by the rule's threshold; None for a slow transformer."""
         if self.checkpoint.model.knockouts is not None:
             return None
         edit = AttentionEdit(CELL, number, row, column, 0.0)

@@ -76,7 +76,7 @@ class Sampling:
 
 SAMPLING = Sampling()
 FEW = Sampling(2, 2)
-"""For an external model, where each replacement costs a pass; a request can ask for more."""
+"""For an external model, where each replacement costs a pass; more are sampled on request."""
 
 
 def usual_sampling(card: Card) -> Sampling:

@@ -116,7 +116,7 @@ class Ragged:
         return self.flat.cpu().numpy()[self.starts.cpu().numpy()[sentence] + within], sentence
 
     def with_words(self, words: np.ndarray) -> Ragged:
-        """A copy in which ``words [sum of lengths]`` replace those of :meth:`words`."""
+        """A copy with ``words [sum of lengths]`` replacing :meth:`words`."""
         device, starts = self.flat.device, np.cumsum(self.lengths) - self.lengths
         flat = torch.from_numpy(words.astype(np.int32)).to(device)
         return Ragged(flat, torch.from_numpy(starts).to(device), self.lengths)

@@ -29,7 +29,7 @@ CHARACTERS = 8_000_000
 
 SHORT_TURNS = 5e-5
 """Python's thread switch interval in seconds. With the default of 5 ms, a forward pass waits whenever torch returns
-control while the next part is being read: total time dropped from 1.47 to 1.28 times that of the passes alone."""
+control while the next part is being read: total time dropped from 1.47 to 1.28 times the passes alone."""
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Attention from the units of one sentence to those of another."""
+"""Attention from the units of one sentence to the units of another."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class AttentionMap(Record, kind="attention_map"):
     terms, computed from the weights: how far word k's attention crosses word i's, from 0 to 1; in a call with crossings
     q_i = Σ_k crossed_by_ik / (T_x - 1).
 
-    ``own``: for a transformer that reads both sentences at once, each row's weight on words of its own sentence;
+    ``own``: for a transformer that reads both sentences at once, each row's weight on words of the row sentence;
     weights, null (here the special tokens) and own then add up to 1, and ``scores`` is empty because a word's weights
     are sums over its subword tokens and means over heads or layers.
     """

@@ -64,7 +64,7 @@ class ExternalReader(Generic[B_co]):
         return tokenize(text)
 
     def known(self, norm: str) -> bool:
-        return True  # there are no word vectors
+        return True  # it has no word vectors
 
     def lacks(self, word: str) -> bool:
         """Whether a word maps to an unknown token; False for a function, whose vocabulary is not visible."""

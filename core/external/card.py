@@ -120,7 +120,7 @@ def _read(folder: Path) -> Card:
     check_kind(folder)
     pair = has(files_of(folder), MODULES)
     config, settings = config_of(home_of(folder)), settings_of(folder)
-    weights_of(folder)  # raises if there are no usable ones
+    weights_of(folder)  # raises if none is usable
     trained = pair and has(folder, HEAD)
     known = BINARY if pair else labels_of(folder, config)
     check(folder, settings, settings.labels if trained else known)

@@ -72,7 +72,7 @@ def is_external(folder: Path) -> bool:
 
 
 def files_of(folder: Path) -> Path:
-    """The folder with a model's files: this one, or that of the installed package named in its ``pairlens.json``."""
+    """The folder with a model's files: this one, or the installed package's named in its ``pairlens.json``."""
     with contextlib.suppress(CheckpointError):
         package = object_of(folder, SETTINGS).get("package")
         name = package.get("name") if isinstance(package, dict) else None

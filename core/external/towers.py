@@ -148,9 +148,9 @@ class Tower(nn.Module):
         return parts / parts.sum(0).norm() if unit else parts
 
     def by_vectors(self, pieces: Pieces) -> tuple[Tensor, Tensor, Callable[[Tensor], Tensor]]:
-        """The embeddings of one text's pieces ``[1, P, D]``; those of the reference, in which padding replaces the
-        words; and a function from embeddings ``[B, P, D]`` to the text's vector ``[B, E]``, of length 1 if the
-        similarity is a cosine."""
+        """The embeddings of one text's pieces ``[1, P, D]``; the reference's, in which padding replaces the words; and
+        a function from embeddings ``[B, P, D]`` to the text's vector ``[B, E]``, of length 1 if the similarity is a
+        cosine."""
         body: Any = self.body
         inputs = dict(pieces.inputs)
         ids = inputs.pop("input_ids")

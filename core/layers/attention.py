@@ -84,7 +84,7 @@ def attention_weights(scores: Tensor, focus_mask: Tensor, override: Tensor | Non
 def put_in_place(override: Tensor, own: Tensor, mask: Tensor) -> Tensor:
     """The caller's ``override`` of the model's ``own`` attention, set to 0 where ``mask`` (broadcast to own) is false.
 
-    A batch of 1 accepts several overrides. Raises ValueError if its shape differs from that of ``own``.
+    A batch of 1 accepts several overrides. Raises ValueError if its shape differs from ``own``'s.
     """
     if override.shape[1:] != own.shape[1:] or len(own) not in (1, len(override)):
         raise ValueError(f"an override of this attention must be {list(own.shape)}, got {list(override.shape)}")

@@ -14,8 +14,7 @@ def masked_max(states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def masked_mean(states: Tensor, mask: Tensor) -> Tensor:
-    """Mean over the real positions: ``[B, T, K], [B, T] -> [B, K]``; padding is ignored. 0 if there are no real
-    positions."""
+    """Mean over the real positions: ``[B, T, K], [B, T] -> [B, K]``; padding is ignored. 0 without real positions."""
     return states.masked_fill(~mask[..., None], 0.0).sum(1) / mask.sum(1, keepdim=True).clamp_min(1)
 
 

@@ -1,4 +1,5 @@
-"""Lessons: a pair's attention number by number, step by step. A YAML file of this folder is a lesson."""
+"""Lessons: how a model computes its attention for one pair, with all numbers. Each YAML file in this folder is a
+lesson."""
 
 from core.lessons import on_attention, on_checkpoints, on_effects, two_dimensions  # noqa: F401 (their sources register themselves)
 from core.lessons.formula import mathml

@@ -1,8 +1,8 @@
-r"""Formulas of lessons: LaTeX as MathML (by latex2mathml), with numbers of the example in their places.
+r"""Formulas in lessons: LaTeX converted to MathML (by latex2mathml), with the example's numbers inserted.
 
 ``\val{name}`` is replaced by the named value (a vector in parentheses, a matrix in brackets); ``\each{between}{name}{
-body}`` repeats the body for every part of a value, replacing each # by the part's number, from 1. Browsers draw MathML
-themselves, on the page and in a printed handout; each number carries its name (``data-of``), so that it can be clicked.
+body}`` repeats the body for every part of a value, replacing each # by the part's number, from 1. Browsers render
+MathML natively, on the page and in a printed handout; each number carries its name (``data-of``) for clicks.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from latex2mathml.converter import convert
 from core.lessons.lesson import LessonError, Values, at, place_of, shown
 
 MOST = 3
-r"""Parts that an ``\each`` shows before the rest are counted."""
+r"""Number of parts that an ``\each`` shows before it only counts the rest."""
 LONGEST = 8
-"""Numbers of a vector that a formula shows before the rest are counted, unless the rest are two at most."""
+"""Length of a vector that a formula shows before it only counts the rest, unless at most two are left."""
 LINE = 4 * "_"
-"""What a blank number is replaced by."""
+"""Replaces a blank number."""
 NEW_ROW = r" \\ "
 MACROS = {
     "softmax": r"\operatorname{softmax}",
@@ -29,13 +29,13 @@ MACROS = {
     "mathbf": r"\operatorname",
     "minus": "-",
 }
-"""Our own commands, and names that are set upright."""
+"""Our own commands, and names set upright."""
 _SIGN_BEFORE = re.compile(r"([-+·×]|\\times|\\cdot)\s*$")
 
 
 def mathml(latex: str, values: Values, digits: int, blank: Collection[str] = ()) -> str:
-    """A formula as MathML, with lines to write on in the places of the ``blank`` numbers. Raises LessonError for LaTeX
-    that cannot be converted, and for an unknown value."""
+    """A formula as MathML, with lines to write on instead of the ``blank`` numbers. Raises LessonError for LaTeX that
+    cannot be converted, and for an unknown value."""
     named: list[tuple[str, str]] = []
 
     def place(name: str, value: float) -> str:
@@ -67,7 +67,7 @@ def mathml(latex: str, values: Values, digits: int, blank: Collection[str] = ())
     expanded = re.sub(r"\\([A-Za-z]+)", lambda match: MACROS.get(match[1], match[0]), expanded)
     try:
         root = ElementTree.fromstring(convert(expanded, xmlns="", display="block"))
-    except Exception as error:  # latex2mathml raises many types
+    except Exception as error:  # latex2mathml raises many exception types
         raise LessonError(f"the formula {latex!r} is not valid LaTeX ({type(error).__name__}): correct it") from None
     for element in root.iter():
         _finish(element, named, latex)
@@ -101,7 +101,7 @@ def _finish(element: Element, named: list[tuple[str, str]], latex: str) -> None:
 
 
 def _repeated(latex: str, values: Values) -> str:
-    r"""The formula without ``\each``."""
+    r"""Expands all ``\each`` in the formula."""
     while (begin := latex.find(r"\each{")) >= 0:
         end, parts = begin + len(r"\each"), []
         for _ in range(3):

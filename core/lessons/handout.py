@@ -1,4 +1,4 @@
-"""A lesson on paper, with blanks or with the key, and in a spreadsheet: with the numbers that are on screen."""
+"""Exports a lesson with the numbers on screen as a printable handout (with blanks or with the key) and as CSV."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.templates import render
 
 
 def handout(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str], blanks: bool = False) -> str:
-    """The lesson with these numbers as one HTML page that needs nothing else. With ``blanks`` every number that is
-    guessed on screen is a line to write on, and the notes on it are left out."""
+    """The lesson with these numbers as one self-contained HTML page. With ``blanks``, every number that learners guess
+    on screen becomes a line to write on, and the notes on it are left out."""
     values = evaluated.values
     blank = {place_of(values, step.guess) for step in lesson.steps if step.guess} if blanks else set()
     labels = {row.value: row.label for row in lesson.given}
@@ -33,8 +33,8 @@ def handout(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str], blan
 
 
 def _legends(lesson: Lesson, evaluated: Evaluated, matrices: bool) -> list[str]:
-    """For each step the words for the parts of the values that no step before it shows, since paper has no picture;
-    with ``matrices`` also those that the picture has a row for each word of, with their numbers."""
+    """For each step, the words for the parts of values that no earlier step shows, since paper has no picture; with
+    ``matrices`` also those with one picture row per word, with their numbers."""
     words, seen, legends = {**lesson.words, **evaluated.words}, set(), []
     for step in lesson.steps:
         lines = []
@@ -60,8 +60,8 @@ def _in_short(text: ValueTexts) -> str:
 
 
 def numbers_csv(lesson: Lesson, evaluated: Evaluated) -> str:
-    """The picture's numbers for a spreadsheet, a line a vector: its name, whether it is given or to be computed, its
-    word, and the numbers in full. Rows come in the order in which they are computed."""
+    """The picture's numbers as CSV, one line per vector: its name, whether it is given or to be computed, its word, and
+    the numbers in full precision. Rows are in the order of computation."""
     words = {**lesson.words, **evaluated.words}
     rows: list[list[object]] = []
     for row in (*lesson.given, *reversed(lesson.picture)):
@@ -75,7 +75,7 @@ def numbers_csv(lesson: Lesson, evaluated: Evaluated) -> str:
 
 
 def _vectors(value: Value) -> Iterator[tuple[int, list[object]]]:
-    """The vectors of a matrix with their places from 1; a vector or a number is one, at 0."""
+    """The vectors of a matrix with their positions from 1; a vector or a number is a single one, at 0."""
     if isinstance(value, list) and value and isinstance(value[0], list):
         yield from enumerate(value, start=1)
     else:

@@ -1,7 +1,7 @@
 """A lesson: a YAML file in this folder that defines the steps to show. docs/lessons.md describes the format.
 
-A lesson holds no number that can be computed: its ``source`` (:mod:`core.lessons.sources`) runs the models' own code on
-the inputs and returns named values, and formulas, pictures and guesses refer to those by name.
+A lesson contains no number that can be computed: its ``source`` (:mod:`core.lessons.sources`) runs the models' own code
+on the inputs and returns named values, and formulas, pictures and guesses refer to those by name.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from core.files import read_yaml
 FOLDER = Path(__file__).resolve().parent
 
 Value = float | list[Any]
-"""A number, or a list of them however deep."""
+"""A number, or an arbitrarily nested list of numbers."""
 Values = dict[str, Value]
 ValueTexts = Union[str, "list[ValueTexts]"]
-"""A number's text, or a list of them as deep as the value."""
+"""A number's text, or a list of them nested like the value."""
 
 
 class LessonError(UserError):
-    """A lesson that does not exist or whose file is not as docs/lessons.md says; one sentence with the remedy."""
+    """The lesson does not exist or its file violates docs/lessons.md; the message is one sentence with the remedy."""
 
 
 @dataclass(frozen=True)
 class PictureRow:
-    """A value in a lesson's picture; neighbours with the same ``label`` stand on one line. ``of``: whose words its
-    parts belong to; ``across``: whose words stand above the numbers of ``rows``. ``shape``: numbers, shares, parts one
-    below the other, or a curve over the words, which is called ``name``. ``made_of``: names that a part is computed
-    from, with # for its place, and ## for the place of a number in it."""
+    """A value in a lesson's picture; adjacent rows with the same ``label`` share a line. ``of``: the value whose words
+    label its parts; ``across``: the value whose words head the numbers of ``rows``. ``shape``: numbers, shares, parts
+    one below the other, or a curve over the words, labelled ``name``. ``made_of``: names from which a part is computed,
+    with # for its position, and ## for the position of a number in it."""
 
     value: str
     label: str
@@ -63,11 +63,11 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class Lesson:
-    """``change``: on screen, what to try; ``inputs``: the editable numbers, ``texts``: the editable sentences;
+    """``change``: a suggestion to try on screen; ``inputs``: the editable numbers, ``texts``: the editable sentences;
     ``given``: values shown next to the picture, such as weights; ``words``: names of a value's parts; ``checkpoints``:
-    the model that computes the numbers, then its substitutes if it is missing; ``pairs``: a class of pairs;
-    ``simple_pairs``: how many of :mod:`core.evaluation.probe`'s simple pairs are one; ``compared``: models whose
-    accuracy stands below; ``digits``: decimals shown; ``name``: from the file name."""
+    the model that computes the numbers, then its substitutes; ``pairs``: a class of pairs; ``simple_pairs``: how many
+    of :mod:`core.evaluation.probe`'s simple pairs form one; ``compared``: models whose accuracy is shown below;
+    ``digits``: decimals shown; ``name``: from the file name."""
 
     title: str
     about: str
@@ -105,9 +105,9 @@ def place_of(values: Values, name: str) -> str:
 
 
 def at(values: Values, name: str) -> Value:
-    """The value of a name, or with numbers behind it a part of it: ``h.2.1`` is the first number of the second h.
+    """The value with this name, or a part of it if numbers follow: ``h.2.1`` is the first number of the second h.
 
-    Raises LessonError where there is none.
+    Raises LessonError if it does not exist.
     """
     head, *places = place_of(values, name).split(".")
     value: Any = values.get(head)
@@ -122,8 +122,8 @@ def at(values: Values, name: str) -> Value:
 
 
 def shown(number: float, digits: int) -> str:
-    """A number with up to ``digits`` decimals, without trailing zeros. Smaller numbers get up to two more decimals, and
-    still smaller ones are about 0; numbers from a million up have a power of ten."""
+    """A number with up to ``digits`` decimals, without trailing zeros. Smaller numbers get up to two more decimals,
+    still smaller ones are shown as about 0; numbers from a million up have a power of ten."""
     if abs(number) >= 1e6:
         return f"{number:.2e}".replace("e+0", "e").replace("-", "−")
     texts = [f"{number:.{more}f}".rstrip("0").rstrip(".") for more in range(digits, digits + 3)]
@@ -145,19 +145,19 @@ def said(text: str, values: Values, digits: int) -> str:
 
 
 def rounded(value: Value, digits: int) -> ValueTexts:
-    """The texts of a value's numbers (:func:`shown`), as deep as the value."""
+    """The texts of a value's numbers (:func:`shown`), nested like the value."""
     return [rounded(part, digits) for part in value] if isinstance(value, list) else shown(value, digits)
 
 
 @functools.cache
 def lessons() -> dict[str, Lesson]:
-    """All lessons by name, in the order of their files' names. Raises LessonError for a file that is none."""
+    """All lessons by name, in the order of their file names. Raises LessonError for an invalid file."""
     files = sorted(FOLDER.glob("*.yaml"), key=lambda path: int(path.stem.partition("-")[0]))
     return {path.stem.partition("-")[2]: read(path) for path in files}
 
 
 def read(path: Path) -> Lesson:
-    """A lesson from its file, ``NN-name.yaml``. Raises LessonError that names what is wrong in it."""
+    """A lesson from its file, ``NN-name.yaml``. Raises LessonError naming the problem."""
     try:
         written = read_yaml(path)
     except ValueError as error:
@@ -172,7 +172,7 @@ def read(path: Path) -> Lesson:
 
 
 def _simple_pairs(count: int) -> tuple[tuple[str, str], ...]:
-    """``count`` of our simple pairs, of all kinds."""
+    """``count`` of our simple pairs, from all kinds."""
     if not count:
         return ()
     rows = data.read(SUITES["simple"]).rows

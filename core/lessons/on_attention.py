@@ -1,4 +1,4 @@
-"""Sources of the lessons on where trained models look: local attention's windows, a transformer's heads, and the
+"""Sources for the lessons on attention in trained models: local attention's windows, a transformer's heads, and the
 agreement of attention with people."""
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from core.models.rnn.attention import LookingBack
 from core.models.rnn.chained import ChainedRNN
 
 ENDS = 0.1
-"""A predicted place within this share of the premise's length from an end counts as an end."""
+"""A predicted position within this share of the premise's length from an end counts as an end."""
 MOST_LINKS = 12
-"""Words of a hypothesis whose partners can be typed."""
+"""Maximum number of hypothesis words whose alignments can be entered."""
 
 
 @source("local attention")
 @torch.inference_mode()
 def local_attention(given: Given) -> Evaluated:
-    """Input ``word``: number of the hypothesis word to follow, from 1. Needs a model with a predicted window. Places
-    in the premise count from 0, as in the model."""
+    """Input ``word``: number of the hypothesis word to follow, from 1. Requires a model with a predicted window.
+    Positions in the premise count from 0, as in the model."""
     pair = read(given)
     model, trace, batch = pair.checkpoint.model, pair.output.trace, pair.batch
     layer = model.attention if isinstance(model, ChainedRNN) else None
@@ -80,9 +80,9 @@ def local_attention(given: Given) -> Evaluated:
 @source("transformer heads")
 @torch.inference_mode()
 def transformer_heads(given: Given) -> Evaluated:
-    """Input ``word``: number of the second sentence's word to follow, from 1. Follows the head that the model's card
-    names, and the two that stay most within the sentence and look most at special pieces. Needs a transformer that
-    reads both texts at once."""
+    """Input ``word``: number of the second sentence's word to follow, from 1. Follows the head named on the model's
+    card, the one that attends most within the sentence and the one that attends most to special tokens. Requires a
+    transformer that reads both texts together."""
     checkpoint = checkpoint_of(given)
     model = checkpoint.model
     scores = checkpoint.card.get("alignment")
@@ -141,7 +141,7 @@ def _largest(values: Tensor) -> Head:
 
 
 def _followed(name: str, head: Head, given: Tensor) -> Values:
-    """A head, and what it gives on average over the words; ``given [layers, heads, words]``."""
+    """A head and its mean over the words; ``given [layers, heads, words]``."""
     mean = given[head.layer, head.number].mean().item()
     return {f"{name}_layer": head.layer + 1.0, f"{name}_head": head.number + 1.0, f"{name}_share": mean}
 
@@ -149,8 +149,8 @@ def _followed(name: str, head: Head, given: Tensor) -> Values:
 @source("agreement with people")
 @torch.inference_mode()
 def agreement_with_people(given: Given) -> Evaluated:
-    """Inputs ``people``: for each word of the second sentence the number of the word of the first that people link it
-    to, 0 for none (of the first :data:`MOST_LINKS` words); ``threshold``: the weight that makes a link."""
+    """Inputs ``people``: for each of the first :data:`MOST_LINKS` words of the second sentence, the number of the first
+    sentence's word that people link it to, 0 for none; ``threshold``: the smallest weight that makes a link."""
     checkpoint = checkpoint_of(given)
     texts = given.texts["first"], given.texts["second"]
     explanation = explain(checkpoint, *texts, records=(AttentionMap,))

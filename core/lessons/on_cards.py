@@ -1,4 +1,4 @@
-"""Figures of several models for a lesson, from their cards, so that a retrained model's lesson stays right."""
+"""Figures of several models for a lesson, read from their cards, so that retraining a model updates them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from core.evaluation.people_table import ALL, CHANCE, NEW
 from core.lessons.lesson import LessonError, Values
 
 Figure = Callable[[Card], float]
-"""A number of a card. Raises KeyError for a card without it."""
+"""Reads a number from a card. Raises KeyError if the card lacks it."""
 
 
 def figures(models: Sequence[str], figure: Figure) -> tuple[list[str], list[float]]:
-    """The short names and figures of those ``models`` that are installed and whose card has it."""
+    """The short names and figures of the installed ``models`` whose card has the figure."""
     folders, found = available(), {}
     for name in models:
         if name in folders:
@@ -33,17 +33,17 @@ def dev(card: Card) -> float:
 
 
 def alignment(data_set: str) -> Figure:
-    """F1 of the links by attention against people's, on this set."""
+    """F1 of attention links against human alignments on this set."""
     return lambda card: float(card["alignment"]["results"][data_set]["f1"])
 
 
 METHODS_WITH_PEOPLE = {method: method.replace("-", " ") for method in (*METHODS, NEW, CHANCE)}
-"""What is compared with people's words, with the lesson's names."""
+"""The methods compared with people's words, with their names in lessons."""
 
 
 def people_words(card: Card, roles: Sequence[str]) -> Values:
-    """How often each method's first word of each text is one that people use to explain the label, on the first set
-    that the card has. Raises LessonError for a card without."""
+    """How often the top-ranked word of each method in each text is one that people use to explain the label, on the
+    card's first set. Raises LessonError if the card has no such result."""
     stored = card.get("people")
     if not stored:
         raise LessonError(f"{card['name']} was not compared with people: name another checkpoint in the lesson")
@@ -57,13 +57,13 @@ def people_words(card: Card, roles: Sequence[str]) -> Values:
 
 
 BY_K = {"sick": ("te-phrases", "SICK trial"), "wikiqa": ("as-phrases", "WikiQA dev")}
-"""Models of phrases that were scored by k (`python -m trainers.paper by-k`), each on a set it was not trained on: names
-without their pooling."""
+"""Phrase models scored by k (`python -m trainers.paper by-k`), each on a set it was not trained on: names without their
+pooling."""
 
 
 def by_k() -> Values:
-    """The scores by k of models that were trained with k-min and with k-max, each under its own pooling; of those
-    trained with k-min also under k-max. Raises LessonError where one was not scored."""
+    """The scores by k for models trained with k-min and with k-max, each under its own pooling; for k-min models also
+    under k-max. Raises LessonError if a model has no such scores."""
     values: Values = {}
     for short, (model, data) in BY_K.items():
         least, most = (_scores(f"{model}-{pooling}", data) for pooling in ("kmin", "kmax"))

@@ -1,4 +1,4 @@
-"""Sources of the lessons on trained models: what a forward pass over a pair computed on the way."""
+"""Sources for the lessons on trained models: intermediate values of a forward pass over a pair."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from core.reading.reader import Reading
 
 
 class ReadPair(NamedTuple):
-    """A pair as a checkpoint read it."""
+    """A pair as read by a checkpoint."""
 
     checkpoint: Checkpoint
     batch: Batch
@@ -36,15 +36,15 @@ class ReadPair(NamedTuple):
 
 
 def checkpoint_of(given: Given) -> Checkpoint:
-    """The first of the lesson's checkpoints that is there. Raises CheckpointError where none is."""
+    """The first of the lesson's checkpoints that is available. Raises CheckpointError if none is."""
     names = available()
-    with torch.inference_mode(False):  # other lessons and pages share the model, and some need its gradients
+    with torch.inference_mode(False):  # other lessons and pages share the model, and some need gradients
         return load_named(next((name for name in given.checkpoints if name in names), given.checkpoints[0]))
 
 
 def read(given: Given) -> ReadPair:
-    """The lesson's pair through the first of its checkpoints that is there. Raises CheckpointError where none is, and
-    PairError for a text without a word."""
+    """The lesson's pair, read by its first available checkpoint. Raises CheckpointError if none is available, and
+    PairError for a text without words."""
     checkpoint = checkpoint_of(given)
     reading = checkpoint.read(given.texts["first"], given.texts["second"])
     check_words(reading)
@@ -53,7 +53,7 @@ def read(given: Given) -> ReadPair:
 
 
 def words_of(checkpoint: Checkpoint, reading: Reading) -> dict[str, list[str]]:
-    """The words of the judged sentence (x) and of its context (y), the classes, and what both sides are called."""
+    """The words of the judged sentence (x) and of its context (y), the classes, and the names of both sides."""
     return {
         "x": [token.text for token in reading.x.tokens],
         "y": [token.text for token in reading.y.tokens],
@@ -98,7 +98,7 @@ def _attentive(given: Given, pair: ReadPair) -> tuple[Values, int]:
 
 
 PARTS = {"parts": ["left", "itself", "right", "context", "bias"]}
-"""The summands of a filter's value."""
+"""The terms of a filter's value."""
 
 
 @source("attconv light")
@@ -203,7 +203,7 @@ def generated_filters(given: Given) -> Evaluated:
     own = maker.filters[0, k]
     other = read_text.filters[0, k]
     before = read_text.preactivations[0, :, k]
-    # Most of a code's numbers are 0: the largest come first.
+    # Most numbers of a code are 0: the largest come first.
     order = maker.code[0].argsort(descending=True)
     values: Values = {
         "filter": float(k + 1),

@@ -1,4 +1,4 @@
-"""Sources of the lessons on explaining a verdict: several methods applied to a trained model's verdict on a pair."""
+"""Sources for the lessons on explaining a verdict: several methods applied to a trained model's verdict on a pair."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _known(compute: Callable[[Question], Evaluated], asked: Question) -> Evaluat
 
 
 def _probabilities(asked: Question, rows: Tensor) -> list[float]:
-    """Class probabilities with this attention instead of the model's."""
+    """Class probabilities with this attention in the model."""
     with torch.inference_mode():
         shares: list[float] = torch.softmax(logits_under(asked, [[rows]]).double(), dim=1)[0].tolist()
     return shares
@@ -50,7 +50,8 @@ def _probabilities(asked: Question, rows: Tensor) -> list[float]:
 @source("moved attention")
 def moved_attention(given: Given) -> Evaluated:
     """Inputs ``word`` and ``link``: numbers of the second sentence's word to follow and of its link, from 1; the
-    lesson's ``pairs`` are measured, too. Needs a model whose only map has the second sentence's words as rows."""
+    lesson's ``pairs`` are measured as well. Requires a model with a single map, with the second sentence's words as
+    rows."""
     asked = _asked(given)
     known = _known(_moved, asked)
     i = given.number("word", len(known.words["x"]))
@@ -71,7 +72,7 @@ def moved_attention(given: Given) -> Evaluated:
 
 
 def _over_pairs(several: Sequence[Evaluated]) -> Values:
-    """What moved attention does to each pair, and the mean."""
+    """The effect of moved attention on each pair, and the mean."""
     rows = [one.values for one in several]
     by_pair = {
         f"class_{name}": [float(row[name]) for row in rows]  # type: ignore[arg-type]
@@ -89,7 +90,7 @@ def _over_pairs(several: Sequence[Evaluated]) -> Values:
 
 
 def _named_pairs(several: Sequence[Evaluated]) -> dict[str, list[str]]:
-    """The pairs' numbers, and the first letter of each verdict."""
+    """The pairs' numbers with the first letter of each verdict."""
     verdicts = [one.words["classes"][int(one.values["target"]) - 1] for one in several]  # type: ignore[arg-type]
     return {"pairs": [f"{number} {verdict}" for number, verdict in enumerate(verdicts, 1)]}
 
@@ -102,7 +103,7 @@ def _moved(asked: Question) -> Evaluated:
     own = asked.explanation.probabilities
     of_permuted = moved(asked, maps, seed=0)
     (first,) = permutations(maps, seed=0)[0]
-    # As many steps as it takes: a lesson shows the same numbers on every machine.
+    # Without a time limit, so that a lesson shows the same numbers on every machine.
     found = adversary(asked, seconds=math.inf)
     (other,) = found.maps if found is not None and found.maps else (matrix(links.values),)
     after = list(found.probabilities) if found is not None and found.maps else list(own)
@@ -138,8 +139,8 @@ def _total_variation(one: Sequence[float], other: Sequence[float]) -> float:
 
 @source("ways to ask why")
 def ways(given: Given) -> Evaluated:
-    """Inputs ``word``: number of the second sentence's word to follow, from 1; ``votes``: how many of the class chose
-    each of its words (none for words beyond); ``class_votes``: how many chose each class. The ``label`` of a pair of
+    """Inputs ``word``: number of the second sentence's word to follow, from 1; ``votes``: how many students chose each
+    of its words (0 for words beyond the list); ``class_votes``: how many chose each class. The ``label`` of a pair from
     our suites has a 1 at its class."""
     asked = _asked(given)
     known = _known(_ways, asked)
@@ -163,7 +164,7 @@ def ways(given: Given) -> Evaluated:
 
 @functools.cache
 def _labels() -> dict[tuple[str, str], str]:
-    """The labels of our suites' pairs, which were written by hand."""
+    """The labels of the pairs in our hand-written suites."""
     rows = [row for suite in SUITES.values() for row in read(suite).rows]
     return {(_plain(row.first), _plain(row.second)): row.label or "" for row in rows}
 
@@ -213,9 +214,9 @@ def _ways(asked: Question) -> Evaluated:
 
 
 _GRADIENTS = {gradients.NORM: "norm", gradients.INTEGRATED: "path"}
-"""The lesson's names for them."""
+"""Their names in lessons."""
 _WAYS = ("taken away", "dropped", "frequent", "related", "nudged", "gradient", "integrated", "attention")
-"""In the order of what they name."""
+"""In the order of the values they label."""
 
 
 def _numbers(words: Sequence[WordEffect]) -> list[float]:

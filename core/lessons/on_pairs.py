@@ -1,4 +1,4 @@
-"""What lessons add up over a class of pairs: the phrases that pooling keeps, where words look, generated filters."""
+"""Aggregates over a lesson's set of pairs: the phrases that pooling keeps, the words attended to, generated filters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.models.phrases.model import PhraseConfig
 from core.reading.reader import Reading
 
 SHOWN = 6
-"""Phrases, links, and words of a side that a lesson lists."""
+"""Number of phrases, links, and words per side that a lesson lists."""
 
 
 def _outputs(checkpoint: Checkpoint, pairs: Pairs) -> Iterator[tuple[Reading, Output]]:
@@ -34,8 +34,8 @@ def _outputs(checkpoint: Checkpoint, pairs: Pairs) -> Iterator[tuple[Reading, Ou
 
 
 def kept_phrases(checkpoint: Checkpoint, pairs: Pairs) -> Evaluated:
-    """How often k-min (``least``) and k-max (``most``) keep a phrase of each length of the second sentences, and the
-    phrases that each keeps most often, with k as trained."""
+    """How often k-min (``least``) and k-max (``most``) keep a phrase of each length in the second sentences, and the
+    phrases that each keeps most often, with the trained k."""
     config = cast(PhraseConfig, checkpoint.model.config)
     phrases: dict[str, list[str]] = {"least": [], "most": []}
     lengths: dict[str, list[int]] = {"least": [], "most": []}
@@ -58,9 +58,9 @@ def kept_phrases(checkpoint: Checkpoint, pairs: Pairs) -> Evaluated:
 
 
 def who_looks_at_what(checkpoint: Checkpoint, pairs: Pairs) -> Evaluated:
-    """The weight that each word of the judged sentences gives to each word of the others, summed over all pairs without
-    punctuation: ``gives`` between the words with the largest sums, the ``top`` links with the largest of all, and those
-    between unlike words."""
+    """The attention from each word of the judged sentences to each word of the others, summed over all pairs without
+    punctuation: ``gives`` among the words with the largest sums, the ``top`` links overall, and the top links between
+    different words."""
     sums: defaultdict[tuple[str, str], float] = defaultdict(float)
     for pair in pairs:
         explanation = explained(checkpoint, *pair)
@@ -88,9 +88,9 @@ def who_looks_at_what(checkpoint: Checkpoint, pairs: Pairs) -> Evaluated:
 
 
 def nearest_filters(checkpoint: Checkpoint, pairs: Pairs, k: int) -> Evaluated:
-    """The distances from filter ``k`` (from 0) of each text to the nearest one of another text, the largest first, and
-    the mean length of such a filter; per cent, rounded, are of that length. ``same``: the length of the part that all
-    texts have in common."""
+    """The distances from filter ``k`` (from 0) of each text to the nearest one of another text, largest first, and the
+    mean norm of such a filter; percentages, rounded, are relative to that norm. ``same``: the norm of the component
+    shared by all texts."""
     model = checkpoint.model
     assert isinstance(model, AdaQA)
     made: dict[str, Tensor] = {}

@@ -30,8 +30,8 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Given:
-    """A source's arguments: a lesson's inputs and texts, with the learner's changes, its checkpoints' names, its
-    pairs of sentences, and the models that it compares."""
+    """A source's arguments: a lesson's inputs and texts with the learner's changes, the names of its checkpoints, its
+    sentence pairs, and the models it compares."""
 
     inputs: JsonMapping
     texts: Mapping[str, str]
@@ -40,18 +40,18 @@ class Given:
     compared: tuple[str, ...] = ()
 
     def number(self, name: str, most: int) -> int:
-        """An input that counts something from 1 to ``most``, from 0."""
+        """An input that counts from 1 to ``most``, returned from 0."""
         return min(most, max(1, int(self.inputs[name]))) - 1
 
 
 Source = Callable[[Given], Evaluated]
 
 SOURCES: dict[str, Source] = {}
-"""Sources by the name that lessons use."""
+"""Sources by their names in lessons."""
 
 
 def source(name: str) -> Callable[[Source], Source]:
-    """Decorator: make a source known under ``name``."""
+    """Decorator: registers a source under ``name``."""
 
     def add(function: Source) -> Source:
         SOURCES[name] = function

@@ -1,4 +1,4 @@
-"""Sources of the lessons whose vectors have two numbers: the models' own layers, with the lesson's weights in them."""
+"""Sources for the lessons with two-dimensional vectors: the models' own layers with the lesson's weights."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from core.models.rnn.transformer import places
 
 
 def tensor(values: object) -> Tensor:
-    """Numbers in double precision: a lesson shows the exact value, not one rounded to float32."""
+    """Double precision: a lesson shows the exact value, not one rounded to float32."""
     return torch.tensor(values, dtype=torch.float64)
 
 
 def put(layer: nn.Linear | None, values: object) -> None:
-    """Set a layer's weights to a matrix as the slides write it, which stands behind the row that it multiplies."""
+    """Sets a layer's weights to a matrix in the slides' notation, to the right of the row vector it multiplies."""
     assert layer is not None
     with torch.no_grad():
         layer.weight.copy_(tensor(values).T)
@@ -30,7 +30,7 @@ def put(layer: nn.Linear | None, values: object) -> None:
 
 @torch.no_grad()
 def _look_back(score: str, given: JsonMapping, mean: bool = False) -> tuple[list[float], list[float], list[float]]:
-    """Scores, weights and context of h_C over the premise's states, by the layer of the trained models."""
+    """Scores, weights and context of h_C over the premise's states, computed by the trained models' layer."""
     states, last = tensor(given["h"]), tensor(given["h_C"])
     layer = LookingBack(len(last), score, mean).double()
     if score == "general":
@@ -52,7 +52,7 @@ def _classes(combined: Tensor, given: JsonMapping) -> Values:
 
 
 def shares(scores: list[float]) -> Values:
-    """The powers of e that a softmax takes, and their sum."""
+    """The exponentials in a softmax, and their sum."""
     exponents = [math.exp(score) for score in scores]
     return {"exp": exponents, "total": sum(exponents)}
 
@@ -60,8 +60,8 @@ def shares(scores: list[float]) -> Values:
 @source("global attention")
 @torch.no_grad()
 def global_attention(given: Given) -> Evaluated:
-    """``h`` and ``h_C`` with weights ``W_k`` of the combination, ``W`` and ``b`` of the classifier, ``W_a`` of the
-    general score, ``W_s`` and ``v`` of concat's."""
+    """``h`` and ``h_C``, with ``W_k`` of the combination, ``W`` and ``b`` of the classifier, ``W_a`` of the general
+    score, ``W_s`` and ``v`` of the concat score."""
     inputs = given.inputs
     scores, weights, mean = _look_back("dot", inputs, mean=True)
     _, _, context = _look_back("dot", inputs)
@@ -129,7 +129,7 @@ def word_by_word(given: Given) -> Evaluated:
 @source("softmax")
 @torch.no_grad()
 def softmax(given: Given) -> Evaluated:
-    """``score`` (some numbers), the ``scale`` that multiplies and the ``tau`` that divides them, and ``added``."""
+    """``score`` (several numbers), the ``scale`` that multiplies and the ``tau`` that divides them, and ``added``."""
     inputs = given.inputs
 
     def weights(scores: list[float]) -> list[float]:

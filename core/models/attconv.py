@@ -256,7 +256,7 @@ class AttConv(PairModel):
 class AttConvLight(AttConv):
     """Light attentive convolution (section 3.1): source, focus and beneficiary are the words themselves.
 
-    The paper's 360k weights are those of ``convolution``: W_1 ∈ R^{d×3d} and W_2 ∈ R^{d×d}.
+    ``convolution`` holds the paper's 360k weights: W_1 ∈ R^{d×3d} and W_2 ∈ R^{d×d}.
     """
 
     def __init__(self, config: AttConvConfig) -> None:

@@ -50,7 +50,7 @@ class AttConvFeedForward(AttConvLight):
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """There are no windows to show."""
+        """The model has no windows to show."""
         return AttentionMap, AttentiveContext
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:

@@ -390,8 +390,8 @@ M = TypeVar("M", bound=PairModel)
 def register(
     name: str, *, title: str, paper: str, section: str, among: dict[str, ModelSpec] = REGISTRY
 ) -> Callable[[type[M]], type[M]]:
-    """Class decorator: registers a model under ``name``, by default ``among`` the architectures for recipes. The type
-    of its settings is that of its constructor's ``config``."""
+    """Class decorator: registers a model under ``name``, by default ``among`` the architectures for recipes. Its
+    settings have the type of its constructor's ``config``."""
 
     def add(model: type[M]) -> type[M]:
         config = get_type_hints(model.__init__)["config"]

@@ -20,8 +20,8 @@ class ESIM(CrossAttending):
     comparisons.
 
     ā = BiLSTM(first), b̄ = BiLSTM(second), e_ij = ā_i·b̄_j, ã_i = Σ_j softmax_j(e_i)_j b̄_j, b̃_j = Σ_i
-    softmax_i(e_j)_i ā_i, m_a = F([ā; ã; ā - ã; ā∘ã]), v_a = BiLSTM'(m_a), m_b and v_b likewise, v = [mean v_a; max v_a;
-    mean v_b; max v_b], features = tanh(H v) ∈ R^d.
+    softmax_i(e_j)_i ā_i, m_a = F([ā; ã; ā - ã; ā∘ã]), v_a = BiLSTM'(m_a), m_b and v_b by symmetry, v = [mean v_a; max
+    v_a; mean v_b; max v_b], features = tanh(H v) ∈ R^d.
 
     | here | paper | space |
     |---|---|---|

@@ -207,7 +207,7 @@ def test_half_a_character_breaks_its_own_row_only(tmp_path: Path, key: str, half
     whole = json.dumps({**GOOD, "sentence1": "A 🐕 is caf\u00e9."})
     dataset = read(write(tmp_path / "x.jsonl", f"{broken}\n{whole}\n"))
     assert [row.first for row in dataset.rows] == ["A 🐕 is café."]
-    assert [str(p) for p in dataset.problems] == ["line 1: a \\u escape that is half of a character (a lone surrogate)"]
+    assert [str(p) for p in dataset.problems] == ["line 1: a \\u escape with an unpaired surrogate"]
 
 
 def test_no_depth_of_nesting_escapes_the_report(tmp_path: Path) -> None:

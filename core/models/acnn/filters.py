@@ -1,7 +1,7 @@
 """Generates filters from a text and convolves texts with them (Shen et al. 2018, EMNLP, sections 3.1 to 3.3).
 
 Only valid windows are used, 1…T-h+1 (equation 1); a text shorter than h words is padded to h. A window's position is
-that of its first word.
+its first word's.
 """
 
 from __future__ import annotations

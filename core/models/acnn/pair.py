@@ -123,8 +123,8 @@ class AdaQA(AdaptiveModel):
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """With matching the classifier reads more than the filters, so filters have no logit shares; without it there
-        is no attention. Fixed filters are not generated."""
+        """With matching the classifier reads more than the filters, so filters have no logit shares; without it the
+        model has no attention. Fixed filters are not generated."""
         generated_ = () if config.get("adaptivity") == "none" else (GeneratedFilters,)
         if config.get("matching", "none") == "none":
             return FilterProvenance, FilterProducts, *generated_

@@ -101,7 +101,7 @@ class WordByWord(nn.Module):
     w), κ_t = Y^T α_t + tanh(κ_{t-1} W_α); κ_0 = 0. With ``match_states`` Y W_y replaces Y (Rocktäschel et al. 2016,
     equation 9, whose W_h and W_r are the two halves of W_h here).
 
-    The slides do not say how word-by-word attention is initialised. With "dot" and "general" each row of Y is
+    The slides leave the initialisation of word-by-word attention open. With "dot" and "general" each row of Y is
     multiplied by [h_t; κ_{t-1}] W_h instead, whose half for h_t is, or starts as, the identity (Luong et al. 2015,
     section 3.1): the tanh of a sum must first learn to match equal words, and hardly does with as little data as here.
 

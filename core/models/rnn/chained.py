@@ -237,7 +237,7 @@ class ChainedRNN(PairModel):
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        """Without attention there are no records."""
+        """Without attention it has no records."""
         return () if config.get("attention") == "none" else (AttentionMap,)
 
     @classmethod
