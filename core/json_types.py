@@ -71,8 +71,8 @@ def _check(value: object, field: dataclasses.Field[object]) -> None:
 
 def converter(checks: Mapping[type, Callable[[Any], None]] = {}, **options: Any) -> cattrs.Converter:
     """A converter (with cattrs' own ``options``) that accepts only values of exactly the declared types. ``checks``
-    raise ValueError if the fields of a type contradict each other. A type's ``retired`` lists keys that earlier versions
-    wrote, each with its only accepted value."""
+    raise ValueError if the fields of a type contradict each other. A type's ``retired`` has keys of earlier versions,
+    each with its only accepted value."""
     made = cattrs.Converter(**options)
     for kind in (str, int, bool, float):
         made.register_structure_hook(kind, _exactly)

@@ -40,7 +40,7 @@ class _FirstProblems(list[Problem]):
 
 
 class ReadOptions(TypedDict, total=False):
-    """Options for reading files: the ``columns`` to use instead of a recognised layout, whether a row needs a label, the
+    """Options for reading files: the ``columns`` to use instead of a recognised layout, whether rows need labels, the
     labels ``mapped`` to classes (gold, even one such as -1), and the limits of :func:`core.data.read`."""
 
     labelled: bool
