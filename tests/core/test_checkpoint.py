@@ -423,7 +423,7 @@ def test_logits_that_are_not_finite_are_refused_in_one_sentence(tmp_path, table,
     told = capsys.readouterr()
     assert not told.out and "returned NaN or infinite logits" in told.err and len(told.err.splitlines()) == 1
     huge = load_named("huge")
-    with pytest.raises(PairError, match="not finite"):
+    with pytest.raises(PairError, match="NaN or infinite"):
         predict(huge, [huge.read("a dog", "an animal")])
 
 
