@@ -36,8 +36,7 @@ def parser() -> argparse.ArgumentParser:
                            "What if on the page Explore does: “uniform 0”, “temperature 2”, “cell 0 3 2 0.8 kept”, or "
                            "“uncrossed” for a model that counts crossing words; repeatable")  # fmt: skip
     explainer.add_argument("--head", default="", metavar="LAYER.HEAD", help="the head of a transformer whose "
-                           "attention is shown: 7.4, mean or rollout (default: its card's); for an encoder-decoder "
-                           "also decoder.7.4, cross.7.4, decoder or cross")  # fmt: skip
+                           "attention is shown: 7.4, mean or rollout (default: its card's)")  # fmt: skip
     asking = commands.add_parser("why", help="the effect of each word, attention link or head on the verdict")
     asking.add_argument("--method", default="taken-away", help="how words are removed (default: %(default)s); any "
                         "other word lists the methods")  # fmt: skip

@@ -7,7 +7,7 @@ from app.models.card import measured_head
 from app.page_state.explore import ExploreState
 from core.checkpoint import Checkpoint
 from core.evidence.attention_heads import AttentionHeads
-from core.external.heads import STACKS, Head, parse_head, stack_of, title_of
+from core.external.heads import Head, parse_head, title_of
 from core.wording import counted
 
 
@@ -49,13 +49,8 @@ def _problem(page: ExploreState, checkpoint: Checkpoint) -> str:
     asked = f"The link asks for the {title_of(page.head)}; this model has"
     if not shows(AttentionHeads)(checkpoint.card):
         return f"{asked} no heads to choose from: its attention is shown."
-    config, head, stack = checkpoint.card["config"], parse_head(page.head), stack_of(page.head)
-    stacks = config.get("stacks") or {}
-    first = title_of(config["head"], stacks)
-    if stack and stack not in stacks:
-        return f"{asked} no {STACKS[stack]} that can be drawn: the {first} is shown."
-    layers, heads = stacks[stack] if stack else (config["layers"], config["heads"])
+    config, head = checkpoint.card["config"], parse_head(page.head)
+    layers, heads = config["layers"], config["heads"]
     if isinstance(head, Head) and (head.layer >= layers or head.number >= heads):
-        there = f" in its {STACKS.get(stack, 'encoder')}" if stacks else ""
-        return f"{asked} {layers} layers of {heads} heads{there}: the {first} is shown."
+        return f"{asked} {layers} layers of {heads} heads: the {title_of(config['head'])} is shown."
     return ""

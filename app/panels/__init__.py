@@ -21,7 +21,7 @@ from core.evidence import (
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.attention_map import WORD_COLUMNS
 from core.evidence.filter_provenance import FilterProducts
-from core.external.heads import STACKS, title_of
+from core.external.heads import title_of
 
 ELSEWHERE: Mapping[type[Record], tuple[str, str]] = {
     GeneratedFilters: ("filter_map", "Show this pair’s filters on the map"),
@@ -55,8 +55,7 @@ class Drawing:
         """With the explanation's own verdict, unless there is another one among the fields."""
         heads = explanation.find(AttentionHeads)
         if heads is not None:
-            stacks = {stack: STACKS[stack] for stack in heads.stacks}
-            more["head"] = {"title": title_of(heads.head, heads.stacks), "stacks": stacks} | more.get("head", {})
+            more["head"] = {"title": title_of(heads.head)} | more.get("head", {})
         verdict = more.pop("verdict", None) or Verdict.of(explanation)
         return cls(explanation, axes(explanation), verdict, **more)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -14,6 +14,7 @@ from torch import Tensor
 from core.evidence.explanation import Explanation
 from core.evidence.record import LATER, Matrix, Record, matrix, the
 from core.external.heads import title_of
+from core.json_types import JsonMapping
 from core.wording import percent
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ THUMBNAIL = 8
 
 @dataclass(frozen=True)
 class AttentionHeads(Record, kind="attention_heads"):
-    """All heads of a cross-encoder; each matrix is ``[layers][heads]``.
+    """All heads of a cross-encoder (in an encoder-decoder, of the encoder); each matrix is ``[layers][heads]``.
 
     ``across`` has one matrix per looking text, the second text first: the mean weight its words give to the words of
     the other text; ``special`` is the mean weight given to special tokens, ``own`` to words of the same text. Averaged
@@ -33,6 +34,7 @@ class AttentionHeads(Record, kind="attention_heads"):
     layers · heads · 8 · 8 bytes: each head's matrix max-pooled to 8 × 8 and scaled so that its largest weight is 255.
     """
 
+    retired: ClassVar[JsonMapping] = {"stacks": ["decoder", "cross"]}
     name: str
     head: str
     """The head shown: "7.4" (layer 7, head 4), "mean" or "rollout"."""
@@ -47,9 +49,6 @@ class AttentionHeads(Record, kind="attention_heads"):
     f1: float = field(default=0.0, metadata=LATER)
     random_95: float = field(default=0.0, metadata=LATER)
     """The 95 % quantile of the best F1 among as many random maps; 0 if not measured."""
-    stacks: tuple[str, ...] = field(default=(), metadata=LATER)
-    """In an encoder-decoder, the encoder whose heads these are, then the other stacks to choose from: "decoder",
-    "cross"."""
 
     @classmethod
     def of(cls, head: str, roles: tuple[str, str], seen: tuple[Between, Between], **measured: Any) -> AttentionHeads:
@@ -82,11 +81,11 @@ class AttentionHeads(Record, kind="attention_heads"):
             return "No head was measured against people’s word alignments."
         f1, chance = (f"{share:.2f}".removeprefix("0") for share in (self.f1, self.random_95))
         random = f" (the best of as many random maps: {chance})" if self.random_95 else ""
-        return f"{title_of(self.measured, self.stacks)}: F1 {f1} against people{random}"
+        return f"{title_of(self.measured)}: F1 {f1} against people{random}"
 
     def to_text(self, explanation: Explanation) -> list[str]:
         shares = [
-            (across, title_of(f"{layer + 1}.{head + 1}", self.stacks))
+            (across, title_of(f"{layer + 1}.{head + 1}"))
             for layer, row in enumerate(self.across[0])
             for head, across in enumerate(row)
         ]

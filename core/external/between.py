@@ -8,16 +8,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from core.external.heads import MEAN, ROLLOUT, STACKS, Head, HeadError, parse_head, stack_of
-from core.external.pieces import NO_WORD, Pieces
+from core.external.heads import MEAN, ROLLOUT, Head, HeadError, parse_head
+from core.external.pieces import Pieces
 
 
 def chosen_attention(layers: Sequence[Tensor], chosen: str) -> Tensor:
-    """The requested attention ``[P, P]``, from ``[1, heads, P, P]`` for each layer of its stack. Raises HeadError for a
-    head the model lacks."""
-    head, stack = parse_head(chosen), stack_of(chosen)
-    if stack and not layers:
-        raise HeadError(f"no {chosen}: the model has no {STACKS[stack]} whose attention can be drawn; choose {MEAN}")
+    """The requested attention ``[P, P]``, from ``[1, heads, P, P]`` for each layer. Raises HeadError for a head that
+    the model lacks."""
+    head = parse_head(chosen)
     if head == ROLLOUT:
         return rollout(layers)
     if isinstance(head, Head):
@@ -50,15 +48,13 @@ class Between:
     own: Tensor
 
 
-def between(attention: Tensor, pieces: Pieces, shifts: tuple[int, int] = (0, 0)) -> tuple[Between, Between]:
+def between(attention: Tensor, pieces: Pieces) -> tuple[Between, Between]:
     """Attention of the first and of the second text's words, from attention over the pieces of one pair ``[..., P,
-    P]``: summed over the key word's pieces, averaged over the query word's. ``shifts``: by how many positions the rows
-    and the columns lag behind the pieces they read, as in a decoder."""
+    P]``: summed over the key word's pieces, averaged over the query word's."""
     first, second = pieces.words[0]
-    rows, columns = (_words(pieces, shift).to(attention) for shift in shifts)
-    looked_at = attention @ columns
-    counts = rows[:, :-1].sum(0).clamp_min(1)
-    by_word = rows[:, :-1].mT @ looked_at / counts[:, None]
+    of_words = pieces.of_words.to(attention)
+    looked_at, rows = attention @ of_words.mT, of_words[:-1]
+    by_word = rows @ looked_at / rows.sum(1).clamp_min(1)[:, None]
     texts = slice(0, first), slice(first, first + second)
     return tuple(  # type: ignore[return-value]
         Between(
@@ -68,10 +64,3 @@ def between(attention: Tensor, pieces: Pieces, shifts: tuple[int, int] = (0, 0))
         )
         for looking in (0, 1)
     )
-
-
-def _words(pieces: Pieces, shift: int) -> Tensor:
-    """One-hot word index for each position of one pair, ``[P, words + 1]``; the last column means no word."""
-    owners, none = pieces.owners[0], sum(pieces.words[0])
-    owners = torch.cat([owners.new_full((shift,), NO_WORD), owners])[: len(owners)]
-    return torch.nn.functional.one_hot(torch.where(owners == NO_WORD, none, owners), none + 1)

@@ -14,14 +14,14 @@ from core.card import Card
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.errors import CheckpointError, UnnamedClassesError, UserError, said
 from core.evidence import Sentence
-from core.external.attention import Stacks, stacks_of
+from core.external.attention import layers_of
 from core.external.base import ExternalBatch, ExternalReader
 from core.external.between import chosen_attention
 from core.external.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
 from core.external.card import BI_ENCODER, external_card, named
 from core.external.folder import files_of
 from core.external.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
-from core.external.heads import HeadError, stack_of
+from core.external.heads import HeadError
 from core.external.loading import body_of, check_vocabulary, longest_of, names_of, tokenizer_of
 from core.external.model import CrossEncoder, CrossEncoderConfig
 from core.external.names import called
@@ -129,7 +129,7 @@ def _of_cross(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint
     second_first = bool(card.get("second_first"))
     reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
     config = checked(card["config"], CrossEncoderConfig)
-    model = CrossEncoder(config, body, _stacks(reader, body), card["name"]).eval()
+    model = CrossEncoder(config, body, _softmaxes(reader, body), card["name"]).eval()
     external = _tried(ExternalCheckpoint(card["name"], folder, model, card, default_table(), state, reader))
     model.together = _answers_together(external)
     model.differentiable = _has_gradients(external, model, reader)
@@ -171,25 +171,24 @@ def _of_pair(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint:
 def _counted(external: ExternalCheckpoint, model: CrossEncoder, reader: PieceReader) -> ExternalCheckpoint:
     """The checkpoint with the number of layers and heads found in one pass: configurations name them in many ways.
     Raises CheckpointError if the configured head does not exist."""
-    seen_in = model.under(reader.batch(external.read(*TYPICAL)), Intervention(head="")).trace.seen_in
-    sizes = {stack: [len(layers), layers[0].shape[1]] for stack, layers in seen_in.items()}
-    layers, heads = sizes.pop("", [0, 0])
+    seen = model.under(reader.batch(external.read(*TYPICAL)), Intervention(head="")).trace.layers
+    layers, heads = len(seen), seen[0].shape[1] if seen else 0
     model.config = replace(model.config, layers=layers, heads=heads)
     if layers:
         try:
-            chosen_attention(seen_in.get(stack_of(model.config.head), ()), model.config.head)
+            chosen_attention(seen, model.config.head)
         except HeadError as error:
             raise CheckpointError(f"{SETTINGS} of {external.name}: {error}") from error
-    seen = {"layers": layers, "heads": heads, "stacks": sizes}
-    return replace(external, card={**external.card, "config": {**external.card["config"], **seen}})
+    sizes = {"layers": layers, "heads": heads}
+    return replace(external, card={**external.card, "config": {**external.card["config"], **sizes}})
 
 
 @torch.inference_mode()
-def _stacks(reader: PieceReader, body: torch.nn.Module) -> Stacks:
-    """The roles of a transformer's softmaxes."""
+def _softmaxes(reader: PieceReader, body: torch.nn.Module) -> int:
+    """How many of a transformer's softmaxes are its layers' attention."""
     sides = [ReadText("", text, tuple(reader.tokens(text))) for text in TYPICAL]
     pieces = reader.pieces([reader.fitting(sides)])
-    return stacks_of(body, {**pieces.inputs, "attention_mask": pieces.real.long()})
+    return layers_of(body, {**pieces.inputs, "attention_mask": pieces.real.long()})
 
 
 @torch.inference_mode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,10 @@ from torch import Tensor
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.record import matrix
-from core.external.attention import Attention, Knockout, Stacks
+from core.external.attention import Attention, Knockout
 from core.external.base import ExternalModel, blaming
 from core.external.between import Between, between, chosen_attention
-from core.external.heads import DECODER, MEAN, stack_of, title_of
+from core.external.heads import title_of
 from core.external.pieces import Pieces
 from core.json_types import JsonObject, setting
 from core.models.answers import SOFTMAX
@@ -55,17 +55,12 @@ class CrossEncoderConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class CrossEncoderTrace:
-    """Trace of one call: attention ``[B, heads, P, P]`` per layer and stack, if requested, over these pieces, and the
-    head used as evidence."""
+    """Trace of one call: attention ``[B, heads, P, P]`` per layer, if requested, over these pieces, and the head used
+    as evidence."""
 
-    seen_in: Mapping[str, Sequence[Tensor]]
+    layers: Sequence[Tensor]
     pieces: Pieces
     head: str
-
-    @property
-    def layers(self) -> Sequence[Tensor]:
-        """Layers of the encoder, or of the only stack."""
-        return self.seen_in.get("", ())
 
 
 @register(
@@ -74,17 +69,18 @@ class CrossEncoderTrace:
 class CrossEncoder(ExternalModel[Pieces]):
     """A transformer that reads both texts together and classifies the pair, loaded with Hugging Face's library.
 
-    ``body`` comes from ``AutoModelForSequenceClassification``, with eager attention.
+    ``body`` comes from ``AutoModelForSequenceClassification``, with eager attention; ``softmaxes``: how many of a
+    call's are its layers' (:func:`core.external.attention.layers_of`).
     """
 
     records = (AttentionMap, AttentionHeads)
     refusal = "a transformer's weights cannot be set: ablate its links instead"
 
     def __init__(
-        self, config: CrossEncoderConfig, body: torch.nn.Module, stacks: Stacks, name: str = ExternalModel.name
+        self, config: CrossEncoderConfig, body: torch.nn.Module, softmaxes: int, name: str = ExternalModel.name
     ) -> None:
         super().__init__(config)
-        self.body, self.stacks, self.name = body, stacks, name
+        self.body, self.softmaxes, self.name = body, softmaxes, name
         self.together = True
         """Whether several rows may be padded and run together with the same answers as alone."""
 
@@ -107,11 +103,11 @@ class CrossEncoder(ExternalModel[Pieces]):
             cuts = [None if knockout is None else knockout.row(number) for number in range(len(pieces))]
             rows = [self._call(pieces.row(number), None, cut) for number, cut in enumerate(cuts)]
             logits = torch.cat([row.logits for row in rows])
-            return Output(logits, logits, CrossEncoderTrace({}, pieces, shown))
-        seen, names = head is not None, self.stacks.names
-        with Attention(pieces.real.shape[1], knockout, seen=seen, names=names) as attention:
+            return Output(logits, logits, CrossEncoderTrace((), pieces, shown))
+        seen = head is not None
+        with Attention(pieces.real.shape[1], knockout, seen=seen, layers=self.softmaxes) as attention:
             logits = self.body(**pieces.inputs, attention_mask=pieces.real.long()).logits
-        return Output(logits, logits, CrossEncoderTrace(attention.seen_in, pieces, shown))
+        return Output(logits, logits, CrossEncoderTrace(attention.weights, pieces, shown))
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: CrossEncoderTrace = output.trace
@@ -119,20 +115,17 @@ class CrossEncoder(ExternalModel[Pieces]):
             return
         roles = reading.first.role, reading.second.role
         if AttentionMap in wanted:
-            stack, name = stack_of(trace.head), title_of(trace.head, self.stacks.others)
-            weights = chosen_attention(trace.seen_in.get(stack, ()), trace.head).double()
-            # A decoder reads each piece some positions later; it attends to itself, or to the encoder.
-            shifts = self.stacks.shift if stack else 0, self.stacks.shift if stack == DECODER else 0
-            first, second = between(weights, trace.pieces, shifts)
+            decodes = getattr(self.body.config, "is_encoder_decoder", False)
+            name = f"{title_of(trace.head)}{' of the encoder' if decodes else ''}"
+            first, second = between(chosen_attention(trace.layers, trace.head).double(), trace.pieces)
             yield _map(name, roles[1], roles[0], second)
             yield _map(name, roles[0], roles[1], first)
         if AttentionHeads in wanted:
             every = torch.stack([layer[0] for layer in trace.layers]).double()  # [layers, heads, P, P]
-            context = {"stacks": self.stacks.others, **self.config.agreement}
-            yield AttentionHeads.of(trace.head, roles, between(every, trace.pieces), **context)
+            yield AttentionHeads.of(trace.head, roles, between(every, trace.pieces), **self.config.agreement)
 
     def cuttable(self, reading: Reading, batch: Pieces) -> tuple[AttentionLinks, ...]:
-        output = self.under(batch, Intervention(head=MEAN if stack_of(self.config.head) else self.config.head))
+        output = self.under(batch, Intervention(head=self.config.head))
         return tuple(
             AttentionLinks(record.rows, record.columns, torch.tensor(record.weights), knocked_out=True)
             for record in self.evidence(reading, output, (AttentionMap,))

@@ -81,6 +81,10 @@ class ExternalSettings(MeasuredFigures):
     notes: str = ""
     """Remarks by the model's owner, for its card."""
 
+    def __post_init__(self) -> None:
+        if self.head.startswith(("decoder", "cross")):  # which earlier versions showed of an encoder-decoder
+            object.__setattr__(self, "head", MEAN)
+
     @property
     def fitted(self) -> bool:
         """Whether a bi-encoder's threshold was fitted or given."""

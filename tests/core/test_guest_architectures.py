@@ -1,4 +1,4 @@
-"""External models of many architectures: pads change no answer, and every stack of attention is its own."""
+"""External models of many architectures: pads change no answer, and attention is the library's."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from core.errors import UserError
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
+from core.evidence.codec import from_dict
+from core.evidence.record import Record
 from core.explain import explain
 from core.external.between import rollout
 from core.external.card import external_card
 from core.external.heads import HeadError, parse_head, sizes_of, title_of
-from core.external.pieces import NO_WORD
 from core.models.base import Intervention
 from core.reading.reader import PairError
 from tests.guests import ARCHITECTURES, ENCODER_DECODERS, OTHERS, make, make_tower
 
 PAIR = ("A man's dog can't run 🐶 near the U.S. embassy.", "The  dog doesn't run.")
 PAIRS = [PAIR, ("A dog.", "A cat runs."), (" ".join(["dog"] * 40), "A dog"), ("x", "y"), ("Girls eat.", "Three girls")]
-SEEN = {"": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
 
 
 @pytest.fixture(scope="module")
@@ -78,84 +78,66 @@ def test_a_model_without_a_pad_is_asked_row_by_row(tmp_path):
 
 
 @pytest.mark.parametrize("architecture", ENCODER_DECODERS)
-def test_stacks_are_those_that_the_library_names(folder_of, architecture):
-    """Each map word by word, from the attention that the library returns and the pieces that each place reads."""
+def test_attention_of_an_encoder_decoder_is_its_encoders(folder_of, architecture):
+    """Each map word by word, from the attention that the library returns."""
     folder = folder_of(architecture)
     guest = load(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, attn_implementation="eager").eval()
     with torch.inference_mode():
-        own = model(**tokenizer(*PAIR, return_tensors="pt"), output_attentions=True)
-        seen = guest.model.under(guest.reader.batch(guest.read(*PAIR)), Intervention(head="")).trace.seen_in
-    for stack, key in SEEN.items():
-        assert len(seen[stack]) == len(own[key]) > 0
-        for one, other in zip(seen[stack], own[key], strict=True):
-            torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
+        own = model(**tokenizer(*PAIR, return_tensors="pt"), output_attentions=True).encoder_attentions
+        seen = guest.model.under(guest.reader.batch(guest.read(*PAIR)), Intervention(head="")).trace.layers
+    assert len(seen) == len(own) == guest.card["config"]["layers"]
+    for one, other in zip(seen, own, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
     pieces = guest.reader.batch(guest.read(*PAIR))
-    encoder = pieces.owners[0].tolist()
-    decoder = [NO_WORD, *encoder[:-1]]  # its first place reads what begins a text, each other the piece before
-    first, second = pieces.words[0]
-    for head, rows, columns in (
-        ("2.2", encoder, encoder),
-        ("decoder.2.2", decoder, decoder),
-        ("cross.1.2", decoder, encoder),
-    ):
-        choice = parse_head(head)
-        attention = own[SEEN[choice.stack]][choice.layer][0, choice.number]
-        record = explain(guest, *PAIR, head=head).find(AttentionMap)
-        for word in range(second):
-            looking = [place for place, owner in enumerate(rows) if owner == first + word]
-            for other in range(first):
-                cells = [float(attention[p, q]) for p in looking for q, owner in enumerate(columns) if owner == other]
-                assert record.weights[word][other] == pytest.approx(sum(cells) / max(1, len(looking)), abs=1e-6)
-            if looking:
-                assert sum(record.weights[word]) + record.null[word] + record.own[word] == pytest.approx(1, abs=1e-5)
+    owners, (first, second) = pieces.owners[0].tolist(), pieces.words[0]
+    record = explain(guest, *PAIR, head="2.2").find(AttentionMap)
+    for word in range(second):
+        looking = [place for place, owner in enumerate(owners) if owner == first + word]
+        for other in range(first):
+            cells = [float(own[1][0, 1, p, q]) for p in looking for q, owner in enumerate(owners) if owner == other]
+            assert record.weights[word][other] == pytest.approx(sum(cells) / max(1, len(looking)), abs=1e-6)
+        if looking:
+            assert sum(record.weights[word]) + record.null[word] + record.own[word] == pytest.approx(1, abs=1e-5)
 
 
 def test_mean_rollout_and_cuts_are_the_encoders(folder_of):
     guest = load(folder_of("bart"))
     reading = guest.read(*PAIR)
     batch = guest.reader.batch(reading)
+    knockout = guest.model.knockouts.knocked_out(reading, batch, 0, [(2, 4)]).knockout
     with torch.inference_mode():
-        own = guest.model.under(batch, Intervention(head=""))
-        cut = guest.model.under(
-            batch,
-            Intervention(head="", knockout=guest.model.knockouts.knocked_out(reading, batch, 0, [(2, 4)]).knockout),
-        )
-    encoder, other = (output.trace.seen_in for output in (own, cut))
+        encoder = guest.model.under(batch, Intervention(head="")).trace.layers
+        cut = guest.model.under(batch, Intervention(head="", knockout=knockout)).trace.layers
     rows, columns = batch.owners[0] == batch.words[0][0] + 2, batch.owners[0] == 4
-    assert len(encoder[""]) == guest.model.knockouts.layers == guest.card["config"]["layers"] == 3
-    assert all(layer[0][:, rows][:, :, columns].max() == 0 for layer in other[""])
-    assert all(layer[0][:, rows][:, :, columns].max() > 0 for layer in other["cross"])
-    assert guest.card["config"]["stacks"] == {"decoder": [2, 2], "cross": [2, 2]}
-    mean = torch.stack([layer[0].mean(0) for layer in encoder[""]]).mean(0)
-    for head, expected in (("mean", mean), ("rollout", rollout(encoder[""]))):
+    assert len(encoder) == guest.model.knockouts.layers == 3
+    assert all(layer[0][:, rows][:, :, columns].max() == 0 for layer in cut)
+    mean = torch.stack([layer[0].mean(0) for layer in encoder]).mean(0)
+    for head, expected in (("mean", mean), ("rollout", rollout(encoder))):
         record = explain(guest, *PAIR, head=head).find(AttentionMap)
         cells = expected[batch.owners[0] == batch.words[0][0]][:, columns].sum(1).mean()
         assert record.weights[0][4] == pytest.approx(float(cells), abs=1e-6)
-        assert "encoder" in record.name
-    heads = explain(guest, *PAIR, head="cross.2.1").find(AttentionHeads)
-    assert (heads.head, heads.stacks, len(heads.across[0]), len(heads.across[0][0])) == (
-        "cross.2.1",
-        ("decoder", "cross"),
-        3,
-        4,
-    )
+        assert record.name.endswith("of the encoder")
+    heads = explain(guest, *PAIR, head="2.1").find(AttentionHeads)
+    assert (heads.head, len(heads.across[0]), len(heads.across[0][0])) == ("2.1", 3, 4)
     assert sum(one.passes for one in Question(guest, *PAIR).links(Taken.RENORMALISED, layer=2)) > 0
-    for wrong, message in (("cross.3.1", "2 layers of 2 heads"), ("4.1", "3 layers of 4 heads")):
-        with pytest.raises(HeadError, match=message):
-            explain(guest, *PAIR, head=wrong)
-    with pytest.raises(HeadError, match="no decoder whose attention can be drawn"):
-        explain(load(folder_of("bert")), *PAIR, head="decoder")
+    with pytest.raises(HeadError, match="3 layers of 4 heads"):
+        explain(guest, *PAIR, head="4.1")
 
 
-def test_heads_are_called_by_their_stack():
-    assert title_of("7.4") == "layer 7, head 4"
-    assert title_of("7.4", ("decoder", "cross")) == "encoder layer 7, head 4"
-    assert title_of("cross.7.4", ("decoder", "cross")) == "cross-attention layer 7, head 4"
-    assert title_of("decoder") == "mean of all layers and heads of the decoder"
-    assert str(parse_head("cross.7.4")) == "cross.7.4"
-    assert [parse_head(text) for text in ("encoder.1.1", "cross.0.1", "cross.1", "decoder.")] == [None] * 4
+def test_what_earlier_versions_said_of_a_decoder_is_read(tmp_path):
+    folder = make(tmp_path / "bart", "bart")
+    (folder / "pairlens.json").write_text('{"head": "cross.2.1"}')
+    heads = explain(load(folder), *PAIR).find(AttentionHeads)
+    assert heads.head == "mean"
+    told = {**heads.to_dict(), "stacks": ["decoder", "cross"]}
+    assert from_dict(told, Record) == heads
+
+
+def test_heads_are_called_by_their_layer():
+    assert title_of("7.4") == "layer 7, head 4" and str(parse_head("7.4")) == "7.4"
+    assert [parse_head(text) for text in ("encoder.1.1", "cross.1.1", "0.1", "decoder")] == [None] * 4
 
 
 @pytest.mark.parametrize("architecture", ["bart", "t5", "longformer", "ibert"])

@@ -44,7 +44,7 @@ class HeadsPanel {
     this.element = html(
       "section",
       { "aria-label": "Heads" },
-      heading(`${data.beside.length ? "Encoder: " : ""}${data.layers} layers of ${data.heads} heads`, HOW, MORE),
+      heading(`${data.layers} layers of ${data.heads} heads`, HOW, MORE),
       html("div.controls", this.whole, this.state),
       html("div.scroll", { tabindex: "-1" }, this.grid),
     );
@@ -107,7 +107,6 @@ class HeadsPanel {
       this.whole,
       [
         ...WHOLE,
-        ...data.beside.map(([stack, name]) => [stack, `Mean of ${name}`]),
         ...(data.measured ? [[data.measured, "Nearest to people"]] : []),
       ].map(([head, text]) => {
         const button = choice(head === chosen, () => this.choose(head), text);
@@ -151,8 +150,7 @@ class HeadsPanel {
         });
         const share = across[layer][number];
         bar.style.width = `${100 * share}%`;
-        const name = `${this.data.beside.length ? "Encoder layer" : "Layer"} ${layer + 1}, head ${number + 1}`;
-        const what = `${name}: a word of ${the(role)} gives ${percent(share)} to ${the(other)}`;
+        const what = `Layer ${layer + 1}, head ${number + 1}: a word of ${the(role)} gives ${percent(share)} to ${the(other)}`;
         button.setAttribute("aria-label", what);
         button.title = what;
       }),
@@ -175,8 +173,8 @@ class HeadsPanel {
 const decimals = (share) => share.toFixed(2).replace(/^0/, "");
 
 // A record of heads with its matrices by direction, the second text looking first, and the titles that the page gives:
-// `title` of the head that is shown, `stacks` of an encoder-decoder, `own` the head that the model's card shows first.
-export function headsOf(record, { head: { title, stacks, own } }) {
+// `title` of the head that is shown, `own` the head that the model's card shows first.
+export function headsOf(record, { head: { title, own } }) {
   const { first, second, head, across, thumbnails, measured = "", f1, random_95: random } = record;
   const best = random ? `; the best of as many random maps: ${decimals(random)}` : "";
   return {
@@ -187,7 +185,6 @@ export function headsOf(record, { head: { title, stacks, own } }) {
     layers: across[0].length,
     heads: across[0][0].length,
     about: measured ? `F1 ${decimals(f1)} against people’s alignments of words${best}` : "",
-    beside: Object.entries(stacks),
     looking: [
       { role: second, other: first, across: across[0], shades: thumbnails[0] },
       { role: first, other: second, across: across[1], shades: thumbnails[1] },
