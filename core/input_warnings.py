@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from core.checkpoint import Checkpoint
 from core.evidence.record import the
 from core.linguistics.features import NEGATIONS
-from core.linguistics.language import foreign
 from core.reading.reader import ReadText
 from core.reading.tokens import AUXILIARIES, MAX_CHARACTERS, Token, as_typed
 from core.wording import capital, counted
@@ -76,11 +75,8 @@ def _unreadable(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
     if spaced:
         yield f"“{spaced.group()}” in {role} is read as several numbers: write it without spaces."
     letters = [c for token in words for c in token.text if c.isalpha()]
-    language = foreign(text)
     if 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
         yield f"{capital(role)} is in a script that the model was not trained on: {_GUESS}."
-    elif language:
-        yield f"{capital(role)} seems to be {language}, and the model was trained on English: {_GUESS}."
     else:
         yield from _unknown(side, words, unknown, "the word vectors")
 
@@ -99,7 +95,7 @@ def _unknown(side: ReadText, words: Sequence[Token], unknown: Sequence[Token], t
         yield f"Most words of {role} are unknown to {to}: {_GUESS}."
     elif _misspelt(side, unknown):
         odd = ", ".join(token.text for token in unknown[:_NAMED])
-        yield f"Words of {role} are unknown to {to} ({odd}): if they are misspelt, {_GUESS}."
+        yield f"Words of {role} are unknown to {to} ({odd}): if they are misspelt or not English, {_GUESS}."
 
 
 def _negations(role: str, text: str, unknown: Sequence[Token]) -> Iterator[str]:
