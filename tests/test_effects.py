@@ -149,10 +149,8 @@ def test_gradients_add_up_and_are_those_of_small_steps(architecture, checkpoint_
 
 
 PAIRS = (
-    ("Three girls are playing in the park", "Two girls are playing in the park"),
     ("A boy eats an apple", "A child eats fruit"),
     ("No one is at home", "The house is full"),
-    ("Who wrote Hamlet ?", "Shakespeare wrote Hamlet in 1600"),
     ("A dog", "A dog"),
     ("Rain falls", "The sun shines brightly over the empty beach"),
     ("xyzzy plugh", "A qwxz runs"),
