@@ -1,1 +1,1 @@
-"""Trainers: read a data set, train a model, score it. Imports run one way: trainers → core."""
+"""Trainers: read a data set, train a model, evaluate it. Import direction: trainers → core."""

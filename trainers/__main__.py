@@ -1,4 +1,4 @@
-"""`python -m trainers COMMAND`: train models, score them and look into them."""
+"""`python -m trainers COMMAND`: train, evaluate and analyse models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Measure how well a checkpoint's attention agrees with people's word alignments.
+r"""Measure how well a checkpoint's attention agrees with human word alignments.
 
     python -m trainers align nli-attconv-light rte2_dev.json --fix-threshold --card "RTE-2 dev"
     python -m trainers align nli-attconv-light edinburgh_train_sure.json --card "Edinburgh++ train"
@@ -6,10 +6,10 @@ r"""Measure how well a checkpoint's attention agrees with people's word alignmen
         --also edinburgh_train_sure.json "Edinburgh++ train"
 
 A word of the target (hypothesis) links to the word of the source (premise) with its largest weight, if that is above
-the threshold in the card and above the null word. --fix-threshold takes the one with the best F1 on this file instead.
---heads measures each head of a transformer first, at its best threshold, and continues with the best;
---card writes them into its card (of an external model its pairlens.json).
-Files: JSON of RTE-2 and Edinburgh++ in Jacana's layout.
+the threshold in the card and above the null word. --fix-threshold uses the threshold with the best F1 on this file
+instead. --heads first measures each head of a transformer at its best threshold, and continues with the best one;
+--card writes the results to its card (for an external model its pairlens.json). Files: RTE-2 and Edinburgh++ as JSON in
+Jacana's layout.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers align`."""
     add_options(parser, "checkpoint")
     parser.add_argument("file", type=Path, help="a file of alignments")
-    parser.add_argument("--fix-threshold", action="store_true", help="take the threshold with the best F1 on this file")
-    parser.add_argument("--shares", action="store_true", help="with --fix-threshold, of a bi-encoder: link by the "
+    parser.add_argument("--fix-threshold", action="store_true", help="use the threshold with the best F1 on this file")
+    parser.add_argument("--shares", action="store_true", help="with --fix-threshold, for a bi-encoder: link by the "
                         "shares of its similarity, not by cosines")  # fmt: skip
-    parser.add_argument("--heads", action="store_true", help="of a transformer, take the head with the best F1 too")
+    parser.add_argument("--heads", action="store_true", help="for a transformer, also choose the head with the best F1")
     parser.add_argument("--also", nargs=2, default=(), metavar=("FILE", "NAME"), help="with --heads, another file, on "
-                        "which the head and the threshold are measured as they are")  # fmt: skip
+                        "which the chosen head and threshold are measured")  # fmt: skip
     add_options(parser, "--card", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, align, score, print."""
+    """Read, align, evaluate, print."""
     checkpoint, data = open_checkpoint(args.checkpoint, args.class_names), read(args.file)
     if args.heads:
         return _run_heads(checkpoint, data, args)
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespace) -> int:
-    """Choose a head and its thresholds on one file, and measure it there and on the other."""
+    """Chooses a head and its thresholds on one file, and measures them on that file and the other."""
     name = args.card or data.name
     files = {name: data} | ({args.also[1]: read(Path(args.also[0]))} if args.also else {})
     if len(files) < 1 + bool(args.also):
@@ -100,7 +100,7 @@ def head_scores(checkpoint: Checkpoint, data: Alignments) -> dict[str, float]:
         raise RunError(f"{checkpoint.name} has no heads to choose from: leave --heads out, or choose a transformer")
     groups = [[str(Head(layer, number)) for number in range(config.heads)] for layer in range(config.layers)]
     scores = {}
-    # A layer at a time: one pass for each of its heads takes long, all layers' maps take gigabytes.
+    # One layer at a time: one pass per head would take long, and all layers' maps gigabytes.
     with bar(len(groups) + 1, "layer") as shown:
         for names in (*groups, [MEAN, ROLLOUT]):
             maps = list(alignment.attend_heads(checkpoint, data.pairs, names))
@@ -112,7 +112,7 @@ def head_scores(checkpoint: Checkpoint, data: Alignments) -> dict[str, float]:
 
 
 def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: CardAlignment) -> list[str]:
-    """The heads and the figures of the best one, for people."""
+    """The head results as text, with the figures of the best one."""
     heads = stored["heads"]
     assert heads is not None, "they were measured"
     most = sorted(heads["f1"].items(), key=lambda item: -item[1])
@@ -125,7 +125,7 @@ def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: 
 
 
 def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:
-    """The card's thresholds by link rule. Raises RunError for a card without them."""
+    """The card's thresholds by kind of links. Raises RunError for a card without them."""
     stored = checkpoint.card.get("alignment")
     if stored is None:
         raise RunError(
@@ -136,7 +136,7 @@ def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:
 
 
 def _fixed(thresholds: Mapping[str, float], fixed_on: str, results: dict[str, AlignmentScores]) -> CardAlignment:
-    """The card's entry of thresholds by link rule."""
+    """The card's entry with thresholds by kind of links."""
     both_ways = {way: threshold for way, threshold in thresholds.items() if way != alignment.WORDS}
     return {"threshold": thresholds[alignment.WORDS], "both_ways": both_ways, "fixed_on": fixed_on, "results": results}
 
@@ -144,7 +144,7 @@ def _fixed(thresholds: Mapping[str, float], fixed_on: str, results: dict[str, Al
 def write(
     checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: CardWordScores
 ) -> None:
-    """Put the figures into the card; a new threshold drops the figures of the previous one."""
+    """Writes the figures to the card; a new threshold discards the figures for the previous one."""
     typed = {"fix_threshold": args.fix_threshold, "shares": args.shares and args.fix_threshold, "card": args.card}
     command = as_typed("trainers align", checkpoint.name, args.file.name, **typed)
     stored = _fixed(thresholds, args.card, {}) if args.fix_threshold else checkpoint.card["alignment"]
@@ -155,7 +155,7 @@ def write(
 
 
 def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list[str]:
-    """The figures for people."""
+    """The figures as text."""
     out = [f"{checkpoint.name} on {data.name}: {scores['pairs']:,} pairs, links above {scores['threshold']:.2f}"]
     if data.problems:
         more = "; …" if len(data.problems) > 5 else ""

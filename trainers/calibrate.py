@@ -1,11 +1,11 @@
-"""Fit what a ranker's score means as a probability on a dev set, and write it into the checkpoint's card.
+"""Calibrate a ranker's scores to probabilities on a dev set, and write the result to the checkpoint's card.
 
     python -m trainers calibrate as-adaqa DATA/wikiqa/WikiQA-dev.tsv --card "WikiQA dev"
     python -m trainers calibrate my-minilm DATA/quora/train_18k.tsv --card "Quora train"
 
-The card gets slope and bias of the log-odds (Platt scaling) and the log-loss before and after; the page Explore shows
-candidates of a question with it. The order of candidates stays as it is. Of an external bi-encoder, whose cosine
-is not a probability, the threshold and the scale of its pairlens.json are fitted, on a set with both classes.
+The card gets slope and bias of the log-odds (Platt scaling) and the log-loss before and after; the Explore page uses it
+to show candidate answers to a question. The order of candidates is unchanged. For an external bi-encoder, whose cosine
+is not a probability, it fits the threshold and the scale in pairlens.json, on a set with both classes.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers calibrate`."""
     add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a dev set of questions with candidate answers")
-    parser.add_argument("--card", metavar="NAME", required=True, help="what the card calls the set")
+    parser.add_argument("--card", metavar="NAME", required=True, help="name of the set on the card")
     add_options(parser, "--label", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Predict, fit, write. Raises RunError for a model or a file that ranks no answers."""
+    """Predict, fit, write. Raises RunError for a model or a file that does not rank answers."""
     checkpoint, named = open_checkpoint(args.checkpoint, args.class_names), mapped(args.counts_as)
     data = read(args.file, mapped=named, columns=columns(args.columns))
     similar = isinstance(checkpoint.model, BiEncoder)
-    # A cosine without a threshold has one class; what it will be fitted to has two.
+    # A cosine without a threshold has one class; calibration gives it two.
     classes = tuple(settings_of(checkpoint.folder).labels or BINARY) if similar else checkpoint.labels
     scale = Scale(classes, named, classes[-1]) if similar else scales_of([checkpoint], named)[0]
     check_texts(checkpoint, data)
@@ -91,8 +91,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _fit_cosine(checkpoint: Checkpoint, data: Dataset, scale: Scale, args: argparse.Namespace) -> int:
-    """The cosine at which both classes are as probable, and how fast the log-odds grow there. Raises RunError for a
-    classifier that was trained, and for a file without both classes."""
+    """Fits the cosine at which both classes are equally probable, and the slope of the log-odds there. Raises RunError
+    for a trained classifier, and for a file without both classes."""
     config, right = checkpoint.model.config, right_answers(data, scale.classes[-1], scale)
     if config.trained or not any(right) or all(right):
         raise RunError(

@@ -1,4 +1,4 @@
-"""The card of a trained checkpoint, which records how it was made."""
+"""The card of a trained checkpoint, which documents how it was trained."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def device_name(device: torch.device) -> str:
 
 
 def add_to_card(folder: Path, **fields: object) -> None:
-    """Replace fields of a finished checkpoint's card, or of an external model's ``pairlens.json``. Raises
-    FileError where the operating system refuses, and RunError for a function, which has no folder."""
+    """Replaces fields on a finished checkpoint's card, or in an external model's ``pairlens.json``. Raises FileError if
+    the operating system refuses, and RunError for a function, which has no folder."""
     if is_function(folder):
         raise RunError(f"{folder} is a function without a folder to write into: leave --card out")
     if is_external(folder):
@@ -69,8 +69,8 @@ def add_to_card(folder: Path, **fields: object) -> None:
 def report(
     checkpoint: Checkpoint, args: argparse.Namespace, kind: str, figures: JsonObject, shown: Callable[[JsonObject], str]
 ) -> int:
-    """The end of a command that measures a checkpoint on a file: the figures in the card's field ``kind``, under the
-    name in --card if there is one, and printed, by ``shown`` or as JSON."""
+    """Last step of a command that evaluates a checkpoint on a file: writes the figures to the card's field ``kind``,
+    under the name in --card if given, and prints them with ``shown`` or as JSON."""
     if args.card:
         known: Any = read_card(checkpoint.folder).get(kind, {})
         add_to_card(checkpoint.folder, **{kind: {**known, args.card: figures}})
@@ -81,7 +81,7 @@ def report(
 
 
 def make(run: TrainingRun, results: Mapping[str, object]) -> dict[str, object]:
-    """The card without what :func:`core.checkpoint.save` adds (checksum, sizes, version)."""
+    """The card without the fields added by :func:`core.checkpoint.save` (checksum, sizes, version)."""
     recipe, data, progress = run.recipe, run.data, run.progress
     assert isinstance(run.average, PairModel)
     first, second = recipe.roles if len(recipe.roles) == 2 else (*recipe.roles, "")

@@ -1,4 +1,4 @@
-"""Programs of several commands: one module a command, each with ``add_arguments(parser)`` and ``run(args)``."""
+"""Command-line programs with one module per command, each with ``add_arguments(parser)`` and ``run(args)``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ INSTALL = "run `make trainers`, or `pip install -r requirements-trainers.txt`"
 
 @functools.cache
 def commands_of(package: str) -> dict[str, str]:
-    """The summaries of a package's commands by name: the first clause of its module's docstring. Modules are read
-    and not imported, as torch alone takes a second."""
+    """The summary of each command in a package: the first clause of its module's docstring. Modules are parsed, not
+    imported, because torch alone takes a second."""
     folder = Path(__file__).resolve().parents[1].joinpath(*package.split("."))
     found = {}
     for path in (*folder.glob("*.py"), *folder.glob("*/__init__.py")):
@@ -36,12 +36,12 @@ def commands_of(package: str) -> dict[str, str]:
 
 
 MOVED = {name: f"trainers.paper {name}" for name in commands_of("trainers.paper")}
-"""The present commands by the names that they had under `python -m trainers`, as cards of earlier versions print."""
+"""Current names of commands that used to be under `python -m trainers`, as printed on cards of earlier versions."""
 
 
 def as_typed(command: str, *names: str, **options: object) -> str:
-    """A command as records keep it: a checkpoint and files by their ``names``, without folders of this machine, and the
-    options that are not empty, one of a list once for each of its members."""
+    """A command line for records: a checkpoint and files by ``names``, without this machine's folders, and the
+    non-empty options; a list repeats its option for each element."""
     parts = ["python", "-m", *command.split(), *names]
     for name, given in options.items():
         for value in filter(None, given if isinstance(given, list) else [given]):
@@ -57,7 +57,7 @@ class Program:
         self.package, self.description, self.commands = package, description, commands_of(package)
 
     def parser(self, command: str | None) -> argparse.ArgumentParser:
-        """The command line, with the options of this command alone, whose module is imported."""
+        """The argument parser, with options only for this command, whose module is imported."""
         parser = argparse.ArgumentParser(f"python -m {self.package}", description=self.description)
         commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
         with ending_at_once():
@@ -74,14 +74,14 @@ class Program:
         return parser
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
-        """Run one command. Errors that the user can fix are one sentence on stderr, with exit status 2."""
+        """Run one command. Errors the user can fix are one sentence on stderr, with exit status 2."""
         argv = joined(sys.argv[1:] if arguments is None else arguments)
         command = next((word for word in argv if word in self.commands), None)
         hint = "; --resume continues from the last saved state" if command == "train" else ""
         return status_of(lambda: self._run(argv, command), f"python -m {self.package} {command}", hint)
 
     def _run(self, argv: list[str], command: str | None) -> int | None:
-        """Raises UserError where a package is missing that the command imports, also while it runs."""
+        """Raises UserError if a package that the command needs is missing, even while it runs."""
         try:
             parser = self.parser(command)
             if argv and argv[0] in MOVED and argv[0] not in self.commands:

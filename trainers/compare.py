@@ -1,12 +1,12 @@
-"""Compare two groups of runs on the dev set they share, by a paired bootstrap over items and seeds.
+"""Compare two groups of runs on the same dev set, by a paired bootstrap over items and seeds.
 
     python -m trainers compare --ours runs/sweep/…kmin-seed=* --theirs runs/sweep/…kmax-seed=*
     python -m trainers compare --ours … --theirs … --named "M-ACNN against M-CNN" --csv comparisons.csv
 
-Each resample draws items (questions of a ranking set) and, for each group, seeds, all with replacement. Items that
-are hard are hard for both groups, so the same items are drawn for both. The folders are those that `sweep` wrote; the
-folds of a seed are one run over all rows, in their order among training and dev data. --csv keeps the result as the row
---named of a table, which the page Models shows if the table is in a checkpoint's folder.
+Each resample draws items (questions in a ranking set) and, for each group, seeds, all with replacement. Hard items are
+hard for both groups, so both use the same resampled items. The folders are those written by `sweep`; the folds of a
+seed count as one run over all rows, in the order of the combined training and dev data. --csv stores the result as the
+row --named of a table, which the Models page shows if the table is in a checkpoint's folder.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from trainers.tables import read_rows, told, write_rows
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers compare`."""
     parser.add_argument("--ours", type=Path, nargs="+", required=True, metavar="FOLDER", help="runs of one variant")
-    parser.add_argument("--theirs", type=Path, nargs="+", required=True, metavar="FOLDER", help="runs of another one")
+    parser.add_argument("--theirs", type=Path, nargs="+", required=True, metavar="FOLDER", help="runs of another")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="keep the result in this table")
     parser.add_argument("--named", default="", metavar="NAME", help="what is compared, for --csv")
     add_options(parser, "--json")
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def dev_of(folder: Path) -> dict[str, str]:
-    """The measure and the dev set (or folds) of a run's scores, from its card."""
+    """The metric and the dev set (or folds) of a run's scores, from its card."""
     card = read_card(folder)
     dev = card["recipe"]["dev"]["name"]
     folds = re.search(r"-fold=\d+of(\d+)$", folder.resolve().name)
@@ -73,7 +73,7 @@ def dev_of(folder: Path) -> dict[str, str]:
 
 
 def keep(path: Path, result: JsonObject) -> None:
-    """Write a comparison into a table: it replaces the row of the same name or is added as the last."""
+    """Writes a comparison to a table: it replaces the row with the same name or is appended."""
     low, high = result["interval_95"]
     row = {key: result[key] for key in ("comparison", "measure", "dev")}
     row |= {key: f"{result[key]:.4f}" for key in ("ours", "theirs", "difference")}
@@ -87,18 +87,18 @@ def keep(path: Path, result: JsonObject) -> None:
 
 
 class Scored(NamedTuple):
-    """A run, or several, on one dev set or on all its folds."""
+    """One or more runs on one dev set, or on all of its folds."""
 
     scores: np.ndarray
-    """[N], or [S, N] of S runs on N items."""
+    """[N], or [S, N] for S runs on N items."""
     rows: np.ndarray
-    """The rows that were scored, in order."""
+    """Indices of the evaluated rows, in order."""
     gold: np.ndarray
-    """Their classes."""
+    """Their gold classes."""
 
 
 def table(folders: Sequence[Path]) -> Scored:
-    """Scores of runs on the items of one dev set, or of all folds. Raises RunError when they are of different sets."""
+    """Scores of runs on the items of one dev set, or of all folds. Raises RunError if the sets differ."""
     runs: dict[str, list[Path]] = {}
     for folder in folders:
         runs.setdefault(re.sub(r"-fold=\d+of\d+$", "", folder.resolve().name), []).append(folder)
@@ -111,10 +111,10 @@ def table(folders: Sequence[Path]) -> Scored:
 
 
 def _joined(parts: Sequence[Path]) -> Scored:
-    """A run whose folds are put together, its items and rows in the order of the data."""
+    """A run with its folds combined, items and rows in the order of the data."""
     loaded = [_read(folder) for folder in parts]
     for number, part in enumerate(loaded):
-        part["groups"] = part["groups"] + (number << 32)  # each fold counts its questions from 0
+        part["groups"] = part["groups"] + (number << 32)  # each fold numbers its questions from 0
     whole = {name: np.concatenate([part[name] for part in loaded]) for name in loaded[0]}
     order = np.argsort(whole["rows"], kind="stable")
     rows, gold = whole["rows"][order], whole["gold"][order]
@@ -134,7 +134,7 @@ def _read(folder: Path) -> dict[str, np.ndarray]:
 
 
 def compare(ours: np.ndarray, theirs: np.ndarray, resamples: int = 10_000, seed: int = 0) -> JsonObject:
-    """Difference of the means of two score tables ``[S, N]`` and ``[R, N]``, with a 95 % percentile interval."""
+    """Difference between the means of two score tables ``[S, N]`` and ``[R, N]``, with a 95 % percentile interval."""
     if ours.shape[1] != theirs.shape[1]:
         raise RunError(f"the two groups have {ours.shape[1]} and {theirs.shape[1]} items; compare runs of one set")
     random = np.random.default_rng(seed)

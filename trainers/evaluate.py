@@ -1,17 +1,17 @@
-"""Score a checkpoint on data files; their layout is recognised from a file's head.
+"""Evaluate a checkpoint on data files, whose layout is recognised automatically.
 
     python -m trainers evaluate nli-attconv-light ../shared/data/snli/snli_1.0_dev.jsonl
     python -m trainers evaluate runs/mine FILE --against nli-attconv-light --json
     python -m trainers evaluate models/my-roberta FILE --card "SNLI dev"
     python -m trainers evaluate nli-attconv-light "shards/*.parquet"
 
-FILE is a data file, a folder of them or a pattern in quotes, all of one layout. CHECKPOINT is a shipped name (see
-`python -m core models`) or a folder. Layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP,
-Quora, and any CSV, TSV or .xlsx whose header names premise,hypothesis,label or sentence1,sentence2,label or
+FILE is a data file, a folder of them or a pattern in quotes, all with the same layout. CHECKPOINT is a shipped name
+(see `python -m core models`) or a folder. Layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP,
+Quora, and any CSV, TSV or .xlsx with a header like premise,hypothesis,label or sentence1,sentence2,label or
 question,answer,label, or JSON, Parquet and XML with such keys; of single texts: jsonl with text and label, 20
-Newsgroups, SST-5, the headerless class CSV of DBpedia, AG and Yelp, and any table whose header names text,label. Each
-may be packed by gzip or zstd. Sets of questions with candidate answers are scored by MAP and MRR, graded labels by
-Pearson's r and Spearman's ρ. --label maps labels that are not classes of the model, if need be to several classes
+Newsgroups, SST-5, the headerless class CSV of DBpedia, AG and Yelp, and any table with a header text,label. Files may
+be compressed with gzip or zstd. Sets of questions with candidate answers are evaluated by MAP and MRR, graded labels by
+Pearson's r and Spearman's ρ. --label maps labels that are not classes of the model, to several classes if necessary
 (--label non-entailment=neutral,contradiction); --columns names the columns of any other table.
 """
 
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Classify, score, print."""
+    """Classify, evaluate, print."""
     hand_back_large_blocks()
     checkpoints = open_checkpoints([name for name in (args.checkpoint, args.against) if name], args.class_names)
     scales = scales_of(checkpoints, mapped(args.counts_as))
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def for_card(scores: JsonMapping) -> dict[str, float]:
-    """The scores that a card holds."""
+    """The scores stored on a card."""
     kinds = ("map", "mrr", "questions"), ("pearson", "spearman", "items"), ("accuracy", "macro_f1", "items")
     return {name: scores[name] for name in next(names for names in kinds if names[0] in scores)}
 
@@ -92,7 +92,7 @@ Tally = Verdicts | Rankings | Graded
 
 
 def tally_of(checkpoint: Checkpoint, scale: Scale, dataset: Dataset, args: argparse.Namespace) -> Tally:
-    """The tally of a checkpoint's scores on such rows. Raises RunError when no class ranks answers."""
+    """An empty tally for a checkpoint's scores on such rows. Raises RunError if no class ranks answers."""
     labels, only = checkpoint.labels, len(checkpoint.labels) == 1
     answer = labels[0] if only else args.positive or ranked_by(checkpoint.card)
     if not dataset.ranking and not only and not graded(dataset.labels):
@@ -111,7 +111,7 @@ def tally_of(checkpoint: Checkpoint, scale: Scale, dataset: Dataset, args: argpa
 
 
 def _graded_by(checkpoint: Checkpoint, answer: str | None, file: str) -> int:
-    """The place of the class whose probability is the model's score. Raises RunError where none is."""
+    """The index of the class whose probability is the model's score. Raises RunError if there is none."""
     labels = checkpoint.labels
     if len(labels) == 2 and answer is None:
         answer = next(iter(proposed("1", ("0", "1"), labels)), None)
@@ -124,7 +124,7 @@ def _graded_by(checkpoint: Checkpoint, answer: str | None, file: str) -> int:
 
 
 def _checked(part: Part, checkpoints: Sequence[Checkpoint], tallies: Sequence[Tally], rest: Iterator[Part]) -> Part:
-    """The part, checked to be scorable by every checkpoint; a question about labels covers the ``rest``, too."""
+    """The part, after checking that every checkpoint can score it; a question about labels also covers the ``rest``."""
     name, labels = part.dataset.name, {*part.dataset.labels}
     for checkpoint, tally in zip(checkpoints, tallies, strict=True):
         check_texts(checkpoint, part.dataset)
@@ -144,7 +144,7 @@ def _checked(part: Part, checkpoints: Sequence[Checkpoint], tallies: Sequence[Ta
 
 
 def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[Tally]) -> JsonObject:
-    """All scores of the first checkpoint as plain values, and of a second one how it compares."""
+    """All scores of the first checkpoint as plain values, and its comparison with a second one."""
     checkpoint, tally = checkpoints[0], tallies[0]
     head: JsonObject = {
         "checkpoint": checkpoint.name,
@@ -169,7 +169,7 @@ def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[T
 
 
 def compare(theirs: Checkpoint, *right: np.ndarray) -> dict[str, object]:
-    """Paired bootstrap of the accuracies of two checkpoints on the same rows, from which rows each has right, bool
+    """Paired bootstrap of two checkpoints' accuracies on the same rows; ``right`` marks the rows each gets right, bool
     ``[N]``."""
     return {"checkpoint": theirs.name, "accuracy": float(right[1].mean()), **paired_bootstrap(right[0], right[1])}
 
@@ -185,7 +185,7 @@ def _correlations(scores: JsonMapping) -> list[str]:
 
 
 def table(scores: JsonMapping) -> str:
-    """The scores as text for people."""
+    """The scores as text."""
     lines = [f"{scores['checkpoint']} on {scores['file']} ({scores['layout']}): {counted(scores['rows'], 'row')}"]
     if scores["dropped_without_gold_label"]:
         lines.append(with_label(scores["rows"], scores["rows"] + scores["dropped_without_gold_label"]))

@@ -1,12 +1,12 @@
-"""How far the pictures of a model can be believed, over a data file: erasing what each way names, and moving attention.
+"""Measure the faithfulness of a model's explanations on a data file, by erasing words and changing attention.
 
     python -m trainers faithfulness nli-two-sided ../shared/data/snli/snli_1.0_dev.jsonl
     python -m trainers faithfulness nli-esim FILE --rows 100 --json
     python -m trainers faithfulness pretrained/nli-esim FILE --card "SNLI dev"
 
-For each method: sufficiency and comprehensiveness (DeYoung et al. 2020) compared with the mean of random orders;
-and how often permuted attention changes the verdict, and Kendall's τ-b between a link's weight and its effect. All with
-95 % intervals over the rows. --card writes the figures into the checkpoint's card under this name of the data.
+For each method: sufficiency and comprehensiveness (DeYoung et al. 2020) compared with the mean of random orders; also
+how often permuted attention changes the verdict, and Kendall's τ-b between link weights and effects. All with 95 %
+intervals over the rows. --card writes the figures to the checkpoint's card under this data set name.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows", type=int, default=USUAL["rows"], help="sample size (default: %(default)s; 0: all rows)"
     )
     parser.add_argument(
-        "--seed", type=int, default=USUAL["seed"], help="of random orders and permutations (default: 1)"
+        "--seed", type=int, default=USUAL["seed"], help="for random orders and permutations (default: 1)"
     )
     add_options(parser, "--json", "--card", "--columns")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure row by row, print, and write the card if asked to."""
+    """Measure row by row, print, and write the card if requested."""
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     dataset = sample(read(args.file, columns=columns(args.columns), labelled=False), args.rows)
     check_texts(checkpoint, dataset)
     measured = []
     with bar(len(dataset.rows)) as shown:
         for number, row in enumerate(dataset.rows):
-            with contextlib.suppress(PairError):  # a side without a word
+            with contextlib.suppress(PairError):  # a text without words
                 asked = Question(checkpoint, row.first, row.second)
                 measured.append(faithfulness(asked, seed=args.seed + number))
             shown.update()
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def summary(measured: Sequence[Faithfulness]) -> JsonObject:
-    """Means over rows with 95 % intervals: curves and their mean (AOPC) by way, and what moving attention does."""
+    """Means over rows with 95 % intervals: curves and their mean (AOPC) by method, effects of moved attention."""
     ways = {}
     for way in measured[0].curves:
         curves = [row.curves[way] for row in measured if way in row.curves]
@@ -104,7 +104,7 @@ def summary(measured: Sequence[Faithfulness]) -> JsonObject:
 
 
 def table(result: JsonMapping) -> str:
-    """The result as text for people, the ways by comprehensiveness."""
+    """The result as text, with methods sorted by comprehensiveness."""
     stored = cast(faithfulness_table.Stored, {result["file"]: result})
     shown = text(faithfulness_table.table(stored))
     return f"{result['checkpoint']}, mean and 95 % interval\n\n{shown}\n\n{faithfulness_table.in_words(stored)}"

@@ -2,12 +2,12 @@
 
     python -m trainers finetune all-MiniLM-L6-v2 --recipe nli-wide --data DATA --out runs/guest-minilm
 
-MODEL is a folder in Hugging Face's format, or the name of an installed package's model. The recipe gives data, classes
-and roles; a row of weight below 1 is drawn with that probability. ``transformers.Trainer`` trains with cross-entropy,
-a linearly falling learning rate and, where the processor has it, bfloat16, and keeps the state that is best on dev.
-The folder that is written is what ``AutoModelForSequenceClassification`` reads, with float16 weights.
+MODEL is a folder in Hugging Face's format, or the name of an installed package's model. The recipe determines data,
+classes and roles; a row with weight below 1 is sampled with that probability. ``transformers.Trainer`` trains with
+cross-entropy, a linearly decaying learning rate and, if the processor supports it, bfloat16, and keeps the state that
+is best on dev. The output folder can be read by ``AutoModelForSequenceClassification`` and has float16 weights.
 
-After an interruption --resume continues from the last saved state, in the folder OUT.training until training ends.
+After an interruption --resume continues from the last saved state, kept in the folder OUT.training until training ends.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 LEARNT_BEFORE = {
     "all-MiniLM-L6-v2": (
-        "all-MiniLM-L6-v2 had learnt from about 1.17 billion pairs before, among them the training pairs of SNLI and "
+        "all-MiniLM-L6-v2 was pre-trained on about 1.17 billion pairs, including the training pairs of SNLI and "
         "MNLI and captions of Flickr30k; the premises of SNLI, dev and test included, are Flickr30k captions."
     )
 }
-"""What a pretrained model's own training data have to do with ours, for the cards of models that start from it."""
+"""How a pretrained model's training data overlap with ours, for the cards of models derived from it."""
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a folder in Hugging Face's format, or all-MiniLM-L6-v2")
     parser.add_argument("--recipe", required=True, metavar="RECIPE", help="whose data, classes and roles are used")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
-    parser.add_argument("--title", default="", help="the model's name for people (default: that of MODEL)")
+    parser.add_argument("--title", default="", help="the model's display name (default: MODEL's)")
     parser.add_argument("--epochs", type=float, default=3.0, metavar="N", help="passes over the data (default: 3)")
     parser.add_argument("--lr", type=float, default=8e-5, help="peak learning rate (default: 8e-5)")
     parser.add_argument("--batch", type=int, default=32, metavar="N", help="pairs per step (default: 32)")
@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the vocabulary's pieces that occur in N training texts, and single characters (0: all)",
     )  # fmt: skip
     parser.add_argument(
-        "--freeze-embeddings", action="store_true", help="leave word vectors as they are (a quarter faster on CPU)"
+        "--freeze-embeddings", action="store_true", help="keep word embeddings fixed (a quarter faster on CPU)"
     )
     parser.add_argument("--precision", choices=("auto", "bf16", "float32"), default="auto", help="default: auto")
     parser.add_argument("--evaluate-every", type=int, default=1000, metavar="N", help="steps between scores on dev")
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read the data, train, write and score. Raises RunError before any time is spent on training."""
+    """Read the data, train, write and evaluate. Raises RunError before any time is spent on training."""
     scratch = args.out.with_name(args.out.name + ".training")
     _check(args, scratch)
     use_threads(args.threads)
@@ -124,12 +124,12 @@ def _check(args: argparse.Namespace, scratch: Path) -> None:
 
 
 Row = tuple[str, str, int]
-"""Both texts and the class's number."""
+"""Both texts and the class index."""
 
 
 def training_rows(recipe: Recipe, data: Path, limit: int, seed: int) -> list[Row]:
-    """The labelled rows of all training sets, each drawn with its weight; in the share ``drop_full_stops`` of them both
-    texts lose their last full stop. Raises RunError where a class has no row."""
+    """The labelled rows of all training sets, each sampled with its weight; in the share ``drop_full_stops`` of them
+    both texts lose their final full stop. Raises RunError if a class has no row."""
     generator = np.random.default_rng(seed)
     rows: list[Row] = []
     for source in recipe.train:
@@ -172,8 +172,8 @@ def opened(folder: Path, recipe: Recipe, texts: Sequence[str], piece_texts: int)
 
 
 def cut_vocabulary(model: Any, tokenizer: Any, texts: Sequence[str], least: int) -> PreTrainedTokenizerFast:
-    """A WordPiece tokenizer without the pieces that occur in fewer than ``least`` texts, single characters and special
-    tokens kept; the model's embeddings are cut to match. Raises RunError for another kind of tokenizer."""
+    """A WordPiece tokenizer without the tokens that occur in fewer than ``least`` texts, except single characters and
+    special tokens; the model's embeddings are reduced to match. Raises RunError for any other kind of tokenizer."""
     from transformers import BertTokenizerFast  # type: ignore[attr-defined]
 
     parts = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
@@ -200,7 +200,7 @@ def cut_vocabulary(model: Any, tokenizer: Any, texts: Sequence[str], least: int)
 
 
 class Pairs(torch.utils.data.Dataset[dict[str, Any]]):
-    """Encoded pairs with the numbers of their classes."""
+    """Encoded pairs with their class indices."""
 
     def __init__(self, tokenizer: Any, rows: Sequence[Row], longest: int) -> None:
         firsts, seconds, self.labels = zip(*rows, strict=True)
@@ -217,7 +217,8 @@ def trained(
     model: Any, tokenizer: Any, recipe: Recipe, train: Sequence[Row], dev: Dataset, scratch: Path,
     args: argparse.Namespace,
 ) -> list[JsonObject]:  # fmt: skip
-    """Train the model in place to the state that is best on dev; returns step, loss and accuracy at each score."""
+    """Trains the model in place and restores the state that is best on dev; returns each evaluation's step, loss and
+    accuracy."""
     from transformers import DataCollatorWithPadding, Trainer, TrainingArguments
 
     labelled = [(row.first, row.second, recipe.labels.index(row.label)) for row in dev.rows if row.label]
@@ -271,7 +272,7 @@ def _fast_bf16() -> bool:
 
 
 def scored(folder: Path, datasets: Sequence[Dataset]) -> list[tuple[str, JsonObject]]:
-    """The written model's figures on each data set, read and predicted as `trainers evaluate` does."""
+    """The saved model's figures on each data set, read and predicted as in `trainers evaluate`."""
     checkpoint, device = load(folder), torch.device("cuda" if torch.cuda.is_available() else "cpu")
     out = []
     for dataset in datasets:
@@ -286,7 +287,7 @@ def describe(
     folder: Path, args: argparse.Namespace, recipe: Recipe, curve: Sequence[JsonObject],
     scores: Sequence[tuple[str, JsonObject]],
 ) -> None:  # fmt: skip
-    """Write README.md, for people, and ``pairlens.json``, for the pages."""
+    """Writes README.md for readers and ``pairlens.json`` for the app."""
     data, command = ", ".join(source.name for source in recipe.train), typed(args)
     title, before = args.title or Path(args.model).name, LEARNT_BEFORE.get(Path(args.model).name, "")
     lines = [
@@ -304,7 +305,7 @@ def describe(
 
 
 def typed(args: argparse.Namespace) -> str:
-    """The command as it would be typed, without folders of this machine."""
+    """The command as typed, without this machine's folders."""
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     command = ["python", "-m", "trainers", "finetune", Path(args.model).name, "--recipe", args.recipe]

@@ -2,7 +2,7 @@
 
 The paper reports the best of three: the network's own logistic regression, scikit-learn's logistic regression and its
 linear SVM, the latter two with default parameters "directly on the feature vector". Here features are standardised
-first, and the strength of regularization is chosen on dev: at the default C = 1 a thousand features overfit four
+first, and the regularization strength is chosen on dev: with the default C = 1 a thousand features overfit four
 thousand pairs.
 
 A fitted classifier is a weight matrix and a bias, so it replaces the network's own and is saved with it.
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from sklearn.preprocessing import StandardScaler
 
 STRENGTHS = (0.0003, 0.001, 0.003, 0.01, 0.03)
-"""Values of C that are tried."""
+"""Values of C to try."""
 
 KINDS = ("logistic regression", "linear SVM")
 NAMES = ("network", *(f"{kind}, C = {strength:g}" for strength in STRENGTHS for kind in KINDS))
-"""The values of a recipe's ``linear_classifier``: the network's own classifier, or one of these."""
+"""Values of a recipe's ``linear_classifier``: the network's own classifier, or one of these."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,21 @@ class Linear:
     """[C]"""
 
     def probabilities(self, features: Tensor) -> np.ndarray:
-        """Softmax of the logits, ``[N, F] -> [N, C]``. An SVM's only rank classes and answers."""
+        """Softmax of the logits, ``[N, F] -> [N, C]``. For an SVM they can only rank classes and answers."""
         return torch.softmax((features @ self.weight.T + self.bias).double(), dim=1).numpy()
 
 
 def fitted(features: Tensor, labels: Tensor, weights: Tensor, only: str = "") -> Iterator[Linear]:
-    """Both kinds at every strength, fitted on ``[N, F]``, class indices and row weights ``[N]``; ``only`` one name."""
-    from sklearn.linear_model import LogisticRegression  # here: importing them takes two seconds
+    """Both kinds at every strength, fitted on ``[N, F]`` class indices and row weights ``[N]``; ``only``: just this
+    one."""
+    from sklearn.linear_model import LogisticRegression  # imported here: it takes two seconds
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import LinearSVC
 
     scaler = StandardScaler().fit(features.numpy())
     scaled = scaler.transform(features.numpy())
     for strength in STRENGTHS:
-        # 1e-3 is a tenth of what changes any prediction here, at a fraction of the default's time.
+        # 1e-3 is a tenth of the tolerance that would change predictions, at a fraction of the default's time.
         regression = LogisticRegression(C=strength, max_iter=300, tol=1e-3)
         machine = LinearSVC(C=strength, dual=True, max_iter=2000, tol=1e-3, random_state=0)
         for kind, model in zip(KINDS, (regression, machine), strict=True):
@@ -66,7 +67,7 @@ def fitted(features: Tensor, labels: Tensor, weights: Tensor, only: str = "") ->
 
 
 def _unscaled(name: str, weight: np.ndarray, bias: np.ndarray, scaler: StandardScaler) -> Linear:
-    if len(weight) == 1:  # two classes share one plane: halves of its two sides have the same difference
+    if len(weight) == 1:  # two classes share one hyperplane: half of it for each side gives the same difference
         weight, bias = np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
     weight = weight / scaler.scale_
     bias = bias - weight @ scaler.mean_

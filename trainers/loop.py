@@ -1,9 +1,9 @@
-"""The training loop, to be read from top to bottom.
+"""The training loop, written to be read from top to bottom.
 
     train(recipe, data, words, options) -> the finished checkpoint's card
 
-Device, precision and several processes are Lightning Fabric's; all else is here. The checkpoint holds the running
-mean (EMA) of the weights from the epoch that was best on dev.
+Lightning Fabric handles devices, precision and multiple processes; everything else is here. The checkpoint holds the
+running mean (EMA) of the weights from the best epoch on dev.
 """
 
 from __future__ import annotations
@@ -58,23 +58,23 @@ if TYPE_CHECKING:
 
 
 class Logits(nn.Module):
-    """The model without its trace: tensors in, tensors out, as DDP and torch.compile need."""
+    """The model without its trace: tensors in, tensors out, as DDP and torch.compile require."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.model = model
 
     def forward(self, words: list[Tensor], masks: list[Tensor], judged: str, extra: Tensor | None) -> Tensor:
-        """Logits ``[B, C]`` of the sides of a :class:`core.reading.batch.Batch`."""
+        """Logits ``[B, C]`` for the sides of a :class:`core.reading.batch.Batch`."""
         first, *contexts = (Side(*side) for side in zip(words, masks, strict=True))
         logits: Tensor = self.model(Batch(first, tuple(contexts), judged, extra)).logits
         return logits
 
 
 def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options, own_words: bool) -> JsonObject:
-    """Train, keep the best epoch, score it and write the checkpoint folder. Returns its card.
+    """Train, keep the best epoch, evaluate it and write the checkpoint folder. Returns its card.
 
-    Raises RunError when the device, precision or saved state does not fit.
+    Raises RunError if the device, precision or saved state is unsuitable.
     """
     run = ready(recipe, data, words, options)
     run.enter()
@@ -85,8 +85,8 @@ def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
 def ready(
     recipe: Recipe, data: TrainingData, words: WordTable, options: Options, start_words: StartVectors | None = None
 ) -> TrainingRun:
-    """A run before its first step: model, running mean and optimizer on the device. ``start_words``: makes the
-    vectors that a recipe with ``tune_words`` starts from, instead of a table of that width. Raises RunError."""
+    """A run before its first step: model, running mean and optimizer on the device. ``start_words``: creates the
+    initial vectors for a recipe with ``tune_words``, instead of a table of that width. Raises RunError."""
     fabric = start(options)
     precision = used_precision(options.precision, fabric.device.type)
     torch.manual_seed(recipe.seed)
@@ -108,14 +108,14 @@ def ready(
     optimizer: Any = make_optimizer(recipe, model, fused=precision != "16")
     net = cast(nn.Module, torch.compile(net, dynamic=True)) if options.compile else net
     net, optimizer = fabric.setup(net, optimizer)
-    # Each process draws its own dropout masks.
+    # Each process draws different dropout masks.
     torch.manual_seed(recipe.seed + 1000 * fabric.global_rank)
     return TrainingRun(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
 
 
 @dataclass
 class TrainingRun:
-    """A run between its steps: what changes (weights, moments, progress) and what it needs to go on."""
+    """A run between steps: its state (weights, moments, progress) and everything needed to continue."""
 
     fabric: Any
     recipe: Recipe
@@ -128,16 +128,16 @@ class TrainingRun:
     average: nn.Module
     """The running mean of the model."""
     net: nn.Module
-    """The model wrapped for training: compiled, in several processes."""
+    """The model wrapped for training: compiled, or distributed."""
     optimizer: Any
 
     def __post_init__(self) -> None:
         recipe, data, device = self.recipe, self.data, self.fabric.device
         self.train_set = data.train.to(device)
         self.epoch_set = self.train_set
-        """The training rows as this epoch reads them."""
+        """The training rows as used in this epoch."""
         self.dev_set = data.dev.to(device)
-        # A model with trained vectors reads the words' numbers.
+        # A model with trained vectors reads word ids.
         self.vectors = None if recipe.trains_words else data.vocabulary.matrix(WordReader(self.words)).to(device)
         self.best = {name: value.clone() for name, value in self.average.state_dict().items()}
         self.teachers = [open_checkpoint(name) for name in recipe.teachers]
@@ -155,7 +155,7 @@ class TrainingRun:
         return plan(self.train_set, self.recipe.batch_size, [self.recipe.seed, epoch])
 
     def rows_of(self, epoch: int) -> Encoded:
-        """The training rows of an epoch: those drawn for it without their last full stop, with names drawn for it."""
+        """The training rows for an epoch: some without their full stop or with other names, sampled again."""
         recipe, rows, full_stop = self.recipe, self.train_set, self.data.vocabulary.ids.get(".")
         if recipe.drop_full_stops and full_stop is not None:
             drawn = np.random.default_rng([recipe.seed, epoch, 1]).random(len(rows)) < recipe.drop_full_stops
@@ -165,7 +165,7 @@ class TrainingRun:
         return rows
 
     def enter(self) -> None:
-        """Start afresh, or resume from the saved state. Raises RunError where the processes do not agree on it."""
+        """Starts from the beginning, or resumes from the saved state. Raises RunError if the processes disagree."""
         saved = resume.read(self.options.out, self.fingerprint, self.precision) if self.options.resume else None
         check_agreement(self.fabric, self.progress.fingerprint, saved[0].step if saved else 0)
         if saved is None:
@@ -176,14 +176,14 @@ class TrainingRun:
         self.best = {name: value.to(self.fabric.device) for name, value in _part(tensors, "best.").items()}
         resume.restore_optimizer(self.optimizer, tensors)
         self.loss.copy_(tensors["loss"])
-        # Copies: torch reads a row as if it were the first one, and finds no state there or ends the process.
+        # Cloned: torch reads a row as if it were the first one, and then finds no state or crashes.
         torch.set_rng_state(tensors["random.cpu"][self.fabric.global_rank].clone())
         if "random.cuda" in tensors and self.fabric.device.type == "cuda":
             torch.cuda.set_rng_state(tensors["random.cuda"][self.fabric.global_rank].clone())
         self.fabric.print(f"resuming in epoch {self.progress.epoch + 1} after {self.progress.step:,} steps")
 
     def keep(self) -> None:
-        """Save the state; every process calls it, the first one writes."""
+        """Saves the state; called by every process, written by the first."""
         tensors = {f"model.{k}": v for k, v in self.model.state_dict().items()}
         tensors |= {f"average.{k}": v for k, v in self.average.state_dict().items()}
         tensors |= {f"best.{k}": v for k, v in self.best.items()}
@@ -202,8 +202,8 @@ class TrainingRun:
         return gathered.to(torch.uint8).cpu()
 
     def fit(self) -> None:
-        """All epochs that are left, or as many as patience allows. A NaN loss ends the training with the best epoch
-        before; raises RunError if this was the first."""
+        """Runs the remaining epochs, or as many as patience allows. A NaN loss ends training with the best epoch so
+        far; raises RunError if this was the first."""
         while self.progress.epoch < self.recipe.epochs and not self.stopped_early():
             if not self.one_epoch():
                 epoch = self.progress.epoch + 1
@@ -216,8 +216,8 @@ class TrainingRun:
                 return
 
     def one_epoch(self) -> bool:
-        """The rest of the current epoch, its score on dev, and the state saved; false where the loss or the
-        scores are NaN, and then nothing is noted or saved."""
+        """Trains the rest of the current epoch, evaluates on dev and saves the state; returns false, without recording
+        or saving anything, if the loss or the scores are NaN."""
         batches, progress = self.batches(self.progress.epoch), self.progress
         self.epoch_set = self.rows_of(progress.epoch)
         world, started = self.fabric.world_size, time.perf_counter()
@@ -231,7 +231,7 @@ class TrainingRun:
                 if progress.step % 20 == 0:
                     mean = self.loss.item() / progress.batch
                     shown.set_postfix(loss=f"{mean:.4f}", refresh=False)
-                    # All processes must stop together, so several check the loss only at the end of the epoch.
+                    # All processes must stop together, so several check the loss only after the epoch.
                     if world == 1 and not math.isfinite(mean):
                         return False
                 if progress.batch % self.options.save_every == 0 and progress.batch < len(batches):
@@ -249,14 +249,14 @@ class TrainingRun:
         return True
 
     def step(self, rows: np.ndarray) -> None:
-        """One step of the optimizer on these rows, which the processes share, and of the running mean of the weights:
-        the mean of their gradients is the gradient of all rows."""
+        """One optimizer step on these rows, which the processes divide, and an update of the running mean: averaging
+        their gradients gives the gradient over all rows."""
         recipe, step, rank, world = self.recipe, self.progress.step, self.fabric.global_rank, self.fabric.world_size
         whole = torch.from_numpy(rows).to(self.train_set.labels.device)
         weights = self.weights[whole]  # [B]
         total = weights.sum()
         own, weights = rows[rank::world], weights[rank::world]
-        if not len(own):  # a process without a row would leave the others waiting
+        if not len(own):  # a process without rows would leave the others waiting
             own, weights = rows[:1], weights.new_zeros(1)
         batch, labels = self.epoch_set.batch(own, self.vectors)
         at = torch.from_numpy(own).to(labels.device)
@@ -273,20 +273,20 @@ class TrainingRun:
         if recipe.clip:
             self.fabric.clip_gradients(self.net, self.optimizer, max_norm=recipe.clip, error_if_nonfinite=False)
         self.optimizer.step()
-        # A young mean forgets faster, or it would remember the random start.
+        # Early on, the mean forgets faster, so that it does not remember the random initialisation.
         decay = min(recipe.ema, (1 + step) / (10 + step))
         with torch.no_grad():
             torch._foreach_lerp_(list(self.average.parameters()), list(self.model.parameters()), 1 - decay)
             self.loss += loss.detach()
 
     def dev_scores(self) -> dict[str, float] | None:
-        """Scores of the running mean on dev (:func:`core.evaluation.scores.summary`), None where a probability is
-        NaN; the processes share the work."""
+        """Scores of the running mean on dev (:func:`core.evaluation.scores.summary`), None if a probability is NaN; the
+        processes divide the work."""
         rank, world = self.fabric.global_rank, self.fabric.world_size
         share, classes = slice(rank, None, world), len(self.recipe.labels)
         chances = probabilities(self.average, self.dev_set, self.vectors, classes, share=share)
         if world > 1:
-            # Rows of the other processes are NaN here, and so are all rows of a diverged model, which then sum to 0.
+            # Rows of other processes are NaN here, and so are all rows of a diverged model, which then sum to 0.
             chances = torch.nan_to_num(chances).float().to(self.fabric.device)
             chances = self.fabric.all_reduce(chances, reduce_op="sum").cpu()
         if not torch.allclose(chances.sum(1), torch.ones((), dtype=chances.dtype), atol=1e-3):
@@ -294,7 +294,7 @@ class TrainingRun:
         return summary(self.data.dev.labels.numpy(), chances.numpy(), self.data.dev.groups, self.recipe.right_class)
 
     def note(self, loss: float, scores: dict[str, float]) -> None:
-        """Write the epoch into the history, and keep its weights when it is the best so far (or simply the last)."""
+        """Records the epoch in the history, and keeps its weights if it is the best so far (or simply the last)."""
         progress, key = self.progress, card.slug(self.recipe.dev.name)
         (_, first), (second_name, second), *_ = scores.items()
         record = {"epoch": progress.epoch + 1, "loss": round(loss, 4), key: first, f"{key}_{second_name}": second}
@@ -308,11 +308,11 @@ class TrainingRun:
         )
 
     def stopped_early(self) -> bool:
-        """Whether dev has not risen for as many epochs as the recipe's patience."""
+        """Whether dev has not improved for as many epochs as the recipe's patience allows."""
         return 0 < self.recipe.patience <= self.progress.epoch - self.progress.best_epoch
 
     def finish(self, own_words: bool) -> JsonObject:
-        """Round the best epoch's weights to float16, score them, write the folder, delete the state."""
+        """Rounds the best epoch's weights to float16, evaluates them, writes the folder and deletes the state."""
         written: JsonObject = {}
         if self.fabric.is_global_zero:
             self.average.load_state_dict(self.best)
@@ -339,8 +339,8 @@ class TrainingRun:
         return written
 
     def with_evidence(self, data: Encoded, chances: Tensor) -> dict[str, float]:
-        """Accuracy on the claims with annotated evidence (all classes but the last), and the share of all claims whose
-        evidence is cut at the token limit."""
+        """Accuracy on claims with annotated evidence (all classes but the last), and the share of claims whose evidence
+        is truncated."""
         own = data.labels < len(self.recipe.labels) - 1
         right = (chances.argmax(1) == data.labels)[own].double().mean()
         limit = self.recipe.token_limits.get(self.recipe.roles[-1], MAX_TOKENS)
@@ -348,9 +348,9 @@ class TrainingRun:
         return {"accuracy_with_evidence": float(right), "evidence_cut": float(cut)}
 
     def choose_classifier(self) -> dict[str, object]:
-        """Give the best epoch's model the classifier that is best on dev (section 4.1 of Yin & Schütze 2017).
+        """Gives the best epoch's model the classifier that is best on dev (section 4.1 of Yin & Schütze 2017).
 
-        Returns its name and the scores of all candidates on dev, for the card.
+        Returns its name and the dev scores of all candidates, for the card.
         """
         dev, train, device = self.data.dev, self.data.train, self.fabric.device
         gold, required = dev.labels.numpy(), self.recipe.linear_classifier
@@ -370,7 +370,7 @@ class TrainingRun:
         return {"classifier": name, "classifiers": scores}
 
     def bar(self, batches: Sequence[np.ndarray]) -> tqdm[NoReturn]:
-        """A progress bar over the pairs of all epochs, with pairs a second and time left."""
+        """A progress bar over the pairs of all epochs, with pairs per second and time left."""
         progress = self.progress
         an_epoch = sum(map(len, batches))
         done = progress.epoch * an_epoch + sum(map(len, batches[: progress.batch]))

@@ -1,12 +1,12 @@
-"""Lay out the filters that a checkpoint makes for the texts of a data file: the filter map.
+"""Build the filter map of a checkpoint: a layout of the filters it generates for the texts in a data file.
 
     python -m trainers map pretrained/NAME dbpedia/dev_600.jsonl --titles
     python -m trainers map NAME WikiQA-dev.tsv --texts 2000 --filters all,12 --metric euclid --out runs/map
 
-CHECKPOINT is a shipped name or a folder of a model that makes its filters from the text (acnn, adaqa). Of a file of
-single texts equally many of each class are drawn where possible; of a file of pairs the first rows are taken, every
-question and every answer as a separate text. The texts themselves are not kept: only the ids of their rows, and with
---titles their titles. The app shows the texts where PAIRLENS_DATA names a data folder that holds the file, unchanged.
+CHECKPOINT is a shipped name or a folder of a model that generates its filters from the text (acnn, adaqa). From a file
+of single texts, the sample is balanced by class where possible; from a file of pairs the first rows are used, with
+every question and every answer as a separate text. The texts themselves are not stored: only their row ids, and with
+--titles their titles. The app shows the texts if PAIRLENS_DATA is a data folder with the unchanged file.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--filters",
         default="all,0",
         metavar="LIST",
-        help="a map for each: all of a text's filters together, or the number of one from 0 (default: all,0)",
+        help="one map each: all for a text's filters together, or a filter's number from 0 (default: all,0)",
     )
     parser.add_argument("--metric", choices=METRICS, default="cosine", help="distance of filters (default: cosine)")
-    parser.add_argument("--perplexity", type=float, default=30, help="neighbours that t-SNE looks at (default: 30)")
-    parser.add_argument("--seed", type=int, default=0, help="of the draw and of t-SNE (default: 0)")
+    parser.add_argument("--perplexity", type=float, default=30, help="t-SNE's perplexity (default: 30)")
+    parser.add_argument("--seed", type=int, default=0, help="for sampling and t-SNE (default: 0)")
     parser.add_argument(
         "--held-out",
         type=Path,
         metavar="FILE",
-        help="texts that the model was not trained on, to measure how well the map's neighbours predict their classes",
+        help="held-out texts, to measure how well the map's neighbours predict their classes",
     )
     parser.add_argument("--titles", action="store_true", help="keep the texts' titles in the map")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="default: the folder map in the checkpoint's")
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw, compute codes, fit, write, print."""
+    """Sample, compute codes, fit, write, print."""
     filters = _filters(args.filters)
     if not 0 <= args.seed < 2**32:
         raise RunError(f"--seed wants a whole number from 0 to {2**32 - 1}, got {args.seed}")
@@ -99,11 +99,11 @@ def run(args: argparse.Namespace) -> int:
 def draw(
     checkpoint: Checkpoint, dataset: Dataset, sides: Sequence[str], count: int, seed: int, titles: bool = False
 ) -> list[tuple[MapItem, str]]:
-    """The reference texts, each with its item, at most ``count``, in the file's order; none twice.
+    """The reference texts and their items, at most ``count``, in file order, without duplicates.
 
-    Single texts: one of each class in turn until there are enough, in random order (``seed``). Pairs
-    (``sides`` names their roles): from the first row on, the first text under its role's name, the second under the
-    row's label. Raises RunError when the file holds what the model does not read, or no titles where they are wanted.
+    Single texts: classes take turns, in random order (``seed``), until there are enough. Pairs (``sides`` names their
+    roles): from the first row on, the first text under its role's name, the second under the row's label. Raises
+    RunError if the model cannot read the file's rows, or if requested titles are missing.
     """
     if dataset.single != checkpoint.single:
         kinds = ("single texts", "pairs") if checkpoint.single else ("pairs", "single texts")
@@ -123,19 +123,19 @@ def draw(
 
 
 def in_turns(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
-    """At most ``count`` rows, equally many of each class as far as possible, in their order."""
+    """At most ``count`` rows, balanced by class as far as possible, in their order."""
     taken: Counter[str | None] = Counter()
     turns = []
     for i in np.random.default_rng(seed).permutation(len(rows)):
         turns.append((taken[rows[i].label], int(i)))
         taken[rows[i].label] += 1
-    # A stable sort: within a turn the drawn order stays.
+    # A stable sort keeps the random order within a turn.
     first_turns = sorted(turns, key=lambda turn: turn[0])[: max(count, 0)]
     return [rows[i] for i in sorted(i for _, i in first_turns)]
 
 
 def command(checkpoint: Checkpoint, args: argparse.Namespace) -> str:
-    """The command that makes this map again, without folders of this machine."""
+    """The command that rebuilds this map, without this machine's folders."""
     own = {name: str(getattr(args, name)) for name in ("texts", "filters", "metric", "perplexity", "seed")}
     more = {"held_out": args.held_out, "titles": args.titles, "columns": args.columns}
     return as_typed("trainers map", checkpoint.name, args.file.name, **own, **more)
@@ -146,7 +146,7 @@ def _source(path: Path, dataset: Dataset) -> MapSource:
 
 
 def table(filter_map: FilterMap, dataset: Dataset) -> str:
-    """The map's quality as text for people."""
+    """The map's quality as text."""
     card, k = filter_map.card, filter_map.card["quality_neighbours"]
     classes = len({item.label for item in filter_map.items})
     lines = [
@@ -173,7 +173,7 @@ def _filters(text: str) -> list[int | None]:
 
 
 def _codes(checkpoint: Checkpoint, sides: Sequence[str], drawn: Sequence[tuple[MapItem, str]]) -> np.ndarray:
-    """z of every drawn text, ``[N, l]``."""
+    """z of every sampled text, ``[N, l]``."""
     codes: np.ndarray | None = None
     for side in sides:
         at = [i for i, (item, _) in enumerate(drawn) if item.side == side]

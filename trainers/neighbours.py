@@ -1,10 +1,9 @@
-"""Index the training rows of a checkpoint by the vector that its classifier reads, for the page Explore.
+"""Index a checkpoint's training rows by the classifier's input vectors, for the Explore page.
 
     python -m trainers neighbours nli-two-sided --data DATA --rows 20000
 
-Rows are drawn at random from the training sets that the checkpoint's card names. The index holds their texts, so it
-stays on this machine: in the folder that PAIRLENS_NEIGHBOURS names, by default pairlens/neighbours in the user's cache
-folder.
+Rows are sampled at random from the training sets on the checkpoint's card. The index contains their texts, so it stays
+on this machine: in the folder PAIRLENS_NEIGHBOURS, by default pairlens/neighbours in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers neighbours`."""
     add_options(parser, "checkpoint", "--data")
     parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help=f"rows to index, 0 for all ({ROWS:,})")
-    parser.add_argument("--seed", type=int, default=0, help="of the drawing (0)")
+    parser.add_argument("--seed", type=int, default=0, help="for sampling (0)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, draw, compute, write. Raises RunError for a checkpoint whose card names no training data."""
+    """Read, sample, compute, write. Raises RunError for a checkpoint whose card lists no training data."""
     if args.rows < 0 or args.seed < 0:
         raise RunError("--rows and --seed want whole numbers from 0")
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
@@ -59,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _training_rows(checkpoint: Checkpoint, data: Path) -> tuple[Dataset, list[str]]:
-    """All rows that the model can read, none twice, and the name of the set of each."""
+    """All distinct rows that the model can read, and the name of each row's data set."""
     if "recipe" not in checkpoint.card:
         raise RunError(f"the card of {checkpoint.name} has no recipe, so its training data are not known")
     labels = set(checkpoint.labels)
@@ -85,6 +84,6 @@ def _training_rows(checkpoint: Checkpoint, data: Path) -> tuple[Dataset, list[st
 
 
 def _vectors(checkpoint: Checkpoint, dataset: Dataset) -> np.ndarray:
-    """The vectors of all rows ``[N, F]``."""
+    """The vectors of all rows, ``[N, F]``."""
     with bar(len(dataset.rows)) as shown:
         return unit_vectors(prepare_rows(checkpoint, dataset), lambda done: shown.update(done - shown.n))

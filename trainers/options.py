@@ -1,4 +1,4 @@
-"""Options that several commands have in common, each described once, and what becomes of their values."""
+"""Options shared by several commands, each defined once, and functions that process their values."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ OPTIONS: dict[str, JsonObject] = {
     "checkpoint": {"metavar": "CHECKPOINT", "help": "a shipped name or a checkpoint folder"},
     "recipe": {"metavar": "RECIPE", "help": "a recipe, by its name or the path of a YAML file"},
     "--data": {"type": Path, "help": "the data folder (default: $PAIRLENS_DATA)"},
-    "--device": {"choices": ("auto", "cpu", "cuda"), "default": "auto", "help": "default: cuda where it is"},
-    "--threads": {"type": int, "default": 0, "metavar": "N", "help": "CPU threads of a process"},
+    "--device": {"choices": ("auto", "cpu", "cuda"), "default": "auto", "help": "default: cuda if available"},
+    "--threads": {"type": int, "default": 0, "metavar": "N", "help": "CPU threads per process"},
     "--json": {"action": "store_true", "help": "print all figures as JSON"},
-    "--card": {"metavar": "NAME", "help": "write the figures into the card, under this name of the data"},
+    "--card": {"metavar": "NAME", "help": "write the figures to the card under this data set name"},
     "--set": {
         "action": "append",
         "default": [],
         "metavar": "KEY=VALUE",
         "dest": "changes",
-        "help": "change a key of the recipe, such as lr=0.001 or model.match=bilinear; may be given again",
+        "help": "change a key of the recipe, such as lr=0.001 or model.match=bilinear; repeatable",
     },
     "--label": {
         "action": "append",
         "default": [],
         "metavar": "LABEL=CLASS[,CLASS]",
         "dest": "counts_as",
-        "help": "the model's class, or classes, that a label of the file stands for, such as entails=entailment or "
-        "non-entailment=neutral,contradiction; none: its rows are not scored; may be given again",
+        "help": "the model's class or classes for a label in the file, such as entails=entailment or "
+        "non-entailment=neutral,contradiction; empty: its rows are not scored; repeatable",
     },
     "--columns": {
         "metavar": "PART=COLUMN,…",
-        "help": "which columns of the file hold what, such as premise=sent1,hypothesis=sent2,label=gold: by name, in "
+        "help": "the file's columns for each part, such as premise=sent1,hypothesis=sent2,label=gold: by name, in "
         "JSON also nested (example.premise), or by number without a header (premise=1,hypothesis=2,label=3); "
         "text=COLUMN for single texts; also id and group, the question that an answer belongs to",
     },
@@ -53,7 +53,7 @@ OPTIONS: dict[str, JsonObject] = {
 
 
 def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Some of :data:`OPTIONS`, in this order."""
+    """Adds some of :data:`OPTIONS`, in this order."""
     for name in names:
         parser.add_argument(name, **OPTIONS[name])
         if name == "checkpoint":
@@ -61,7 +61,7 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def out_files(out: Path, *endings: str) -> list[Path]:
-    """The files of --out NAME, one an ending. Raises FileError where one cannot be written."""
+    """The files for --out NAME, one per suffix. Raises FileError if one cannot be written."""
     paths = [out.with_name(f"{out.name}.{ending}") for ending in endings]
     for path in paths:
         check_writable(path, "--out")
@@ -69,14 +69,14 @@ def out_files(out: Path, *endings: str) -> list[Path]:
 
 
 def add_ray(parser: argparse.ArgumentParser, what: str) -> None:
-    """The option --ray; ``what`` the cluster does."""
+    """Adds the option --ray; ``what`` describes the cluster's work."""
     parser.add_argument(
         "--ray", metavar="ADDRESS", help=f"{what} on the Ray cluster at HOST:PORT, or auto: this machine's own"
     )
 
 
 def data_folder(option: Path | None) -> Path:
-    """The data folder of --data or $PAIRLENS_DATA. Raises RunError when there is none."""
+    """The data folder from --data or $PAIRLENS_DATA. Raises RunError if there is none."""
     folder = option or (Path(os.environ["PAIRLENS_DATA"]) if os.environ.get("PAIRLENS_DATA") else None)
     if folder is None:
         raise RunError("no data folder; give --data FOLDER or set PAIRLENS_DATA")
@@ -86,14 +86,14 @@ def data_folder(option: Path | None) -> Path:
 
 
 def pick_device(name: str) -> torch.device:
-    """The device of --device. Raises RunError for CUDA where there is none."""
+    """The device for --device. Raises RunError for CUDA if it is not available."""
     if name == "cuda" and not torch.cuda.is_available():
         raise RunError("no CUDA device is available; use --device cpu, or install torch's CUDA build and a driver")
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
 def use_threads(count: int) -> None:
-    """Set torch's threads to --threads; 0 keeps torch's number."""
+    """Sets torch's thread count to --threads; 0 keeps torch's default."""
     if count:
         torch.set_num_threads(count)
 
@@ -103,13 +103,13 @@ PARTS = {
     **dict.fromkeys(("hypothesis", "second", "sentence2", "answer"), "second"),
     **{part: part for part in ("label", "id", "group")},
 }
-"""The fields of :class:`core.data.Picked` by what --columns calls them."""
+"""The fields of :class:`core.data.Picked` by their names in --columns."""
 _NEXT_PART = re.compile(rf",(?=\s*(?:{'|'.join(PARTS)})\s*=)", re.IGNORECASE)
-"""A comma before another part: the name of a column may have commas in it."""
+"""A comma before another part: column names may contain commas."""
 
 
 def columns(option: str | None) -> Picked | None:
-    """The columns of --columns, None without it. Raises RunError for a malformed value."""
+    """The columns in --columns, None without it. Raises RunError for a malformed value."""
     if option is None:
         return None
     picked: dict[str, str] = {}
@@ -128,7 +128,7 @@ def columns(option: str | None) -> Picked | None:
 
 
 def mapped(pairs: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The classes of each ``LABEL=CLASS,CLASS`` of --label, by the label's key. Raises RunError for a malformed
+    """The classes for each ``LABEL=CLASS,CLASS`` in --label, by the label's key. Raises RunError for a malformed
     value."""
     out: dict[str, tuple[str, ...]] = {}
     for pair in pairs:
@@ -141,8 +141,8 @@ def mapped(pairs: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def scales_of(checkpoints: Sequence[Checkpoint], counts_as: CountsAs) -> list[Scale]:
-    """The scale of each checkpoint, with the mapped classes that it has. Raises RunError
-    for a class that none of them has, and for a label without a class of one of them."""
+    """The scale of each checkpoint, with those mapped classes it has. Raises RunError for a class that no checkpoint
+    has, and for a label without a class in one of them."""
     known = {key(name) for checkpoint in checkpoints for name in checkpoint.labels}
     for label, names in counts_as.items():
         for checkpoint in checkpoints:
@@ -164,7 +164,7 @@ def scale_of(checkpoint: Checkpoint, counts_as: CountsAs) -> Scale:
 def check_labels(
     checkpoint: Checkpoint, scale: Scale, file: str, labels: Collection[str], *, ranking: bool = False
 ) -> None:
-    """Raises RunError with the --label options to add where labels of a file match no class of the model; in a
+    """Raises RunError with the --label options to add if labels in the file match no class of the model; in a
     ``ranking`` set 0 and 1 always match."""
     unknown = [label for label in scale.unknown(sorted(labels)) if not (ranking and label in ("0", "1"))]
     if unknown:
@@ -172,6 +172,6 @@ def check_labels(
 
 
 def mismatch(file: str, labels: Collection[str], task: str, checkpoint: Checkpoint) -> str:
-    """One sentence that warns where a file with these labels, whose layout is for a ``task``, is for another task than
-    the model's; else empty."""
+    """A one-sentence warning if a file with these labels and a layout for ``task`` belongs to another task than the
+    model's; else empty."""
     return meanings.mismatch(file, meanings.task_of(labels, task), checkpoint.name, str(checkpoint.card["task"]))

@@ -1,15 +1,15 @@
-"""Measure how often effects name the words that people give as reasons.
+"""Measure how often word effects agree with the words that people give as reasons.
 
     python -m trainers people nli-two-sided DATA/snli/esnli_dev.jsonl
     python -m trainers people nli-esim FILE --rows 200 --methods dropped integrated-gradients --json
     python -m trainers people pretrained/nli-two-sided FILE --half 1 --card "e-SNLI dev"
 
-The file has people's explanations or marked words beside each pair, in e-SNLI's or ERASER's columns. A content word is
-named by people if at least two of three explanations use its stem. For each side and label, over the pairs judged
-right: is the word with the largest effect named (P@1), and how far up are all named ones (average precision)? Every
-method is compared with chance and with the words that the other text lacks. --half keeps the rows whose id has this
-CRC-32 modulo 2: other weights of `taken-away` were tried on half 0, so that half 1 is left to measure on. --card writes
-the figures into the checkpoint's card under this name of the data.
+The file has human explanations or marked words for each pair, in e-SNLI's or ERASER's columns. A content word is named
+by people if at least two of three explanations use its stem. For each side and label, over the correctly classified
+pairs: is the word with the largest effect named (P@1), and how high do all named ones rank (average precision)? Every
+method is compared with chance and with the words missing from the other text. --half keeps the rows whose id has this
+CRC-32 modulo 2: alternative weights of `taken-away` were tuned on half 0, so half 1 is for reporting. --card writes the
+figures to the checkpoint's card under this data set name.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure pair by pair, print, and write the card if asked to."""
+    """Measure pair by pair, print, and write the card if requested."""
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     (scale,) = scales_of([checkpoint], mapped(args.counts_as))
     dataset = read(args.file, columns=columns(args.columns))
@@ -86,12 +86,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _answer(scale: Scale, asked: Question) -> int:
-    """What the model says: the place of its answer on the scale."""
+    """The index of the model's answer on the scale."""
     return int(scale.sums(np.array([asked.explanation.probabilities])).argmax())
 
 
 def lines(result: JsonMapping) -> Iterator[str]:
-    """The result as text for people: a table a side."""
+    """The result as text: one table per side."""
     yield f"{result['checkpoint']}: {result['judged_right']:,} of {result['rows']:,} pairs judged right"
     for name, labels in result["sides"].items():
         items = ", ".join(f"{label} {own['items']:,}" for label, own in labels.items())

@@ -1,15 +1,15 @@
-"""Play the pointing game: is the word with the largest effect the one that people changed?
+"""Play the pointing game: does the word that people changed have the largest effect?
 
     python -m trainers point nli-two-sided DATA/snli/snli_1.0_dev.jsonl
     python -m trainers point nli-esim DATA/snli/snli_1.0_train_86k.jsonl DATA/snli/cad_revised_train.jsonl --rows 350
     python -m trainers point pretrained/nli-esim DATA/snli/snli_1.0_dev.jsonl --untrained --card "SNLI dev"
     python -m trainers point nli-two-sided DATA/made/pairs.jsonl --replaced --rows 700
 
-Items are pairs of the files that another pair differs from in one word of the hypothesis and in the label; with
---replaced, made pairs whose hypothesis is the premise with one word replaced. Files of items that earlier versions
-wrote are read, too. Items count that the model judges right. Every method is compared with chance, with a rule without
-a model, and with --untrained the same method on the same architecture with untrained weights. --card writes the figures
-into the checkpoint's card under this name of the data.
+Items are pairs for which another pair in the files differs in one word of the hypothesis and in the label; with
+--replaced, generated pairs whose hypothesis is the premise with one word replaced. Item files written by earlier
+versions are also supported. Only correctly classified items count. Every method is compared with chance, with a
+model-free rule, and with --untrained the same method on the same architecture with untrained weights. --card writes the
+figures to the checkpoint's card under this data set name.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="+", type=Path, help="data files of pairs, read together")
     parser.add_argument("--replaced", action="store_true", help="the pairs of one replaced word, such as made ones")
     parser.add_argument("--rows", type=int, default=0, help="sample size, drawn with --seed; 0: all items")
-    parser.add_argument("--seed", type=int, default=1, help="of the sample and of untrained weights (default: 1)")
-    parser.add_argument("--way", action="append", choices=WAYS, help="play with this way alone; may be given again")
-    parser.add_argument("--untrained", action="store_true", help="the same ways on untrained weights, too")
+    parser.add_argument("--seed", type=int, default=1, help="for the sample and untrained weights (default: 1)")
+    parser.add_argument("--way", action="append", choices=WAYS, help="use only this method; repeatable")
+    parser.add_argument("--untrained", action="store_true", help="also run each method on an untrained model")
     add_options(parser, "--label", "--card", "--json")
 
 
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def read_items(paths: Sequence[Path], replaced: bool = False) -> list[Item]:
-    """Items of data files together, or those that files hold as such. Raises DataError where there are none."""
+    """Items from all data files, or from files that already contain items. Raises DataError if there are none."""
     try:
         return [_item(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError, KeyError, TypeError):
@@ -94,8 +94,8 @@ def _item(line: str) -> Item:
 
 
 def rows(figures: JsonMapping) -> list[dict[str, str]]:
-    """A line a way, the best first: how often it points right, of all items and of those where the rule is of no use,
-    how much more often taken away does, and where that was played on untrained weights."""
+    """One row per method, best first: how often it points right, over all items and over those the rule cannot solve,
+    how much more often combined removal does, and, if measured, the result with untrained weights."""
     own, fresh = figures["trained"], figures.get("untrained")
     beyond = own.get("taken_away_beyond", {})
     return [
@@ -111,7 +111,7 @@ def rows(figures: JsonMapping) -> list[dict[str, str]]:
 
 
 def summary(name: str, data: str, figures: JsonMapping) -> dict[str, str]:
-    """One line per model: how often "taken away" points right, and the best method of this version."""
+    """One row per model: how often "taken away" points right, and the best method of this version."""
     own = figures["trained"]
     ways, beyond = own["ways"], own.get("taken_away_beyond", {})
     single = max((way for way in WAYS if way in ways and way != TAKEN_AWAY), key=lambda way: ways[way]["share"])
@@ -127,7 +127,7 @@ def summary(name: str, data: str, figures: JsonMapping) -> dict[str, str]:
 
 
 def table(result: JsonMapping) -> str:
-    """The result as text for people."""
+    """The result as text."""
     head = f"{result['checkpoint']}: {result['judged_right']:,} of {result['items']:,} items judged right"
     return f"{head}\n\n{text(rows(result))}"
 

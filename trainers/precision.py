@@ -1,4 +1,4 @@
-"""The precision of a training: the requested one, and its meaning on this machine."""
+"""The precision of a training run: the requested one, and its meaning on this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.processor import native_bf16
 from trainers.processes import number
 
 PRECISIONS = ("32", "bf16", "16")
-"""The precisions of a run; bf16 and 16 are mixed (AMP)."""
+"""The precisions of a run; bf16 and 16 use mixed precision (AMP)."""
 AUTO = "auto"
 EMULATED = "bf16 is emulated on this processor; measured on AVX2, nli-esim trains at a quarter of float32's speed"
 
@@ -22,7 +22,7 @@ EMULATED = "bf16 is emulated on this processor; measured on AVX2, nli-esim train
 def add_precision(
     parser: argparse.ArgumentParser, precisions: Sequence[str] = PRECISIONS, with_option: str = ""
 ) -> None:
-    """The option --precision; ``with_option`` names the one without which it says nothing."""
+    """Adds the option --precision; ``with_option`` names the option it depends on."""
     before = f"with {with_option}: " if with_option else ""
     parser.add_argument(
         "--precision",
@@ -33,8 +33,8 @@ def add_precision(
 
 
 def used_precision(asked: str, device: str) -> str:
-    """One of :data:`PRECISIONS` on ``cpu`` or ``cuda``, where ``auto`` is bf16 on a device that computes products in it
-    and 32 elsewhere. Warns once where bf16 is asked for by name and emulated; raises RunError for 16 on a CPU."""
+    """One of :data:`PRECISIONS` for ``cpu`` or ``cuda``; ``auto`` is bf16 on a device with native bf16 products, else
+    32. Warns once if bf16 is requested explicitly but emulated; raises RunError for 16 on a CPU."""
     if asked == AUTO:
         native = torch.cuda.is_bf16_supported(including_emulation=False) if device == "cuda" else native_bf16()
         return "bf16" if native else "32"
@@ -47,6 +47,6 @@ def used_precision(asked: str, device: str) -> str:
 
 @functools.cache
 def warn_of_emulation() -> None:
-    """Say it once, and of several processes of one run in the first."""
+    """Warns once, in the first process only."""
     if number() == 0:
         print(EMULATED, file=sys.stderr)

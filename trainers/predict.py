@@ -6,23 +6,23 @@
     python -m trainers predict nli-attconv-light FILE --out predictions.csv
     python -m trainers predict nli-attconv-light FILE --out predictions.jsonl
 
-FILE is a data file, a folder of them or a pattern in quotes ("shards/*.jsonl.zst"), all in one layout, perhaps gzip,
-zstd or Parquet. Rows are read, predicted and written in parts of 2,048 (fewer where texts are long), so memory does not
-grow with the number of rows. Labels may be missing.
+FILE is a data file, a folder of them or a pattern in quotes ("shards/*.jsonl.zst"), all with the same layout,
+optionally gzip, zstd or Parquet. Rows are read, predicted and written in parts of 2,048 (fewer if texts are long), so
+memory does not grow with the number of rows. Labels may be missing.
 
---words ROWS finds the word with the largest effect in each row of a sample, by dropping words, and counts how often the
-rows of each word are wrong, as "Strongest words" on the page Error desk: words that decide many wrong rows may be
-shortcuts (Poliak et al. 2018; Gururangan et al. 2018). The first 20 are printed, and all are in words-CHECKPOINT.csv.
+--words ROWS finds the word with the largest effect in each row of a sample by dropping words, and counts how often the
+rows of each word are wrong, like "Strongest words" on the Error desk: words that decide many wrong rows may be
+shortcuts (Poliak et al. 2018; Gururangan et al. 2018). The first 20 are printed, and words-CHECKPOINT.csv has all.
 
 A run is a folder: data.parquet with the texts, labels and the file's other columns, and one Parquet file of
-probabilities for each checkpoint. The page Error desk opens it from the folder of data sets, or as an upload when it is
-packed as .zip. The same command resumes a run that was stopped; another checkpoint for the same data is added to it.
-The result does not depend on interruptions: it is the same to the byte on one kind of processor with as many threads.
-The machines of a Ray cluster (docs/cluster.md) share the work, and it may lose one of them on the way.
+probabilities per checkpoint. The Error desk opens it from the data sets folder, or as an upload if packed as .zip. The
+same command resumes an interrupted run; another checkpoint for the same data is added to it. The result does not depend
+on interruptions: it is identical to the byte on the same kind of processor with the same number of threads. The
+machines of a Ray cluster (docs/cluster.md) share the work, and a lost machine does not stop it.
 
 Each record of CSV and JSON lines: id, first, second, label, predicted and p_CLASS for each class. CSV reproduces texts
-byte for byte, quoted where commas, quotes or line ends require it, but without the apostrophe that keeps a spreadsheet
-from running them as formulas, which "Rows (CSV)" on the page Error desk adds.
+byte for byte, quoted if commas, quotes or line ends require it, but without the apostrophe that "Rows (CSV)" on the
+Error desk adds to keep spreadsheets from running texts as formulas.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
 def _compute(
     args: argparse.Namespace, checkpoints: Sequence[Checkpoint], shown: tqdm[NoReturn], stack: ExitStack
 ) -> PredictParts:
-    """How parts are predicted: in the cluster, or on the device."""
+    """How parts are predicted: on the cluster, or on the local device."""
     if args.ray:
         return lambda some: predicted_by(stack.enter_context(cluster(args.ray)), some, checkpoints, shown.update)
     device = pick_device(args.device)
@@ -133,7 +133,7 @@ def _write_run(
     compute: PredictParts,
     shown: tqdm[NoReturn],
 ) -> None:
-    """Predict the stream, whose bytes have this checksum unless it is a pipe, into the folder of a run."""
+    """Predicts the stream into the folder of a run; ``sha256``: the stream's checksum, empty for a pipe."""
 
     def skip(number: int, dataset: Dataset) -> None:
         unfinished.skip(number, dataset)
@@ -152,7 +152,7 @@ def _write_run(
 
 
 def _tell_labels(checkpoint: Checkpoint, scale: Scale, stream: Stream) -> None:
-    """Say on standard error why the desk cannot score the predictions."""
+    """Prints on standard error why the desk cannot score the predictions."""
     unknown = scale.unknown(sorted(stream.labels))
     if unknown and len(checkpoint.labels) > 1:
         asked = question(stream.name, sorted(stream.labels), unknown, checkpoint.name, checkpoint.labels)
@@ -163,12 +163,12 @@ def _tell_labels(checkpoint: Checkpoint, scale: Scale, stream: Stream) -> None:
 
 
 MOST_WORDS = 20
-"""Words that are printed."""
+"""Number of words printed."""
 
 
 def _count_words(folder: Path, checkpoint: Checkpoint, rows: int) -> None:
-    """Count the most decisive words of a sample of the run's rows, if they have labels that can be scored."""
-    # Here, so that a stream does without DuckDB and the desk's database.
+    """Counts the most decisive words in a sample of the run's rows, if they have labels that can be scored."""
+    # Imported here, so that streaming needs neither DuckDB nor the desk's database.
     from core.desk.strongest_words import AT_ONCE, StrongestWord, drawn, scored, strongest_words
 
     run = run_folder.load(folder, [str(checkpoint.card["sha256"])])
@@ -187,7 +187,7 @@ def _count_words(folder: Path, checkpoint: Checkpoint, rows: int) -> None:
 
 
 def words_table(known: WordScores, model: str) -> str:
-    """The counts as text for people, the words of the most wrong rows first."""
+    """The counts as text, words with the most wrong rows first."""
     head = f"{model}: {known.wrong:,} of {counted(known.rows, 'row')} wrong ({percent(known.share)})"
     lines = [head, "", f"{'word':<18}{'text':<14}{'rows':>6}{'wrong':>7}   {'share':<8}95 % interval"]
     for word in known.words[:MOST_WORDS]:

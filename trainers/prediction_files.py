@@ -1,4 +1,4 @@
-"""Predictions as CSV or JSON lines, written as they come."""
+"""Writes predictions as CSV or JSON lines, as they arrive."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RowFile:
     _begun: bool = False
 
     def add(self, number: int, dataset: Dataset, probabilities: Sequence[np.ndarray]) -> None:
-        """Write a part's rows with their probabilities ``[N, C]``; parts come in order."""
+        """Writes a part's rows with their probabilities ``[N, C]``; parts arrive in order."""
         records = predictions(self.labels, dataset, probabilities[0])
         if self.format == ".jsonl":
             self.file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
@@ -44,7 +44,7 @@ class RowFile:
 
 @contextmanager
 def row_file(path: Path, labels: Sequence[str]) -> Iterator[RowFile]:
-    """A file in one of the ``FORMATS`` by its ending, which appears once it is complete. Raises FileError where the
+    """A file in one of the ``FORMATS``, chosen by suffix, which appears once it is complete. Raises FileError if the
     operating system refuses."""
     with whole_file(path) as scratch, contextlib.ExitStack() as stack:
         file = stack.enter_context(scratch.open("w", encoding="utf-8", newline=""))
@@ -52,8 +52,8 @@ def row_file(path: Path, labels: Sequence[str]) -> Iterator[RowFile]:
 
 
 def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> Iterator[dict[str, object]]:
-    """One flat record per row: id, first, second, label (empty where none), predicted, and p_CLASS for each class.
-    ``predicted`` is the score of a model with one output."""
+    """One flat record per row: id, first, second, label (empty if there is none), predicted, and p_CLASS for each
+    class. ``predicted`` is the score for a model with one output."""
     for row, chances in zip(dataset.rows, probabilities, strict=True):
         numbers = [float(f"{p:.6g}") for p in chances]
         predicted = labels[int(chances.argmax())] if len(labels) > 1 else numbers[0]
@@ -63,5 +63,5 @@ def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarr
 
 
 def _probability_columns(labels: Sequence[str]) -> list[str]:
-    """The names of the columns of probabilities; none for a score."""
+    """The names of the probability columns; empty for a score."""
     return [f"p_{label}" for label in labels] if len(labels) > 1 else []

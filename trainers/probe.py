@@ -1,13 +1,13 @@
-"""Put pairs written by hand to a checkpoint: how many of a suite in core/evaluation it gets right, by kind.
+"""Evaluate a checkpoint on hand-written pairs: how many of a suite in core/evaluation it gets right, by kind.
 
     python -m trainers probe nli-attconv-light
     python -m trainers probe nli-attconv-light --suite order
     python -m trainers probe nli-attconv-light --json
     python -m trainers probe pretrained/nli-attconv-light --card
 
-For a model that counts crossings, it also reports how many verdicts change without them (q = 0), of all
-pairs with the same words in another order and by kind. Training ends with the same figures in the card; --card writes
-them into the card of a folder that lacks them.
+For a model that counts crossings, it also reports how many verdicts change without them (q = 0), over all pairs with
+the same words in another order and by kind. Training writes the same figures to the card; --card writes them to the
+card of a folder that lacks them.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--suite",
         choices=tuple(SUITES),
         default="simple",
-        help="simple: one difference a pair; order: who did what to whom, how many, and whose (default: simple)",
+        help="simple: one difference per pair; order: who did what to whom, how many, and whose (default: simple)",
     )
-    parser.add_argument("--card", action="store_true", help="write the figures into the checkpoint's card too")
+    parser.add_argument("--card", action="store_true", help="also write the figures to the checkpoint's card")
     add_options(parser, "--json", "--device")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Classify the suite, print, and write the card if asked to."""
+    """Classify the suite, print, and write the card if requested."""
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     result = probe(checkpoint, pick_device(args.device), args.suite)
     if args.card:
@@ -48,14 +48,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def crossings_line(without: JsonMapping) -> str:
-    """How often a verdict hangs on the words that look across a word."""
+    """How often a verdict depends on crossing words."""
     turned, total = without["turned"], without["total"]
     share = percent(turned / total)
     return f"without crossings (q = 0) {turned} of {total} pairs with the same words in another order turn ({share})"
 
 
 def table(result: JsonMapping) -> str:
-    """The result as text for people: in all, by kind, and each pair that went wrong with its verdict."""
+    """The result as text: overall, by kind, and each misclassified pair with its verdict."""
     lines = [f"{result['checkpoint']}: {result['right']} of {result['total']} {result['suite']} pairs right"]
     lines += [f"{percent(share)} of the verdicts stay {how}" for how, share in result["typing"].items()] + [""]
     width = max(map(len, result["kinds"]))

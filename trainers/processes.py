@@ -1,4 +1,4 @@
-"""The processes that train one model together: on this machine by ``--devices``, on several as torchrun starts them."""
+"""The processes that train one model together: here with ``--devices``, on several machines with torchrun."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import torch
 from core.errors import RunError
 
 _BY_TORCHRUN = "TORCHELASTIC_RUN_ID"
-"""Set where torchrun started this process."""
+"""Set if torchrun started this process."""
 
 
 def started(devices: int) -> tuple[int, int]:
-    """Processes of each machine and number of machines: as torchrun says where it started this process, else
-    ``devices`` of one. Raises RunError where the two contradict each other, or machines differ."""
+    """Processes per machine and number of machines: as set by torchrun if it started this process, else ``devices`` on
+    one. Raises RunError if the two contradict each other, or machines differ."""
     if _BY_TORCHRUN not in os.environ:
         return devices, 1
     here, all_of_them = (int(os.environ[name]) for name in ("LOCAL_WORLD_SIZE", "WORLD_SIZE"))
@@ -28,7 +28,7 @@ def started(devices: int) -> tuple[int, int]:
 
 
 def number() -> int:
-    """The number of this process among all of them, 0 for the first one, which prints and writes."""
+    """The rank of this process, 0 for the first one, which prints and writes."""
     return int(os.environ.get("RANK") or os.environ.get("LOCAL_RANK") or 0)
 
 
@@ -41,8 +41,8 @@ def launcher(devices: int) -> list[str]:
 
 
 def check_agreement(fabric: Any, fingerprint: str, step: int) -> None:
-    """All processes call this before their first step. Raises RunError in each of them where one has other data, words
-    or precision than another, or resumes from another state: they would silently train a mixture."""
+    """All processes call this before their first step. Raises RunError in each of them if they differ in data, words or
+    precision, or resume from different states: they would silently train a mixture."""
     own = list(hashlib.sha256(f"{fingerprint} {step}".encode()).digest())
     total = fabric.all_reduce(torch.tensor(own, dtype=torch.int32, device=fabric.device), reduce_op="sum")
     if total.tolist() != [fabric.world_size * byte for byte in own]:

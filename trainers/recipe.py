@@ -1,4 +1,4 @@
-"""A recipe: everything that decides a training, in one YAML file; it travels inside the checkpoint's card."""
+"""A recipe: everything that determines a training run, in one YAML file; it is stored on the checkpoint's card."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from core.models.base import ModelConfig, check_sides
 from core.wording import hint
 
 FOLDERS = tuple(Path(__file__).resolve().parent / name for name in ("recipes", "paper/table"))
-"""The folders of recipes: by task, and those used by one table only."""
+"""The folders of recipes: by task, and those used only by a table."""
 
 
 @dataclass(frozen=True)
@@ -33,24 +33,24 @@ class DataSource:
 
     retired: ClassVar[JsonMapping] = {"layout": "auto"}
     name: str
-    """The name in the results; the name of a sample includes its size ("SNLI-86k")."""
+    """The name in results; a sample's name includes its size ("SNLI-86k")."""
     path: str
     licence: str = "not stated"
     rows: int = 0
-    """Sample size, the same rows whatever the recipe's seed; 0: all."""
+    """Sample size, with the same rows whatever the recipe's seed; 0: all."""
     block: int = 0
-    """Read FEVER's file in blocks of this many lines, each like a separate file, see :func:`core.data.read`; 0: at
+    """Reads FEVER's file in blocks of this many lines, each like a separate file, see :func:`core.data.read`; 0: all at
     once."""
     weight: float = 1.0
-    """Weight of a row in the training loss; rows of weight 0 are left out before a sample is taken."""
+    """Weight of a row in the training loss; rows with weight 0 are removed before sampling."""
     part_weights: dict[str, float] = field(default_factory=dict)
-    """Weight of the rows whose id is this name, a hyphen and a number, instead of ``weight``: SNLI-86k consists of
-    parts that were picked in different ways and are named in the ids."""
+    """Weights that replace ``weight`` for rows whose id is this name, a hyphen and a number: SNLI-86k consists of parts
+    that were selected in different ways and are named in the ids."""
     taught: bool = True
-    """Whether the recipe's teachers are asked about these rows. Labels that hold by construction need none, and a
-    teacher that never saw such pairs would teach its mistakes."""
+    """Whether the recipe's teachers are applied to these rows. Labels that hold by construction need no teacher, and a
+    teacher that never saw such pairs would pass on its mistakes."""
     labelled: bool = True
-    """Whether the rows' labels count; otherwise the teachers' answers alone do."""
+    """Whether the rows' labels count; otherwise only the teachers' answers do."""
 
     def weight_of(self, row_id: str) -> float:
         """The weight of the row with this id."""
@@ -58,13 +58,13 @@ class DataSource:
 
 
 def kind_of(row_id: str) -> str:
-    """The part of a data set named by a row's id: the text before its last hyphen, empty without one."""
+    """The part of a data set named in a row's id: the text before its last hyphen, empty if there is none."""
     return row_id.rpartition("-")[0]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A model, its data and its training. Every field is a key of the YAML file; unknown keys are refused."""
+    """A model, its data and its training. Every field is a key in the YAML file; unknown keys are rejected."""
 
     retired: ClassVar[JsonMapping] = {"label_smoothing": 0.0, "teacher_temperature": 1.0}
     name: str
@@ -72,40 +72,40 @@ class Recipe:
     architecture: str
     train: tuple[DataSource, ...]
     dev: DataSource
-    """Decides which epoch is kept and when to stop; nothing else may."""
+    """The only data that decide which epoch is kept and when to stop."""
     report: tuple[DataSource, ...] = ()
-    """Scored once at the end."""
+    """Evaluated once at the end."""
     model: JsonObject = field(default_factory=dict)
     """Settings of the architecture except ``input_size`` and ``classes``, which follow from words and labels."""
     task: str = setting(
         "entailment", one_of=("entailment", "fact checking", "answer selection", "paraphrase", "text classification")
     )
-    """``answer selection`` is scored by MAP on dev, over questions; the others by accuracy."""
+    """``answer selection`` is evaluated by MAP over questions on dev; the others by accuracy."""
     labels: tuple[str, ...] = ("entailment", "neutral", "contradiction")
     """Classes in the order of the logits."""
     roles: tuple[str, ...] = ("premise", "hypothesis")
-    """The names of the data's first and second sentence; one name for data of single texts."""
+    """The names of the data's first and second sentence; a single name for single texts."""
     judged: str = "hypothesis"
     """The role whose representation reaches the classifier (t_x)."""
     token_limits: dict[str, int] = field(default_factory=dict)
-    """Tokens read of a role's sentence, where not 200."""
+    """Maximum tokens of a role's sentence, if not 200."""
     answerable_only: bool = False
-    """Leave training questions without a right answer out: they rank nothing."""
+    """Drops training questions without a right answer, which cannot be ranked."""
     vectors: str = ""
-    """Folder of word vectors (words.txt and vectors.npy) in the data folder that replace the shared word
-    table; the rows of the data's words and of the 50,000 first ones travel with the checkpoint."""
+    """Folder of word vectors (words.txt and vectors.npy) in the data folder that replace the shared word table; the
+    rows for the data's words and for the first 50,000 are saved with the checkpoint."""
     train_words: int = setting(0, least=0)
-    """Width of word vectors that start at random and are trained with the model, instead of a table; 0: a table. The
-    vectors of the data's words are saved with the checkpoint."""
+    """Dimension of word vectors that are initialised randomly and trained with the model, instead of a table; 0: use a
+    table. The vectors of the data's words are saved with the checkpoint."""
     tune_words: int = setting(0, least=0)
-    """Train the vectors of words that occur in at least this many training texts, starting from the shared table; 0:
+    """Trains the vectors of words that occur in at least this many training texts, starting from the shared table; 0:
     none. They are saved with the checkpoint; all other words use the shared table."""
     init: str = ""
-    """Checkpoint whose weights, except the classifier's, the model starts from: pre-training."""
+    """Checkpoint from whose weights, except the classifier's, the model is initialised (pre-training)."""
     init_classifier: bool = False
-    """Whether the classifier also starts from ``init``'s, for a second step on the same classes."""
+    """Whether the classifier is also initialised from ``init``, for a second stage on the same classes."""
     licence: str = "not stated"
-    """Under which the trained weights may be used."""
+    """Licence of the trained weights."""
     notes: str = ""
     paper: dict[str, float] = field(default_factory=dict)
     """The paper's accuracies by data set, shown next to ours."""
@@ -113,44 +113,44 @@ class Recipe:
     lr: float = setting(2e-3, above=0)
     weight_decay: float = setting(0.0, least=0)
     schedule: str = setting("cosine", one_of=("constant", "cosine"))
-    """``cosine`` falls to zero over all epochs; ``constant`` stays."""
+    """``cosine`` decays to zero over all epochs; ``constant`` does not decay."""
     warmup: int = setting(300, least=0)
     """Steps over which the learning rate rises from zero."""
     batch_size: int = setting(128, above=0)
-    """Pairs of one step, of all processes together."""
+    """Pairs per step, over all processes together."""
     epochs: int = setting(8, above=0)
     patience: int = setting(0, least=0)
     """Stop after this many epochs without a better dev accuracy; 0: never."""
     ema: float = setting(0.999, least=0, below=1)
-    """Decay of the running mean of the weights, which is what dev sees and what is kept; 0: the weights themselves."""
+    """Decay of the running mean of the weights, which is evaluated on dev and kept; 0: the weights themselves."""
     diversity: float = setting(0.0, least=0)
     """Weight of the diversity regularizer (Xie et al. 2015), for models that have one."""
     linear: bool = False
-    """Fit scikit-learn's logistic regression and linear SVM on the network's features as well, and keep whichever of
-    the three classifiers is best on dev."""
+    """Also fits scikit-learn's logistic regression and linear SVM on the network's features, and keeps whichever of the
+    three classifiers is best on dev."""
     linear_classifier: str = ""
-    """Keep this one (as the card names it) instead of choosing: for a final training on dev too."""
+    """Keeps this classifier (named as on the card) instead of choosing: for a final training that includes dev."""
     keep: str = setting("best", one_of=("best", "last"))
-    """``best``: the weights of the best epoch on dev. ``last``: of the last one, for a final training on dev too."""
+    """``best``: the weights from the best epoch on dev. ``last``: of the last epoch, for a final training with dev."""
     clip: float = setting(5.0, least=0)
-    """Largest norm of the gradient; 0: any."""
+    """Largest gradient norm; 0: unlimited."""
     class_weights: str = setting("balanced", one_of=("balanced", "none"))
-    """``balanced`` weighs a class by rows / (classes · rows of the class)."""
+    """``balanced`` weights a class by rows / (classes · rows of the class)."""
     drop_full_stops: float = setting(0.0, least=0, most=1)
-    """Share of the rows, drawn again for each epoch, whose texts lose their last full stop, since users often leave it
-    out. The teacher's answer to the full texts is the target of both."""
+    """Share of rows, sampled again for each epoch, whose texts lose their last full stop, since users often leave it
+    out. The teacher's answer for the full texts is the target of both versions."""
     other_names: float = setting(0.0, least=0, most=1)
-    """Share of the rare words that both texts of a row have, drawn again for each epoch, that are exchanged for other
-    rare words, the same in both: whether a text speaks of what the other does must not hang on names that training
-    has seen. A teacher's answer to the texts as they stand is the target."""
+    """Share of the rare words common to both texts of a row, sampled again for each epoch, that are replaced by other
+    rare words, the same in both: recognising that two texts mention the same thing must not depend on names seen in
+    training. A teacher's answer for the original texts is the target."""
     teachers: tuple[str, ...] = ()
-    """Checkpoints (as `python -m core models` lists them, or their folders) whose mean probabilities are mixed into the
-    labels of the training pairs: knowledge distillation (Hinton et al. 2015), here against labels of one annotator
-    each."""
+    """Checkpoints (as listed by `python -m core models`, or their folders) whose mean probabilities are mixed into the
+    labels of the training pairs: knowledge distillation (Hinton et al. 2015), here to soften labels by single
+    annotators."""
     teacher_share: float = setting(0.5, least=0, most=1)
-    """Share of the teachers in the mix; the label has the rest."""
+    """Weight of the teachers in the mix; the label has the rest."""
     transfer: int = setting(0, least=0)
-    """Unlabelled pairs for the teachers, recombined from the sentences of the taught training sets
+    """Number of unlabelled pairs for the teachers, recombined from sentences in the taught training sets
     (:func:`trainers.teaching.recombined`)."""
     seed: int = setting(0, least=0)
 
@@ -184,29 +184,29 @@ class Recipe:
 
     @property
     def right_class(self) -> int | None:
-        """The number of the class that ranks answers (:func:`core.card.right_class`)."""
+        """The index of the class that ranks answers (:func:`core.card.right_class`)."""
         return right_class({"labels": list(self.labels)})
 
     @property
     def trains_words(self) -> bool:
-        """Whether word vectors are trained with the model, so that it reads the words' numbers."""
+        """Whether word vectors are trained with the model, so that it reads word ids."""
         return bool(self.train_words or self.tune_words)
 
     def model_config(self) -> ModelConfig:
-        """The model's settings, for any width of word vectors. Raises ValueError for a key or value that it cannot
-        have."""
+        """The model's settings, for any dimension of word vectors. Raises ValueError for an unknown key or invalid
+        value."""
         kind, given = spec_of(self.architecture).config, {"input_size": 1, "classes": len(self.labels)}
         for key in given.keys() & self.model:
             raise RecipeError(f"unknown key model.{key}: it follows from the words and the labels")
         return json_types.checked({**self.model, **given}, kind, "model")
 
     def to_dict(self) -> JsonObject:
-        """Plain dicts, lists, strings and numbers: :func:`from_dict` takes it back."""
+        """Plain dicts, lists, strings and numbers; the inverse of :func:`from_dict`."""
         return json.loads(json.dumps(dataclasses.asdict(self)))
 
 
 def files() -> dict[str, Path]:
-    """The recipes that come with the trainers, by name."""
+    """The recipes shipped with the trainers, by name."""
     return {path.stem: path for folder in FOLDERS for path in folder.rglob("*.yaml")}
 
 
@@ -216,11 +216,11 @@ def names() -> list[str]:
 
 
 def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
-    """A recipe by name or path of a YAML file, with ``key=value`` changes on top (``model.match=bilinear``; of a data
-    set by its name: ``train.SNLI-86k.weight=0.5``). One that says ``like: NAME`` has the keys of that recipe in all
-    that it does not say itself.
+    """A recipe by name or path of a YAML file, with ``key=value`` changes applied (``model.match=bilinear``; for a data
+    set by its name: ``train.SNLI-86k.weight=0.5``). A recipe with ``like: NAME`` inherits all keys it does not set from
+    that recipe.
 
-    Raises RecipeError for a recipe that does not exist, a broken file, an unknown key or a value of a wrong type.
+    Raises RecipeError for a missing recipe, a broken file, an unknown key or a value of the wrong type.
     """
     path = files().get(recipe, Path(recipe))
     if not path.is_file():
@@ -232,7 +232,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
 
 
 def _with_its_model(path: Path) -> JsonObject:
-    """The keys of a recipe, merged over the keys of the recipe that it is ``like``."""
+    """The keys of a recipe, merged over those of the recipe it is ``like``."""
     values = _keys(path)
     like = values.pop("like", None)
     if like is None:
@@ -243,7 +243,7 @@ def _with_its_model(path: Path) -> JsonObject:
 
 
 def _keys(path: Path) -> JsonObject:
-    """The keys and values of a YAML file. Raises RecipeError for another file."""
+    """The keys and values in a YAML file. Raises RecipeError for any other file."""
     try:
         values = read_yaml(path)
     except ValueError as error:
@@ -284,7 +284,7 @@ def _changed(values: JsonObject, changes: Sequence[str]) -> JsonObject:
 
 
 def _place(values: JsonObject | list[object], part: str, key: str) -> str | int:
-    """The index of ``part`` of a key: data sets in a list are addressed by their names."""
+    """The index of ``part`` in a key: data sets in a list are addressed by name."""
     if isinstance(values, dict):
         return part
     listed = [item.get("name") if isinstance(item, dict) else None for item in values]

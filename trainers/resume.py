@@ -1,7 +1,7 @@
-"""The state of an unfinished run in one safetensors file, replaced as a whole: a killed run loses a few steps at most.
+"""The state of an unfinished run in one safetensors file, replaced atomically: a killed run loses at most a few steps.
 
-Tensors (weights, running means, moments of the optimizer, random number generators) and, in the file's JSON header,
-counts and history. Nothing is ever unpickled.
+Tensors (weights, running means, optimizer moments, random number generators) and, in the file's JSON header, counters
+and history. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ class Progress:
     """Identifies everything that determines the weights: recipe, data, words, processes, precision."""
     epoch: int = 0
     batch: int = 0
-    """Batches of this epoch that are done."""
+    """Number of finished batches in this epoch."""
     step: int = 0
     seconds: float = 0.0
-    """Time spent training, over all its parts."""
+    """Total training time, including earlier sessions."""
     history: list[JsonObject] = field(default_factory=list)
     best: float = -1.0
-    """Best score on dev (accuracy, or MAP)."""
+    """Best dev score (accuracy, or MAP)."""
     best_epoch: int = 0
 
 
 def write(folder: Path, progress: Progress, tensors: dict[str, Tensor]) -> None:
-    """Write the state in the old one's place. Raises FileError, and the old one stays, where the disk is full."""
+    """Writes the state, replacing the old one. Raises FileError, keeping the old one, if the disk is full."""
     folder.mkdir(parents=True, exist_ok=True)
     meta = {"format": _FORMAT, "progress": json.dumps(dataclasses.asdict(progress))}
     with whole_file(folder / FILE) as scratch:
-        # Copies: safetensors refuses tensors that share memory, and the run keeps changing these.
+        # Copies: safetensors rejects tensors that share memory, and the run keeps changing these.
         save_file({name: value.detach().cpu().clone() for name, value in tensors.items()}, scratch, metadata=meta)
 
 
 def read(folder: Path, fingerprint: Callable[[str], str], precision: str) -> tuple[Progress, dict[str, Tensor]] | None:
-    """The saved state of the run whose ``fingerprint`` at this precision it has, or None when none has been saved yet.
+    """The saved state if it has this ``fingerprint`` at its precision, or None if none has been saved yet.
 
-    Raises RunError when the file is damaged or belongs to a run with another precision, other settings or data.
+    Raises RunError if the file is damaged or belongs to a run with another precision, other settings or data.
     """
     path = folder / FILE
     if not path.is_file():
@@ -91,9 +91,9 @@ def read(folder: Path, fingerprint: Callable[[str], str], precision: str) -> tup
 
 
 def finished(folder: Path, recipe: Recipe) -> Card | None:
-    """The card of this recipe's run in the folder, None where it is not there or not finished.
+    """The card of this recipe's run in the folder, None if it is missing or unfinished.
 
-    Raises RunError where a run of other settings is finished there.
+    Raises RunError if the folder holds a finished run with other settings.
     """
     if (folder / FILE).is_file() or not (folder / "card.json").is_file():
         return None
@@ -113,7 +113,7 @@ def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
 
 
 def restore_optimizer(optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Put back what :func:`optimizer_tensors` took out."""
+    """Restores the tensors from :func:`optimizer_tensors`."""
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         if name.startswith("optimizer."):

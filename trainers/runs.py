@@ -1,7 +1,7 @@
-"""Runs of many recipes, as `sweep` and `paper table --train` plan them: none twice, here or shared over a Ray cluster.
+"""Trains the runs planned by `sweep` and `paper table --train`, each once, locally or distributed over a Ray cluster.
 
-Each run has its own folder: the finished checkpoint and the probabilities of its dev set, which `python -m
-trainers compare` reads.
+Each run has its own folder: the finished checkpoint and the probabilities on its dev set, which `python -m trainers
+compare` reads.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
     from trainers.set_up import Options
 
 DEV = "dev.safetensors"
-"""In a run's folder: the probabilities of its dev set, gold classes, questions and row numbers."""
+"""File in a run's folder with the probabilities on its dev set, gold classes, questions and row numbers."""
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 class Calls(Protocol):
-    """Calls ``work`` with each of the items; the items with what it returned come in order."""
+    """Calls ``work`` on each item and yields the items with their results in order."""
 
     def __call__(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]: ...
 
 
 @contextmanager
 def shared_out(ray: str | None, threads: int) -> Iterator[Calls]:
-    """Calls here, one after the other, or, where ``ray`` is the address of a cluster, each as a task with
-    ``threads`` processors (:mod:`core.cluster`)."""
+    """Calls locally, one after the other, or, if ``ray`` is a cluster's address, each as a task with ``threads``
+    processors (:mod:`core.cluster`)."""
     if not ray:
         yield lambda work, items: ((item, work(item)) for item in items)
         return
@@ -71,12 +71,12 @@ def one_run(
     cut: Callable[[TrainingData], tuple[TrainingData, np.ndarray]] | None = None,
     needs_dev: bool = True,
 ) -> Card:
-    """The card of this run, which is trained now, or trained on, unless its folder is finished. ``cut``: other rows of
-    the data for training and dev, with the numbers of dev's rows among all. With ``needs_dev``, a run without
-    :data:`DEV` is not finished. Raises RunError."""
+    """The card of this run, which is trained now, or resumed, unless its folder is finished. ``cut``: replaces the rows
+    for training and dev, and gives the indices of dev's rows among all. With ``needs_dev``, a run without :data:`DEV`
+    counts as unfinished. Raises RunError."""
     if (not needs_dev or (options.out / DEV).is_file()) and (done := resume.finished(options.out, recipe)):
         return done
-    from trainers import loop  # Fabric takes over a second to import
+    from trainers import loop  # importing Fabric takes over a second
 
     data = load_data(recipe, folder, quiet=True, rows_of=rows_of)
     data, rows = cut(data) if cut else (data, np.arange(len(data.dev)))
@@ -91,7 +91,7 @@ def one_run(
 
 
 def _keep_dev(run: TrainingRun, rows: np.ndarray) -> None:
-    """Write what the finished run says of its dev set, whose rows have these numbers."""
+    """Writes the finished run's predictions on its dev set, whose rows have these indices."""
     dev, classes = run.data.dev, len(run.recipe.labels)
     names = {group: i for i, group in enumerate(dict.fromkeys(dev.groups or ()))}
     tensors = {
@@ -105,7 +105,7 @@ def _keep_dev(run: TrainingRun, rows: np.ndarray) -> None:
 
 
 def once_each(read: Callable[[Path, DataSource], Dataset]) -> Callable[[Path, DataSource], Dataset]:
-    """A cached ``read`` that reads no file twice: filling FEVER's claims takes minutes."""
+    """A cached ``read`` that reads each file once: filling in FEVER's evidence takes minutes."""
     known: dict[str, Dataset] = {}
 
     def rows_of(folder: Path, source: DataSource) -> Dataset:

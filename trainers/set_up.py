@@ -1,4 +1,4 @@
-"""The setup of a run: its options, and the recipe's settings applied to model and data."""
+"""Sets up a run: its options, and the recipe's settings applied to model and data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trainers.recipe import Recipe
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is carried out; what decides its result is in the recipe."""
+    """How a run is executed; everything that determines its result is in the recipe."""
 
     out: Path
     device: str = "auto"
@@ -35,7 +35,7 @@ class Options:
     devices: int = 1
     """Processes on this machine, unless torchrun sets their number."""
     threads: int = 0
-    """CPU threads of a process; 0: as many as there are, shared by the processes here."""
+    """CPU threads per process; 0: all available ones, divided among the processes here."""
     resume: bool = False
     save_every: int = 500
     """Steps between two saved states."""
@@ -44,7 +44,7 @@ class Options:
 
 
 def start(options: Options) -> lightning_fabric.Fabric:
-    """Lightning Fabric with the device, precision and processes asked for, launched. Raises RunError."""
+    """Lightning Fabric, launched with the requested device, precision and processes. Raises RunError."""
     keep_freed_memory()
     device = pick_device(options.device).type
     devices, machines = started(options.devices)
@@ -61,13 +61,13 @@ def start(options: Options) -> lightning_fabric.Fabric:
     )
     fabric.launch()
     if options.threads:
-        torch.set_num_threads(options.threads)  # again: launching several processes divides the machine's
+        torch.set_num_threads(options.threads)  # again, because launching several processes divides the threads
     return fabric
 
 
 def start_from(recipe: Recipe, model: nn.Module, words: WordTable) -> None:
-    """Copy the weights of the recipe's ``init`` into the model, the classifier's only with ``init_classifier``. Raises
-    RunError when the two do not fit."""
+    """Copies the weights of the recipe's ``init`` into the model, the classifier's only with ``init_classifier``.
+    Raises RunError if the two do not match."""
     if not recipe.init:
         return
     source = load_named(recipe.init)
@@ -86,7 +86,7 @@ def start_from(recipe: Recipe, model: nn.Module, words: WordTable) -> None:
 
 
 def check_settings(recipe: Recipe, model: PairModel) -> None:
-    """Raises RunError where a recipe asks of a model what it does not have."""
+    """Raises RunError if a recipe requires something the model lacks."""
     if recipe.diversity and model.regulariser() is None:
         raise RunError(f"diversity: {recipe.architecture} has no such regularizer; leave diversity out")
     if recipe.linear and not isinstance(getattr(model, "classifier", None), nn.Linear):
@@ -96,16 +96,16 @@ def check_settings(recipe: Recipe, model: PairModel) -> None:
 
 
 def make_optimizer(recipe: Recipe, model: nn.Module, fused: bool) -> torch.optim.Optimizer:
-    """The recipe's optimizer over all weights of the model. A fused one unscales 16-bit gradients inside its step,
-    after they would have been clipped, so 16-bit training takes the other."""
+    """The recipe's optimizer for all weights of the model. A fused one unscales 16-bit gradients inside its step, after
+    clipping, so 16-bit training uses the unfused one."""
     kinds = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
     kind: Any = kinds[recipe.optimizer]
-    # One kernel over all weights: unfused, Adam's passes take a third of a step of the advanced model on a CPU.
+    # One kernel for all weights: unfused Adam takes a third of a training step of the advanced model on a CPU.
     return kind(model.parameters(), lr=recipe.lr, weight_decay=recipe.weight_decay, fused=fused)
 
 
 def schedule(recipe: Recipe, step: int, steps: int) -> float:
-    """The learning rate of a step as a share of the recipe's: a linear rise, then constant or half a cosine to zero."""
+    """The learning rate at a step relative to the recipe's: linear warm-up, then constant or cosine decay."""
     rise = min(1.0, (step + 1) / (recipe.warmup + 1))
     if recipe.schedule == "constant":
         return rise
@@ -113,8 +113,8 @@ def schedule(recipe: Recipe, step: int, steps: int) -> float:
 
 
 def class_weights(recipe: Recipe, labels: Tensor, weights: Tensor) -> Tensor:
-    """Weight of each class in the loss ``[C]``: 1, or balanced, so that all classes weigh the same together (rows
-    counted by their own ``weights [N]``; one without a label, -1, does not count)."""
+    """Weight of each class in the loss, ``[C]``: 1, or balanced so that all classes have the same total weight (rows
+    count by their ``weights [N]``; rows without a label, -1, do not count)."""
     classes = len(recipe.labels)
     if recipe.class_weights == "none":
         return torch.ones(classes)

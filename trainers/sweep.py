@@ -1,17 +1,17 @@
-"""Train variants of a recipe with several seeds and write their scores on dev as one CSV table.
+"""Train variants of a recipe with several seeds and write their dev scores to one CSV table.
 
     python -m trainers sweep sick-phrases-kmin --vary model.pooling=kmin,kmax,full --seeds 1,2,3,4,5 --csv pooling.csv
     python -m trainers sweep sick-phrases-kmin --vary model.k=1,2,3,4,5,6,7,8,9,10 --seeds 1,2 --csv figure6.csv
     python -m trainers sweep sick-phrases-kmin --set keep=last --folds 5 --csv folds.csv
     python -m trainers sweep nli-two-sided --vary model.place=0,0.3 --csv a.csv --alignments rte2_dev.json
 
-A row is a run: what was varied, the seed, the score of the kept classifier and of each kind of classifier, and the
-command of the table. With --folds training and dev data are put together and cut into as many parts, a ranking set by
-questions; each part is dev once. --alignments adds how well attention agrees with people's word alignments (`python -m
-trainers align`): F1, the threshold of a run fixed on the first of the files; --probe adds the share of each suite of
-pairs that is right (`python -m trainers probe`). Every run's folder keeps the probabilities of its dev set, which
-`python -m trainers compare` reads. A run whose folder is finished is not run again. With --ray runs are tasks of a
-cluster whose machines share the folders of data and runs (docs/cluster.md).
+Each row is a run: the varied settings, the seed, the scores of the kept classifier and of each kind of classifier, and
+the command for the table. With --folds, training and dev data are combined and cut into this many parts, ranking sets
+by question; each part is dev once. --alignments adds the agreement of attention with human word alignments (`python -m
+trainers align`): F1, with each run's threshold tuned on the first of the files; --probe adds the accuracy on each suite
+of pairs (`python -m trainers probe`). Every run's folder keeps the probabilities on its dev set, which `python -m
+trainers compare` reads. Finished runs are not repeated. With --ray, runs are tasks on a cluster whose machines share
+the folders of data and runs (docs/cluster.md).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from trainers.tables import write_rows
 from trainers.training_data import TrainingData
 
 COMMA = re.compile(r",(?![^{\[]*[}\]])")
-"""Between two values: one within brackets is part of a value."""
+"""A comma between two values: one inside brackets is part of a value."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,15 +61,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a file of word alignments to measure attention on; may be given again",
+        help="a file of word alignments to measure attention on; repeatable",
     )
-    parser.add_argument("--probe", action="store_true", help="put both suites of pairs to each run")
+    parser.add_argument("--probe", action="store_true", help="evaluate each run on both suites of pairs")
     parser.add_argument(
         "--vary",
         action="append",
         default=[],
         metavar="KEY=A,B,C",
-        help="values of a key to try; given again, every combination is run",
+        help="values to try for a key; if repeated, every combination is run",
     )
     parser.add_argument(
         "--alone", action="store_true", help="vary one key at a time, and also run the unchanged recipe"
@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run what is missing, write the table, print means."""
+    """Run missing variants, write the table, print means."""
     use_threads(args.threads)
     check_writable(args.csv, "--csv")
     check_writable(args.runs, "--runs", folder=True)
@@ -127,7 +127,7 @@ def trained(args: argparse.Namespace, folder: Path, planned: Planned) -> Done:
 
 
 def command(args: argparse.Namespace) -> str:
-    """The command that makes the table again, without folders of this machine."""
+    """The command that rebuilds the table, without this machine's folders."""
     names = ("vary", "alone", "alignments", "probe", "seeds", "folds")
     own = {name: getattr(args, name) for name in names}
     own |= {"precision": args.precision} if args.precision != AUTO else {}
@@ -135,7 +135,7 @@ def command(args: argparse.Namespace) -> str:
 
 
 def values_of(vary: Sequence[str]) -> dict[str, list[str]]:
-    """The values to try of each key, from ``KEY=A,B,C`` texts (``KEY={},{a: 1, b: 2}``). Raises RunError for others."""
+    """The values to try for each key, from texts ``KEY=A,B,C`` (``KEY={},{a: 1, b: 2}``). Raises RunError otherwise."""
     values = {}
     for text in vary:
         key, sign, listed = text.partition("=")
@@ -146,20 +146,20 @@ def values_of(vary: Sequence[str]) -> dict[str, list[str]]:
 
 
 def combinations(vary: Sequence[str]) -> list[dict[str, str]]:
-    """Every combination of the values; one empty one without any."""
+    """Every combination of the values; a single empty one if there are none."""
     values = values_of(vary)
     return [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
 
 
 def alone(vary: Sequence[str]) -> list[dict[str, str]]:
-    """Each value with the other keys as the recipe has them (""), after the recipe itself."""
+    """Each value with all other keys as in the recipe (""), after the recipe itself."""
     values = values_of(vary)
     recipe = dict.fromkeys(values, "")
     return [recipe, *({**recipe, key: value} for key, listed in values.items() for value in listed)]
 
 
 def whole_numbers(text: str) -> list[int]:
-    """``1,2,3`` as numbers. Raises RunError for anything else."""
+    """Parses ``1,2,3`` as numbers. Raises RunError for anything else."""
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
@@ -177,9 +177,9 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
 
 
 def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[TrainingData, np.ndarray]:
-    """Training and dev rows together, split again: part ``fold`` of ``folds`` is dev. Questions stay whole.
+    """Training and dev rows combined and split again: part ``fold`` of ``folds`` is dev. Questions are not split.
 
-    With it the numbers of dev's rows among all.
+    Also returns the indices of dev's rows among all.
     """
     both = data.train.and_then(data.dev)
     units = np.array(both.groups) if both.groups else np.arange(len(both))
@@ -200,7 +200,7 @@ def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[Training
 
 
 def scores(card: JsonMapping) -> dict[str, object]:
-    """The columns of a run: the kept classifier, its scores, and the best of each kind."""
+    """The columns of a run: the kept classifier, its scores, and the best score of each kind of classifier."""
     dev = card["recipe"]["dev"]["name"]
     (first, value), (second, other), *_ = card["results"][dev].items()
     # The table may be copied to a final checkpoint with another dev set.
@@ -227,14 +227,14 @@ def aligned(run: Path, files: Mapping[str, Alignments]) -> dict[str, float]:
 
 
 def suites(run: Path) -> dict[str, float]:
-    """The shares of the pairs of each suite that a finished run gets right."""
+    """The accuracy of a finished run on each suite of pairs."""
     checkpoint, device = open_checkpoint(str(run)), torch.device("cpu")
     results = {column: probe(checkpoint, device, suite) for suite, column in SUITE_COLUMNS.items()}
     return {column: round(result["right"] / result["total"], 4) for column, result in results.items()}
 
 
 def summary(table: Path) -> Iterator[str]:
-    """A line a variant of a written table: means over its runs with half their 95 % interval (Student's t)."""
+    """One line per variant in a written table: means over its runs with half their 95 % interval (Student's t)."""
     sweep = sweeps.read(table)
     assert isinstance(sweep, sweeps.Sweep)
     for varied, means in sweep.variants:

@@ -1,4 +1,4 @@
-"""Tables of rows as CSV files and as text for a terminal, and figures as JSON. (Markdown: trainers.paper.)"""
+"""Tables as CSV files and as terminal text, and figures as JSON. (Markdown: trainers.paper.)"""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from core.files import whole_file
 
 Rows = Sequence[Mapping[str, object]]
-"""Cells by column; the first row gives the columns' order."""
+"""Cells by column; the first row determines the column order."""
 
 
 def write_rows(path: Path, rows: Rows) -> None:
-    """Write a line a row under the names of the columns, all or nothing."""
+    """Writes a header and one line per row, atomically."""
     with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()
@@ -23,7 +23,7 @@ def write_rows(path: Path, rows: Rows) -> None:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file; none if it does not exist or is not CSV."""
+    """The rows of a CSV file; empty if it does not exist or is not CSV."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
@@ -37,11 +37,11 @@ def told(record: object, text: str, as_json: bool) -> str:
 
 
 _NUMBER = re.compile(r"[-−+<>≤]?\s?[\d.]|–$")
-"""The beginning of a number, perhaps followed by an interval, or a dash for a missing one."""
+"""The beginning of a number, possibly followed by an interval, or a dash for a missing one."""
 
 
 def text(rows: Rows) -> str:
-    """Columns of words from the left, columns of numbers from the right, under their names; a dash where one lacks."""
+    """A text table: columns of words left-aligned, columns of numbers right-aligned, a dash for missing cells."""
     names = dict.fromkeys(name for row in rows for name in row)
     columns = [[name, *(str(row.get(name, "–")) for row in rows)] for name in names]
     widths = [max(map(len, column)) for column in columns]

@@ -1,4 +1,4 @@
-"""Scores of rows that come part by part: what is kept of a row is a few bytes."""
+"""Scores of rows that arrive part by part, keeping only a few bytes per row."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Verdicts:
         size = len(self.scale.names)
         self.counts = np.zeros((size, size), dtype=np.int64)
         self.by_class = np.zeros((size, size), dtype=np.int64)
-        """The counts if the likeliest class decides the answer, not the likeliest answer."""
+        """The counts if the most probable class determines the answer, instead of the most probable answer."""
         self.unscored = 0
 
     def add(self, dataset: Dataset, probabilities: np.ndarray) -> None:
-        """Rows whose labels are all known to the scale, with their probabilities ``[N, C]``."""
+        """Adds rows whose labels are all known to the scale, with their probabilities ``[N, C]``."""
         gold = self.scale.of([row.label for row in dataset.rows])
         scored = gold >= 0
         self.unscored += int((~scored).sum())
@@ -51,8 +51,8 @@ class Verdicts:
         self.right.frombytes(right.astype(np.int8).tobytes())
 
     def scores(self) -> JsonObject:
-        """:func:`core.evaluation.scores.classification` of all rows; where several classes count as one label, also
-        which and the figures that take the likeliest class first."""
+        """:func:`core.evaluation.scores.classification` over all rows; if several classes count as one label, also that
+        mapping and the figures that use the most probable class."""
         scores = classification_of(self.counts, self.scale.names)
         scores["accuracy_interval_95"] = list(wilson(sum(self.right), len(self.right)))
         if self.unscored:
@@ -75,20 +75,20 @@ class Rankings:
 
     answer: str
     column: int
-    """The class that ranks answers, and its place."""
+    """The index of the class that ranks answers."""
     scale: Scale
 
     def __post_init__(self) -> None:
         self._questions: dict[str, int] = {}
         self._last = -1
         self.apart: set[int] = set()
-        """Questions, by number, whose answers do not stand together."""
+        """Questions, by index, whose answers are not contiguous."""
         self._groups, self._right, self._chances = array("l"), array("b"), array("d")
         self._kinds = array("b")
         self._asked = "", QUESTION_KINDS.index("other")
 
     def add(self, dataset: Dataset, probabilities: np.ndarray) -> None:
-        """Rows that are answers, with their probabilities ``[N, C]``."""
+        """Adds rows that are answers, with their probabilities ``[N, C]``."""
         scored = [number for number, row in enumerate(dataset.rows) if self.scale.counts_as.get(row.label or "", True)]
         dataset, probabilities = replace(dataset, rows=tuple(dataset.rows[i] for i in scored)), probabilities[scored]
         right = right_answers(dataset, self.answer, self.scale)
@@ -104,7 +104,7 @@ class Rankings:
             self._kinds.append(self._kind(row.first))
 
     def _kind(self, question: str) -> int:
-        """The number of a question's kind; answers to one question mostly follow each other."""
+        """The index of a question's kind; answers to the same question are mostly contiguous."""
         if question != self._asked[0]:
             self._asked = question, QUESTION_KINDS.index(question_kind(token.norm for token in tokenize(question)))
         return self._asked[1]
@@ -120,8 +120,9 @@ class Rankings:
 
 @dataclass
 class Graded:
-    """Rows with graded labels: each label's number and the model's score. ``column``: whose probability, or the one
-    output, is the score; ``log_odds``: its log-odds instead, which are linear in the similarity of a bi-encoder."""
+    """Rows with graded labels: each label's value and the model's score. ``column``: index of the class (or single
+    output) whose probability is the score; ``log_odds``: use its log-odds instead, linear in a bi-encoder's
+    similarity."""
 
     column: int
     log_odds: bool = False
@@ -130,13 +131,13 @@ class Graded:
         self._gold, self._scores = array("d"), array("d")
 
     def add(self, dataset: Dataset, probabilities: np.ndarray) -> None:
-        """Rows whose labels are numbers, with the probabilities ``[N, C]`` or scores ``[N, 1]``."""
+        """Adds rows whose labels are numbers, with the probabilities ``[N, C]`` or scores ``[N, 1]``."""
         self._gold.extend(float(row.label or "nan") for row in dataset.rows)
         scores = probabilities[:, self.column].astype(float)
         self._scores.extend(logit(scores) if self.log_odds else scores)
 
     def scores(self) -> JsonObject:
-        """:func:`core.evaluation.scores.correlations` of all rows."""
+        """:func:`core.evaluation.scores.correlations` over all rows."""
         return correlations(np.array(self._gold), np.array(self._scores))
 
 

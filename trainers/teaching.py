@@ -1,9 +1,9 @@
-"""Knowledge distillation (Hinton et al. 2015): what teachers say of training pairs, and unlabelled pairs for them.
+"""Knowledge distillation (Hinton et al. 2015): teachers' predictions for training pairs, and unlabelled pairs for them.
 
-A row's target is a mix of its label and the mean of the teachers' probabilities; of a row without a label it is the
-teachers' mean alone. Unlabelled pairs are recombined from the training sentences: premises with hypotheses of other
-pairs that share a content word with them, since only such pairs look like the ones a user types. What takes minutes,
-pairs and answers, is kept in the user's cache folder.
+A row's target is a mix of its label and the mean of the teachers' probabilities; for a row without a label, only the
+latter. Unlabelled pairs are recombined from the training sentences: premises with hypotheses from other pairs that
+share a content word, since only such pairs resemble those that users type. Pairs and predictions, which take minutes,
+are cached in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from core.reading.tokens import tokenize
 from trainers.recipe import Recipe
 
 ENCODER = "all-MiniLM-L6-v2"
-"""The sentence encoder whose cosine says which texts are near."""
+"""The sentence encoder whose cosine determines which texts are near."""
 CHOICES = 64
-"""Texts with a shared content word among which the nearest is taken: of all, it would often be a copy."""
+"""Number of texts with a shared content word among which the nearest is chosen: among all, it would often be a copy."""
 SWAPPED = 0.25
-"""Share of recombined pairs with the hypothesis in the premise's place."""
+"""Share of recombined pairs with premise and hypothesis swapped."""
 
 
 def targets(recipe: Recipe, rows: Sequence[Example], taught: Tensor, teachers: Sequence[Checkpoint]) -> Tensor:
     """The target of each training pair, float ``[N, C]``.
 
-    ``taught [N]``: rows that the teachers are asked about; one without a label has their answer alone, another the
-    recipe's ``teacher_share`` of it; unlike Hinton et al. (2015, section 2) nothing is softened. Raises RunError for a
-    teacher of other classes, and for unlabelled rows without a teacher.
+    ``taught [N]``: rows to which the teachers are applied; unlabelled ones use only their answer, others mix it in with
+    weight ``teacher_share``; unlike Hinton et al. (2015, section 2) we do not raise the temperature. Raises RunError
+    for a teacher with other classes, and for unlabelled rows without a teacher.
     """
     numbers = {label: number for number, label in enumerate(recipe.labels)}
     labels = torch.tensor([numbers.get(row.label or "", -1) for row in rows])
@@ -80,9 +80,9 @@ def answers(teacher: Checkpoint, rows: Sequence[Example]) -> np.ndarray:
 
 
 def recombined(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
-    """``count`` pairs without labels, or as many as there are: each a first text with the second text of another row
-    that shares a content word and, among :data:`CHOICES` such texts, is nearest by the encoder's cosine. Raises
-    RunError where the encoder is not installed."""
+    """``count`` unlabelled pairs, or as many as exist: each combines a first text with another row's second text that
+    shares a content word and, among :data:`CHOICES` such texts, is nearest by the encoder's cosine. Raises RunError if
+    the encoder is not installed."""
     firsts, seconds = (list(dict.fromkeys(texts)) for texts in zip(*((r.first, r.second) for r in rows), strict=True))
     texts = (text for row in rows for text in (row.first, row.second))
     pairs = _kept(
@@ -100,7 +100,7 @@ def recombined(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
 def _pairs(
     rows: Sequence[Example], firsts: Sequence[str], seconds: Sequence[str], count: int, seed: int
 ) -> Iterator[tuple[int, int, bool]]:
-    """Numbers of a first and of a second text, and whether they change places."""
+    """Indices of a first and a second text, and whether they are swapped."""
     of_first, of_second = ({text: number for number, text in enumerate(texts)} for texts in (firsts, seconds))
     taken = {(of_first[row.first], of_second[row.second]) for row in rows}
     with_word: dict[str, list[int]] = defaultdict(list)
@@ -128,12 +128,12 @@ def _pairs(
 
 
 def _content_words(text: str) -> list[str]:
-    """The different content words of a text, in order."""
+    """The distinct content words of a text, in order."""
     return [word for word in dict.fromkeys(norms(tokenize(text))) if word not in stop_words()]
 
 
 def sentence_vectors(texts: Sequence[str]) -> np.ndarray:
-    """The encoder's vectors of texts, of length 1, float32 ``[N, 384]``. Raises RunError where it is missing."""
+    """The encoder's unit vectors of texts, float32 ``[N, 384]``. Raises RunError if it is missing."""
     from transformers import AutoModel, AutoTokenizer
 
     folder = installed_folder(ENCODER)
@@ -154,7 +154,7 @@ def sentence_vectors(texts: Sequence[str]) -> np.ndarray:
 
 
 def _kept(key: Sequence[str], shape: tuple[int, int], make: Callable[[], np.ndarray]) -> np.ndarray:
-    """What ``make`` returns, of this shape (-1: any length), from the cache where it was made before."""
+    """The result of ``make``, with this shape (-1: any length), cached on disk."""
     digest = hashlib.sha256("\x1e".join(key).encode()).hexdigest()
     path = users_folder("XDG_CACHE_HOME", ".cache") / "teaching" / f"{digest}.npy"
     try:

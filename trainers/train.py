@@ -4,9 +4,9 @@
     python -m trainers train nli-attconv-light --set lr=0.001 --set model.match=bilinear --out runs/bilinear
     torchrun --nnodes 2 --nproc-per-node 1 --rdzv-backend c10d --rdzv-endpoint HOST:PORT -m trainers train nli-esim
 
-The folder can be used at once: `python -m trainers evaluate FOLDER FILE`, or in the app with PAIRLENS_CHECKPOINTS.
-A run that was killed continues with --resume and gives the same weights as an unbroken one. Processes, here or on
-several machines that share --out, take a share of every batch each (docs/cuda.md).
+The folder is ready to use: `python -m trainers evaluate FOLDER FILE`, or in the app with PAIRLENS_CHECKPOINTS. A killed
+run continues with --resume and gives the same weights as an uninterrupted one. With several processes, here or on
+machines that share --out, each computes a share of every batch (docs/cuda.md).
 """
 
 from __future__ import annotations
@@ -49,21 +49,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_precision(parser)
     parser.add_argument("--compile", action="store_true", help="torch.compile the model")
     parser.add_argument(
-        "--devices", type=int, default=1, metavar="N", help="processes on this machine, one a GPU (or on the CPU)"
+        "--devices", type=int, default=1, metavar="N", help="processes on this machine, one per GPU (or on the CPU)"
     )
-    parser.add_argument("--resume", action="store_true", help="go on with an unfinished run in --out")
-    parser.add_argument("--overwrite", action="store_true", help="replace what --out holds")
+    parser.add_argument("--resume", action="store_true", help="resume an unfinished run in --out")
+    parser.add_argument("--overwrite", action="store_true", help="replace the contents of --out")
     parser.add_argument("--save-every", type=int, default=500, metavar="STEPS", help="steps between saved states")
 
 
 def run(args: argparse.Namespace) -> int:
     """Check everything, read the data, train."""
-    # Fabric takes over a second to import: not for --help, nor for a misspelt recipe.
+    # Importing Fabric takes over a second: not for --help, nor for a misspelt recipe.
     recipe = recipes.load(args.recipe, args.changes)
     folder = data_folder(args.data)
     out = args.out or Path(os.environ.get("PAIRLENS_CHECKPOINTS") or "runs") / recipe.name
     if prepare(out, args.resume, args.overwrite):
-        print(f"{out} is finished already, and holds no state to go on with: its card.json has the results")
+        print(f"{out} is already finished, with no state to resume from: its card.json has the results")
         return 0
     if args.devices < 1 or args.save_every < 1:
         raise RunError("--devices and --save-every must be at least 1")
@@ -90,8 +90,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def prepare(out: Path, go_on: bool, overwrite: bool) -> bool:
-    """Whether ``out`` holds the finished run that is to be resumed. Raises RunError rather than lose anything: with
-    ``overwrite``, too, a finished checkpoint stays until the new one is complete, and a state until the first new one.
+    """Whether ``out`` holds a finished run that --resume asks to continue, so nothing is left to do. Raises RunError
+    rather than lose anything: even with ``overwrite``, a checkpoint stays until the new one is complete, a saved state
+    until the next.
     """
     check_writable(out, "--out", folder=True)
     finished, unfinished = (out / "card.json").is_file(), (out / resume.FILE).is_file()
@@ -110,7 +111,7 @@ def scores_text(result: Mapping[str, float]) -> str:
 
 
 def command(args: argparse.Namespace) -> str:
-    """The command that repeats this training, without folders of this machine."""
+    """The command that repeats this training, without this machine's folders."""
     parts = [*launcher(args.devices), "-m", "trainers", "train", Path(args.recipe).name, "--data", "DATA"]
     for change in args.changes:
         parts += ["--set", change]

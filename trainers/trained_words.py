@@ -1,10 +1,10 @@
-"""Word vectors that are trained with the model.
+"""Word vectors trained together with the model.
 
-All of them from random ones, as Shen et al. (2018, section 4) do for documents (``train_words`` in a recipe); or the
-vectors of frequent words of the training data, starting from the table (``tune_words``).
+Either all vectors, from random initialisation as in Shen et al. (2018, section 4) for documents (``train_words`` in a
+recipe); or those of frequent training words, starting from the table (``tune_words``).
 
-The trainer passes a model vectors; here it passes the words' numbers, and the vectors are weights like all others to
-the optimizer, the running mean, the saved state and other processes.
+Usually the trainer passes vectors to a model; here it passes word ids, and the optimizer, the running mean, the saved
+state and other processes treat the vectors like all other weights.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from core.reading.batch import Batch
 from core.reading.word_table import WordTable
 
 RANGE = 0.001
-"""Vectors start as U(±.001) (Shen et al. 2018, section 4)."""
+"""Vectors are initialised as U(±.001) (Shen et al. 2018, section 4)."""
 
 
 def random_table(vocabulary: Vocabulary, width: int, seed: int) -> WordTable:
-    """Vectors to start from, for every word of the data."""
+    """Initial vectors for every word in the data."""
     drawn = torch.empty(len(vocabulary.ids), width)
     drawn.uniform_(-RANGE, RANGE, generator=torch.Generator().manual_seed(seed))
     return WordTable.from_vectors(list(vocabulary.ids), drawn, RANGE, f"random {width}")
 
 
 def frequent(data: Encoded, least: int) -> Tensor:
-    """Numbers of the words that occur in at least ``least`` texts of a data set, ``[R]`` in ascending order."""
+    """Ids of the words that occur in at least ``least`` texts of a data set, ``[R]``, ascending."""
     counts: Counter[int] = Counter()
     for texts in (data.first, *data.contexts):
         for start, length in zip(texts.starts.tolist(), texts.lengths.tolist(), strict=True):
@@ -42,16 +42,16 @@ def frequent(data: Encoded, least: int) -> Tensor:
 
 
 class StartVectors(nn.Module):
-    """The vectors ``table [V + 1, D]`` of words by their numbers; row 0 stands for no word and is zero."""
+    """The vectors ``table [V + 1, D]`` of words by id; row 0 is padding and stays zero."""
 
     table: Tensor
     scale = 1.0
-    """Multiplies what training adds: as Adam's steps are as long whatever the gradient, it scales their learning rate.
+    """Multiplies what training adds: as Adam ignores the gradient's scale, this scales the learning rate.
     """
 
     def __init__(self, table: Tensor) -> None:
         super().__init__()
-        # It can be made again from the data, so that no saved state holds it.
+        # It can be rebuilt from the data, so saved states do not contain it.
         self.register_buffer("table", table.clone(), persistent=False)
 
     def forward(self, numbers: Tensor) -> Tensor:
@@ -60,8 +60,8 @@ class StartVectors(nn.Module):
 
 
 class TrainedWords(nn.Module):
-    """A model and its word vectors: ``start``, by numbers, plus learned ``changes [R + 1, D]`` of the words
-    ``trained``; row 0 stands for no word and stays zero."""
+    """A model and its word vectors: ``start``, by id, plus learned ``changes [R + 1, D]`` for the words ``trained``;
+    row 0 is padding and stays zero."""
 
     place: Tensor
     """[V + 1], each word's row in ``changes``, 0 for words that are not trained."""
@@ -80,25 +80,25 @@ class TrainedWords(nn.Module):
         return self.model.config
 
     def vectors(self, numbers: Tensor) -> Tensor:
-        """Vectors of words by their numbers: ``[…] -> […, D]``."""
+        """Vectors of words by id: ``[…] -> […, D]``."""
         start: Tensor = self.start(numbers)
         return start + self.start.scale * F.embedding(self.place[numbers], self.changes, padding_idx=0)
 
     def forward(self, batch: Batch) -> Output:
-        """The model's output for a batch of word numbers."""
+        """The model's output for a batch of word ids."""
         return self.model(batch.embedded(self.vectors))
 
     def regulariser(self) -> Tensor | None:
-        """The model's additional term of the loss."""
+        """The model's additional loss term."""
         return self.model.regulariser()
 
     @torch.no_grad()
     def unwrapped(self, vocabulary: Vocabulary, table: WordTable, tuned: bool) -> tuple[PairModel, WordTable]:
-        """The model alone, and the trained vectors as a word table (rounded to int8 like every table): over ``table``,
-        which they started from, where they were ``tuned``."""
+        """The model alone, and the trained vectors as a word table (rounded to int8 like every table), as an overlay
+        over the original ``table`` if they were ``tuned``."""
         norms, numbers = [*vocabulary.ids], torch.nonzero(self.place).flatten()
         rows = self.vectors(numbers).float().cpu()
-        # Words not seen in training get the median length.
+        # Words not seen in training get the median norm.
         scale = table.unknown_scale if tuned else float(rows.norm(dim=1).median()) / rows.shape[1] ** 0.5
         words = [norms[number - 1] for number in numbers.tolist()]
         name = f"{table.name}, {'tuned' if tuned else 'trained'}"
@@ -107,11 +107,11 @@ class TrainedWords(nn.Module):
 
 @torch.no_grad()
 def fold(model: PairModel, words: WordTable) -> tuple[PairModel, WordTable]:
-    """The model without its projection and the table with it; both unchanged for a model that must project, and for a
-    table that lies over another one, whose rows the checkpoint does not hold.
+    """Merges the model's projection into its word table; both stay unchanged if the model needs its projection, or if
+    the table is an overlay, because the checkpoint lacks the rows beneath.
 
-    Rows are rounded to int8 again. A word outside the table gets an n-gram vector with the length that its
-    projected one would have without the bias.
+    Rows are rounded to int8 again. An out-of-vocabulary word gets an n-gram vector with the norm that its projection
+    would have without the bias.
     """
     config = model.config.unprojected()
     if config is None or words.beneath is not None:

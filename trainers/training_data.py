@@ -1,4 +1,4 @@
-"""The data sets of a recipe as numbers, and the word table that they are read with."""
+"""A recipe's data sets as word ids, and the word table used to read them."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from trainers.vectors import read_folder, read_vectors
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Encoded data sets by role, and what the card says of them."""
+    """Encoded data sets by role, and their description for the card."""
 
     train: Encoded
-    """A row without a label has -1 for it."""
+    """Rows without a label have -1."""
     dev: Encoded
     train_rows: tuple[Example, ...]
     dev_rows: tuple[Example, ...]
-    """The rows as texts: what teachers read."""
+    """The rows as texts, as teachers read them."""
     report: dict[str, Encoded]
     vocabulary: Vocabulary
     taught: Tensor
-    """Training rows that the teachers are asked about, bool ``[N]``."""
+    """Training rows to which the teachers are applied, bool ``[N]``."""
     listed: tuple[JsonObject, ...]
     """Name, rows and licence of each training set."""
     fingerprint: str
-    """SHA-256 of the files' bytes."""
+    """SHA-256 of the files' contents."""
 
 
 def load_data(
     recipe: Recipe, folder: Path, quiet: bool = False, rows_of: Callable[[Path, DataSource], Dataset] | None = None
 ) -> TrainingData:
-    """Read and encode all data sets of a recipe; ``rows_of`` replaces :func:`read_source`.
+    """Reads and encodes all data sets of a recipe; ``rows_of`` replaces :func:`read_source`.
 
     Raises DataError or RunError before any time is spent on training.
     """
@@ -111,7 +111,7 @@ def _as_used(row: Example, source: DataSource) -> Example:
 
 
 def transfer_set(recipe: Recipe, train: Sequence[tuple[Example, DataSource]]) -> list[tuple[Example, DataSource]]:
-    """The recipe's unlabelled pairs, made of its taught rows. Raises RunError."""
+    """The recipe's unlabelled pairs, recombined from its taught rows. Raises RunError."""
     if not recipe.transfer:
         return []
     taught = [row for row, source in train if source.taught]
@@ -120,7 +120,7 @@ def transfer_set(recipe: Recipe, train: Sequence[tuple[Example, DataSource]]) ->
 
 
 def linguistic(kind: str, pairs: Sequence[tuple[str, str]], quiet: bool) -> Tensor | None:
-    """The linguistic features of these pairs ``[N, F]``, or None for a recipe without."""
+    """The linguistic features of these pairs, ``[N, F]``, or None for a recipe without them."""
     if kind == "none":
         return None
     from core.linguistics.cache import features
@@ -141,8 +141,8 @@ def read_source(folder: Path, source: DataSource) -> Dataset:
 
 
 def sample(dataset: Dataset, rows: int) -> Dataset:
-    """``rows`` rows drawn at random (files may be sorted by class), the same in every run, in the file's order; 0 keeps
-    all."""
+    """``rows`` rows sampled at random (files may be sorted by class), the same in every run, in the file's order; 0
+    keeps all."""
     if not 0 < rows < len(dataset.rows):
         return dataset
     numbers = np.sort(np.random.default_rng(0).choice(len(dataset.rows), rows, replace=False))
@@ -150,8 +150,8 @@ def sample(dataset: Dataset, rows: int) -> Dataset:
 
 
 def table_for(recipe: Recipe, folder: Path, vectors: Path | None, vocabulary: Vocabulary) -> tuple[WordTable, bool]:
-    """The word table to read with, and whether it is the checkpoint's own: --vectors, else the recipe's, else the
-    shared one. Raises RunError for --vectors with a recipe that tunes the shared one's."""
+    """The word table for reading, and whether it belongs to the checkpoint: --vectors, else the recipe's, else the
+    shared one. Raises RunError for --vectors with a recipe that tunes the shared table."""
     if vectors and recipe.tune_words:
         raise RunError("--vectors does not go with tune_words, which tunes the shared table; leave one of them out")
     if vectors:
@@ -160,5 +160,5 @@ def table_for(recipe: Recipe, folder: Path, vectors: Path | None, vocabulary: Vo
         return random_table(vocabulary, recipe.train_words, recipe.seed), True
     if recipe.vectors:
         return read_folder(folder / recipe.vectors, vocabulary.ids), True
-    # Tuned rows of the shared table are the checkpoint's own.
+    # Tuned rows of the shared table belong to the checkpoint.
     return default_table(), recipe.tune_words > 0

@@ -1,4 +1,4 @@
-"""Word vectors from a text file as GloVe, word2vec and fastText write them: a word and D numbers a line."""
+"""Reads word vectors from text files in GloVe, word2vec or fastText format: a word and D numbers per line."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from core.reading.tokens import normalise
 from core.reading.word_table import WordTable
 
 FREQUENT = 50_000
-"""Rows read from the file's beginning (such files go from frequent to rare) in addition to the words of the data."""
+"""Rows read from the beginning of the file (sorted by frequency) in addition to the words in the data."""
 
 
 def read_vectors(path: Path, vocabulary: Container[str], frequent: int = FREQUENT) -> WordTable:
     """A word table from the file's first ``frequent`` rows and those whose normalised word is in ``vocabulary``.
 
-    A first line of two whole numbers (word2vec, fastText) is skipped. Of several spellings of one normalised form the
-    first row counts. Unknown words get n-gram vectors of the rows' median length. Raises RunError naming the line of a
-    row with another number of values than the first one's, or with something that is not a number.
+    A first line of two integers (word2vec, fastText) is skipped. If several spellings have the same normalised form,
+    the first row is used. Unknown words get n-gram vectors with the rows' median norm. Raises RunError naming the line
+    of a row whose number of values differs from the first one's, or with a value that is not a number.
     """
     words: dict[str, None] = {}
     rows: list[np.ndarray] = []
@@ -35,7 +35,7 @@ def read_vectors(path: Path, vocabulary: Container[str], frequent: int = FREQUEN
                 width = width or len(cells) - 1
                 if len(cells) - 1 < max(width, 1):
                     raise RunError(_wrong_width(path, number, cells, width))
-                # A few rows of public files hold spaces in the word; the numbers are counted from the end.
+                # In a few rows of public files the word contains spaces; numbers are counted from the end.
                 word = normalise(" ".join(cells[:-width]))
                 if len(cells) - 1 > width and _is_number(cells[-width - 1]):
                     raise RunError(_wrong_width(path, number, cells, width))
@@ -48,19 +48,19 @@ def read_vectors(path: Path, vocabulary: Container[str], frequent: int = FREQUEN
     except OSError as error:
         raise RunError(f"the vector file {path} cannot be read ({error.strerror}); give another --vectors") from None
     if not rows:
-        raise RunError(f"{path.name} holds no word vectors; give a text file with a word and its numbers a line")
+        raise RunError(f"{path.name} holds no word vectors; give a text file with a word and its numbers on each line")
     matrix = torch.from_numpy(np.stack(rows))
     return WordTable.from_vectors(list(words), matrix, float(matrix.norm(dim=1).median()), path.name)
 
 
 def read_folder(folder: Path, vocabulary: Container[str], frequent: int = FREQUENT) -> WordTable:
-    """A word table from ``words.txt`` (a word a line) and ``vectors.npy [V, D]``: the first ``frequent`` rows and those
-    whose word is in ``vocabulary``.
+    """A word table from ``words.txt`` (one word per line) and ``vectors.npy [V, D]``: the first ``frequent`` rows and
+    those whose word is in ``vocabulary``.
 
-    The words keep the file's order. Of several spellings of one normalised form the first row that is spelt in it
-    counts, else the first row. All rows are divided by their median length: GloVe's are about 6 long, which saturates
-    gates made for rows of the shared table's length. Unknown words get n-gram vectors of length .01 · √(D / 3), as
-    under the paper's U(±.01). Raises RunError when a file is missing or the two do not fit.
+    The words keep the file's order. If several spellings have the same normalised form, the row spelt in that form is
+    used, else the first. All rows are divided by their median norm: GloVe's are about 6, which saturates gates designed
+    for the shared table's norms. Unknown words get n-gram vectors of norm .01 · √(D / 3), as under the paper's U(±.01).
+    Raises RunError if a file is missing or the two do not match.
     """
     words, vectors = words_and_vectors(folder)
     rows: dict[str, int] = {}
@@ -77,9 +77,9 @@ def read_folder(folder: Path, vocabulary: Container[str], frequent: int = FREQUE
 
 
 def words_and_vectors(folder: Path) -> tuple[list[str], np.ndarray]:
-    """The words of ``words.txt`` (a word a line) and their rows of ``vectors.npy [V, D]``, which stay on the disk.
+    """The words in ``words.txt`` (one per line) and their rows of ``vectors.npy [V, D]``, which stay on disk.
 
-    Raises RunError when a file is missing or the two do not fit.
+    Raises RunError if a file is missing or the two do not match.
     """
     try:
         words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")

@@ -118,7 +118,7 @@ def test_the_page_has_the_plans_with_links_to_this_server():
     app = open_view("lessons", lesson="softmax")
     assert [tab.label for tab in app.tabs] == [
         "Attention for inference",
-        "Attentive convolution, and what attention does not tell",
+        "Attentive convolution, and the limits of attention",
         "Phrases and generated filters",
     ]
     shown = "\n".join(text.value for text in app.markdown)

@@ -4,8 +4,8 @@
     python -m trainers bench training explain --json speeds.json
     python -m trainers bench load --json docs/speed.json
 
-Wherever possible a speed is a ratio of two times that are measured in turns, so that it means the same on another
-machine. It is a measurement, not a test: on a busy machine its numbers are of no use. Measurements:
+Whenever possible, a speed is the ratio of two times measured alternately, so that it is comparable across machines.
+These are measurements, not tests: on a busy machine the numbers are useless. Measurements:
 
     explain      the explanation of a pair, by a 1024³ float32 product
     verdict      in a browser, from Enter to the verdict, by the explanation alone
@@ -52,7 +52,7 @@ MEASUREMENTS: dict[str, Callable[[bool], Sequence[Measurement]]] = {
     "api": visitors.shared,
     "desk": app.desk,
 }
-"""The function of each measurement; its argument True reduces the repetitions."""
+"""The function for each measurement; its argument True reduces the repetitions."""
 ONLY_BY_NAME = ("load",)
 
 
@@ -105,8 +105,8 @@ def _measured(name: str, quick: bool) -> Sequence[Measurement]:
 
 
 def stored_runs(path: Path) -> list[JsonObject]:
-    """The runs in a file that this command wrote, each with its ``machine`` and, by measurement, its ``benchmarks``.
-    Raises RunError for another file."""
+    """The runs in a file written by this command, each with its ``machine`` and, by measurement, its ``benchmarks``.
+    Raises RunError for any other file."""
     try:
         runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
         for stored in runs:
@@ -117,5 +117,5 @@ def stored_runs(path: Path) -> list[JsonObject]:
 
 
 def row_of(stored: JsonObject) -> Measurement:
-    """A row as the file holds it."""
+    """A row as stored in the file."""
     return Measurement(**{key: value for key, value in stored.items() if key != "met"})

@@ -51,7 +51,7 @@ PAGES = {
     "filter-map": ("Filter map", 2, ".js-plotly-plot .scatterlayer .trace"),
     "models": ("Models", 2, "[data-testid=stDataFrame] canvas"),
 }
-"""Pages by address: the name, the bar as a multiple of an empty page, and a selector that appears with the numbers."""
+"""Pages by URL path: the name, the threshold as a multiple of an empty page, and a selector for the results."""
 LONGEST_FRAME = """() => {
   let last = performance.now();
   const end = last + 700;
@@ -68,7 +68,7 @@ LONGEST_FRAME = """() => {
   });
   return { longest: ended };
 }"""
-"""Measures the longest time between frames for 0.7 seconds, in which a motion of 0.6 seconds fits."""
+"""Measures the longest time between frames during 0.7 seconds, enough for an animation of 0.6 seconds."""
 DESK_ROWS = 10_000
 FILTERS = (
     "not A.right",
@@ -84,7 +84,7 @@ FILTERS = (
 
 
 def first_page(quick: bool) -> list[Measurement]:
-    """A new server's first page, from its start on, and a second visitor's pages, relative to an empty page."""
+    """First page of a new server, including its start, and a second visitor's pages, relative to an empty page."""
     times: dict[tuple[bool, str], list[float]] = defaultdict(list)
     signs = {page: sign for page, (_, _, sign) in PAGES.items()}
     with chromium() as browser, empty_page() as empty:
@@ -106,7 +106,7 @@ def first_page(quick: bool) -> list[Measurement]:
 
 
 def _visit(browser: Browser, address: str, sign: str) -> float:
-    """Seconds until a new visitor's page has its numbers."""
+    """Seconds until a new visitor's page shows its results."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     started = time.perf_counter()
     page = context.new_page()
@@ -118,7 +118,7 @@ def _visit(browser: Browser, address: str, sign: str) -> float:
 
 
 def verdict(quick: bool) -> list[Measurement]:
-    """A typed pair's verdict on Explore, beyond an empty Streamlit rerun, by its explanation alone."""
+    """Time to the verdict on a typed pair on Explore, minus an empty rerun, relative to the explanation alone."""
     words = ("sheep", "horses", "trees", "cars", "clouds", "boats", "birds", "chairs")
     texts = [f"A man is near the {word}" for word in words[: 4 if quick else None]]
     with chromium() as browser, empty_page() as empty, server(empty) as plain, server() as own:
@@ -134,7 +134,7 @@ def verdict(quick: bool) -> list[Measurement]:
 
 
 def motion(quick: bool) -> list[Measurement]:
-    """The longest frame while a lesson's numbers travel from step to step."""
+    """The longest frame while a lesson animates its numbers between steps."""
     steps = range(1, 4 if quick else 6)
     with chromium() as browser, server() as own:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
@@ -142,7 +142,7 @@ def motion(quick: bool) -> list[Measurement]:
         page.locator(".step h3").wait_for(timeout=60_000)
         longest = []
         for step in steps:
-            page.wait_for_timeout(2000)  # what the last step set off has ended
+            page.wait_for_timeout(2000)  # wait for effects of the last step to end
             frames = page.evaluate_handle(LONGEST_FRAME)
             page.keyboard.press("ArrowRight")
             page.get_by_text(re.compile(rf"^{step + 1} of")).wait_for()
@@ -154,20 +154,20 @@ def motion(quick: bool) -> list[Measurement]:
 
 
 def desk(quick: bool) -> list[Measurement]:
-    """Filters, slices and the confusion matrix of the Error desk's rows, and a filter as the page's answer, for which
-    the bar is three empty Streamlit reruns and 200 ms."""
+    """Time for filters, slices and the confusion matrix of the Error desk, and for a filter on the page, whose
+    threshold is three empty Streamlit reruns plus 200 ms."""
     sizes = ((DESK_ROWS, 100),) if quick else ((DESK_ROWS, 100), (1_000_000, 2000))
     return [*(row for rows, bar in sizes for row in _stored_run(rows, bar)), _filter_on_the_page(quick)]
 
 
 def _stored_run(rows: int, bar: float) -> list[Measurement]:
-    """The slowest filter of a stored run with that many rows, its saved slices, and the confusion matrix."""
+    """The slowest filter, the saved slices, and the confusion matrix for a stored run with this many rows."""
     with tempfile.TemporaryDirectory() as folder:
         known = read(pairs_file(Path(folder, "pairs.jsonl"), DESK_ROWS)).rows
         dataset = Dataset("rows", "", known * (rows // DESK_ROWS), sha256="0" * 64)
         chances = np.random.default_rng(0).dirichlet([0.6] * 3, rows)
         run_folder.save(Run(dataset, (Predictions.of(load_named(MODEL), chances),)), Path(folder, "run"))
-        # Features of words are computed once a run; here no word is looked up.
+        # Word features are computed once per run; nothing here searches for words.
         run = run_folder.load(Path(folder, "run"))
         table, every = open_table(run, known=bool), np.ones(rows, dtype=bool)
         *filters, sliced, confused, searched = medians(
@@ -189,7 +189,7 @@ def _stored_run(rows: int, bar: float) -> list[Measurement]:
 
 
 def _filter_on_the_page(quick: bool) -> Measurement:
-    """The page's answer to a filter."""
+    """Time for the page to answer a filter."""
     with tempfile.TemporaryDirectory() as folder, chromium() as browser, empty_page() as empty:
         dataset = read(pairs_file(Path(folder, "pairs.jsonl"), DESK_ROWS))
         chances = np.random.default_rng(0).dirichlet([0.6] * 3, len(dataset.rows))
@@ -208,7 +208,7 @@ def _filter_on_the_page(quick: bool) -> Measurement:
 
 
 def _reruns(browser: Browser, empty: StartedApp) -> float:
-    """Median milliseconds of the empty page's rerun."""
+    """Median milliseconds for a rerun of the empty page."""
     page = browser.new_page()
     page.goto(empty.address)
     shown = page.get_by_text(re.compile(r"^run \d+"))
@@ -217,8 +217,8 @@ def _reruns(browser: Browser, empty: StartedApp) -> float:
 
 
 def _answer(page: Page, label: str, text: str, shown: Locator) -> float:
-    """Milliseconds from Enter in a text box until the text of an element is another one."""
-    page.wait_for_timeout(3000)  # what the last answer set off has ended
+    """Milliseconds from pressing Enter in a text box until an element's text changes."""
+    page.wait_for_timeout(3000)  # wait for effects of the last answer to end
     box, before = page.locator(f"input[aria-label^={label}]").first, shown.first.inner_text()
     box.fill(text)
     started = time.perf_counter()
@@ -238,7 +238,7 @@ def empty_page() -> Iterator[Path]:
 
 
 class StartedApp(NamedTuple):
-    """A separately started app, and the seconds that its start took."""
+    """A separately started app, and the seconds it took to start."""
 
     address: str
     process: subprocess.Popen[bytes]
@@ -247,7 +247,7 @@ class StartedApp(NamedTuple):
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Browser]:
-    """A browser. Raises Unmeasured where Playwright or Chromium is missing."""
+    """A browser. Raises Unmeasured if Playwright or Chromium is missing."""
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError as error:
@@ -264,7 +264,7 @@ def chromium() -> Iterator[Browser]:
 
 @contextlib.contextmanager
 def server(script: Path = APP, **environment: str) -> Iterator[StartedApp]:
-    """A server of this script, which sees these environment variables too."""
+    """A server for this script, with these additional environment variables."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

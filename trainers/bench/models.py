@@ -38,12 +38,12 @@ from trainers.training_data import TrainingData
 
 
 class Unmeasured(Exception):
-    """Why nothing could be measured, in a few words: something that the measurement needs is missing."""
+    """Nothing could be measured; the message says in a few words what is missing."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One measured value against its bar."""
+    """A measured value and its threshold."""
 
     name: str
     value: float | None
@@ -56,14 +56,14 @@ class Measurement:
 
     @property
     def met(self) -> bool | None:
-        """Whether the bar is met; None without a measurement or a bar."""
+        """Whether the threshold is met; None without a measurement or a threshold."""
         if self.value is None or self.bar is None:
             return None
         return self.value <= self.bar if self.at_most else self.value >= self.bar
 
     @property
     def cells(self) -> dict[str, str]:
-        """The row of a table."""
+        """The cells of a table row."""
         measured = "-" if self.value is None else f"{self.value:.3g} {self.unit}"
         bar = "–" if self.bar is None else f"{'≤' if self.at_most else '≥'} {self.bar:g} {self.unit}"
         kept = {True: "yes", False: "no", None: "not measured" if self.value is None else "–"}[self.met]
@@ -71,8 +71,8 @@ class Measurement:
 
 
 def medians(forms: Sequence[Callable[[], object]], repeats: int) -> list[float]:
-    """Median time of each form in ms. They are measured in turns, so that a busy moment falls on all of them, after one
-    turn that does not count."""
+    """Median time of each callable in ms. They are measured alternately, so that load affects all of them equally,
+    after one warm-up round."""
     times: list[list[float]] = [[] for _ in forms]
     for turn in range(repeats + 1):
         for taken, compute in zip(times, forms, strict=True):
@@ -84,7 +84,7 @@ def medians(forms: Sequence[Callable[[], object]], repeats: int) -> list[float]:
 
 
 def by_product(name: str, bar: float, compute: Callable[[], object], repeats: int) -> Measurement:
-    """The time of a computation as a multiple of a 1024³ float32 product's."""
+    """The time of a computation relative to a 1024³ float32 product."""
     a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
     ours, product = medians((compute, lambda: torch.mm(a, b)), repeats)
     return Measurement(name, ours / product, "x", bar, note=f"{ours:.1f} and {product:.1f} ms, medians of {repeats}")
@@ -92,12 +92,12 @@ def by_product(name: str, bar: float, compute: Callable[[], object], repeats: in
 
 EXPLAINED = ("nli-two-sided", "nli-attconv-light", "nli-attconv-advanced", "nli-esim", "nli-abcnn", "fever-attconv")
 PHRASES = "te-phrases-kmin"
-"""Its bar is wider: 30 words have 435 phrases."""
+"""Its threshold is higher: 30 words have 435 phrases."""
 EFFECTS = "nli-two-sided"
 
 
 def explanations(quick: bool) -> list[Measurement]:
-    """A pair of 30 + 30 words explained with all records."""
+    """Explaining a pair of 30 + 30 words with all records."""
     rows = []
     for model in (*EXPLAINED, PHRASES):
         compute = functools.partial(explain, load_named(model), *word_pair(load_named(model), 30, 30))
@@ -107,7 +107,7 @@ def explanations(quick: bool) -> list[Measurement]:
 
 
 def effects(quick: bool) -> list[Measurement]:
-    """The words of a pair dropped, and taken away in four ways; the links of its maps."""
+    """Dropping the words of a pair, the combined removal method, and the links of its maps."""
     checkpoint = load_named(EFFECTS)
     pair, long_pair = word_pair(checkpoint, 20, 12), word_pair(checkpoint, 40, 40)
     cases = (
@@ -124,17 +124,17 @@ def effects(quick: bool) -> list[Measurement]:
 
 
 def word_pair(checkpoint: Checkpoint, words: int, others: int) -> tuple[str, str]:
-    """Two texts of ``words`` and ``others`` words. The second has every second of the most frequent words, so that half
-    of its first words also occur in the first text."""
+    """Two texts of ``words`` and ``others`` words. The second consists of every other word from the most frequent ones,
+    so half of its first words also occur in the first text."""
     vocabulary = [word for word in checkpoint.words.words[:400] if word.isalpha()]
     return " ".join(vocabulary[:words]), " ".join(vocabulary[: 2 * others : 2])
 
 
 def sentences(count: int) -> list[str]:
-    """Made-up sentences, all different, with word frequencies, clitics and full stops as in English."""
+    """Distinct synthetic sentences with English-like word frequencies, clitics and full stops."""
     random = np.random.default_rng(0)
     words = default_table().words
-    # Zipf's law: the n-th word is drawn in proportion to 1 / n.
+    # Zipf's law: the n-th word is sampled with probability proportional to 1 / n.
     chances = 1 / np.arange(1, len(words) + 1)
     drawn = random.choice(words, size=(count, 12), p=chances / chances.sum()).tolist()
     texts = (f"{' '.join(row[:6]).capitalize()}, {' '.join(row[6:])} doesn't." for row in drawn)
@@ -143,16 +143,16 @@ def sentences(count: int) -> list[str]:
 
 BATCH = 256
 SHARES = {"nli-attconv-light": 60, "nli-two-sided": 67}
-"""Bars, in per cent; the other models have none."""
+"""Thresholds in per cent; the other models have none."""
 
 
 def training(quick: bool) -> list[Measurement]:
-    """FLOP rate of a training step of every recipe for entailment whose checkpoint is shipped, as a share of the rate
-    of a 1024³ float32 product.
+    """FLOP rate of a training step for every entailment recipe with a shipped checkpoint, relative to the rate of a
+    1024³ float32 product.
 
-    Work is counted by torch's flop counter, forward and backward. Batches are planned by length as in every training,
-    so few of the words are padding. Lengths are drawn like SNLI's (premise 14 words, hypothesis 8). The time covers
-    the whole step: batch, loss, backward, clipping, optimizer and running mean.
+    torch's flop counter counts the work, forward and backward. Batches are planned by length as in training, so there
+    is little padding. Lengths are sampled like SNLI's (premise 14 words, hypothesis 8). The time covers the whole step:
+    batch, loss, backward, clipping, optimizer and running mean.
     """
     words, data = made_up((12 if quick else 40) * BATCH)
     shipped = [name for name in recipes.names() if (PRETRAINED / name / "card.json").is_file()]
@@ -175,7 +175,7 @@ def _share(name: str, words: WordTable, data: TrainingData) -> Measurement:
         if i >= 3:
             steps.append((rows, between - started))
             products.append(2 * 1024**3 / (time.perf_counter() - between))
-    # Counted afterwards, as counting takes time.
+    # Counted afterwards, because counting takes time.
     seconds = sum(taken for _, taken in steps)
     rate, product = sum(work(run, rows) for rows, _ in steps) / seconds, statistics.median(products)
     note = f"{rate / 1e9:.0f} of {product / 1e9:.0f} GFLOP/s, {BATCH * len(steps) / seconds:,.0f} pairs/s"
@@ -184,7 +184,7 @@ def _share(name: str, words: WordTable, data: TrainingData) -> Measurement:
 
 
 def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
-    """A word table of 20,000 random rows (160 wide) and pairs of random words with lengths like SNLI's."""
+    """A word table of 20,000 random rows (160 dimensions), and pairs of random words with SNLI-like lengths."""
     random = np.random.default_rng(0)
     names = [f"w{i}" for i in range(20_000)]
     words = WordTable.from_vectors(names, torch.randn(len(names), 160) * 0.3, 1.0, "random words")
@@ -204,7 +204,7 @@ def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
 
 
 def work(run: TrainingRun, rows: np.ndarray) -> int:
-    """FLOP of a step's products on these rows, forward and backward."""
+    """FLOPs of the products in a step on these rows, forward and backward."""
     rnn = torch.ops.aten.mkldnn_rnn_layer, torch.ops.aten.mkldnn_rnn_layer_backward
     counter = FlopCounterMode(display=False, custom_mapping={rnn[0]: _recurrent, rnn[1]: _recurrent_backward})
     with counter:
@@ -213,14 +213,14 @@ def work(run: TrainingRun, rows: np.ndarray) -> int:
 
 
 def _recurrent(words: Sequence[int], inputs: Sequence[int], states: Sequence[int], *args: object, **_: object) -> int:
-    """FLOP of oneDNN's recurrent layer by the shapes of its arguments: words ``[T, B, D]``, weights of the inputs
-    ``[G, D]`` and of the states ``[G, H]``; torch counts none."""
+    """FLOPs of oneDNN's recurrent layer from its argument shapes: words ``[T, B, D]``, input weights ``[G, D]`` and
+    state weights ``[G, H]``; torch does not count them."""
     steps, batch, _width = words
     return 2 * steps * batch * (inputs[0] * inputs[1] + states[0] * states[1])
 
 
 def _recurrent_backward(*shapes: Sequence[int], **_: object) -> int:
-    """Twice the forward pass's: the gradients of its inputs and of its weights."""
+    """Twice the forward pass: the gradients of its inputs and of its weights."""
     return 2 * _recurrent(*shapes)
 
 
@@ -235,13 +235,13 @@ status = main(sys.argv[1:])
 print(int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
 sys.exit(status)
 """
-"""Not ru_maxrss, which begins with what the process that started this one took."""
+"""Not ru_maxrss, which starts from the memory of the parent process."""
 
 
 def streaming(quick: bool) -> list[Measurement]:
-    """Memory of `predict` for ``FEW`` and ``MANY`` rows, each in a separate process; the time of ``MANY`` from the
-    first row read to the last part written, relative to the forward passes alone. All with one
-    thread for the passes."""
+    """Memory of `predict` for ``FEW`` and ``MANY`` rows, each in a separate process; and the time for ``MANY``, from
+    reading the first row to writing the last part, relative to the forward passes alone. All forward passes use one
+    thread."""
     rows, threads = MANY // 10 if quick else MANY, torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -259,7 +259,7 @@ def streaming(quick: bool) -> list[Measurement]:
 
 
 def _megabytes(file: Path) -> float:
-    """The most that a process took."""
+    """The peak memory of a process."""
     command = [sys.executable, "-c", _RUN, "predict", STREAMED, str(file), "--out", f"{file}-parts/", "--device", "cpu"]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     root = Path(__file__).resolve().parents[2]
@@ -271,7 +271,7 @@ def _by_passes(file: Path, rows: int) -> Measurement:
     checkpoint, alone = load_named(STREAMED), 0.0
     for part in parts(Stream(file, labelled=False)):
         ready = prepare_rows(checkpoint, part.dataset)
-        assert len(ready.vectors)  # read before the clock starts
+        assert len(ready.vectors)  # loaded before the clock starts
         started = time.perf_counter()
         logits(ready)
         alone += time.perf_counter() - started
@@ -291,7 +291,7 @@ def _seconds(file: Path) -> float:
 
 
 def pairs_file(path: Path, rows: int) -> Path:
-    """Write made-up pairs in SNLI's layout, each with its own id; sentences come again after 20,000."""
+    """Writes synthetic pairs in SNLI's layout, each with a unique id; sentences repeat after 20,000."""
     texts = sentences(20_100)
     with path.open("w", encoding="utf-8") as file:
         for i in range(rows):

@@ -1,5 +1,5 @@
-"""Speed of the running app with several visitors: clients of its HTTP API, and pages, which send Streamlit's messages
-over the websocket."""
+"""Speed of the running app with several visitors: clients of its HTTP API, and pages that use Streamlit's websocket
+messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from trainers.bench.models import Measurement, Unmeasured
 
 @contextmanager
 def asked(address: str, kind: str, body: JsonObject, client: str) -> Iterator[http.client.HTTPResponse]:
-    """The response to a question, whose connection is closed afterwards. Raises RunError where there is none."""
+    """The response to a request, whose connection is closed afterwards. Raises RunError if there is no response."""
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=300)
     try:
         connection.request("POST", f"/api/{kind}", json.dumps(body), {"X-PairLens-Client": client})
@@ -62,8 +62,8 @@ WORDS_A_SIDE = 210
 
 
 def shared(quick: bool) -> list[Measurement]:
-    """Word effects for a third client while two tabs request them for 210 + 210 words from the shipped transformer; and
-    how long the server keeps computing after both have left."""
+    """Time for a third client's word effects while two tabs request them for 210 + 210 words from the shipped
+    transformer; and how long the server keeps computing after both have left."""
     rounds, texts = 2 if quick else 10, pairs()
     words = sorted({word.lower() for text, _ in pairs() for word in text.split()})
     with (
@@ -85,7 +85,7 @@ def shared(quick: bool) -> list[Measurement]:
             first_line = tabs.enter_context(asked(own.address, "why", body, f"tab {tab}")).readline()
             if b"progress" not in first_line:
                 raise Unmeasured(first_line.decode()[:200])
-        time.sleep(10)  # past the texts' preparation, into the model's passes
+        time.sleep(10)  # until the texts are prepared and the forward passes run
         busy = [third() for _ in range(rounds)]
         tabs.close()
         still = _seconds_computing(own.process.pid)
@@ -98,7 +98,7 @@ def shared(quick: bool) -> list[Measurement]:
 
 
 def _seconds_computing(pid: int) -> float:
-    """How long a process still uses a tenth of a processor or more."""
+    """How long a process keeps using at least a tenth of a CPU."""
     process, started = psutil.Process(pid), time.perf_counter()
     while process.cpu_percent(0.2) > 10:
         pass
@@ -106,7 +106,7 @@ def _seconds_computing(pid: int) -> float:
 
 
 class TimedVerdict(NamedTuple):
-    """The page's answer to a pair: the class probabilities in order, and the seconds since the request."""
+    """The page's answer for a pair: the class probabilities in order, and the seconds since the request."""
 
     first: str
     second: str
@@ -115,8 +115,8 @@ class TimedVerdict(NamedTuple):
 
 
 class Visitor:
-    """One session of Explore. ``address``: http://HOST:PORT; ``headers``: of a login and its cookie. All that waits
-    raises RunError after ``patience`` seconds or when the server hangs up."""
+    """One session on Explore. ``address``: http://HOST:PORT; ``headers``: those for the login and its cookie. All
+    waiting raises RunError after ``patience`` seconds or if the server disconnects."""
 
     def __init__(self, address: str, headers: Mapping[str, str] | None = None, patience: float = 300) -> None:
         self._address, self._patience, self._session = address, patience, ExitStack()
@@ -130,7 +130,7 @@ class Visitor:
                     additional_headers=headers,
                     max_size=None,
                     open_timeout=300,
-                    ping_interval=None,  # browsers answer the server's pings, and send none
+                    ping_interval=None,  # browsers only answer the server's pings
                     proxy=None,
                 )
             )
@@ -138,12 +138,12 @@ class Visitor:
             raise RunError(f"{address} cannot be opened ({error}): check that the app runs there") from error
 
     def close(self) -> None:
-        """End the session."""
+        """Ends the session."""
         self._session.close()
 
     def open(self, **link: str) -> TimedVerdict:
-        """Open an address of Explore with these parameters, of which ``first`` and ``second`` are needed, as Back and
-        edited addresses do. The verdict's time is when its own message arrives; this returns after the last one."""
+        """Opens a URL of Explore with these parameters (``first`` and ``second`` are required), as Back and edited URLs
+        do. The verdict's time ends when its own message arrives; this method returns after the last message."""
         started, question = time.perf_counter(), BackMsg()
         question.rerun_script.query_string = urlencode(link)
         question.rerun_script.context_info.url = f"{self._address}/"
@@ -169,7 +169,7 @@ class Visitor:
 
 
 def _shown_pair(message: ForwardMsg) -> JsonObject | None:
-    """The drawing of a pair, if that is what the message has."""
+    """The pair data for drawing, if the message contains it."""
     component = message.delta.new_element.bidi_component
     data = json.loads(component.json or "{}")
     return json.loads(data["drawing"]) if data.get("view") == "pair" else None
@@ -177,7 +177,7 @@ def _shown_pair(message: ForwardMsg) -> JsonObject | None:
 
 SESSIONS = (1, 20, 50, 100)
 EVERY = 5.0  # seconds between two pairs of a visitor
-ROUNDS, CLOSE = 6, 1e-6  # probabilities that are further apart are wrong
+ROUNDS, CLOSE = 6, 1e-6  # larger differences in probabilities are errors
 _WORDS = (
     "A man|A woman|A boy|A girl|A dog|A cat|An old man|A young girl|Two men|Three women|A child|A horse",
     "runs|sleeps|walks|sits|jumps|eats|plays|stands|waits|swims|sings|falls",
@@ -187,9 +187,9 @@ _WORDS = (
 
 @dataclass
 class Phase:
-    """The measurements of one number of sessions: seconds of each opened pair's verdict and of its word effects over
-    HTTP, error messages, the server's bytes at the end, and the largest difference of a probability from the one
-    computed alone."""
+    """Measurements for one number of sessions: seconds to each opened pair's verdict and to its word effects over HTTP,
+    error messages, the server's memory in bytes at the end, and the largest deviation from separately computed
+    probabilities."""
 
     sessions: int
     seconds: list[float] = field(default_factory=list)
@@ -199,7 +199,7 @@ class Phase:
     apart: float = 0.0
 
     def check(self, checkpoint: Checkpoint, answers: Sequence[TimedVerdict]) -> None:
-        """Take the times of these answers, and note those that differ from the checkpoint's answer to the same pair."""
+        """Records the times of these answers, and reports those that differ from the checkpoint's own answer."""
         for answer in answers:
             self.seconds.append(answer.seconds)
             serial = explain(checkpoint, answer.first, answer.second, records=()).probabilities
@@ -209,7 +209,7 @@ class Phase:
                 self.errors.append(f"{answer.first!r}, {answer.second!r}: {answer.probabilities} instead of {serial}")
 
     def rows(self) -> list[Measurement]:
-        """The times within which 95 % were answered."""
+        """The 95th percentiles of the times."""
         bar, of = 1.5 if self.sessions == 20 else None, counted(self.sessions, "session")
         measured = (("an opened pair's verdict", self.seconds, bar), ("word effects over HTTP", self.effects, None))
         return [
@@ -235,9 +235,8 @@ def phase(
     every: float = EVERY,
     process: psutil.Process | None = None,
 ) -> Phase:
-    """``sessions`` visitors each open ``rounds`` pairs, one ``every`` so often (seconds; 0: without a pause), with
-    staggered starts, and request the word effects of each. ``process``: the server's, whose memory is
-    measured."""
+    """Each of ``sessions`` visitors opens ``rounds`` pairs, one ``every`` so many seconds (0: without pauses), with
+    staggered starts, and requests the word effects of each. ``process``: the server, whose memory is measured."""
     own, answers = Phase(sessions), list[TimedVerdict]()
 
     def measure() -> None:
@@ -246,7 +245,7 @@ def phase(
     everybody = threading.Barrier(sessions, measure)
 
     def meet() -> None:
-        with suppress(threading.BrokenBarrierError):  # somebody's visit has failed
+        with suppress(threading.BrokenBarrierError):  # another visitor has failed
             everybody.wait()
 
     def visit(number: int, links: Sequence[dict[str, str]]) -> None:

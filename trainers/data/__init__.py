@@ -1,13 +1,13 @@
-"""Fetch data sets in their official layouts from their official addresses into the data folder.
+"""Download data sets in their official layouts from their official addresses into the data folder.
 
     python -m trainers data                                   # what there is, and what is in the folder already
     python -m trainers data snli multinli --to DATA
     python -m trainers data glove --to DATA --registry mirror.yaml
 
-A download that was cut off continues where it stopped, and what is in the folder already is not fetched again. Data
-sets that require a form or manual steps are listed with their page. docs/data.md lists the files that each recipe
-reads and their licences. ``--registry`` names a file like trainers/data/registry.yaml, such as one with
-the addresses of a mirror.
+An interrupted download resumes where it stopped, and files already in the folder are not downloaded again. Data sets
+that require a form or manual steps are listed with their web page. docs/data.md lists the files each recipe reads and
+their licences. ``--registry`` names a file in the format of trainers/data/registry.yaml, for example with a mirror's
+addresses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from trainers.data.registry import REGISTRY, Archive, DataSet, load
 from trainers.data.unpack import unpack
 
 PARTS = ".downloads"
-"""Folder in the data folder of what is not there yet as a whole."""
+"""Subfolder of the data folder for unfinished downloads."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,8 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fetch what is missing. Raises RunError for an unknown name or one that is fetched by hand, before the first
-    byte."""
+    """Download missing files. Raises RunError for an unknown name or a data set that must be fetched by hand, before
+    downloading anything."""
     known = load(args.registry)
     folder = args.to or (Path(os.environ["PAIRLENS_DATA"]) if os.environ.get("PAIRLENS_DATA") else None)
     if not args.names:
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def show(known: Mapping[str, DataSet], folder: Path | None) -> None:
-    """Print all data sets, and whether the folder has them."""
+    """Prints all data sets, and whether the folder has them."""
     for name, data_set in known.items():
         there = "by hand" if data_set.by_hand else ""
         if folder and not data_set.by_hand:
@@ -69,7 +69,7 @@ def show(known: Mapping[str, DataSet], folder: Path | None) -> None:
 
 
 def bring(name: str, data_set: DataSet, folder: Path) -> None:
-    """Download and unpack what the folder lacks of a data set. Raises UserError; what has arrived is kept."""
+    """Downloads and unpacks the missing files of a data set. Raises UserError; completed downloads are kept."""
     if not data_set.missing(folder):
         print(f"{name}: all there already")
         return
@@ -85,8 +85,8 @@ def bring(name: str, data_set: DataSet, folder: Path) -> None:
 
 
 def bring_archive(archive: Archive, folder: Path, parts: Path) -> None:
-    """Download one address, unless it lies here from an earlier call, and put its files in their places."""
-    # The address in the name: another registry's file is another file.
+    """Downloads one address, unless an earlier call already did, and puts its files in their places."""
+    # The name contains a hash of the address: another registry's file is a different file.
     path = parts / f"{hashlib.sha256(archive.address.encode()).hexdigest()[:12]}-{Path(archive.address).name}"
     if not path.is_file():
         fetch(archive.address, path, archive.bytes)

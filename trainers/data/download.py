@@ -1,4 +1,4 @@
-"""Download a file: with progress, resumed after interruptions, and atomic."""
+"""Downloads a file atomically, with progress, resuming after interruptions."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from tqdm import tqdm
 from core.errors import UserError
 
 ATTEMPTS = 5
-"""Connections that may break one after the other without a byte in between."""
+"""Number of consecutive connections that may fail without receiving any data."""
 PAUSE = 2.0
-"""Seconds before the next attempt, longer each time."""
+"""Seconds before the next attempt, increasing each time."""
 _PIECE = 1 << 16
-"""Bytes: what has arrived of a piece is lost where a connection breaks."""
+"""Chunk size in bytes: a partly received chunk is lost if the connection breaks."""
 
 
 class DownloadError(UserError):
-    """A failed download; the message is one sentence with the remedy."""
+    """The download failed; the message is one sentence with the remedy."""
 
 
 def fetch(address: str, path: Path, size: int | None = None) -> None:
-    """Download the file at ``address`` to ``path``; its beginning may already exist as ``path.part``.
+    """Downloads the file at ``address`` to ``path``; its beginning may already exist as ``path.part``.
 
-    Raises DownloadError where it cannot be reached, changes between two connections, is not ``size`` bytes long or goes
-    on after its own end.
+    Raises DownloadError if the address is unreachable, the file changes between two connections, is not ``size`` bytes
+    long, or continues past its announced end.
     """
     part, failures = path.with_name(f"{path.name}.part"), 0
     while True:
@@ -51,15 +51,15 @@ def fetch(address: str, path: Path, size: int | None = None) -> None:
 
 
 def _go_on(address: str, part: Path, size: int | None) -> None:
-    """One connection: what is missing of ``part``. Raises DownloadError, and what requests raises."""
+    """One connection: downloads the missing rest of ``part``. Raises DownloadError, and exceptions from requests."""
     have, mark = _length(part), _mark(part)
-    # Bytes as they are, and only of the very file that the first ones are of.
+    # Uncompressed bytes, and only from the same version of the file as the first ones.
     headers = {"Accept-Encoding": "identity"}
     same = mark.read_text(encoding="utf-8") if mark.is_file() else ""
     if have and same:
         headers |= {"Range": f"bytes={have}-", "If-Range": same}
     with requests.get(address, headers=headers, stream=True, timeout=60) as answer:
-        if answer.status_code == 416:  # nothing lies behind these bytes
+        if answer.status_code == 416:  # nothing follows these bytes
             if not answer.headers.get("Content-Range", "").endswith(f"/{have}"):
                 part.unlink()
                 raise requests.ConnectionError("restarts")
@@ -90,13 +90,13 @@ def _check_answer(address: str, answer: requests.Response) -> None:
 
 
 def _validator(answer: requests.Response) -> str:
-    """The value for If-Range: a strong ETag, or the file's date; empty without either."""
+    """The value for If-Range: a strong ETag, or the file's date; empty if there is neither."""
     tag: str = answer.headers.get("ETag", "W/")
     return answer.headers.get("Last-Modified", "") if tag.startswith("W/") else tag
 
 
 def _announced(answer: requests.Response, have: int) -> int | None:
-    """The bytes of all of the file, as the server says. Raises DownloadError for a part that begins elsewhere."""
+    """The total size of the file, as announced by the server. Raises DownloadError for another range."""
     if answer.status_code == 200:
         length = answer.headers.get("Content-Length", "")
         return int(length) if length.isdigit() else None
@@ -107,7 +107,7 @@ def _announced(answer: requests.Response, have: int) -> int | None:
 
 
 def _write(answer: requests.Response, part: Path, have: int, whole: int | None) -> None:
-    """Append the answer's bytes. Raises DownloadError where there are more than ``whole``, or the disk is full."""
+    """Appends the response's bytes. Raises DownloadError if there are more than ``whole``, or the disk is full."""
     name = part.name.removesuffix(".part")
     bar = tqdm(total=whole, initial=have, unit="B", unit_scale=True, unit_divisor=1024, desc=name, leave=False)
     try:

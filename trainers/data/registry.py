@@ -1,4 +1,4 @@
-"""The data sets that can be downloaded, their addresses and the places of their files: registry.yaml, checked."""
+"""The downloadable data sets, their addresses and target files: registry.yaml, validated."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ REGISTRY = Path(__file__).with_name("registry.yaml")
 
 @dataclass(frozen=True)
 class Archive:
-    """The download from one address: a zip, from which ``files`` are taken, or a single ``file``."""
+    """A download from one address: a zip, from which ``files`` are extracted, or a single ``file``."""
 
     address: str
     files: dict[str, str] = field(default_factory=dict)
     """Path in the zip: path in the data folder."""
     file: str = ""
-    """Path in the data folder, for an address that is a plain file."""
+    """Path in the data folder, if the address is a plain file."""
     bytes: int | None = json_types.setting(None, least=1)
-    """The size of the download, where known."""
+    """The size of the download, if known."""
     largest: int = json_types.setting(200_000_000, least=1)
-    """Bytes that a file of the archive may have."""
+    """Size limit in bytes of an extracted file."""
 
     def __post_init__(self) -> None:
         if bool(self.files) == bool(self.file):
@@ -49,18 +49,18 @@ class DataSet:
 
     title: str
     page: str
-    """Its official page, which has the licence."""
+    """Its official page, which states the licence."""
     archives: tuple[Archive, ...] = ()
     by_hand: str = ""
-    """Why it cannot be fetched."""
+    """The reason why it cannot be downloaded automatically."""
 
     def missing(self, folder: Path) -> list[Archive]:
-        """The archives of which a file is not in the data folder."""
+        """The archives with files missing from the data folder."""
         return [archive for archive in self.archives if not all((folder / name).is_file() for name in archive.targets)]
 
 
 def load(path: Path = REGISTRY) -> dict[str, DataSet]:
-    """The data sets by name. Raises RunError for a file that is not a registry."""
+    """The data sets by name. Raises RunError if the file is not a registry."""
     try:
         values = read_yaml(path)
         if not isinstance(values, dict):

@@ -1,4 +1,4 @@
-"""Take files out of a zip that may be anybody's: those that are named and no others, and no more bytes than allowed."""
+"""Extracts files from an untrusted zip: only those named, and no more bytes than allowed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _PIECE = 1 << 20
 
 
 def unpack(path: Path, archive: Archive, folder: Path) -> None:
-    """Write the archive's files into the data folder, each whole or not at all. Names inside the zip lead nowhere: a
-    file goes where the registry says. Raises DownloadError for a zip that is damaged, lacks a file or has one that is
-    too large, and FileError where the disk is full."""
+    """Writes the archive's files to the data folder, each atomically. Paths inside the zip have no effect: a file goes
+    where the registry says. Raises DownloadError for a zip that is damaged, lacks a file or has one that is too large,
+    and FileError if the disk is full."""
     try:
         with zipfile.ZipFile(path) as packed:
             for name, target in archive.files.items():
@@ -41,7 +41,7 @@ def _take(packed: zipfile.ZipFile, name: str, out: Path, largest: int) -> None:
     size = 0
     with packed.open(member) as source, out.open("wb") as file:
         while piece := source.read(_PIECE):
-            size += len(piece)  # counted, since the size that a zip states may be a lie
+            size += len(piece)  # counted, because the size stated in the zip may be false
             if size > largest:
                 raise DownloadError(f"{name} has more than the {largest:,} bytes that it may have; it is not kept")
             file.write(piece)

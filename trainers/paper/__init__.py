@@ -1,1 +1,1 @@
-"""The workshop: what rebuilds the papers' tables, the word table and the made data, and writes docs/results.md."""
+"""Rebuilds the papers' tables, the word table, the generated pairs and docs/results.md."""

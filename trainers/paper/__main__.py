@@ -1,4 +1,4 @@
-"""`python -m trainers.paper COMMAND`: rebuild the papers' tables, the word table and the made data."""
+"""`python -m trainers.paper COMMAND`: rebuild the papers' tables, the word table and the generated pairs."""
 
 from __future__ import annotations
 

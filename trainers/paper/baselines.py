@@ -1,13 +1,13 @@
-"""Score baselines without a network on a recipe's data.
+"""Evaluate baselines without a network on a recipe's data.
 
     python -m trainers.paper baselines topic-acnn --data ../shared/data
     python -m trainers.paper baselines nli-esim --data ../shared/data --csv runs/nli-baselines.csv
 
-Single texts: TF-IDF of words and pairs of words, and a linear SVM; paragraph vectors and a logistic regression (Le &
-Mikolov 2014), where gensim is installed. Pairs, as in the AttConv paper's tables: the largest class; the share of
-the second text's unigrams, one-skip bigrams and one-skip trigrams that the first has, and a logistic regression (Khot
-et al. 2018, section 5); TF-IDF of both texts with their cosine, and an MLP (Riedel et al. 2017). scikit-learn's
-defaults but for sublinear counts (1 + log tf) and early stopping; nothing is chosen on dev.
+Single texts: TF-IDF of words and word pairs with a linear SVM; paragraph vectors with logistic regression (Le & Mikolov
+2014), if gensim is installed. Pairs, as in the AttConv paper's tables: the majority class; the overlap of the second
+text's unigrams, one-skip bigrams and one-skip trigrams with the first, with logistic regression (Khot et al. 2018,
+section 5); TF-IDF of both texts and their cosine, with an MLP (Riedel et al. 2017). All use scikit-learn's defaults
+except for sublinear counts (1 + log tf) and early stopping; nothing is tuned on dev.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from trainers.training_data import read_source
 
 NAME = "TF-IDF, linear SVM"
 FREQUENT = 5_000
-"""Words of the MLP's TF-IDF (Riedel et al. 2017, section 2)."""
+"""Vocabulary size of the MLP's TF-IDF (Riedel et al. 2017, section 2)."""
 
 TextRows = Sequence[tuple[str, str]]
-"""Both texts of each row; of single texts the second is empty."""
+"""Both texts of each row; the second is empty for single texts."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fit on the recipe's training data, score on its dev set, print."""
+    """Fit on the recipe's training data, evaluate on its dev set, print."""
     recipe = recipes.load(args.recipe)
     if recipe.task == "answer selection":
         raise RunError(f"{recipe.name} ranks answers, and these baselines classify: name a recipe such as topic-acnn")
@@ -86,20 +86,20 @@ Fitted = Callable[[TextRows], np.ndarray]
 
 
 def of_texts(texts: TextRows, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
-    """The baselines of single texts, fitted."""
+    """The baselines for single texts, fitted."""
     model = make_pipeline(TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)), LinearSVC(random_state=0))
     model.fit([first for first, _ in texts], labels)
     yield NAME, lambda seen: model.predict([first for first, _ in seen])
     try:
         predict = paragraph_vectors([first for first, _ in texts], labels)
-    except RunError as error:  # the others need nothing that is not there
+    except RunError as error:  # the others do not need gensim
         print(f"left out: {error}", file=sys.stderr)
         return
     yield PARAGRAPHS, lambda seen: predict([first for first, _ in seen])
 
 
 def of_pairs(texts: TextRows, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
-    """The baselines of pairs, fitted."""
+    """The baselines for pairs, fitted."""
     names, counts = np.unique(labels, return_counts=True)
     yield "majority class", lambda seen: np.full(len(seen), names[counts.argmax()])
     overlap = LogisticRegression(max_iter=1000).fit(overlaps(texts), labels)
@@ -111,8 +111,8 @@ def of_pairs(texts: TextRows, labels: np.ndarray) -> Iterator[tuple[str, Fitted]
 
 
 def overlaps(texts: TextRows) -> np.ndarray:
-    """Shares of the second text's n-grams that the first has, and the other way round, float ``[N, 6]``: unigrams, then
-    bigrams and trigrams that may leave out one word."""
+    """Shares of the second text's n-grams found in the first, and vice versa, float ``[N, 6]``: unigrams, then bigrams
+    and trigrams that may skip one word."""
     out = np.zeros((len(texts), 6))
     for row, pair in enumerate(texts):
         first, second = ([token.norm for token in tokenize(text)] for text in pair)
@@ -124,7 +124,7 @@ def overlaps(texts: TextRows) -> np.ndarray:
 
 
 def skipped(words: list[str], length: int) -> set[tuple[str, ...]]:
-    """The n-grams of this length, of two words or more also those with one word left out."""
+    """The n-grams of this length; from length two on, also those that skip one word."""
     grams = {tuple(words[i : i + length]) for i in range(len(words) - length + 1)}
     for i in range(len(words) - length):
         window = words[i : i + length + 1]
@@ -133,7 +133,7 @@ def skipped(words: list[str], length: int) -> set[tuple[str, ...]]:
 
 
 def both_texts(words: TfidfVectorizer, texts: TextRows) -> scipy.sparse.csr_matrix:
-    """TF-IDF of both texts side by side with their cosine, sparse ``[N, 2V + 1]``."""
+    """TF-IDF of both texts, concatenated, and their cosine, sparse ``[N, 2V + 1]``."""
     first, second = (words.transform([pair[side] for pair in texts]) for side in (0, 1))
     return scipy.sparse.hstack([first, second, first.multiply(second).sum(1)]).tocsr()
 
@@ -141,19 +141,19 @@ def both_texts(words: TfidfVectorizer, texts: TextRows) -> scipy.sparse.csr_matr
 PARAGRAPHS = "paragraph vectors, logistic regression"
 WIDTH = 100
 READ, PASSES = 20_000_000, (10, 100)
-"""The number of words read over all passes, and the bounds of the number of passes."""
+"""Number of words read over all passes, and the minimum and maximum number of passes."""
 
 
 def paragraph_vectors(texts: Sequence[str], labels: np.ndarray) -> Callable[[Sequence[str]], np.ndarray]:
-    """A function that predicts labels of texts by paragraph vectors (Le & Mikolov 2014) and a logistic regression,
-    reproducible from run to run. Raises RunError where gensim is not installed.
+    """A function that predicts labels of texts from paragraph vectors (Le & Mikolov 2014) with logistic regression,
+    deterministic across runs. Raises RunError if gensim is not installed.
 
-    A text's vector is learnt by guessing its words from it: the distributed bag of words of section 2.3, without
-    labels, on the training texts alone. All vectors that the regression sees, of the training texts too, are
-    inferred afterwards with fixed word vectors (section 2.2's inference), so that both sides match. The paper has
-    400 numbers, hierarchical softmax and also the distributed memory model; here 100 numbers, five drawn
-    words and a hundred passes, which did best on a tenth of SST-5's training sentences that was held out for it.
-    Sets of more words are read fewer times.
+    A text's vector is learned by predicting its words from it: the distributed bag of words of section 2.3, without
+    labels, on the training texts alone. All vectors the regression sees, including those of the training texts, are
+    inferred afterwards with fixed word vectors (section 2.2), so that training and test vectors match. The paper uses
+    400 dimensions, hierarchical softmax and also the distributed memory model; here 100 dimensions, five negative
+    samples and a hundred passes did best on a held-out tenth of SST-5's training sentences. Larger sets are read in
+    fewer passes.
     """
     try:
         from gensim.models import doc2vec
@@ -161,7 +161,7 @@ def paragraph_vectors(texts: Sequence[str], labels: np.ndarray) -> Callable[[Seq
         raise RunError('paragraph vectors need gensim: pip install "gensim>=4.4,<5"') from None
     documents = [doc2vec.TaggedDocument(words, [number]) for number, words in enumerate(map(words_of, texts))]
     passes = int(np.clip(READ / max(1, sum(len(document.words) for document in documents)), *PASSES))
-    # One thread: several would update the same vectors in another order each time.
+    # Single-threaded: several threads would update shared vectors in a different order each time.
     model = doc2vec.Doc2Vec(
         documents, dm=0, vector_size=WIDTH, min_count=2, negative=5, epochs=passes, workers=1, seed=1, hashfxn=_number
     )
@@ -169,8 +169,8 @@ def paragraph_vectors(texts: Sequence[str], labels: np.ndarray) -> Callable[[Seq
     start = functools.partial(doc2vec.pseudorandom_weak_vector, hashfxn=_number)
 
     def vectors(seen: Sequence[str]) -> np.ndarray:
-        model.random.seed(1)  # else a text's vector would depend on those asked for before
-        # gensim starts a new text's vector by Python's hash of it, whatever hashfxn is.
+        model.random.seed(1)  # otherwise a text's vector would depend on earlier calls
+        # gensim initialises a new text's vector with Python's hash of it, whatever hashfxn is.
         with mock.patch.object(doc2vec, "pseudorandom_weak_vector", start):
             return np.array([model.infer_vector(words_of(text)) for text in seen])
 
@@ -183,10 +183,10 @@ def paragraph_vectors(texts: Sequence[str], labels: np.ndarray) -> Callable[[Seq
 
 
 def words_of(text: str) -> list[str]:
-    """The words and signs of a text, as models read them."""
+    """The words and punctuation of a text, tokenised as for models."""
     return [token.norm for token in tokenize(text)]
 
 
 def _number(text: str) -> int:
-    """Python's own hash of a text differs from process to process."""
+    """Python's own hash of a text differs between processes."""
     return zlib.crc32(text.encode())

@@ -1,11 +1,11 @@
-"""Score a model of phrases under k-min and k-max pooling by k, with its weights as they are.
+"""Evaluate a phrase model under k-min and k-max pooling by k, without retraining.
 
     python -m trainers.paper by-k te-phrases-kmin DATA/sick/SICK_trial.txt --card "SICK trial"
     python -m trainers.paper by-k as-phrases-kmax DATA/wikiqa/WikiQA-dev.tsv --card "WikiQA dev"
 
-Only the choice of phrases changes (Yin & Schütze 2017, figure 6, trains a model for each k: `python -m trainers sweep`
-does that), so the pooling and the k that the model was trained with have an advantage. The score is accuracy, or MAP on
-questions with candidate answers. --card writes it into the card, for the lesson on phrases.
+Only the selection of phrases changes (Yin & Schütze 2017, figure 6, trains a model for each k: `python -m trainers
+sweep` does that), so the pooling and k used in training have an advantage. The score is accuracy, or MAP on questions
+with candidate answers. --card writes the scores to the card, for the lesson on phrases.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Score, print, and write the card if asked to. Raises RunError for a model that does not keep k phrases."""
+    """Evaluate, print, and write the card if requested. Raises RunError for a model that does not select k phrases."""
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     if not isinstance(checkpoint.model, PhraseMatcher):
         raise RunError(f"{checkpoint.name} does not choose among phrases: give a model such as te-phrases-kmin")
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _table(scores: JsonObject) -> str:
-    """The scores as text for people."""
+    """The scores as text."""
     rows = [
         {"k": k, "k-min": f"{least:.4f}", "k-max": f"{most:.4f}"}
         for k, least, most in zip(KS, scores["kmin"], scores["kmax"], strict=True)
@@ -57,7 +57,7 @@ def _table(scores: JsonObject) -> str:
 
 
 def by_k(checkpoint: Checkpoint, data: Dataset) -> JsonObject:
-    """The ``measure`` (accuracy or map) under ``kmin`` and ``kmax``, each for the k of KS, and its number of ``items``.
+    """The ``measure`` (accuracy or map) under ``kmin`` and ``kmax`` for each k in KS, and its number of ``items``.
     Raises RunError for labels that are not the model's classes."""
     check_texts(checkpoint, data)
     scale = scale_of(checkpoint, {})

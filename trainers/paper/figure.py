@@ -1,11 +1,11 @@
-"""Draw the accuracy of checkpoints by the length of a text, or by the number of its evidence sentences.
+"""Plot the accuracy of checkpoints by the length of a text, or by the number of its evidence sentences.
 
     python -m trainers.paper figure length runs/imdb/*seed=1 --data DATA --out runs/figure5
     python -m trainers.paper figure evidence runs/fever/*seed=1 --data DATA --out runs/figure8
 
-Figures 5 and 8 of the AttConv paper (Yin & Schütze 2018) from our own runs: accuracy on the dev set that the cards
-name, by tenths of the judged texts' lengths, or by the number of evidence sentences of a claim, with 95 % intervals
-(Wilson). Writes OUT.csv and OUT.html, which needs no network.
+Figures 5 and 8 of the AttConv paper (Yin & Schütze 2018) from our own runs: accuracy on the dev set named on the cards,
+by deciles of the judged texts' lengths, or by the number of evidence sentences per claim, with 95 % intervals (Wilson).
+Writes OUT.csv and a self-contained OUT.html.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def dev_set(checkpoints: Sequence[Checkpoint], folder: Path) -> Dataset:
-    """The dev set of all cards. Raises RunError where they name several, or none."""
+    """The dev set shared by all cards. Raises RunError if they name several, or none."""
     try:
         sources = [from_dict(dict(own.card["recipe"])).dev for own in checkpoints]
     except KeyError:
@@ -75,8 +75,8 @@ def dev_set(checkpoints: Sequence[Checkpoint], folder: Path) -> Dataset:
 
 
 def by_length(dataset: Dataset, checkpoint: Checkpoint) -> pd.DataFrame:
-    """Rows grouped into deciles by the word count of the judged text; texts of one length stay together, so short texts
-    may form fewer than ten groups. Per row its ``value`` and the ``place`` of its group."""
+    """Rows grouped into deciles by the word count of the judged text; texts of equal length stay together, so short
+    texts may form fewer than ten groups. Gives each row its ``value`` and the ``place`` of its group."""
     side = "first" if checkpoint.judged == "first" or dataset.single else "second"
     lengths = np.array([len(tokenize(getattr(row, side))) for row in dataset.rows])
     edges = np.unique(np.quantile(lengths, np.linspace(0, 1, 11)[1:-1], method="nearest"))
@@ -94,7 +94,7 @@ def by_evidence(dataset: Dataset, checkpoint: Checkpoint) -> pd.DataFrame:
 def scored(
     checkpoint: Checkpoint, dataset: Dataset, groups: pd.DataFrame, by: str, device: torch.device
 ) -> Iterator[JsonObject]:
-    """A row of the table for each group."""
+    """One table row per group."""
     gold = np.array([checkpoint.labels.index(row.label or "") for row in dataset.rows])
     right = classify(checkpoint, dataset, device).argmax(1) == gold
     for place, rows in groups.assign(right=right).groupby("place"):
@@ -116,8 +116,8 @@ def scored(
 
 
 def drawn(rows: Sequence[JsonObject], what: str) -> go.Figure:
-    """A Plotly figure with a line a checkpoint and its intervals."""
-    import plotly.graph_objects as go  # takes a while to import
+    """A Plotly figure with one line per checkpoint and its intervals."""
+    import plotly.graph_objects as go  # slow to import
 
     figure = go.Figure()
     for name in dict.fromkeys(row["checkpoint"] for row in rows):

@@ -1,13 +1,13 @@
-"""Write the tables of docs/results.md from the shipped checkpoints' cards and tables.
+"""Write the tables in docs/results.md from the shipped checkpoints' cards and tables.
 
     python -m trainers.paper results
     python -m trainers.paper results --check
 
 Every number comes from pretrained/*/card.json, the CSV tables next to it (`python -m trainers sweep` and `compare`),
 its map/map.json, docs/tables (`python -m trainers.paper table` and `figure`) and docs/speed.json (`python -m trainers
-bench --json docs/speed.json`). They go between the marks of the page, `<!-- written: NAME -->` and `<!-- end -->`; the
-words around them are edited there by hand. --check writes nothing and ends with status 1 when the page is out of date.
-Whole commands are on the cards alone: `python -m core models --json`, or the page Models.
+bench --json docs/speed.json`). They go between the markers on the page, `<!-- written: NAME -->` and `<!-- end -->`;
+the text around them is edited by hand. --check writes nothing and exits with status 1 if the page is out of date. Full
+commands are only on the cards: `python -m core models --json`, or the Models page.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FIGURES = {
     "figure-length-imdb": "**Accuracy by the number of words, IMDB dev** (the paper’s figure 5, on Yelp).",
     "figure-evidence": "**Accuracy by the number of evidence sentences, FEVER dev 6k** (the paper’s figure 8).",
 }
-"""Titles by the file that the command `figure` wrote."""
+"""Titles by the name of the file that `figure` wrote."""
 CLAIMS = {
     "ablation": "what each part of the features brings",
     "adaptivity": "fixed filters against generated ones",
@@ -66,9 +66,9 @@ CLAIMS = {
     "tfidf": "word counts without a network",
     "tuned-words": "the shared words as they are, against words tuned with the model",
 }
-"""The setting that a checkpoint's table varies, by its file's name."""
+"""The setting varied in a checkpoint's table, by the table's file name."""
 BLOCK = re.compile(r"(?<=<!-- written: )([^>]+) -->\n.*?<!-- end -->", re.DOTALL)
-"""A part of the page that this command writes: its name and its text."""
+"""A block of the page written by this command: its name and its text."""
 Cards = Mapping[Path, Card]
 Row = dict[str, Any]
 
@@ -94,11 +94,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def filled(page: str, pretrained: Path, docs: Path) -> str:
-    """The page with what its marked parts should hold. Raises :class:`core.errors.UserError` for a file that is
-    missing or broken, and for a part that has no place on the page."""
+    """The page with its marked blocks filled in. Raises :class:`core.errors.UserError` for a missing or broken file,
+    and for a block without a marker on the page."""
     folders = [path.parent for path in sorted(pretrained.glob("*/card.json")) if path.parent.name != "words"]
     cards = {folder: _complete(folder) for folder in folders}
-    # A package that one of them names need not be installed.
+    # A package named there need not be installed.
     external = {path.parent.name: settings_of(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))}
     found = {folder: [(path.stem, sweeps.read(path)) for path in sorted(folder.glob("*.csv"))] for folder in folders}
     parts: dict[str, list[Row] | Iterator[str]] = {
@@ -126,7 +126,7 @@ def filled(page: str, pretrained: Path, docs: Path) -> str:
 
 
 def checkpoint_row(folder: Path, card: Card, cards: Cards) -> Row:
-    """A checkpoint's scores, next to the others of its task."""
+    """A checkpoint's scores, compared with others of its task."""
     items = {name: score["items"] for other in cards.values() for name, score in other["results"].items()}
     probed = {suite: key for suite, key in CARD_KEYS.items() if any(key in other for other in cards.values())}
     threads = counted(card["training"]["threads"], "thread")
@@ -151,7 +151,7 @@ def checkpoint_row(folder: Path, card: Card, cards: Cards) -> Row:
 
 
 def shipped_before(card: Card) -> str:
-    """The scores of the checkpoint that this one replaced, and the paired 95 % interval of the difference."""
+    """The scores of the checkpoint that this one replaced, with the paired 95 % interval of the difference."""
     told = []
     for name, was in card.get("shipped_before", {}).items():
         if "right" in was:
@@ -168,7 +168,7 @@ def suite_score(card: JsonMapping, key: str) -> str:
 
 
 def guests(external: Mapping[str, ExternalSettings]) -> Iterator[Row]:
-    """The models in Hugging Face's format that are shipped, or whose package is named."""
+    """The shipped models in Hugging Face's format, including those named by package."""
     for name, settings in external.items():
         measured, alignment = settings.measured, settings.alignment or {"results": {}}
         yield {
@@ -183,13 +183,13 @@ def guests(external: Mapping[str, ExternalSettings]) -> Iterator[Row]:
 
 
 def minutes(card: Card) -> str:
-    """How long the training took: 25 seconds, 1.6 minutes."""
+    """Training time in words: 25 seconds, 1.6 minutes."""
     seconds = card["training"]["seconds"]
     return f"{seconds:.0f} seconds" if seconds < 60 else f"{seconds / 60:.1f} minutes"
 
 
 def scores(result: Mapping[str, float]) -> str:
-    """Accuracy, MAP and MRR, or correlations with grades; a dash where the set was not scored."""
+    """Accuracy, MAP and MRR, or correlations with grades; a dash if the set was not scored."""
     if "map" in result:
         return f"MAP {_text(result['map'], 'map')}, MRR {_text(result['mrr'], 'mrr')}"
     if "accuracy_with_evidence" in result:
@@ -202,7 +202,7 @@ def scores(result: Mapping[str, float]) -> str:
 
 
 def over_seeds(folder: Path, card: Card) -> str:
-    """The mean on dev over several seeds and their number, from the checkpoint's table of seeds or its card."""
+    """The mean dev score over several seeds and their number, from the checkpoint's table of seeds or its card."""
     dev = card["recipe"]["dev"]["name"]
     if (folder / "seeds.csv").is_file():
         sweep = sweeps.read(folder / "seeds.csv")
@@ -220,8 +220,8 @@ def over_seeds(folder: Path, card: Card) -> str:
 
 
 def alignments(cards: Cards) -> Iterator[Row]:
-    """How well the attention of every model that was measured agrees with people's word alignments, by the link of each
-    word's largest weight."""
+    """Agreement of attention with human word alignments for every measured model, linking each word to its largest
+    weight."""
     for card in cards.values():
         if card.get("alignment"):
             row = {"checkpoint": f"`{card['name']}`"}
@@ -233,7 +233,7 @@ def alignments(cards: Cards) -> Iterator[Row]:
 
 
 def faithfulness(cards: Cards) -> Iterator[str]:
-    """How well each method names the words that decide (comprehensiveness), of every model that was measured."""
+    """How well each method names the decisive words (comprehensiveness), for every measured model."""
     measured = {str(card["name"]): card["faithfulness"] for card in cards.values() if card.get("faithfulness")}
     tables = faithfulness_table.of_attention(measured), faithfulness_table.by_checkpoint(measured, "comprehensiveness")
     yield faithfulness_table.CAPTION.format(moved=faithfulness_table.MOVED)
@@ -241,19 +241,19 @@ def faithfulness(cards: Cards) -> Iterator[str]:
 
 
 def pointing(cards: Cards) -> Iterator[Row]:
-    """The pointing game of every model that played it."""
+    """Pointing-game results for every measured model."""
     for card in cards.values():
         for data, figures in card.get("pointing", {}).items():
             yield point.summary(card["name"], data, figures)
 
 
 def people(cards: Sequence[JsonMapping]) -> Iterator[Row]:
-    """How often methods name people's words, of every model that was measured."""
+    """How often methods name people's words, for every measured model."""
     yield from people_table.by_checkpoint({card["name"]: card["people"] for card in cards if card.get("people")})
 
 
 def systems(folder: Path) -> Iterator[str]:
-    """The tables and figures of the AttConv paper in this folder: a figure has a line a run and a column a group."""
+    """The tables and figures for the AttConv paper in this folder: a figure has a row per run, a column per group."""
     for table, of in TABLES.items():
         for recipe, title in of.titles.items():
             if rows := read_rows(folder / f"{recipe}.csv"):
@@ -278,7 +278,7 @@ def compared(tables: Sequence[tuple[str, Sweep | Comparisons]]) -> Iterator[Row]
 
 
 def swept(name: str, tables: Sequence[tuple[str, Sweep | Comparisons]]) -> Iterator[Row]:
-    """The first, the best and the worst variant of each sweep of a checkpoint."""
+    """The first, best and worst variant in each sweep of a checkpoint."""
     for file, table in tables:
         if isinstance(table, Sweep) and file != "seeds" and len(table.variants) > 1:
             rows = sorted(table.variants, key=lambda variant: -variant[1][table.measure].value)
@@ -335,7 +335,7 @@ def word_table(path: Path) -> Row:
 
 
 def speeds(path: Path) -> Iterator[str]:
-    """The stored runs of `python -m trainers bench` with their bars; without any, how to make one."""
+    """The stored runs of `python -m trainers bench` with their thresholds; if there are none, how to make one."""
     again = f"python -m trainers bench --json docs/{SPEED}"
     if not path.is_file():
         yield f"No speeds are stored yet: `{again}` measures them, and `{MADE_BY}` puts them on this page."

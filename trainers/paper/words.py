@@ -1,19 +1,19 @@
-"""Make the shared word table: ``python -m trainers.paper words --data DIR``.
+"""Train the shared word table: ``python -m trainers.paper words --data DIR``.
 
-A word's vector is a sum of five learned parts,
+A word's vector is the sum of five learned parts,
 
     P_n n(w) + P_g g(w) + s(w) + a(w) h(w) + r(w)
 
 - n(w): the ConceptNet Numberbatch row of the word, else of its base form (``word_baseform.json``; a word's own row
-  comes first, since some base forms are wrong), else 0. Rows have length 1.
-- g(w): its GloVe 6B row, centred and scaled to length 1 (raw rows are about 5 long and would drown n), else 0.
-- s(w): one learned vector for each kind of inflection when n(w) is the base form's: "runs" and "running" differ.
-- h(w): its hashed character n-grams (``ngram_vector``), for words without a Numberbatch row; a(w) is one
-  scale for words that only GloVe knows and one for unknown words.
-- r(w): a residual for words that at least two training texts have.
+  takes precedence, since some base forms are wrong), else 0. Rows have norm 1.
+- g(w): its GloVe 6B row, centred and normalised to length 1 (raw rows have norms of about 5 and would drown n), else 0.
+- s(w): one learned vector for each kind of inflection if n(w) is the base form's: "runs" and "running" differ.
+- h(w): its hashed character n-grams (``ngram_vector``), for words without a Numberbatch row; a(w) is one scale for
+  words that only GloVe has and another for unknown words.
+- r(w): a residual for words in at least two training texts.
 
-All of them are trained through the entailment loss of a light attentive convolution (the recipe nli-attconv-light); the
-table holds their sum, int8 with a scale a row. The classifier on top is discarded.
+All parts are trained on the entailment loss of a light attentive convolution (the recipe nli-attconv-light); the table
+stores their sum, int8 with one scale per row. The classifier on top is discarded.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ from trainers.vectors import words_and_vectors
 
 NUMBERBATCH, GLOVE = "vectors/numberbatch_300d_41k", "vectors/glove6B_50d"
 GLOVE_ROWS = 72_000
-"""GloVe words taken by frequency; with Numberbatch's words and their inflected forms about 101,000 in all."""
+"""Number of GloVe words used, by frequency; with Numberbatch's words and their inflected forms about 101,000 in all."""
 MIN_COUNT = 2
 OFTEN = 5
-"""Training words of this count enter the table even when neither vector file has them ("rollerskating")."""
+"""Training words with at least this count enter the table even if neither vector file has them ("rollerskating")."""
 INFLECTIONS = ("s", "ing", "ed", "er", "est", "ly", "n", "other")
 OWN, GLOVE_ONLY, UNKNOWN = 0, 1, 2
 
 
 class Sources:
-    """The two vector files side by side, looked up by word. Raises RunError when one is missing or misshapen."""
+    """The two vector files with lookups by word. Raises RunError if one is missing or malformed."""
 
     def __init__(self, data: Path) -> None:
         self.numberbatch_words, self.numberbatch = words_and_vectors(data / NUMBERBATCH)
@@ -74,7 +74,7 @@ class Sources:
         return (self.numberbatch_row[base], inflection(word)) if base in self.numberbatch_row else (-1, 0)
 
     def choose(self, counts: Counter[str]) -> list[str]:
-        """The table's words, most frequent first (GloVe's order), then those that only Numberbatch has."""
+        """The table's words, most frequent first (GloVe's order), then those only in Numberbatch."""
         words = {word for word in self.base if word in self.glove_row and self.meaning(word)[0] >= 0}
         words |= set(self.glove_words[:GLOVE_ROWS])
         words |= {word for word, count in counts.items() if count >= MIN_COUNT and word in self.glove_row}
@@ -85,7 +85,7 @@ class Sources:
 
 
 def inflection(form: str) -> int:
-    """Number from 1 of the ending of an inflected form in ``INFLECTIONS``."""
+    """Index from 1 in ``INFLECTIONS`` of an inflected form's ending."""
     for i, ending in enumerate(INFLECTIONS[:-1]):
         if form.endswith(ending):
             return i + 1
@@ -93,7 +93,7 @@ def inflection(form: str) -> int:
 
 
 class SummedParts(StartVectors):
-    """The sum of the parts above but r(w), of which ``table`` is h."""
+    """The sum of the parts above except r(w), where ``table`` is h."""
 
     n: Tensor
     g: Tensor
@@ -160,7 +160,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _recipe(options: argparse.Namespace) -> Recipe:
-    """The light model's recipe, without the keys that training does not use."""
+    """The light model's recipe, without keys that training ignores."""
     recipe = recipes.load("nli-attconv-light")
     model = recipe.model | {"embedding_dropout": options.dropout, "dropout": options.dropout}
     own = {name: getattr(options, name) for name in ("epochs", "batch_size", "lr", "seed")}

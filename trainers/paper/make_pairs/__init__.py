@@ -1,17 +1,17 @@
-"""Make pairs whose sentences differ in one respect, from SNLI's training premises, WordNet and short lists.
+"""Generate pairs whose sentences differ in one respect, from SNLI's training premises, WordNet and short lists.
 
     python -m trainers.paper make-pairs --data DATA
     python -m trainers.paper make-pairs --data DATA --out pairs.jsonl --seed 2
 
-Three mechanisms: premises whose clause can be told ("A tall man is playing a guitar"), in which words are exchanged,
-dropped or negated; families of short statements and scenes with known entailments (absence, opposites, how many; who
-did what to whom in every voice and clause, whose colour and place, what was managed or forgotten); and determiners and
-verbs over narrower and wider words. No sentence of the suites of `python -m trainers probe` is made, whatever its
-capitals and full stop.
+Three mechanisms: exchanging, dropping or negating words in premises with a simple clause ("A tall man is playing a
+guitar"); families of short statements and scenes with known entailments (absence, opposites, quantity; who did what to
+whom in every voice and clause, whose colour and place, what was managed or forgotten); and determiners and verbs over
+narrower and wider words. No sentence from the suites of `python -m trainers probe` is generated, ignoring capitals and
+the final full stop.
 
-The file has SNLI's jsonl layout; a pair's id names its kind (``cohyponym-17``), so that a recipe's ``part_weights``
-can weigh the kinds. The same seed gives the same bytes. The shipped checkpoints learnt from the pairs of an earlier
-version, which their cards name.
+The file has SNLI's jsonl layout; a pair's id names its kind (``cohyponym-17``), so that a recipe's ``part_weights`` can
+weight the kinds. The same seed gives the same bytes. The shipped checkpoints were trained on pairs from an earlier
+version, named on their cards.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from trainers.paper.make_pairs.quantities import Quantities
 PREMISES = "snli/snli_1.0_train_86k.jsonl"
 OUT = "made/pairs.jsonl"
 COMMON = 5
-"""Times that each word of a premise must occur in the premises: typing errors are rarer."""
+"""Minimum number of occurrences in the premises of each word of a premise: typing errors are rarer."""
 ROUNDS = 4
-"""Times that the premises are gone through."""
+"""Number of passes over the premises."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,11 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="FILE.jsonl", help=f"file to write (default: {OUT} in the data folder)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="of every draw (default: 1)")
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the pairs and write them."""
+    """Generate the pairs and write them."""
     data = data_folder(args.data)
     if not (data / PREMISES).is_file():
         raise DataError(f"SNLI's training pairs are not at {PREMISES} in the data folder; give another --data")
@@ -89,12 +89,12 @@ def make(texts: list[str], seed: int, scale: float = 1.0) -> list[tuple[str, str
     families = Families(lists, seed, [text for text in texts if len(text.split()) < 16])
     made = [*maker.pairs, *families.pairs(scale), *Quantities(lists, seed).pairs(scale)]
     suites = {plain(text) for path in SUITES.values() for row in read(path).rows for text in (row.first, row.second)}
-    # What people try stays unseen.
+    # Sentences in the test suites stay unseen.
     pairs = [pair for pair in made if not suites & set(map(plain, pair[2:]))]
     random.Random(seed).shuffle(pairs)
     return pairs
 
 
 def plain(text: str) -> str:
-    """A sentence whatever its capitals and full stop."""
+    """A sentence normalised for capitals and the final full stop."""
     return text.lower().rstrip(". ")

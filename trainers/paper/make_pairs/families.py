@@ -1,11 +1,11 @@
 """Families of short statements and scenes: absence, opposites, time and number; who did what to whom in every voice and
 clause; colours, places and their owners; attempts that succeeded or failed.
 
-SNLI's premises describe what is in a picture, and hardly ever what is absent. People who try a model type negative
-statements first. A family in statements.yaml or scenes.yaml lists the relations between its sentences, which describe
-one scene: swapped roles contradict each other for one-sided actions (chase, arrest) and are neutral for mutual ones
-(see, like); a clause under "if", "said that" or "perhaps" stays open, under "because", "knew that" or "clearly" it is
-true; swapped colours or places contradict each other. Words are drawn for the braces of its sentences.
+SNLI's premises describe what a picture shows, and hardly ever what is absent. Users who try a model type negative
+statements first. A family in statements.yaml or scenes.yaml lists the relations between sentences that describe one
+scene: swapped roles contradict each other for one-sided actions (chase, arrest) and are neutral for mutual ones (see,
+like); a clause under "if", "said that" or "perhaps" stays open, one under "because", "knew that" or "clearly" is true;
+swapped colours or places contradict each other. Words are sampled for the placeholders in braces.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from trainers.paper.make_pairs.verbs import TENSES, Verb, contracted, groups
 
 FOLDER = Path(__file__).parent
 EACH = 800
-"""The default number of pairs of a family, divided equally among its labels."""
+"""The default number of pairs per family, divided equally among its labels."""
 PLURALS, NAMED, BEASTS, CONTRACTIONS, UNDOTTED = 0.25, 0.15, 0.4, 0.3, 0.1
-"""How often people are several, have names, and may be animals; "isn't" for "is not"; sentences without full stop."""
+"""Probabilities of plural people, names, and animals where possible; of "isn't"; of a missing full stop."""
 ROLES = ("who", "whom", "third")
 OPTIONAL = ("a up", "mutual", "one 3", "loose", "strict", "Before", "passing")
-"""Words that are missing from some draws."""
+"""Placeholders that some samples leave empty."""
 DIGITS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
     "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20", "thirty": "30", "fifty": "50",
@@ -51,12 +51,12 @@ ENTRIES = {
     "nearby": ("near", ["near"]),
     "room": ("emptied", ["place"]),
 }
-"""Draws from one list of the words: its name, and the names of an entry's parts. Of a part that is a
-list one is drawn, and "other" is another one of it."""
+"""Samplers from one of the word lists: the list's name, and the names of an entry's parts. If a part is a list, one
+element is sampled, and "other" is a different one."""
 
 
 def different(count: int, draw: Callable[[], MadePair | None]) -> Iterator[MadePair]:
-    """``count`` pairs of different sentences, none twice, from at most three times as many draws; some give none."""
+    """``count`` distinct pairs of different sentences, from at most three times as many attempts."""
     seen: set[tuple[str, str]] = set()
     for _ in range(3 * count):
         if len(seen) == count:
@@ -68,7 +68,7 @@ def different(count: int, draw: Callable[[], MadePair | None]) -> Iterator[MadeP
 
 
 def finished(drawn: random.Random, label: str, *sides: str) -> MadePair:
-    """A pair with capitals, by turns with contracted negations and without full stops."""
+    """A capitalised pair, sometimes with contracted negations or without full stops."""
     if drawn.random() < CONTRACTIONS:
         sides = tuple(map(contracted, sides))
     first, second = (side.rstrip(".") + ("" if drawn.random() < UNDOTTED else ".") for side in sides)
@@ -76,7 +76,7 @@ def finished(drawn: random.Random, label: str, *sides: str) -> MadePair:
 
 
 class Families:
-    """Draws pairs of short sentences. ``scenes`` are premises of SNLI."""
+    """Samples pairs of short sentences. ``scenes`` are premises from SNLI."""
 
     def __init__(self, lists: WordLists, seed: int, scenes: list[str]) -> None:
         self.random = random.Random(seed)
@@ -93,8 +93,8 @@ class Families:
         self.names = [*lists["male names"], *lists["female names"]]
 
     def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
-        """(kind, label, premise, hypothesis), ``scale`` times the pairs of each family at most and none twice; some
-        with contracted negations and some without full stops."""
+        """(kind, label, premise, hypothesis), at most ``scale`` times the pairs of each family, without duplicates;
+        some with contracted negations and some without full stops."""
         for name, family in self.families.items():
             labels = [label for label in ("entailment", "neutral", "contradiction") if family[label]]
             draw = functools.partial(self.drawn, family, itertools.cycle(labels))
@@ -102,7 +102,7 @@ class Families:
                 yield family.get("kind", name), *pair
 
     def drawn(self, family: JsonObject, labels: Iterator[str]) -> MadePair | None:
-        """A pair of a family with the next label; None where the words that are drawn do not fill its forms."""
+        """A pair from a family with the next label; None if the sampled words do not fill its templates."""
         label = next(labels)
         first, second = (family["says"][form] for form in self.random.choice(family[label]).split(" > "))
         words = self.draw(family["draws"])
@@ -111,21 +111,21 @@ class Families:
         return finished(self.random, label, filled(first, words), filled(second, words))
 
     def possible(self, forms: tuple[str, str], words: Fillers) -> bool:
-        """Whether the words fill the forms; "a boy did not chase a cook" may mean two things, so it is not made."""
+        """Whether the words fill the templates; "a boy did not chase a cook" is ambiguous, so it is excluded."""
         unclear = words.get("definite") == "no" and any("{N" in form for form in forms)
         return not unclear and all(
             key.removeprefix("a ") in words or f"{{{key}}}" not in " ".join(forms) for key in OPTIONAL
         )
 
     def draw(self, draws: list[str]) -> Fillers:
-        """The words of a family's braces; each draw sees those before it."""
+        """The words for a family's placeholders; each sampler sees the earlier ones."""
         words: Fillers = {"A": self.random.choice(("a", "the"))}
         for draw in draws:
             words |= self.entry(draw) if draw in ENTRIES else getattr(self, draw.replace(" ", "_"))(words)
         return words
 
     def entry(self, draw: str) -> Fillers:
-        """The words of an entry of a list. Of opposites either is the first."""
+        """The words of a list entry. In a pair of opposites, either may come first."""
         name, parts = ENTRIES[draw]
         entry = self.random.choice(self.data[name])
         words = dict(zip(parts, [entry] if isinstance(entry, str) else entry, strict=True))
@@ -138,7 +138,7 @@ class Families:
         return words
 
     def thing(self, words: Fillers, among: list[str] | None = None) -> Fillers:
-        """x, y that exclude each other, and a word above both if there is one."""
+        """x, y that exclude each other, and a hypernym of both if there is one."""
         group = self.random.choice(among or self.things)
         listed = self.lists.groups.get(group) or self.data[group]
         x, y = self.random.sample(listed, 2)
@@ -152,7 +152,7 @@ class Families:
         return self.thing(words, among) | {"doing": doing, "who": self.random.choice(self.data["who"])}
 
     def person(self, words: Fillers) -> Fillers:
-        """A person as the subject: a pronoun, a name or a noun; with a verb and an amount of things."""
+        """A person as the subject: a pronoun, a name or a noun; with a verb and a quantity of things."""
         noun = f"{self.random.choice(('the', 'the', 'my'))} {self.random.choice(self.data['people'])}"
         they = self.random.choice(("he", "she", self.random.choice(self.names), noun, noun))
         return {"They": they, "got": self.random.choice(self.data["got"])}
@@ -162,7 +162,7 @@ class Families:
         return {"x": x, "who": self.random.choice(self.data["who"]), "colour x": f"{colour} {x}"}
 
     def amount(self, words: Fillers) -> Fillers:
-        """m, n and p of a thing, each at least two more than the one before."""
+        """m, n and p of a thing, each at least two more than the previous."""
         spelt = list(DIGITS)
         places = [
             at for at in itertools.combinations(range(len(spelt)), 3) if at[1] >= at[0] + 2 <= at[2] - at[1] + at[0]
@@ -188,7 +188,7 @@ class Families:
         return {"at": phrase.format(at), "else": phrase.format(other)}
 
     def people(self, words: Fillers, named: float = NAMED, many: float = PLURALS) -> Fillers:
-        """Three people or animals, each one or several, and the tenses of what they do."""
+        """Three people or animals, each singular or plural, and the tenses of their actions."""
         beasts = self.random.random() < BEASTS
         pool = self.data["animals"] if beasts and self.random.random() < 0.5 else self.data["people"]
         nouns = self.random.sample(pool, 3)
@@ -221,7 +221,7 @@ class Families:
         }
 
     def pair(self, words: Fillers) -> Fillers:
-        """Two, each one alone."""
+        """Two people or animals, each singular."""
         return self.people(words, many=0.0)
 
     def nouns(self, words: Fillers) -> Fillers:
@@ -229,11 +229,11 @@ class Families:
         return self.people(words, named=0.0)
 
     def told(self, words: Fillers) -> Fillers:
-        """A verb of saying or supposing, in the past or the present."""
+        """A verb of saying or supposing, in the past or present."""
         return {"tense": self.random.choice(("past", "past", "present"))}
 
     def verb(self, words: Fillers, row: list[Any], keys: tuple[str, ...], tense: str = "") -> Fillers:
-        """The groups of a verb for every subject, in the scene's aspect unless a tense is given: under ``keys`` the
+        """A verb's verb groups for every subject, in the scene's aspect unless a tense is given: under ``keys`` the
         positive one, its negation and their passives."""
         many = {role: bool(words[f"{role} many"]) for role in ROLES} | {"they": True, "one": False}
         return {
@@ -245,20 +245,20 @@ class Families:
         }
 
     def deeds(self, words: Fillers) -> Fillers:
-        """Two deeds."""
+        """Two actions."""
         fitting = [row for row in self.data["deeds"] if row[3] or words["beasts"] == "no"]
         first, second = self.random.sample(fitting, 2)
         return self.verb(words, first, ("V", "N", "P", "NP")) | self.verb(words, second, ("V2", "N2", "P2", "NP2"))
 
     def roles(self, words: Fillers) -> Fillers:
-        """An ongoing deed and its participle."""
+        """An ongoing action and its participle."""
         doing = self.random.choice(
             [*self.lists["roles"]] if words["beasts"] == "no" else self.lists["roles of animals"]
         )
         return {"doing": doing, "done": self.lists["roles"][doing]}
 
     def feelings(self, words: Fillers) -> Fillers:
-        """A feeling; of a state never in the progressive."""
+        """A feeling; states are never progressive."""
         row = self.random.choice(self.data["feelings"])
         return self.verb(words, row, ("V", "N", "P", "NP"), TENSES[words["tense"]][0] if row[3] else "")
 
@@ -266,13 +266,13 @@ class Families:
         return self.verb(words, self.random.choice(self.data["doings"]), ("I", "NI"))
 
     def where(self, words: Fillers) -> Fillers:
-        """A place or, in the past, a time; how often only of what is not in progress."""
+        """A place or, in the past, a time; frequency only for actions that are not in progress."""
         past = self.data["past"] * (words["tense"] == "past") + self.data["once"] * (words["aspect"] == "past")
         return {"where": self.random.choice(self.data["where"] + past)}
 
     def frames(self, words: Fillers) -> Fillers:
-        """Conjunctions, adverbs, and verbs with "that" in the scene's tense: what is in progress has no "before", and
-        "only if" stands behind the main clause of a habit."""
+        """Conjunctions, adverbs, and verbs with "that" in the scene's tense: ongoing actions have no "before", and
+        "only if" follows the main clause of a habit."""
         drawn: Fillers = {key: self.random.choice(choices) for key, choices in self.data["frames"].items()}
         drawn["then if"] = "only if" if words["aspect"] == "present" and self.random.random() < 0.2 else drawn["if"]
         simple = words["aspect"] == TENSES[words["tense"]][0]
@@ -294,7 +294,7 @@ class Families:
         return drawn | {"did": did, "do": do, "what": what, "other": other, "forgot": forgot, "not forgot": not_forgot}
 
     def owners(self, words: Fillers) -> Fillers:
-        """Two of a kind, plain and with attributes that exclude each other: colours, or size, age and looks."""
+        """Two things of a kind, plain and with mutually exclusive attributes: colours, or size, age and looks."""
         kind = self.random.choice(self.data["owners"])
         if self.random.random() < 0.6:
             garment = self.random.choice(kind.get("garments", [""]))
@@ -321,7 +321,7 @@ class Families:
 
 
 def filled(form: str, words: Fillers) -> str:
-    """A sentence with the words in its braces: ``{a x}`` with its article, ``{A x}`` with the drawn one, ``{x s}`` in
+    """A sentence with its placeholders filled: ``{a x}`` with its article, ``{A x}`` with the sampled one, ``{x s}`` in
     the plural, ``{#n}`` in digits."""
 
     def put(match: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
-"""The kinds of made pairs that exchange, drop or negate words of a premise.
+"""Generated pairs that exchange, drop or negate words of a premise.
 
-A word that is put in comes under every label: where "violin" for "guitar" makes a contradiction, the same "violin"
-also stands on both sides of pairs that follow or stay open, so that no hypothesis alone tells its label.
+Every inserted word occurs under every label: if "violin" for "guitar" makes a contradiction, "violin" also occurs on
+both sides of entailed and neutral pairs, so that no hypothesis alone reveals its label.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ WANTED = {
     "modifier": {("dropped", ENTAILMENT): 1800, ("added", NEUTRAL): 2300},
     "same": {("same", ENTAILMENT): 1000},
 }  # fmt: skip
-"""Pairs wanted by what is exchanged in the premise: of each kind (what differs between the sentences) and label."""
+"""Target numbers of pairs by the kind of exchanged word, for each kind of difference and label."""
 
 
 class Variants(NamedTuple):
-    """A sentence with its whole order, shorter ones that follow from it, and its clause."""
+    """A sentence with its full order, shorter ones that follow from it, and its clause."""
 
     sentence: Premise
     whole: Order
@@ -62,7 +62,7 @@ class Variants(NamedTuple):
 
 @dataclass
 class Maker:
-    """Makes pairs from premises until there are as many as are wanted."""
+    """Generates pairs from premises until the targets are reached."""
 
     lists: WordLists
     seed: int
@@ -78,12 +78,12 @@ class Maker:
         self.seen: set[tuple[str, str]] = set()
 
     def wants(self, source: str, kind: str = "", label: str = "") -> bool:
-        """Whether pairs of a source are wanted still: of any kind, or of one."""
+        """Whether more pairs from a source are needed: of any kind, or of one."""
         wanted = {(kind, label): WANTED[source][kind, label]} if kind else WANTED[source]
         return any(self.counts[source, *key] < number * self.scale for key, number in wanted.items())
 
     def emit(self, source: str, kind: str, label: str, premise: str, hypothesis: str) -> None:
-        """Note a pair, unless there are enough of its kind or it is there already."""
+        """Records a pair, unless its kind is complete or it is a duplicate."""
         if not self.wants(source, kind, label) or (premise, hypothesis) in self.seen:
             return
         if (premise == hypothesis) == (kind == "same"):
@@ -92,7 +92,7 @@ class Maker:
             self.pairs.append((kind, label, premise, hypothesis))
 
     def take(self, sentence: Premise) -> None:
-        """Make pairs of all kinds from one premise; none where its clause cannot be told."""
+        """Generates pairs of all kinds from one premise; none if its clause cannot be analysed."""
         parts = clause(sentence, self.lists)
         if parts is None:
             return
@@ -110,14 +110,14 @@ class Maker:
             self.emit("same", "same", ENTAILMENT, text, text)
 
     def least_used(self, words: Sequence[str]) -> str:
-        """The least used of three words drawn at random."""
+        """The least used of three randomly sampled words."""
         word = min(self.random.sample(list(words), min(3, len(words))), key=lambda w: self.used[w])
         self.used[word] += 1
         return word
 
     def contrast(self, frame: Variants, slot: Slot) -> None:
-        """The pairs of a place: words that exclude each other, or mean the same; one word in both and less said; wider
-        words."""
+        """The pairs for a slot: words that exclude each other, or are synonyms; the same word in both and a shorter
+        sentence; hypernyms."""
         base, same = slot.word, slot.kind == "synonym"
         if slot.pool and self.random.random() < (0.3 if slot.kind == "cohyponym" else 0.5):
             base = self.least_used(slot.pool)
@@ -143,13 +143,13 @@ class Maker:
         if self.random.random() < 0.5 and not same:
             sides.reverse()
         self.emit(slot.kind, slot.kind, ENTAILMENT if same else CONTRADICTION, *sides)
-        # The word put in, more often than the premise's own: it is the one that must not give the label away.
+        # Usually the inserted word rather than the premise's own: it is the one that must not reveal the label.
         word = other if self.random.random() < 0.7 else base
         self.less_and_more(slot.kind, frame, slot.change(word), short)
         self.wider(frame, slot, word, short)
 
     def less_and_more(self, source: str, frame: Variants, change: dict[int, str], short: Order) -> None:
-        """A word on both sides: the shorter sentence follows from the longer one, and leaves that open."""
+        """The same word on both sides: the shorter sentence follows from the longer one, but not vice versa."""
         pair = write(frame.sentence, frame.whole, change), write(frame.sentence, short, change)
         if short == frame.whole:
             return
@@ -159,7 +159,7 @@ class Maker:
             self.emit(source, "added", NEUTRAL, *reversed(pair))
 
     def wider(self, frame: Variants, slot: Slot, word: str, short: Order) -> None:
-        """A word and one that holds of whatever it holds of: entailment, and the other way round neutral."""
+        """A word and a hypernym: entailment in one direction, neutral in the other."""
         before = frame.sentence.lower(slot.at - 1)
         determined = before in ARTICLES | NUMBERS | {"some"} or before in self.lists.adjectives
         above = [upper for upper in slot.above(word) if slot.form(upper)]
@@ -182,7 +182,7 @@ class Maker:
         """Pairs with "not" or "nobody" on one side, or on both."""
         sentence, parts = frame.sentence, frame.parts
         nobody = self.random.random() < 0.25 and sentence.lower(parts.head) in self.lists.people
-        # Who "a man" is must not change with the negation: less is said of the same subject.
+        # The reference of "a man" must not change with the negation: the same subject is described with less detail.
         less = shortened(sentence, parts, self.random.choice(parts.cuts), False, self.lists)
         orders = frame.whole, self.random.choice(frame.shorter or [frame.whole]), less
         yes = [write(sentence, order) for order in orders]

@@ -1,4 +1,4 @@
-"""The analysis of a premise for make-pairs: its words, its nouns, and the shorter sentences in it."""
+"""Analyses premises for make-pairs: words, nouns, and the shorter sentences they contain."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ NOT_UPWARD = {
     "looks", "like", "another", "other", "different", "same", "first", "last", "sculpture", "poster",
     "drawing", "photo",
 }  # fmt: skip
-"""Words in whose sentences a shorter sentence, or one with wider words, need not follow."""
+"""Words that block entailment of a shorter sentence, or of one with wider words."""
 MASKED = {
     "about", "appearing", "attempting", "becoming", "beginning", "being", "causing", "coming", "doing", "facing",
     "getting", "giving", "going", "having", "helping", "hoping", "letting", "living", "looking", "making", "missing",
     "preparing", "pretending", "putting", "seeing", "starting", "taking", "thinking", "trying", "using", "waiting",
     "wanting",
 }  # fmt: skip
-"""Not read as the verb of a clause: no verbs, or verbs whose object or infinitive cannot be left out."""
+"""Not read as the verb of a clause: either no verbs, or verbs whose object or infinitive is obligatory."""
 FEMALE = {"she", "her", "hers", "herself", "pregnant", "bra", "bikini", "skirt", "dress", "lipstick"}
 MALE = {"he", "his", "him", "himself", "beard", "bearded", "mustache", "goatee", "moustache"}
 
@@ -47,7 +47,7 @@ MALE = {"he", "his", "him", "himself", "beard", "bearded", "mustache", "goatee",
 @dataclass(frozen=True)
 class ProgressiveClause:
     """A clause whose verb group is "is" or "are" and a form in -ing. Positions of the subject's last word and of the
-    auxiliary, and the ends that the clause may also have, shortest first; the last one is its own."""
+    auxiliary, and the possible ends of the clause, shortest first; the last one is its actual end."""
 
     head: int
     auxiliary: int
@@ -55,12 +55,12 @@ class ProgressiveClause:
 
 
 Order = tuple[int | str, ...]
-"""A sentence made of another's words: positions, and words put in."""
+"""A sentence built from another's words: positions, and inserted words."""
 
 
 @dataclass(frozen=True)
 class Premise:
-    """A premise as words and signs, without its final full stop."""
+    """A premise as words and punctuation, without its final full stop."""
 
     words: tuple[str, ...]
 
@@ -70,7 +70,7 @@ class Premise:
 
 
 def read(text: str) -> Premise | None:
-    """A premise as a sentence, or None for one with signs that no plain sentence has."""
+    """Parses a premise; None if it has punctuation that plain sentences lack."""
     text = text.strip().rstrip(". ")
     if not re.fullmatch(r"[A-Za-z0-9 ,'-]+", text) or "--" in text or " '" in text:
         return None
@@ -79,7 +79,7 @@ def read(text: str) -> Premise | None:
 
 
 def write(sentence: Premise, order: Order, changes: Mapping[int, str] | None = None) -> str:
-    """The text of an order, with some positions' words exchanged, "a" and "an" corrected, and a full stop."""
+    """The text of an order, with words at some positions exchanged, "a" and "an" corrected, and a full stop."""
     words = [(changes or {}).get(x, sentence.words[x]) if isinstance(x, int) else x for x in order]
     words = " ".join(word for word in words if word).split(" ")
     for i in range(len(words) - 1):
@@ -93,7 +93,7 @@ def write(sentence: Premise, order: Order, changes: Mapping[int, str] | None = N
 
 
 def nouns(sentence: Premise, lists: WordLists) -> list[tuple[int, Noun]]:
-    """The nouns of a sentence that are heads of their phrases and occur once in it, with their positions."""
+    """The nouns in a sentence that head their phrases and occur only once, with their positions."""
     out = []
     for at in range(len(sentence.words)):
         fitting = [noun for noun in lists.forms.get(sentence.lower(at), []) if _is_head(sentence, at, noun, lists)]
@@ -126,8 +126,8 @@ def _participle(word: str) -> bool:
 
 
 def clause(sentence: Premise, lists: WordLists) -> ProgressiveClause | None:
-    """Subject, verb and rest, where the sentence is plain enough to be sure of them: a determiner, adjectives, a noun,
-    and behind it "is" or "are" with a form in -ing. None too where less said would not follow."""
+    """Subject, verb and rest, if the sentence is simple enough to be certain: a determiner, adjectives, a noun, then
+    "is" or "are" with a form in -ing. Also None if a shortened sentence would not follow."""
     head = 1
     while sentence.lower(head) in lists.adjectives:
         head += 1
@@ -138,7 +138,7 @@ def clause(sentence: Premise, lists: WordLists) -> ProgressiveClause | None:
     determined = sentence.lower(0) in ARTICLES | NUMBERS and not NOT_UPWARD & {*map(str.lower, sentence.words)}
     if not determined or verb not in numbers or not _participle(doing) or doing in MASKED:
         return None
-    # Behind "while" another clause begins, whose end is not this one's.
+    # "while" starts another clause, whose end is not this one's.
     marks = [at for at in range(head + 2, end) if sentence.lower(at) in CLAUSES | {","}]
     last = min([*marks, end - 1])
     cuts = [cut for cut in range(head + 3, last + 1) if _may_end(sentence, head + 2, cut, lists)]
@@ -160,7 +160,7 @@ def _may_end(sentence: Premise, verb: int, cut: int, lists: WordLists) -> bool:
 
 
 def shortened(sentence: Premise, parts: ProgressiveClause, end: int, plain: bool, lists: WordLists) -> Order:
-    """The sentence up to ``end``; ``plain``: without the subject's adjectives too."""
+    """The sentence up to ``end``; ``plain``: also without the subject's adjectives."""
     adjectives = range(parts.head) if plain else ()
     return tuple(at for at in range(end) if at not in adjectives or sentence.lower(at) not in lists.adjectives)
 
@@ -173,7 +173,7 @@ OLD = {"old", "elderly", "older", "middle-aged", "retired", "bald", "balding", "
 
 
 def negated(order: Order, parts: ProgressiveClause, nobody: bool = False) -> Order:
-    """An order with "not" behind its auxiliary, or with "nobody" for its subject."""
+    """An order with "not" after its auxiliary, or with "nobody" as its subject."""
     at = order.index(parts.auxiliary)
     return ("Nobody", "is", *order[at + 1 :]) if nobody else (*order[: at + 1], "not", *order[at + 1 :])
 

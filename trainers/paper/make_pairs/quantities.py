@@ -1,9 +1,8 @@
-"""Quantity and direction: determiners over narrower and wider words, verbs that turn what follows round.
+"""Quantifiers and monotonicity: determiners over narrower and wider words, and verbs that reverse entailment.
 
-"Every child is running" says it of every girl, "some girls are running" of some children: whether a step to a narrower
-or a wider word follows depends on the determiner and on the side (restrictor or scope; its direction stands in
-quantities.yaml), and a step against the direction is open. Steps are made by a narrower noun, an adjective, a phrase,
-"and" and "or".
+"Every child is running" entails it for every girl, "some girls are running" for some children: whether a narrower or a
+wider word follows depends on the determiner and on the side (restrictor or scope; its direction is in quantities.yaml),
+and a step against the direction is neutral. Steps use a narrower noun, an adjective, a phrase, "and" or "or".
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from trainers.paper.make_pairs.families import MadePair, different, finished
 from trainers.paper.make_pairs.kinds import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 PAIRS = {"direction": 6500, "turned": 4000, "determiner": 5500}
-"""Pairs of each kind."""
+"""Number of pairs of each kind."""
 
 SINGULAR = {"every", "each", "not one", "a", "at least one", "not every"}
-"""Determiners of one."""
+"""Singular determiners."""
 
 
 class Scene(NamedTuple):
-    """The narrower and the wider form of a restrictor, for either number, and of a scope without its "is", which one in
-    the ``past`` does not have."""
+    """The narrower and wider forms of a restrictor, for either number, and of a scope without its "is", which is absent
+    in the ``past``."""
 
     restrictors: dict[str, tuple[str, str]]
     scope: tuple[str, str]
@@ -42,21 +41,21 @@ class Scene(NamedTuple):
 
 
 class Quantities:
-    """Draws pairs on quantity and direction."""
+    """Samples pairs on quantity and direction."""
 
     def __init__(self, lists: WordLists, seed: int) -> None:
         self.random, self.lists = random.Random(seed), lists
         self.data = read_yaml(Path(__file__).with_name("quantities.yaml"))
 
     def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
-        """(kind, label, premise, hypothesis), none twice."""
+        """(kind, label, premise, hypothesis), without duplicates."""
         for kind, number in PAIRS.items():
             draw = functools.partial(self.drawn, getattr(self, kind))
             for pair in different(int(scale * number), draw):
                 yield kind, *pair
 
     def drawn(self, maker: Callable[[], MadePair]) -> MadePair:
-        """A pair of a kind, as it is written."""
+        """A pair of a kind, in its written form."""
         return finished(self.random, *maker())
 
     def scene(self) -> Scene:
@@ -81,13 +80,13 @@ class Quantities:
         return Scene(restrictors, (narrower, wider), past)
 
     def direction(self) -> MadePair:
-        """One determiner, a step in its restrictor or its scope or both."""
+        """One determiner, with a step in its restrictor, its scope or both."""
         name, number, *directions = self.random.choice(self.data["determiners"])
         scene = self.scene()
         steps = [i for i, direction in enumerate(directions) if direction != "no"]
         if len(steps) == 2 and self.random.random() < 0.85:
             steps = [self.random.choice(steps)]
-        # Restrictor and scope, each as it stands in what is given and in what follows.
+        # Restrictor and scope, each in the premise and in the hypothesis.
         sides = [list(scene.restrictors[number]), list(scene.scope)]
         for i, direction in enumerate(directions):
             if direction == "down":
@@ -100,7 +99,7 @@ class Quantities:
         return (ENTAILMENT, given, follows) if self.random.random() < 0.55 else (NEUTRAL, follows, given)
 
     def determiner(self) -> MadePair:
-        """Two determiners of the same words."""
+        """Two determiners with the same words."""
         label = self.random.choice((ENTAILMENT, NEUTRAL, CONTRADICTION))
         names = self.random.choice(self.data["exchanged"][label])
         scene = self.scene()
@@ -112,7 +111,7 @@ class Quantities:
         return label, texts[0], texts[1]
 
     def turned(self) -> MadePair:
-        """Verbs and clauses that keep or turn the direction of their object."""
+        """Verbs and clauses that keep or reverse the direction of their object."""
         did, do, does, doing, objects = self.random.choice(self.data["turned"])
         narrow, wide = self.random.choice(objects)
         they = self.random.choice(
@@ -121,7 +120,7 @@ class Quantities:
         words = {"did": did, "do": do, "does": does, "doing": doing, "They": they, "they": they}
 
         def said(context: str, *things: str) -> list[str]:
-            """One context of a kind, around each of the things."""
+            """One context of a kind, applied to each of the things."""
             patterns = self.data["contexts"][context]
             pattern: str = self.random.choice([x for x in patterns if did != "saw" or "was seen" not in x])
             return [pattern.format(**words, x=thing) for thing in things]
@@ -132,7 +131,7 @@ class Quantities:
             given, follows = said(way, narrow, wide) if way == "up" else said(way, wide, narrow)
             return (ENTAILMENT, given, follows) if self.random.random() < 0.5 else (NEUTRAL, follows, given)
         if way == "not done":
-            # Who refused to eat meat ate no chicken; whether they refused chicken, too, is another matter.
+            # Whoever refused to eat meat ate no chicken; whether they also refused chicken is open.
             if self.random.random() < 0.5:
                 return ENTAILMENT, said(way, wide)[0], said("plain not", narrow)[0]
             return NEUTRAL, said(way, narrow)[0], said("plain not", wide)[0]

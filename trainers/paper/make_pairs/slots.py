@@ -1,4 +1,4 @@
-"""The places of a sentence whose word can be exchanged for one that excludes it."""
+"""Slots in a sentence whose word can be exchanged for one that excludes it."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ class Slot:
     """A slot ``width`` words long from position ``at``, and the words that may fill it."""
 
     kind: str
-    """The kind of the pairs in which it is exchanged: "synonym" where its partners mean the same."""
+    """The kind of pairs in which it is exchanged: "synonym" if its partners are synonyms."""
     at: int
     word: str
     pool: Sequence[str]
-    """Words that may replace ``word`` on both sides; empty: none."""
+    """Words that may replace ``word`` on both sides; empty if there are none."""
     partners: Callable[[str], Sequence[str]]
-    """Words that exclude a word in this place, or mean the same."""
+    """Words that exclude a given word in this slot, or are its synonyms."""
     above: Callable[[str], Sequence[str]] = _nothing
     form: Callable[[str], str] = str
     width: int = 1
 
     def change(self, word: str) -> dict[int, str]:
-        """The changes that put ``word`` here."""
+        """The changes that put ``word`` into the slot."""
         return {self.at: self.form(word), **{self.at + i: "" for i in range(1, self.width)}}
 
 
 def one_of(
     kind: str, at: int, word: str, words: Sequence[str], above: Callable[[str], Sequence[str]] = _nothing
 ) -> Slot:
-    """A place for words that all exclude each other."""
+    """A slot for words that all exclude each other."""
     return Slot(kind, at, word, words, lambda w: [other for other in words if other != w], above)
 
 
@@ -61,13 +61,13 @@ def said_of(pair: set[str], person: bool, child: bool) -> bool:
 
 
 class Slots:
-    """Finds the places in sentences with the words of the lists."""
+    """Finds slots in sentences with words from the lists."""
 
     def __init__(self, lists: WordLists) -> None:
         self.lists = lists
 
     def of(self, sentence: Premise, verb: int) -> list[Slot]:
-        """All places of a sentence, by position; ``verb``: the position of its main verb, -1 for unknown."""
+        """All slots in a sentence, by position; ``verb``: the position of its main verb, -1 if unknown."""
         heads = [(at, noun) for at, noun in nouns(sentence, self.lists) if noun.group != "drink"]  # "in the water"
         out = [self.noun(at, noun) for at, noun in heads]
         for at in range(len(sentence.words)):
@@ -76,7 +76,7 @@ class Slots:
         return sorted(out, key=lambda slot: (slot.at, slot.kind))
 
     def synonyms(self, sentence: Premise, heads: Sequence[tuple[int, Noun]], verb: int) -> list[Slot]:
-        """Nouns, adjectives and the verb that have a synonym, which is written where the word may have any number."""
+        """Nouns, adjectives and the verb that have a synonym; for nouns, one in the same grammatical number."""
         out = [
             Slot("synonym", at, noun.base, (), lambda w: self.lists.others_of("synonyms", w),
                  form=lambda w, noun=noun: self.lists.form(w, noun.number))  # type: ignore[misc]
@@ -90,7 +90,7 @@ class Slots:
         return out
 
     def noun(self, at: int, noun: Noun) -> Slot:
-        """The place of a noun."""
+        """The slot of a noun."""
         pool = [] if noun.group == "people" else self.lists.groups[noun.group]
         return Slot(
             "cohyponym",
@@ -117,7 +117,7 @@ class Slots:
         )
 
     def number(self, sentence: Premise, at: int) -> list[Slot]:
-        """A number before a plural, where it is the sentence's only one."""
+        """A number before a plural, if it is the only one in the sentence."""
         words: list[str] = self.lists["numbers"]
         if sentence.lower(at) not in words or sum(word.lower() in {*words, "one"} for word in sentence.words) > 1:
             return []
@@ -129,12 +129,12 @@ class Slots:
         before = sentence.lower(at - 1)
         if not many or (at > 0 and before in ARTICLES):
             return []
-        # "Two" and "three" are "some", and perhaps not "several".
+        # "Two" and "three" are "some", but perhaps not "several".
         above = {word: ("some", "several") if words.index(word) > 2 else ("some",) for word in words}
         return [one_of("number", at, sentence.lower(at), words, lambda word: above.get(word, ()))]
 
     def adjective(self, sentence: Premise, at: int) -> list[Slot]:
-        """An adjective with each antonym that can describe its noun: children are not old, people not new."""
+        """An adjective with each antonym that can describe its noun: children are not old, people are not new."""
         word, after = sentence.words[at], sentence.lower(at + 1)
         nouns = self.lists.forms.get(after, [])
         person = after in PERSONAL or any(noun.group in PERSONS for noun in nouns)
@@ -165,7 +165,7 @@ class Slots:
 
 
 def _before_noun(sentence: Premise, at: int) -> bool:
-    """Whether the word at a position belongs to the word after it alone."""
+    """Whether the word at a position belongs only to the word after it."""
     after = sentence.lower(at + 1)
     return (
         after not in CLOSED - PREPOSITIONS

@@ -1,4 +1,4 @@
-"""Forms of verbs for made pairs: what a tense makes of past, base and participle, with subjects of either number."""
+"""Verb forms for generated pairs: builds each tense from past, base and participle, for subjects of either number."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ TENSES = {
     "perfect": ("perfect",),
     "future": ("future",),
 }
-"""Tenses that stand together in one sentence."""
+"""Tenses that may be combined in one sentence."""
 CONTRACTED = re.compile(r"\b(is|are|was|were|do|does|did|has|have|had) not\b")
 
 
 @dataclass(frozen=True)
 class Verb:
-    """Past, base and participle; of a verb of two words each form has both."""
+    """Past, base and participle; for two-word verbs each form has both words."""
 
     past: str
     base: str

@@ -1,15 +1,15 @@
-"""Rebuild a table of results of the AttConv paper from runs of this project, next to the paper's numbers.
+"""Rebuild a results table of the AttConv paper from runs of this project, next to the paper's numbers.
 
     python -m trainers.paper table nli --runs runs/nli --out runs/nli-table
     python -m trainers.paper table fever --runs runs/fever --out runs/fever-table --baselines runs/fever-baselines.csv
     python -m trainers.paper table nli --train comparison-nli --data DATA --runs runs/nli --out runs/nli-table
 
-Writes OUT.csv and OUT.md. Ours are the accuracies on dev that the runs' cards hold, several seeds as mean ± half their
-95 % interval; the paper's stand in a column of their own with the data that they are of. All runs of a table must have
-been trained and scored on the same data; systems that are not run here say why. ``--baselines``: what
-`python -m trainers.paper baselines --csv` wrote for the same data. ``--train`` first trains what is not there yet of
-all systems of the table on the data of a recipe, all with its sizes and epochs, and its baselines; the recipes are
-comparison-nli, comparison-fever, and of the table sentiment comparison-sst5 and comparison-imdb.
+Writes OUT.csv and OUT.md. Our numbers are the dev accuracies on the runs' cards, several seeds as mean ± half their 95
+% interval; the paper's are in a separate column that names their data set. All runs in a table must have been trained
+and evaluated on the same data; systems that are not run here give the reason. ``--baselines``: the output of `python -m
+trainers.paper baselines --csv` for the same data. ``--train`` first trains the missing systems of the table on a
+recipe's data, all with its sizes and epochs, and its baselines; the recipes are comparison-nli, comparison-fever, and
+for the sentiment table comparison-sst5 and comparison-imdb.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from trainers.precision import AUTO, add_precision
 from trainers.tables import read_rows, write_rows
 
 BASELINES = "baselines.csv"
-"""The file of baselines in the folder of runs that --train makes."""
+"""File of baselines that --train writes to the folder of runs."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def train_systems(args: argparse.Namespace) -> int:
-    """Train what is missing of the table's runs and baselines. Returns how many runs failed."""
+    """Trains the missing runs and baselines of the table. Returns how many runs failed."""
     from trainers import recipe
     from trainers.paper import baselines
     from trainers.paper.table import training
@@ -83,7 +83,7 @@ def train_systems(args: argparse.Namespace) -> int:
 
 
 def cards(folder: Path) -> Sequence[Card]:
-    """The cards of all runs in a folder. Raises RunError for a folder without any."""
+    """The cards of all runs in a folder. Raises RunError if there are none."""
     out = [read_card(path.parent) for path in sorted(folder.glob("*/card.json"))]
     if not out:
         raise RunError(f"{folder.name} holds no finished run: name the folder that holds the runs' folders")
@@ -91,7 +91,7 @@ def cards(folder: Path) -> Sequence[Card]:
 
 
 def scored(path: Path) -> Sequence[Mapping[str, str]]:
-    """The rows of a table of baselines. Raises RunError for another file."""
+    """The rows of a table of baselines. Raises RunError for any other file."""
     rows = read_rows(path)
     if not rows or not {"baseline", "dev", "accuracy"} <= rows[0].keys():
         raise RunError(f"{path.name} holds no scores: give what `python -m trainers.paper baselines --csv` wrote")
@@ -99,7 +99,7 @@ def scored(path: Path) -> Sequence[Mapping[str, str]]:
 
 
 def lines(table: PaperTable, runs: Sequence[Card], baselines: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:
-    """The table's lines, with ours where there are runs. Raises RunError for runs of unlike data."""
+    """The lines of the table, with our numbers if there are runs. Raises RunError for runs on different data."""
     used = [(system, [card for card in runs if system.made(card)]) for system in table.systems]
     members = [card for _, own in used for card in own]
     if not members:
@@ -127,7 +127,7 @@ def lines(table: PaperTable, runs: Sequence[Card], baselines: Sequence[Mapping[s
 
 
 def same_data(runs: Sequence[Card]) -> None:
-    """Raises RunError where runs that are to be compared were trained or scored on unlike data."""
+    """Raises RunError if the runs to compare were trained or evaluated on different data."""
     seen = {
         repr(
             [
@@ -144,7 +144,7 @@ def same_data(runs: Sequence[Card]) -> None:
 
 
 def percent(values: Sequence[float]) -> str:
-    """A mean in per cent, with half its 95 % interval where there are several runs; a dash for none."""
+    """A mean in per cent, with half its 95 % interval if there are several runs; a dash for none."""
     if not values:
         return "–"
     mean = f"{100 * fmean(values):.2f}"

@@ -1,4 +1,4 @@
-"""The systems of the AttConv paper's tables of results, and which of them are not run here."""
+"""The systems in the AttConv paper's results tables, and those that are not run here."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ RETRIEVAL = "no retrieval here: gold evidence alone, without page ids, so the FE
 
 
 class System(NamedTuple):
-    """A line of a table. ``settings``: of the architecture, as far as they tell systems apart; ``judged``: the role
-    that is read where one text is read alone; ``why``: why it is not run here."""
+    """One line of a table. ``settings``: architecture settings that distinguish systems; ``judged``: the role that is
+    read if only one text is; ``why``: the reason it is not run here."""
 
     name: str
     paper: float | None = None
@@ -22,18 +22,18 @@ class System(NamedTuple):
     judged: str = ""
     why: str = ""
     baseline: str = ""
-    """Its name in the table of baselines, for one without a network."""
+    """Its name in the table of baselines, if it has no network."""
 
     def made(self, card: Card) -> bool:
-        """Whether a run is of this system."""
+        """Whether a run belongs to this system."""
         config, roles = card["config"], card["roles"]
         same = all(config.get(key) == value for key, value in self.settings.items())
         return bool(self.architecture == card["architecture"] and same and self.judged in ("", roles["judged"]))
 
 
 class PaperTable(NamedTuple):
-    """A table of the paper. ``of``: the data of the paper's column; ``titles``: in docs/results.md, by the recipe that
-    its systems are trained with."""
+    """A table in the paper. ``of``: the data of the paper's column; ``titles``: titles in docs/results.md, by the
+    recipe with which its systems are trained."""
 
     of: str
     titles: Mapping[str, str]
@@ -44,8 +44,8 @@ _EXTRA, _EACH = {"context": "extra"}, {"context": "each"}
 _INTRA, _NONE = {"context": "intra"}, {"context": "none"}
 _BOTH = {"attention": "both", "means": True}
 _COMPARE = {"compare": True}
-"""The paper does not state how its classifier joins two sentence vectors; a linear classifier over the two alone does
-not reach its figures."""
+"""The paper does not state how its classifier combines two sentence vectors; a linear classifier over the two alone
+does not reach its figures."""
 
 TABLES: dict[str, PaperTable] = {
     "nli": PaperTable(

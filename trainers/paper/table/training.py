@@ -1,8 +1,8 @@
-"""Train all systems of a table on the data of one recipe (`table --train`).
+"""Trains all systems of a table on the data of one recipe (`table --train`).
 
-Each system takes the recipe's sizes, epochs and learning rate, and the settings that the table names for it. One seed
-each, and two more for light and advanced attentive convolution and for the rival that is best on dev. A run whose
-folder is finished is not run again, and a stopped one is resumed.
+Each system uses the recipe's sizes, epochs and learning rate, and its settings from the table. One seed each, plus two
+more for light and advanced attentive convolution and for the best rival on dev. Finished runs are not repeated, and
+interrupted ones are resumed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def train(
     command: str,
     calls: Calls,
 ) -> int:
-    """Train what is not there yet, by ``calls``. Returns how many runs failed; each is named on stderr."""
+    """Trains the missing systems with ``calls``. Returns how many runs failed; each is reported on stderr."""
     trained = [system for system in systems if system.architecture]
     scores: dict[str, float] = {}
     work, failed = functools.partial(_card_or_error, folder, once_each(read_source)), 0
@@ -64,7 +64,7 @@ def train(
 def _card_or_error(
     folder: Path, rows_of: Callable[[Path, DataSource], Dataset], asked: tuple[Recipe, Options]
 ) -> Card | RunError:
-    """The card of one run, or why it failed."""
+    """The card of one run, or the reason it failed."""
     try:
         return one_run(asked[0], folder, asked[1], rows_of=rows_of, needs_dev=False)
     except RunError as error:
@@ -72,7 +72,7 @@ def _card_or_error(
 
 
 def recipe_of(system: System, base: Recipe, seed: int) -> Recipe:
-    """The recipe of one system on the base's data, with the base's sizes where the architecture has them."""
+    """The recipe for one system on the base's data, with the base's sizes if the architecture has them."""
     spec = spec_of(system.architecture)
     known = {field.name for field in dataclasses.fields(spec.config)}
     sizes = {key: value for key, value in base.model.items() if key in known}
@@ -89,8 +89,7 @@ def recipe_of(system: System, base: Recipe, seed: int) -> Recipe:
 
 
 def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[System]:
-    """Light and advanced attentive convolution with their whole context at once, and the best system of another
-    kind."""
+    """Light and advanced attentive convolution with the whole context at once, and the best system of another kind."""
     ours, others = [], []
     for system in systems:
         if not system.architecture.startswith("attconv-"):
