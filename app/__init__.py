@@ -1,1 +1,1 @@
-"""The page: draws what core explains. Imports core and nothing of trainers."""
+"""The Streamlit app, which displays the results of core. Imports core, never trainers."""

@@ -1,4 +1,4 @@
-"""Parts of a page that are our own scripts in the browser (Streamlit's components v2)."""
+"""Parts of a page implemented as our own browser scripts (Streamlit's components v2)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import streamlit as st
 
 @functools.cache
 def component(name: str, script: str, html: str = "<i></i>", style: str | None = None) -> Any:
-    """The component with this script, registered once a process."""
+    """The component with this script, registered once per process."""
     return st.components.v2.component(name, html=html, css=style, js=script)
 
 
 @functools.cache
 def text_of(file: Path) -> str:
-    """A script or style, read once a process."""
+    """A script or style sheet, read once per process."""
     return file.read_text(encoding="utf-8")
 
 
 def unseen(name: str) -> Any:
-    """A place for a component that shows nothing (app/page_style.py hides it)."""
+    """A container for a component without visible output (hidden in app/page_style.py)."""
     return st.container(key=f"unseen {name}")

@@ -11,8 +11,8 @@ from app.page_style import enlarged
 
 
 def draw(chart: Any, projector: bool, **options: Any) -> Any:
-    """Draw the chart, with large type in projector mode. ``options``: of ``st.altair_chart``; returns what that
-    returns."""
+    """Draws the chart, with large type in projector mode. ``options`` are passed to ``st.altair_chart``; returns its
+    result."""
     scale = enlarged(projector)
     letters = {"labelFontSize": 12 * scale, "titleFontSize": 12 * scale}
     chart = chart.configure_axis(**letters).configure_legend(**letters).configure_title(fontSize=13 * scale)

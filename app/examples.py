@@ -11,10 +11,9 @@ from core.card import Card
 
 @dataclass(frozen=True)
 class ExampleTexts:
-    """A pair, or several, in the data set's order (premise, hypothesis). ``slug`` names it in a link, ``kind`` the
-    models that it is for (see :func:`kind_of`): the first of a kind is what its models open with. ``model``: the
-    checkpoint that its title is about, where it is about one; ``gold``: its label in the data set ``source``, where it
-    has one."""
+    """One or more pairs in the data set's order (premise, hypothesis). ``slug`` names it in links, ``kind`` the models
+    it suits (see :func:`kind_of`), which open with the first example of their kind. ``model``: the checkpoint its title
+    refers to, if any; ``gold``: its label in the data set ``source``, if known."""
 
     slug: str
     title: str
@@ -27,7 +26,7 @@ class ExampleTexts:
 
 @dataclass(frozen=True)
 class Gold:
-    """The gold label of the data set ``source``; if that is empty, our own label."""
+    """The gold label in the data set ``source``; if that is empty, our own label."""
 
     label: str
     source: str
@@ -111,7 +110,7 @@ EXAMPLES: tuple[ExampleTexts, ...] = (
     _pair("praise-and-blame", "Praise, then blame", _BOTH, gold="negative", **_REVIEWS),
     _pair("not-wonderful", f"One word of negation: {FAILS}", _NOT_WONDERFUL, gold="negative", **_REVIEWS),
 )
-"""Examples on the page Explore. Gold labels without a source are ours."""
+"""Examples on the Explore page. Gold labels without a source are ours."""
 
 PHRASE_EXAMPLES: tuple[ExampleTexts, ...] = (
     _pair("entailed", "Entailed (Yin 2017, figure 1)", _OUTDOORS, model="te-phrases-kmin", gold="entailment", **_SICK),
@@ -141,7 +140,7 @@ PHRASE_EXAMPLES: tuple[ExampleTexts, ...] = (
         **_ANSWERS,
     ),
 )
-"""Examples on the page Phrases: figure 1 of Yin & Schütze 2017, and other pairs on which the two poolings differ."""
+"""Examples on the Phrases page: figure 1 of Yin & Schütze 2017, and other pairs on which the two poolings differ."""
 
 
 def _singles(*texts: str) -> tuple[Pair, ...]:
@@ -236,12 +235,12 @@ MAP_EXAMPLES: tuple[ExampleTexts, ...] = (
 SINGLE_KINDS = ("topics", "reviews")
 """The kinds of models that read single texts."""
 _SST5 = set("01234")
-"""Its labels, from very negative to very positive."""
+"""SST-5's labels, from very negative to very positive."""
 _OF_PAIRS = {"answer selection": "answers", "fact checking": "claims", "paraphrase": "paraphrases"}
 
 
 def kind_of(card: Card) -> str:
-    """The kind of examples that suit a model, by its card (as :func:`core.checkpoint.read_card` gives it)."""
+    """The kind of examples that suit a model, from its card (see :func:`core.checkpoint.read_card`)."""
     if card["roles"]["second"]:
         return _OF_PAIRS.get(card["task"], ENTAILMENT)
     labels = set(card["labels"])
@@ -254,12 +253,12 @@ def suiting(kind: str | None, examples: Sequence[ExampleTexts]) -> list[ExampleT
 
 
 def shown_with(example: ExampleTexts, models: Mapping[str, str], present: str | None = None) -> str | None:
-    """The model for an example: the one the example names, else ``present`` if it has the example's kind, else the
-    first model of that kind, else None. ``models``: the example kind of each available model."""
+    """The model for an example: the one it names, else ``present`` if it has the example's kind, else the first model
+    of that kind, else None. ``models``: the example kind of each available model."""
     suited = [name for name, kind in models.items() if kind == example.kind]
     return next((name for name in (example.model, present, *suited[:1]) if name in suited), None)
 
 
 def example_of(texts: Sequence[Pair], examples: Sequence[ExampleTexts]) -> ExampleTexts | None:
-    """The example that holds exactly these texts, or None."""
+    """The example with exactly these texts, or None."""
     return next((example for example in examples if example.texts == tuple(texts)), None)

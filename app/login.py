@@ -1,6 +1,6 @@
-"""The user name from a proxy's login, read from the header that a setting names.
+"""The user name from a proxy's login, read from the header named in a setting.
 
-A client could forge the header, so it is only trusted if the server listens on this machine alone: then every request
+A client could forge the header, so it is only trusted if the server listens only on this machine: every request then
 comes through the proxy, which overwrites the header.
 """
 
@@ -18,14 +18,14 @@ from core.desk.schema import clean
 
 
 def name() -> str:
-    """The visitor's login on a page."""
+    """The visitor's login name on a page."""
     return name_in(st.context.headers.get_all)
 
 
 def name_in(values_of: Callable[[str], Sequence[str]]) -> str:
-    """The login in a request's headers (``values_of`` a header's name), in the header that ``PAIRLENS_USER_HEADER``
-    names; empty where none is named, the server listens to other machines too, or the header is not there exactly
-    once."""
+    """The login name in a request's headers (``values_of`` returns a header's values), from the header named in
+    ``PAIRLENS_USER_HEADER``; empty if no header is configured, the server listens to other machines too, or the header
+    does not occur exactly once."""
     header = os.environ.get("PAIRLENS_USER_HEADER")
     if not header:
         return ""
@@ -38,7 +38,7 @@ def name_in(values_of: Callable[[str], Sequence[str]]) -> str:
 
 
 def on_this_machine(address: str | None) -> bool:
-    """Whether only programs of this machine reach a server at this address."""
+    """Whether only programs on this machine can reach a server at this address."""
     if address == "localhost":
         return True
     try:
@@ -48,7 +48,7 @@ def on_this_machine(address: str | None) -> bool:
 
 
 def _decoded(value: str) -> str:
-    """Headers arrive as Latin-1, and browsers write the names of logins as UTF-8."""
+    """Headers arrive as Latin-1, but login names are written as UTF-8."""
     try:
         return value.encode("latin-1").decode()
     except UnicodeError:
@@ -58,8 +58,8 @@ def _decoded(value: str) -> str:
 @functools.cache
 def _say_once(header: str, address: str) -> None:
     print(
-        f"PAIRLENS_USER_HEADER: {header} is not believed, since the server listens on {address} and anybody may write "
-        "it; let it listen on localhost, behind the proxy that has the login.",
+        f"PAIRLENS_USER_HEADER: {header} is ignored, since the server listens on {address} and anyone could set "
+        "it; let it listen on localhost, behind the proxy with the login.",
         file=sys.stderr,
         flush=True,
     )

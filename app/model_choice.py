@@ -1,4 +1,4 @@
-"""Selects the models that a page offers, by their cards."""
+"""Selects the models that a page offers, based on their cards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.external.folder import is_external as is_external_folder
 from core.models import REGISTRY
 
 SECOND_OPINION = "guest-minilm"
-"""The external model that Explore asks, too, and that Compare opens next to AttConv."""
+"""The external model that Explore uses as a second opinion, and that Compare opens next to AttConv."""
 
 
 class Listed(NamedTuple):
@@ -35,11 +35,10 @@ def offered(
     unreadable: bool = False,
     last: Callable[[Card, Path], bool] = lambda card, folder: False,
 ) -> dict[str, Listed]:
-    """The models whose card ``fits``, by name in the order in which a page lists them: its default is the first. Those
-    for which ``last`` holds come after the others; with ``unreadable`` also those whose card cannot be read, so that
-    selecting one shows what is wrong with it.
+    """The models whose card ``fits``, by name in list order; the first is the page's default. Those for which ``last``
+    holds come last; ``unreadable`` includes those whose card cannot be read, so that selecting one shows the problem.
 
-    The order is the cards': by their ``listed``, then by name; models for lessons last."""
+    The order follows the cards' ``listed``, then the name; models for lessons come last."""
     places: dict[str, tuple[bool, float, str]] = {}
     models = {name: _listed(folder) for name, folder in available().items()}
     for name, (folder, card, _) in models.items():
@@ -60,26 +59,26 @@ def _listed(folder: Path) -> Listed:
 
 
 def for_lessons(card: Card) -> bool:
-    """Whether the model is so small that a lesson shows all its numbers: it judges worse than the others of its task,
-    and stands last in lists."""
+    """Whether the model is small enough for a lesson to show all its numbers: it is less accurate than others for its
+    task, and comes last in lists."""
     return bool(card.get("for_lessons", False))
 
 
 def reads_pairs(card: Card) -> bool:
-    """Whether the model reads two texts, not a single one."""
+    """Whether the model reads pairs, not single texts."""
     return bool(card["roles"]["second"])
 
 
 def explains_texts(card: Card) -> bool:
-    """Whether the model has records that explain a pair, or attention within one text. Unknown architectures
-    count too: selecting one shows its error."""
+    """Whether the model has records that explain a pair, or attention within one text. Unknown architectures count too:
+    selecting one shows its error."""
     known = card["architecture"] in REGISTRY
     return shows(AttentionMap)(card) or (reads_pairs(card) and (not known or bool(records_of(card))))
 
 
 def by_task(models: Mapping[str, Listed]) -> dict[str, list[str]]:
-    """Names of the models by their task, in the order of ``models``; those whose card cannot be read stand last in the
-    first group, where selecting one shows what is wrong with it."""
+    """Names of the models by task, in the order of ``models``; those with an unreadable card come last in the first
+    group, where selecting one shows the problem."""
     groups: dict[str, list[str]] = {}
     for name, model in models.items():
         if model.card is not None:
@@ -96,7 +95,7 @@ def kinds(models: Mapping[str, Listed]) -> dict[str, str]:
 
 
 def titles(models: Mapping[str, Listed]) -> dict[str, str]:
-    """Display names; a model whose card cannot be read keeps its folder's name."""
+    """Display names; a model with an unreadable card keeps its folder's name."""
     out = {name: name if model.card is None else _title(model.card) for name, model in models.items()}
     often = Counter(out.values())
     return {name: f"{title} ({name})" if often[title] > 1 else title for name, title in out.items()}
@@ -107,8 +106,8 @@ def _title(card: Card) -> str:
 
 
 def second_opinion(name: str, card: Card, cards: Mapping[str, Card]) -> str | None:
-    """The model that also judges the pairs of this model of three classes: the one that PAIRLENS_SECOND names ("off":
-    none), else :data:`SECOND_OPINION`; None where it is not among the ``cards`` or is this model."""
+    """The model for a second opinion on the pairs of this three-class model: the one named in PAIRLENS_SECOND ("off":
+    none), else :data:`SECOND_OPINION`; None if it is not among the ``cards`` or is this model."""
     other = os.environ.get("PAIRLENS_SECOND") or SECOND_OPINION
     if len(card["labels"]) != 3 or other == name or other not in cards:
         return None
@@ -117,24 +116,24 @@ def second_opinion(name: str, card: Card, cards: Mapping[str, Card]) -> str | No
 
 
 def is_external(card: Card) -> bool:
-    """Whether the model is an external model, which no trainer here made."""
+    """Whether the model is external, not trained here."""
     return "guest" in card
 
 
 def size_said(name: str) -> str:
-    """Before an external model is loaded, how large it is: “ (1.4 GB)”; empty for one of ours."""
+    """The size of an external model before it is loaded: “ (1.4 GB)”; empty for one of ours."""
     folder = available().get(name)
     known = folder is not None and is_external_folder(folder)
     return f" ({megabytes(guests.size_of(folder))})" if folder is not None and known else ""
 
 
 def megabytes(size: int) -> str:
-    """Bytes for people: 3.9 MB, 440 MB, 1.4 GB."""
+    """Formats a size in bytes: 3.9 MB, 440 MB, 1.4 GB."""
     if size >= 999.5e6:
         return f"{size / 1e9:.1f} GB"
     return f"{size / 1e6:.{0 if size >= 9.95e6 else 1}f} MB"
 
 
 def shows(record: type[Record]) -> Callable[[Card], bool]:
-    """Whether a model's explanations hold this record, for a page about it."""
+    """Whether a model's explanations include this record, for a page about it."""
     return lambda card: record in records_of(card)

@@ -107,32 +107,32 @@ html { font-size: 22.5px !important; }
 
 
 def apply(page: PageSession[Any], *, wide: bool = False) -> None:
-    """Call at the top of every page, before all else of its sidebar: its head has the switch of the projector, one for
-    all pages, with which all type is one and a half times as large, on a wide page. ``wide``: a page of tables, which
-    takes the room that a large screen has."""
+    """Call at the top of every page, before the rest of its sidebar: adds the projector switch, shared by all pages,
+    which enlarges type by half and widens the page. ``wide``: a page of tables that uses the full width of a large
+    screen."""
     st.html(_STYLE + (_WIDE if wide else "") + (_PROJECTOR if page.state.projector else ""))
     st.sidebar.toggle("Projector", page.state.projector, **page.widget("projector"))
 
 
 def enlarged(projector: bool) -> float:
-    """How many times as large as usual type is."""
+    """The scale of type relative to normal."""
     return 1.5 if projector else 1.0
 
 
 def notice(sentences: Iterable[str]) -> None:
-    """One line a sentence, shown exactly as it is written: nothing in it is read as HTML or Markdown."""
+    """One line per sentence, shown verbatim: no HTML or Markdown is interpreted."""
     lines = "".join(f'<p class="pl-notice" role="status">{html.escape(sentence)}</p>' for sentence in sentences)
     if lines:
         st.html(lines)
 
 
 def heading(text: str) -> None:
-    """A part's title."""
+    """A section heading."""
     st.html(f'<h2 class="pl-heading">{html.escape(text)}</h2>')
 
 
 def hint(sentence: str) -> None:
-    """A hint for the user while there is nothing to show yet."""
+    """A hint for the user while the page is empty."""
     st.html(f'<p class="pl-hint">{html.escape(sentence)}</p>')
 
 
@@ -143,8 +143,8 @@ def note(sentence: str) -> None:
 
 @contextmanager
 def patience(what: Callable[[], str], models: Iterable[str]) -> Iterator[None]:
-    """Shows ``what`` as a spinner while one of these models is loaded. Its space is always reserved, so that elements
-    below do not move."""
+    """Shows ``what`` as a spinner while one of these models is being loaded. Its space is always reserved, so that
+    elements below do not move."""
     place = st.empty()
     if all(map(in_memory, models)):
         yield
@@ -154,13 +154,13 @@ def patience(what: Callable[[], str], models: Iterable[str]) -> Iterator[None]:
 
 
 def terms(rows: Iterable[tuple[str, str]]) -> None:
-    """Names, each with a sentence."""
+    """Terms, each with a sentence."""
     lines = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(sentence)}</dd>" for name, sentence in rows)
     st.html(f'<dl class="pl-terms">{lines}</dl>')
 
 
 def plain(text: str) -> str:
-    """Text for Streamlit's Markdown (labels, captions), escaped so that it is shown verbatim."""
+    """Text escaped for Streamlit's Markdown (labels, captions), so that it is shown verbatim."""
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])", r"\\\1", text)
 
 
@@ -175,8 +175,8 @@ def page_link(name: str, query: Mapping[str, str], label: str = "", arrow: str =
 def download(
     label: str, text: Callable[[], str] | bytes, file: str, icon: str | None = None, *, framed: bool = False
 ) -> None:
-    """A link, or a ``framed`` button, that saves text as this .json, .csv or .html file; a callable is called on the
-    click. If it fails, the file contains the error's sentence."""
+    """A link, or a ``framed`` button, that saves text as this .json, .csv or .html file; a callable is called on click.
+    If it fails, the file contains the error's sentence."""
     kind = {"json": "application/json", "html": "text/html"}.get(file.rsplit(".", 1)[-1], "text/csv")
     made = functools.partial(_made, text) if callable(text) else text
     look: Literal["secondary", "tertiary"] = "secondary" if framed else "tertiary"

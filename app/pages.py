@@ -1,4 +1,4 @@
-"""The pages: each file of app/views is one, named by the first words of its docstring, up to the colon."""
+"""The pages: each file in app/views is one, named by the first words of its docstring, up to the colon."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ VIEWS = Path(__file__).resolve().parent / "views"
 
 @functools.cache
 def pages() -> dict[str, str]:
-    """The title of each page by its file's name, in the order of the menu: by the files' ``PLACE_IN_MENU``, then by
-    title. Files are read and not imported, as a page draws itself when it runs."""
+    """The title of each page by file name, in menu order: by the files' ``PLACE_IN_MENU``, then by title. Files are
+    parsed, not imported, because a page draws itself when it runs."""
     found = []
     for path in VIEWS.glob("[!_]*.py"):
         module = ast.parse(path.read_text(encoding="utf-8"))
@@ -28,5 +28,5 @@ def _name(assigned: ast.Assign) -> str:
 
 
 def address(name: str) -> str:
-    """The address of the page with this file's name."""
+    """The URL path of the page with this file name."""
     return name.replace("_", "-")

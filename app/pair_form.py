@@ -1,4 +1,4 @@
-"""The inputs of every page over typed text: model and example in the sidebar, sentences, and a saved page file."""
+"""The inputs of every page over typed text: model and example in the sidebar, sentences, and saved page files."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from core.reading.reader import PairError
 
 Answer = TypeVar("Answer")
 SEVERAL = "evidence"
-"""The role of a text that may be several sentences, typed one a line (FEVER)."""
+"""The role of a text that may be several sentences, typed one per line (FEVER)."""
 SHOWN_LETTERS = 22
-"""Characters of an example's name that fit into the closed select box; a longer name is repeated below it."""
+"""Maximum characters of an example's name in the closed select box; a longer name is repeated below it."""
 _ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
 
 
 @dataclass(frozen=True)
 class ModelForm:
     """The widgets of ``page`` that do not depend on its number of texts. ``saved``: a description of its page file;
-    ``own``: the select box's text for the user's texts."""
+    ``own``: the select box's entry for the user's texts."""
 
     page: PageSession[Any]
     saved: str = "pair"
     own: str = "A pair of your own"
 
     def answer(self, compute: Callable[[Any], Answer], none_installed: str, empty: str = "") -> Answer | None:
-        """Compute the page's answer, or show one sentence on why there is none; ``empty``: the hint while nothing is
-        typed. Shows a spinner while the model is loaded."""
+        """Computes the page's answer, or shows one sentence on why there is none; ``empty``: the hint while nothing is
+        typed. Shows a spinner while the model is being loaded."""
         state, problems = self.page.state, self.page.problems
         if state.model is None:
             problems.append(f"{none_installed}, and name its parent folder in PAIRLENS_CHECKPOINTS.")
@@ -64,7 +64,7 @@ class ModelForm:
         return None
 
     def task_and_model(self, groups: Mapping[str, Sequence[str]], models: Mapping[str, str]) -> Sequence[str]:
-        """The select boxes for the task and a model of it; a new task starts with its first model. Returns the task's
+        """The select boxes for the task and a model; a new task starts with its first model. Returns the task's
         models."""
         tasks = list(groups)
         shown = next((task for task, names in groups.items() if self.page.state.model in names), None)
@@ -88,12 +88,12 @@ class ModelForm:
         self.page.set(other if example is None else other.updated(texts=example.texts))
 
     def key_of_texts(self, widget: str, *more: object) -> str:
-        """The key of a widget that belongs to the texts that are shown: with others it is another widget."""
+        """The key of a widget that belongs to the displayed texts: with other texts it is a new widget."""
         state = self.page.state
         return f"{self.page.key(widget)} {digest([state.model, [text.versions for text in state.texts], *more])}"
 
     def example(self) -> None:
-        """The chooser of an example belongs to the texts that are shown: typing another makes it another chooser."""
+        """The example's select box belongs to the displayed texts: typing others creates a new select box."""
         state = self.page.state
         examples, shown = state.examples(self.page.models), state.example
         titles = {example.slug: example.title for example in examples}
@@ -118,7 +118,7 @@ class ModelForm:
             )
 
     def files(self, more: Callable[[], None] | None = None) -> None:
-        """Save the texts as a file and open one, for texts too long for a link; ``more`` draws other downloads."""
+        """Saves the texts as a file and opens one, for texts too long for a link; ``more`` draws other downloads."""
         with folded("Save and open", "save and open") as is_open:
             if not is_open:
                 return

@@ -9,14 +9,14 @@ from core.reading.tokens import tokenize
 
 SIDES = ("first", "second")
 LONGEST_TRAIL = 8
-"""Earlier versions that a text keeps; the oldest is dropped."""
+"""Maximum number of earlier versions per text; the oldest is dropped."""
 SAME_TEXT = 1 / 3
-"""Least share of its words that an edited text keeps; one with fewer is another text."""
+"""Minimum share of words that an edited text keeps; with fewer it counts as another text."""
 LONG, SEVERAL = 4, 3
-"""Letters of a long word, and how many such words make a text known by them: "is a … in the" is kept by chance."""
+"""Letters in a long word, and how many such words identify a text: "is a … in the" is kept by chance."""
 
 Version = tuple[str, str]
-"""A text, or both texts of a pair; of a single text the second is empty."""
+"""A single text with an empty second one, or both texts of a pair."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Pair:
 
     @property
     def now(self) -> Version:
-        """Both texts as they are."""
+        """Both current texts."""
         return self.first, self.second
 
     @property
     def versions(self) -> tuple[Version, ...]:
-        """Oldest first, the present one last."""
+        """Oldest first, the current one last."""
         return (*self.earlier, self.now)
 
     @property
@@ -43,8 +43,8 @@ class Pair:
         return not self.first.strip() and not self.second.strip()
 
     def typed(self, side: str, text: str) -> Pair:
-        """A copy whose ``side`` (first or second) is ``text``. If the text keeps too few of the side's previous words,
-        it is not an edit, and the history starts over."""
+        """A copy with ``text`` on this ``side`` (first or second). If the text keeps too few of the side's previous
+        words, it is not an edit, and the history starts over."""
         if text == getattr(self, side):
             return self
         had = (version[side == "second"] for version in reversed(self.versions))
@@ -61,8 +61,8 @@ def is_edit(before: str, after: str) -> bool:
 
 
 def kept_words(before: str, after: str) -> float:
-    """Words that both texts have, each as often as both have it, as a share of the longer one's; 1 where a text has no
-    word, and so nothing that could have been kept. Case does not matter."""
+    """Share of words that both texts have, counted with multiplicity, relative to the longer text; 1 if a text has no
+    words, and hence none that could have been kept. Case does not matter."""
     old, new = _words(before), _words(after)
     return (old & new).total() / max(old.total(), new.total()) if old and new else 1.0
 

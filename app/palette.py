@@ -1,8 +1,9 @@
-"""Colours of the page, one meaning each, for light and dark; checked for colour blindness in tests/app/test_palette.py.
+"""Colours of the page, each with one meaning, in both themes; tests/app/test_palette.py checks them for colour
+blindness.
 
-Text is never coloured by class: class colours fill areas that a label names. ``accent`` marks what is selected and
-nothing else; ``context`` is the attentive context; weights use cividis (Nuñez, Anderton & Renslow 2018), which is
-perceptually even, is the same to colour-blind eyes and rises in lightness alone when printed in grey.
+Text is never coloured by class: class colours fill labelled areas. ``accent`` marks only the selection; ``context`` is
+the attentive context; weights use cividis (Nuñez, Anderton & Renslow 2018), which is perceptually uniform, looks the
+same to colour-blind readers and becomes steadily lighter in grey print.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ COLOURS: dict[str, Shades] = {
     "context": ("#3570b8", "#7fb2ee"),
     # Ribbons other than the selected word's: muted, but readable on a projector.
     "ribbon": ("#8092a8", "#62748a"),
-    # What k-min and what k-max pooling keeps.
+    # Phrases kept by k-min and by k-max pooling.
     "kmin": ("#7a1f45", "#f0b4d2"),
     "kmax": ("#3a93cf", "#437fc6"),
     "ink": ("#1d2733", "#e8edf2"),
@@ -27,13 +28,13 @@ COLOURS: dict[str, Shades] = {
     "line": ("#dde3e9", "#303c48"),
     "paper": ("#ffffff", "#11161c"),
     "wash": ("#f1f4f7", "#1d2630"),
-    # What supports a verdict: of numbers above zero, and filled; what opposes it: below zero, and hollow.
+    # Support for a verdict: positive numbers, filled; opposition: negative, hollow.
     "supports": ("#b06c0a", "#d98a1e"),
     "opposes": ("#2464b0", "#6ea6ea"),
 }
 """Colours by the name of their CSS custom property."""
 STRONGEST_TINT = 0.4
-"""Share of k-min's or k-max's colour behind a word that all kept phrases cover."""
+"""Opacity of k-min's or k-max's colour behind a word that all kept phrases cover."""
 
 CLASSES: dict[str, Shades] = {
     "entailment": ("#0b7a67", "#35bf9c"),
@@ -43,7 +44,7 @@ CLASSES: dict[str, Shades] = {
 """Classes keep their colours on all pages."""
 
 ANSWERS: dict[str, Shades] = {"not an answer": CLASSES["contradiction"], "answer": CLASSES["entailment"]}
-"""Answer selection's two classes: the yes and the no of entailment's colours."""
+"""Answer selection's two classes, in the colours of entailment and contradiction."""
 
 PARAPHRASES: dict[str, Shades] = {
     "not a paraphrase": CLASSES["contradiction"],
@@ -60,7 +61,7 @@ _BETWEEN: tuple[Shades, ...] = (("#a585c6", "#c2a6ea"), CLASSES["neutral"], ("#6
 FIVE_SENTIMENTS: dict[str, Shades] = dict(
     zip(SENTIMENTS, (CLASSES["contradiction"], *_BETWEEN, CLASSES["entailment"]), strict=True)
 )
-"""SST-5's classes in their order: from the no to the yes of the other tasks."""
+"""SST-5's classes in order, from the no colour to the yes colour of the other tasks."""
 
 OTHER_CLASSES: tuple[Shades, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"), ("#c2a868", "#f4e2a4"))
 """Colours of other tasks' classes, in order."""
@@ -70,7 +71,7 @@ MAP_COLOURS: tuple[str, ...] = (
     "#879600", "#f04ba5", "#00a596", "#b47800", "#b44b69", "#6969a5", "#ff4b69",
 )  # fmt: skip
 """Colours of a map's classes in order, for both themes; only the first seven are safe for colour-blind readers. For
-them, and for grey print, each class also has its own symbol."""
+these readers, and for grey print, each class also has its own symbol."""
 MAP_SYMBOLS: tuple[str, ...] = (
     "circle", "diamond", "square", "cross", "x", "triangle-up", "triangle-down",
     "circle-open", "hourglass", "square-open", "asterisk-open", "diamond-open", "triangle-left", "bowtie",
@@ -78,10 +79,10 @@ MAP_SYMBOLS: tuple[str, ...] = (
 NO_YES = dict(zip((*ANSWERS, *PARAPHRASES), ("#9460d2", "#0b7a67") * 2, strict=True))
 """Map colours of no and yes, as on the other pages."""
 NEITHER = "#b08e5e"
-"""For texts of no class, such as the questions."""
+"""Colour of texts without a class, such as questions."""
 
 DIVERGING: Shades = ("#2464b0", "#b06c0a")
-"""Colours of negative and positive numbers; they fade out towards zero, so they suit both themes."""
+"""Colours of negative and positive numbers; they fade towards zero, so they suit both themes."""
 
 CIVIDIS: tuple[str, ...] = (
     "#002051",
@@ -99,7 +100,7 @@ CIVIDIS: tuple[str, ...] = (
 
 
 def class_colours(labels: Sequence[str]) -> list[Shades]:
-    """One colour a class, in the order of ``labels``."""
+    """One colour per class, in the order of ``labels``."""
     for known in (CLASSES, ANSWERS, PARAPHRASES, FACTS, FIVE_SENTIMENTS):
         if all(label in known for label in labels):
             return [known[label] for label in labels]
@@ -107,8 +108,8 @@ def class_colours(labels: Sequence[str]) -> list[Shades]:
 
 
 def map_look(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Colour and symbol of each class on a map, by its name; fourteen classes have fourteen of both, and those after
-    them other pairs of colour and symbol."""
+    """Colour and symbol of each class on a map, by name; the first fourteen classes have distinct colours and symbols,
+    further ones other combinations."""
     judged, many = any(name in NO_YES for name in names), len(MAP_COLOURS)
     return [
         (

@@ -1,4 +1,4 @@
-"""Start-up of a server: imports the pages' modules, loads the first model, and returns unused memory from then on."""
+"""Server start-up: imports the pages' modules, loads the first model, and from then on returns unused memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from core.memory import return_freed_memory, share_arenas
 
 HAND_BACK = 20.0
-"""Seconds between returns of unused memory; each walks over all objects created since the start."""
+"""Seconds between returns of unused memory; each traverses all objects created since the start."""
 
 MODULES = (
     "app.api.answers",
@@ -31,10 +31,10 @@ MODULES = (
 async def preloaded(app: object) -> AsyncIterator[None]:
     """A lifespan of the server: models load in a separate thread while the first browser loads Streamlit's files."""
     share_arenas()
-    # Every visitor's page runs in its own thread: with tensors as small as a pair's, extra threads only wait for each
+    # Every visitor's page runs in a separate thread: with tensors as small as a pair's, more threads only wait for each
     # other. Read when torch is imported.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    # How long a thread waits for another one's Python code, again after each product of matrices.
+    # The time a thread waits for another one's Python code, once more after each matrix product.
     sys.setswitchinterval(0.001)
     threading.Thread(target=return_memory, name="returning memory", daemon=True).start()
     threading.Thread(target=load, name="preloading", daemon=True).start()
@@ -42,9 +42,8 @@ async def preloaded(app: object) -> AsyncIterator[None]:
 
 
 def return_memory() -> None:
-    """Return unused memory to the system again and again. Sessions that ended are garbage that Python finds by looking
-    through all objects, which it does the later the more there are, and what visitors' threads freed are holes between
-    what stays."""
+    """Periodically returns unused memory to the system. Ended sessions are garbage that Python finds only by traversing
+    all objects, which it does less often the more there are, and memory freed by visitors' threads is fragmented."""
     while True:
         time.sleep(HAND_BACK)
         gc.collect()
@@ -52,8 +51,8 @@ def return_memory() -> None:
 
 
 def load() -> None:
-    """Import the pages' modules, let the model that Explore opens with read a pair once, read WordNet, and let the
-    model of the second opinion read one, too.
+    """Imports the pages' modules, lets the model that Explore opens with read a pair once, reads WordNet, and lets the
+    second-opinion model read a pair too.
 
     A model that cannot be read here is reported by the page that needs it.
     """
@@ -74,12 +73,12 @@ def load() -> None:
     name = next(iter(cards), None)
     read_once(name)
     with contextlib.suppress(LinguisticsError):
-        import_nltk()  # after what the first page needs: it takes longest
+        import_nltk()  # after everything the first page needs, because it takes longest
         from core.linguistics.wordnet import lexicon
 
         lexicon()
     read_once(name and second_opinion(name, cards[name], cards))
-    # When Python looks through all objects for garbage, every thread waits, those that send pages among them. What is
-    # there by now never is garbage, and made that eight times as long: a third of a million objects are WordNet's, and
-    # two hundred thousand are transformers'.
+    # While Python traverses all objects for garbage, every thread waits, including those that send pages. The existing
+    # objects are never garbage, but made this eight times slower: a third of a million belong to WordNet, and two
+    # hundred thousand to transformers.
     gc.freeze()

@@ -1,6 +1,6 @@
-"""The API's answers: each function below answers one route, for requests of one type.
+"""The API's answers: each function below answers one route, for one type of request.
 
-Fields of a request are named as in the pages' links. An answer is a record, or plain values, and is sent as JSON.
+Request fields are named as in the pages' links. An answer is a record or plain values, sent as JSON.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from core.wording import class_names, hint
 
 MOST_EDITS = 40
 EVERY, HEADS = "all", "heads"
-"""In the place of a rule for cutting links, of a transformer: every link, not the strongest alone; whole heads."""
+"""Alternatives to a rule for ablating links in a transformer: every link, not just the strongest; whole heads."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +55,16 @@ class AnyRequest:
 
 @dataclass(frozen=True)
 class PairRequest:
-    """A pair of texts, of a model of single texts the ``first`` alone; ``edits``: changes of it by hand, in their text
-    form, in the order in which they were made."""
+    """A pair of texts (only ``first`` for a model of single texts); ``edits``: manual edits in their text form, in the
+    order in which they were made."""
 
     model: str
     first: str
     second: str = ""
     edits: tuple[str, ...] = ()
 
-    # Plain properties: in Python 3.11 all requests would share the lock of a cached_property, and wait while the model
-    # of one is being loaded.
+    # Plain properties: in Python 3.11 all requests would share the lock of a cached_property, and wait while one loads
+    # its model.
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -80,14 +80,14 @@ class PairRequest:
 
     @property
     def pair(self) -> tuple[Checkpoint, str, str]:
-        """The model, and the texts after the edits of their words. Raises CheckpointError and EditError."""
+        """The model, and the texts after the word edits. Raises CheckpointError and EditError."""
         texts = words_after((self.first, self.second), self.parsed_edits, self.checkpoint.reader.tokens)
         return self.checkpoint, *texts
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word: the number of its text, from 0, and its place there, from 0."""
+    """A word, given by the index of its text and its position there, both from 0."""
 
     side: int = setting(least=0, most=1)
     index: int = setting(least=0)
@@ -95,8 +95,8 @@ class Word:
 
 @dataclass(frozen=True)
 class ExplainRequest(PairRequest):
-    """``word``: whose attentive context is also given as nearest words; ``records``: the kinds of evidence that are
-    wanted, by default all."""
+    """``word``: the word whose attentive context is also described by its nearest words; ``records``: the kinds of
+    evidence to return, by default all."""
 
     head: str = ""
     word: Word | None = None
@@ -110,7 +110,7 @@ class ExplainRequest(PairRequest):
 
 @dataclass(frozen=True)
 class WhyRequest(PairRequest):
-    """``all``: of an external model as many replacements of each word as of any other."""
+    """``all``: for an external model, use as many replacements per word as for other models."""
 
     method: str = TAKEN_AWAY
     all: bool = False
@@ -118,14 +118,14 @@ class WhyRequest(PairRequest):
 
 @dataclass(frozen=True)
 class ReasonRequest(PairRequest):
-    """``all``: of an external model, too, for which it takes long."""
+    """``all``: compute the reason even for a slow external model."""
 
     all: bool = False
 
 
 @dataclass(frozen=True)
 class LinksRequest(PairRequest):
-    """``links``: how they are cut; ``layer``: the first one, from 1, of a transformer in which they are."""
+    """``links``: how links are ablated; ``layer``: for a transformer, the first layer, from 1, in which they are."""
 
     links: str = setting(Taken.RENORMALISED.value, one_of=(*Taken, EVERY, HEADS))
     layer: int = setting(1, least=1)
@@ -133,7 +133,7 @@ class LinksRequest(PairRequest):
 
 @dataclass(frozen=True)
 class MapRequest(PairRequest):
-    """``layout``: the map's first one by default; ``count``: how many reference texts are listed as nearest."""
+    """``layout``: by default the map's first one; ``count``: number of nearest reference texts to list."""
 
     layout: str = ""
     count: int = setting(8, least=1, most=100)
@@ -144,7 +144,7 @@ F = TypeVar("F", bound=Callable[[Any, Progress], object])
 
 
 class Kind(NamedTuple):
-    """A kind of answer: the type of its requests, what computes it, and whether finished answers are kept."""
+    """A kind of answer: its request type, the function that computes it, and whether finished answers are cached."""
 
     request: type[Any]
     compute: Callable[[Any, Progress], object]
@@ -155,8 +155,8 @@ KINDS: dict[str, Kind] = {}
 
 
 def answers(name: str, request: type[R], *, kept: bool = True) -> Callable[[F], F]:
-    """Register a function ``(request, progress)`` as the answer of the route ``/api/name``. Without ``kept`` it is
-    computed again each time: its answer is quick, or depends on more than the request and the model's files."""
+    """Registers a function ``(request, progress)`` as the answer for the route ``/api/name``. Without ``kept`` it is
+    not cached, because it is fast, or depends on more than the request and the model's files."""
 
     def register(compute: F) -> F:
         KINDS[name] = Kind(request, compute, kept)
@@ -166,8 +166,8 @@ def answers(name: str, request: type[R], *, kept: bool = True) -> Callable[[F], 
 
 
 def question(name: str, body: JsonObject) -> tuple[Hashable, Callable[[Progress], bytes]]:
-    """The key of a request, equal for equal answers, and the function that computes its answer as JSON. Raises
-    Refused for an unknown kind of answer or model, and UserError for other faults of the request."""
+    """The key of a request, equal for equal answers, and the function that computes its answer as JSON. Raises Refused
+    for an unknown kind of answer or model, and UserError for other invalid requests."""
     if name not in KINDS:
         raise Refused(404, sentence(f"there is no answer {name[:100]!r}{hint(name, KINDS)}"))
     kind = KINDS[name]
@@ -194,7 +194,7 @@ def question(name: str, body: JsonObject) -> tuple[Hashable, Callable[[Progress]
 
 @answers("models", AnyRequest, kept=False)
 def models(asked: AnyRequest, progress: Progress) -> dict[str, JsonObject]:
-    """All models by name, in the order in which pages list them."""
+    """All models by name, in the order of the pages' lists."""
     return {name: _model(name, listed) for name, listed in offered(lambda card: True, unreadable=True).items()}
 
 
@@ -246,7 +246,7 @@ def explain(asked: ExplainRequest, progress: Progress) -> Explanation:
 
 @answers("preview", PairRequest, kept=False)
 def preview(asked: PairRequest, progress: Progress) -> Explanation:
-    """The verdict after the edits with its attention alone: quick enough to follow a slider."""
+    """The verdict after the edits with only its attention, fast enough to follow a slider."""
     checkpoint, first, second = asked.pair
     return explain_under(checkpoint, first, second, acting(asked.parsed_edits), records=(AttentionMap,))
 
@@ -282,25 +282,25 @@ def shares(asked: PairRequest, progress: Progress) -> SimilarityShares:
 
 @answers("change", PairRequest)
 def change(asked: PairRequest, progress: Progress) -> list[JsonObject]:
-    """The smallest changes that turn the verdict."""
+    """The smallest changes that flip the verdict."""
     return [change.to_dict() for change in Question(*asked.pair).smallest_change(progress=progress)]
 
 
 @answers("reason", ReasonRequest)
 def reason(asked: ReasonRequest, progress: Progress) -> Reason:
-    """Why the verdict holds, in a sentence."""
+    """The reason for the verdict, as a sentence."""
     return (reason_for if asked.all else quick_reason)(Question(*asked.pair), progress)
 
 
 @answers("faithfulness", PairRequest)
 def faithfulness(asked: PairRequest, progress: Progress) -> Faithfulness:
-    """How far the explanations of this verdict can be trusted."""
+    """How faithful the explanations of this verdict are."""
     return Question(*asked.pair).faithfulness(progress=progress)
 
 
 @answers("like", PairRequest, kept=False)
 def like(asked: PairRequest, progress: Progress) -> Neighbours:
-    """The training rows nearest to the pair, of each class."""
+    """The training rows nearest to the pair, for each class."""
     return nearest(*asked.pair)
 
 
@@ -325,7 +325,7 @@ def offers(asked: PairRequest, progress: Progress) -> JsonObject:
 
 @answers("map", MapRequest)
 def places(asked: MapRequest, progress: Progress) -> list[JsonObject]:
-    """The coordinates of each text in the filter map, with the reference texts of the nearest filters."""
+    """The coordinates of each text on the filter map, and the reference texts with the nearest filters."""
     checkpoint, *texts = asked.pair
     filter_map = _map_of(checkpoint)
     layout = asked.layout or next(iter(filter_map.layouts))
@@ -333,7 +333,7 @@ def places(asked: MapRequest, progress: Progress) -> list[JsonObject]:
 
 
 def _made(checkpoint: Checkpoint, texts: list[str]) -> Iterator[tuple[str, str]]:
-    """The texts that filters are made from, each with its side's name on the map."""
+    """The texts that generate filters, each with its side's name on the map."""
     names = [""] if checkpoint.single else [checkpoint.roles[side] for side in ("first", "second")]
     made = filter_sides(checkpoint)
     return ((name, text) for name, text in zip(names, texts, strict=False) if name in made and text.strip())

@@ -1,4 +1,4 @@
-"""How the API's answers travel: requests are checked, and answers streamed as lines of JSON until the client leaves."""
+"""HTTP layer of the API: validates requests and streams answers as lines of JSON until the client disconnects."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from core.errors import UserError
 from core.json_types import JsonObject
 
 LONGEST_BODY = 1_000_000
-"""Bytes of a request."""
+"""Size limit of a request in bytes."""
 HEADERS = {
     "Cache-Control": "no-store",
-    # Neither nginx nor Streamlit's own compression may hold lines back.
+    # Neither nginx nor Streamlit's own compression may buffer lines.
     "X-Accel-Buffering": "no",
     "Content-Encoding": "identity",
 }
 CLIENT = "x-pairlens-client"
-"""Header with an identifier that a page makes up for itself: computing time is shared out among clients."""
+"""Header with an identifier chosen by each page: computing time is shared among clients."""
 EXECUTOR = Executor()
 
 
 class Refused(Exception):
-    """A request that is not answered: an HTTP ``status`` and one sentence."""
+    """The request is rejected with an HTTP ``status`` and one sentence."""
 
     def __init__(self, status: int, error: str) -> None:
         super().__init__(error)
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 async def answer(request: Request) -> Response | AnswerStream:
-    """The answer to a request for the kind that its path names."""
+    """Answers a request for the kind of answer named in its path."""
     try:
         check_sender(request)
         body = await _body(request) if request.method == "POST" else {}
@@ -65,10 +65,10 @@ def _question(kind: str, body: JsonObject) -> tuple[Hashable, Compute]:
 
 
 def check_sender(request: Request) -> None:
-    """Refuse requests that another site's page makes in a visitor's browser. Raises Refused.
+    """Rejects requests that another site's page makes in a visitor's browser. Raises Refused.
 
-    Where only this machine reaches the server, the Host must name this machine too, because another site's name can be
-    made to point here; behind a proxy with a login (``PAIRLENS_USER_HEADER``) it is the proxy's.
+    If only this machine can reach the server, the Host must also name this machine, because another site's name could
+    resolve to it; behind a proxy with a login (``PAIRLENS_USER_HEADER``) the proxy determines it.
     """
     headers = request.headers
     host, origin = headers.get("host", ""), headers.get("origin")
@@ -81,7 +81,7 @@ def check_sender(request: Request) -> None:
 
 
 def client_of(request: Request) -> str:
-    """Who shares computing time as one: a page by its identifier, else a login, else an address."""
+    """The unit among which computing time is shared: a page's identifier, else a login, else an address."""
     address = request.client.host if request.client else ""
     return request.headers.get(CLIENT, "")[:100] or login.name_in(request.headers.getlist) or address
 
@@ -103,7 +103,7 @@ async def _body(request: Request) -> JsonObject:
 
 
 class AnswerStream:
-    """A response of one JSON line per update, with the HTTP status of the first update. The computation is cancelled as
+    """A response with one JSON line per update and the HTTP status of the first update. The computation is cancelled as
     soon as the client closes the connection."""
 
     def __init__(self, key: Hashable, compute: Compute, client: str) -> None:
@@ -139,7 +139,7 @@ async def _until_closed(receive: Receive, updates: asyncio.Queue[Update | None])
 
 
 def line_of(update: Update) -> bytes:
-    """An update as a line of JSON."""
+    """Serialises an update as a line of JSON."""
     if update.answer:
         return b'{"answer": ' + update.answer + b"}\n"
     values = {"error": update.error} if update.error else {"progress": update.progress}

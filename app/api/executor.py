@@ -1,10 +1,9 @@
-"""Runs the computations behind the API: shared among clients, fair between them, and only while someone waits.
+"""Runs the API's computations: shared among clients, scheduled fairly, and only while a client is waiting.
 
-Each computation has its own thread. It runs freely for a quantum of processor time, while longer ones of clients
-that have used more wait. At its next progress call after that it needs one of a few slots, and whenever several wait,
-the slot goes to the client that has used the least time lately. Clients that ask the same question listen to one
-computation, which ends when the last of them has left. Finished answers are kept, the last used ones, up to a limit in
-bytes.
+Each computation has its own thread. It runs freely for a quantum of CPU time, while longer computations of clients that
+have used more wait. After that, its next progress call must acquire one of a few slots; if several wait, the slot goes
+to the client that has used the least time recently. Clients with the same question share one computation, which ends
+when the last of them disconnects. Finished answers are cached (least recently used first out) up to a size limit.
 """
 
 from __future__ import annotations
@@ -25,32 +24,32 @@ from core.wording import capital
 
 THREADS = 32
 OF_ONE_CLIENT = 8
-"""Threads that one client can hold, so that others can begin."""
+"""Maximum number of threads per client, so that others can start."""
 SLOTS = max(2, os.cpu_count() or 1)
 QUANTUM = 0.5
-"""Seconds of processor time that a computation runs before it needs a slot, and before it has to give the slot back."""
+"""Seconds of CPU time that a computation runs before it needs a slot, and between releases of the slot."""
 FRESH = 2.0
-"""Seconds after which longer computations no longer wait for one in its first quantum: it may itself be waiting."""
+"""Seconds after which longer computations no longer wait for one in its first quantum, which may itself be waiting."""
 LONG = 5.0
-"""Seconds after which a computation gives way to everything else that this machine computes, such as pages."""
+"""Seconds after which a computation gives way to everything else on this machine, such as pages."""
 HALF_LIFE = 10.0
-"""Seconds after which half of the time that a client has used is forgotten."""
+"""Seconds after which half of a client's used time is forgotten."""
 KEPT = 32_000_000
-"""Bytes of finished answers."""
+"""Size limit of cached answers in bytes."""
 BETWEEN_REPORTS = 0.1
-"""Seconds from one progress update to the next."""
+"""Seconds between progress updates."""
 
 _LOG = logging.getLogger(__name__)
 
 
 class Ended(Exception):
-    """Raised by a computation's progress when no client is waiting for the answer any more."""
+    """Raised in a computation's progress call when no client is waiting for the answer any more."""
 
 
 @dataclass(frozen=True)
 class Update:
-    """An update for a listener: the progress, then the ``answer`` (JSON) or the ``error`` (one sentence) as the last
-    update. ``status``: the HTTP status of an answer that begins with it."""
+    """An update for a listener: progress, and finally the ``answer`` (JSON) or the ``error`` (one sentence).
+    ``status``: the HTTP status if this is the first update."""
 
     progress: tuple[int, int] = (0, 0)
     answer: bytes = b""
@@ -68,9 +67,10 @@ Tell = Callable[[Update], None]
 
 @dataclass(eq=False)
 class _Work:
-    """A computation that is queued or running. ``listeners``: with their clients, none once it is abandoned;
-    ``started``: when it began; ``fresh``: whether it is in its first quantum; ``since``: its thread's processor time
-    when its current quantum began, ``seconds``: all before that; ``reported``: when its listeners were last told."""
+    """A queued or running computation. ``listeners``: callbacks with their clients, empty once it is abandoned;
+    ``started``: start time; ``fresh``: whether it is in its first quantum; ``since``: its thread's CPU time at the
+    start of the current quantum, ``seconds``: the time before that; ``reported``: when its listeners were last
+    updated."""
 
     key: Hashable
     compute: Compute
@@ -84,7 +84,7 @@ class _Work:
 
 
 class Executor:
-    """All computations of a server. Its methods can be called from any thread."""
+    """All computations of a server. Its methods are thread-safe."""
 
     def __init__(self, slots: int = SLOTS, quantum: float = QUANTUM, kept: int = KEPT) -> None:
         self._free_slots, self._quantum = slots, quantum
@@ -94,14 +94,14 @@ class Executor:
         self._queued: list[_Work] = []
         self._running: list[_Work] = []
         self._waiting: list[_Work] = []
-        """Running computations that need a slot, the longest waiting first."""
+        """Running computations that need a slot, longest waiting first."""
         self._used: dict[str, tuple[float, float]] = {}
-        """Per client: seconds of computing, and when they were counted."""
+        """Per client: seconds of computing time, and when they were last updated."""
         self._answers: SharedMemory[bytes] = SharedMemory(kept, len)
 
     def ask(self, key: Hashable, compute: Compute, client: str, tell: Tell) -> Callable[[], None]:
-        """Have ``compute`` answered to ``tell``, which is called from any thread. Equal keys must mean equal answers.
-        Returns the function to call when the client does not wait any longer."""
+        """Computes an answer and reports it to ``tell``, which may be called from any thread. Equal keys must mean
+        equal answers. Returns a function to call when the client stops waiting."""
         with self._changed:
             if key in self._answers:
                 tell(Update(answer=self._answers(key, bytes)))
@@ -124,12 +124,12 @@ class Executor:
                 self._changed.notify_all()
 
     def _forget(self, work: _Work) -> None:
-        """Whoever asks from now on does not join this computation."""
+        """From now on, new requests do not join this computation."""
         if self._works.get(work.key) is work:
             del self._works[work.key]
 
     def _start(self) -> None:
-        """Start queued computations, as far as there are threads for them."""
+        """Starts queued computations while threads are available."""
         while len(self._running) < THREADS:
             held = [self._client(work) for work in self._running]
             work = self._next([work for work in self._queued if held.count(self._client(work)) < OF_ONE_CLIENT])
@@ -164,7 +164,7 @@ class Executor:
             tell(update)
 
     def _progress(self, work: _Work, done: int, of: int) -> None:
-        """The progress of a computation, which may have to wait here. Raises Ended."""
+        """Reports a computation's progress; may block here. Raises Ended."""
         now = time.monotonic()
         if now - work.reported >= BETWEEN_REPORTS:
             work.reported = now
@@ -180,7 +180,7 @@ class Executor:
                 return
             self._charge(work)
             work.fresh = False
-            if work.seconds > LONG and sys.platform == "linux":  # where threads have priorities of their own
+            if work.seconds > LONG and sys.platform == "linux":  # only there do threads have separate priorities
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
             self._waiting.append(work)
             self._changed.notify_all()
@@ -197,13 +197,13 @@ class Executor:
         return self._free_slots > 0 and not self._gives_way(work) and self._next(self._waiting) is work
 
     def _gives_way(self, work: _Work) -> bool:
-        """Whether a computation in its first quantum is to be finished first."""
+        """Whether a computation in its first quantum should finish first."""
         fresh = [other for other in self._running if other.fresh and time.monotonic() - other.started < FRESH]
         used = self._seconds(self._client(work))
         return any(self._seconds(self._client(other)) <= used for other in fresh)
 
     def _charge(self, work: _Work) -> None:
-        """Take the slot back from a computation and count what it has used of its quantum; called in its thread."""
+        """Releases a computation's slot and records its CPU time; called in its thread."""
         now, client, used = time.monotonic(), self._client(work), time.thread_time() - work.since
         self._free_slots += work.has_slot
         work.has_slot = False
@@ -213,11 +213,11 @@ class Executor:
         self._used = {known: (total, at) for known, (total, at) in self._used.items() if now - at < 20 * HALF_LIFE}
 
     def _next(self, works: Sequence[_Work]) -> _Work | None:
-        """The one whose client has used the least."""
+        """The computation whose client has used the least time."""
         return min(works, key=lambda work: self._seconds(self._client(work)), default=None)
 
     def _client(self, work: _Work) -> str:
-        """The computation's client; of several, the one that has used the least. Empty for an abandoned computation."""
+        """The computation's client; if it has several, the one that has used the least time. Empty if abandoned."""
         return min(work.listeners.values(), key=self._seconds, default="")
 
     def _seconds(self, client: str) -> float:

@@ -12,19 +12,19 @@ from core.evidence import Sentence
 
 
 class PredictionsError(UserError):
-    """A file that holds no predictions; the message is one sentence with the remedy."""
+    """The file has no predictions; the message is one sentence with the remedy."""
 
 
 def common(first: Sentence, second: Sentence) -> list[tuple[int, int]]:
-    """Places of the words that stand in both, in order."""
+    """Positions of the words that both texts share, in order."""
     words, others = ([token.text.lower() for token in one.tokens] for one in (first, second))
     matcher = SequenceMatcher(None, words, others, autojunk=False)
     return [(block.a + k, block.b + k) for block in matcher.get_matching_blocks() for k in range(block.size)]
 
 
 def predictions(text: str, name: str) -> pd.DataFrame:
-    """The rows of what `python -m trainers predict` wrote, CSV or JSON lines: ``first``, ``second``, ``label``,
-    ``predicted`` and its probability ``p``. Raises PredictionsError for another file."""
+    """The rows written by `python -m trainers predict` as CSV or JSON lines: ``first``, ``second``, ``label``,
+    ``predicted`` and its probability ``p``. Raises PredictionsError for any other file."""
     try:
         if text.lstrip().startswith("{"):
             table = pd.read_json(io.StringIO(text), lines=True, dtype=False, convert_dates=False)
@@ -40,7 +40,7 @@ def predictions(text: str, name: str) -> pd.DataFrame:
 
 
 def disagreements(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """The pairs that both files have and disagree on, the second one's columns with the suffix _other; the most
+    """The pairs in both files on which the predictions differ, with the second file's columns suffixed _other; the most
     confident disagreements first."""
     texts = ["first", "second"]
     both = first.merge(second.drop_duplicates(texts), on=texts, suffixes=("", "_other"))

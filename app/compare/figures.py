@@ -1,4 +1,4 @@
-"""What Compare gives the browser to draw."""
+"""The data that Compare passes to the browser."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from app.components import PairFrame
 from app.panels import Drawing
 
 Places = Sequence[tuple[int, int]]
-"""Places of words that two sentences have in common: in the one and in the other."""
+"""Positions of words shared by two sentences: in the first and in the second."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """One model, or version: the pair's drawing with its frame, or the ``problem`` that prevented one.
+    """A model or version: the pair's drawing with its frame, or the ``problem`` that prevented it.
 
-    - ``question``: the request for the word effects, which are about the class ``followed`` (its display name);
-    - ``same``: by role, the words that this sentence has in common with that of the first section.
+    - ``question``: the request for word effects on the class ``followed`` (its display name);
+    - ``same``: by role, the words that this sentence shares with its counterpart in the first section.
     """
 
     title: str

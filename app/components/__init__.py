@@ -1,8 +1,8 @@
-"""The pages' part that runs in the browser: plain JavaScript and CSS, joined here without a build step.
+"""The pages' browser code: plain JavaScript and CSS, bundled here without a build step.
 
-One component draws all that a page shows of an explanation, because a selection must show everywhere at once: the
-browser draws it without asking the server, and then tells the server, which puts it into the URL. Text that a person
-typed is only ever set as text (``textContent``), never as HTML or Markdown.
+One component draws everything a page shows about an explanation, because a selection must appear everywhere at once:
+the browser draws it immediately, and then informs the server, which adds it to the URL. User input is only ever set as
+text (``textContent``), never as HTML or Markdown.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from core.json_types import JsonMapping
 
 _FOLDER = Path(__file__).parent
 DIGITS = 6
-"""Of a number of an explanation, as the browser is given it: a third of its characters."""
+"""Significant digits of an explanation's numbers sent to the browser: a third of their full length."""
 LONGEST_QUOTED = 300
-"""Characters of a sentence below a saved figure."""
+"""Length limit in characters of a sentence below a saved figure."""
 
 
 def draw(
     view: str, *drawn: object, key: str, on_selection_change: Callable[[], None] | None = None, **moving: Any
 ) -> None:
-    """Draw the fields of what is ``drawn`` (dataclasses) with the script's ``VIEWS.<view>``, on a page that has called
-    :func:`load`. ``moving``: what changes without a new drawing (the selection, what was looked up for it, the ``id``
-    of the drawing). :func:`picked` returns the user's selection."""
+    """Draws the fields of the dataclass ``drawn`` with the script's ``VIEWS.<view>``, on a page that has called
+    :func:`load`. ``moving``: data that may change without redrawing (the selection and its details, the ``id`` of the
+    drawing). :func:`picked` returns the user's selection."""
     fields = {name: value for part in drawn for name, value in vars(part).items()}
     moving = {"turn": st.session_state.get(f"{key} turn", 0)} | moving
-    # As text, because Streamlit writes what it is given several times, and a drawing has thousands of numbers.
+    # As text, because Streamlit serialises its arguments several times, and a drawing has thousands of numbers.
     data = {"view": view, "drawing": _compact_json(fields), "moving": _compact_json(moving)}
     drawing = component("pairlens", text_of(_FOLDER / "loader.js"), html='<div class="pairlens"></div>')
     drawing(key=key, data=data, on_selection_change=on_selection_change or (lambda: None))
@@ -67,7 +67,7 @@ def _fields(value: object) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _Same:
-    """A key that is equal to itself alone: an explanation's own hash reads all of its numbers."""
+    """A key compared by identity: an explanation's own hash reads all of its numbers."""
 
     explanation: Explanation
 
@@ -84,7 +84,7 @@ def _explanation_json(key: _Same) -> str:
 
 
 def _drawn(explanation: Explanation) -> Any:
-    """What is drawn of an explanation, with as many digits as a figure can show."""
+    """The drawable parts of an explanation, with as many digits as a figure can show."""
     return _short(drawable(explanation).to_dict())
 
 
@@ -97,8 +97,8 @@ def _short(value: Any) -> Any:
 
 
 def picked(page: PageSession[Any], key: str) -> Mapping[str, Any]:
-    """The user's selection in the component with this key, with the ``id`` of its drawing. The ``turn`` that goes back
-    to the browser tells it the last selection that the page knows."""
+    """The user's selection in the component with this key, with the ``id`` of its drawing. The ``turn`` sent back to
+    the browser identifies the last selection that the page knows."""
     page.touch()
     selection: Mapping[str, Any] = st.session_state[key].get("selection") or {}
     st.session_state[f"{key} turn"] = selection.get("turn", 0)
@@ -107,7 +107,7 @@ def picked(page: PageSession[Any], key: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class About:
-    """What a saved figure says of itself, in its lines and its file's name."""
+    """The caption lines and the file name of a saved figure."""
 
     file: str
     lines: tuple[str, ...]
@@ -115,8 +115,8 @@ class About:
 
 @dataclass(frozen=True)
 class Frame:
-    """The frame of every drawing: facts below, warnings above, and the parameters of a copied link.
-    ``projector``: type is large."""
+    """The frame of every drawing: facts below, warnings above, and the link parameters. ``projector``: whether type is
+    large."""
 
     footer: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
@@ -133,8 +133,7 @@ class PairFrame(Frame):
 
 
 def frame(explanation: Explanation, card_of: JsonMapping, page: PageState, problems: Sequence[str]) -> PairFrame:
-    """The frame of an explanation. ``page``: the state whose link is copied, which the browser adds the selection
-    to."""
+    """The frame of an explanation. ``page``: the state for copied links, to which the browser adds the selection."""
     link = page.link_parameters()
     if link is None:
         problems = [*problems, "This pair is too long for a link: “Save and open” in the sidebar keeps it in a file."]
@@ -149,30 +148,30 @@ def frame(explanation: Explanation, card_of: JsonMapping, page: PageState, probl
 
 
 def about(explanation: Explanation) -> About:
-    """What a saved figure of an explanation says of itself."""
+    """The caption and file name for a saved figure of an explanation."""
     sides = [side for side in (explanation.first, explanation.second) if side.role]
     quoted = (f"{capital(side.role)}: {codec.short(side.text, LONGEST_QUOTED)}" for side in sides)
     return About(file_stem(explanation), (*quoted, f"{explanation.title}: {verdict.said(explanation)}"))
 
 
 def file_stem(explanation: Explanation) -> str:
-    """A file name for this model and this pair, different from others."""
+    """A file name unique to this model and pair."""
     words = re.findall(r"[a-z0-9]+", explanation.second.text.lower() or explanation.first.text.lower())
     texts = digest([explanation.first.text, explanation.second.text])[:6]
     return "-".join([re.sub(r"[^\w.-]+", "-", explanation.model), *words[:4], texts])
 
 
 def load() -> None:
-    """On every page that draws: the scripts of all drawings. They are a component of their own, because Streamlit sends
-    a component's script and style with each of its runs; what stays as it is goes to a browser once."""
+    """Loads the scripts for all drawings; called on every page that draws. They are a separate component because
+    Streamlit resends a component's script and style with each run; content that never changes is sent only once."""
     with unseen("scripts"):
         component("pairlens_scripts", bundled())(key="scripts loaded", data={})
 
 
 @functools.cache
 def bundled() -> str:
-    """All scripts and styles. A panel's style applies inside its element, whose class is the folder's name."""
-    # mount exports the function that Streamlit calls; loader is another component.
+    """All scripts and styles. A panel's styles apply inside its element, whose class is the folder's name."""
+    # mount exports the function that Streamlit calls; loader is a separate component.
     scripts = [*_FOLDER.glob("*.js"), *(script for folder in folders() for script in folder.glob("*.js"))]
     alone = {_FOLDER / f"{name}.js" for name in ("mount", "loader")}
     base = _FOLDER / "base.css"

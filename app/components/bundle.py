@@ -1,4 +1,4 @@
-"""The scripts as one module: components v2 takes a script as text, in which imports of other files have no meaning."""
+"""Bundles the scripts into one module: components v2 take a script as text, which cannot import files."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _EXPORT = re.compile(r"^export (?=(?:(?:async )?function\*?|class|const) (\w+))"
 
 
 def bundle(entry: Path, scripts: Iterable[Path], constants: JsonMapping) -> str:
-    """The modules ``scripts`` and what they import, each before those that import it and in a function of its own, so
-    that a name is seen elsewhere only where it is imported; ``entry`` last, with its own exports.
+    """The modules ``scripts`` and their imports, each after the modules it imports and wrapped in a function, so that
+    names are visible only where imported; ``entry`` comes last and keeps its exports.
 
-    Raises ValueError for an import in a circle, or of a name that its module does not export.
+    Raises ValueError for circular imports, or an import of a name that the module does not export.
     """
     names = {CONSTANTS: frozenset(constants)}
     parts = [f'const modules = {{ "{CONSTANTS}": {json.dumps(constants)} }};']

@@ -1,4 +1,4 @@
-"""The questions of Explore's panels to the API, and the cost of each answer with a slow model."""
+"""The questions that Explore's panels send to the API, with the cost of each answer for a slow model."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from core.linguistics.negation import negatable
 from core.neighbours import has_index
 
 ALL = "all"
-"""For a slow model: as many replacements of each word as for any other model."""
+"""For a slow model: as many replacements per word as for other models."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method for word effects, with its ``cost`` where that is worth saying."""
+    """A method for word effects, with its ``cost`` if it is slow."""
 
     name: str
     cost: str = ""
@@ -48,7 +48,7 @@ class KnockoutCosts:
 
 @dataclass(frozen=True)
 class Second:
-    """A second model for the pair, and where it was ``measured`` (SNLI dev 85 %)."""
+    """A second model for the pair, and its ``measured`` score (SNLI dev 85 %)."""
 
     model: str
     title: str
@@ -61,12 +61,12 @@ class Why:
 
     - ``question``: about the current pair and the unchanged model;
     - ``shown``: about the drawn explanation, with its edits;
-    - ``verdict``: the name of the class that effects are about;
+    - ``verdict``: the name of the class whose probability effects measure;
     - ``methods``: the default one first; ``more``: the cost of all replacements;
-    - ``negatable``: by role, the words before which “not” can stand;
+    - ``negatable``: by role, the words before which “not” can be inserted;
     - ``like``: whether the model has an index of training rows;
-    - ``second``: the model of the second opinion, None where there is none;
-    - ``shows``: what the matrix can show, by name, and ``lead``: a sentence about its scores.
+    - ``second``: the model for the second opinion, None if there is none;
+    - ``shows``: the possible contents of the matrix, by name; ``lead``: a sentence about its scores.
     """
 
     question: Mapping[str, object]
@@ -85,7 +85,7 @@ class Why:
 
 
 def why(read: Read) -> Why:
-    """The questions about a pair."""
+    """The questions for a pair."""
     page, checkpoint = read.page, read.checkpoint
     question = Question(checkpoint, *page.pair.now)
     model, typed = {"model": page.model}, page.texts[0].now
@@ -123,7 +123,7 @@ def _second(read: Read) -> Second | None:
 
 
 def _shows(explanation: Explanation) -> Mapping[str, str]:
-    """What the first matrix can show; a transformer's head has no scores, and cosines have no columns that add up."""
+    """The possible contents of the first matrix; a transformer's head has no scores, cosines have no sums."""
     record = next(iter(panels.word_maps(explanation)), None)
     if record is None or record.units == SIMILARITY:
         return {}
@@ -131,7 +131,7 @@ def _shows(explanation: Explanation) -> Mapping[str, str]:
 
 
 def _lead(explanation: Explanation) -> str:
-    """How far the first matrix's best scores lead, in a sentence; empty where it has no scores."""
+    """A sentence on the lead of the first matrix's best scores; empty if it has no scores."""
     record = next(iter(panels.word_maps(explanation)), None)
     lead = None if record is None or record.units == SIMILARITY else record.lead(explanation)
     if lead is None:
@@ -143,18 +143,18 @@ def _lead(explanation: Explanation) -> str:
 
 
 def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:
-    """The name of the class whose probability effects are about."""
+    """The name of the class whose probability effects measure."""
     return class_names(explanation)[target_class(checkpoint, explanation.probabilities)]
 
 
 def shown_method(read: Read) -> str:
-    """The method of the drawn word effects: the chosen one, or :func:`_first` where the user has chosen none."""
+    """The method of the displayed word effects: the user's choice, or else :func:`_first`."""
     page = read.page
     return page.method if page.drawn or page.method != TAKEN_AWAY else _first(read)
 
 
 def _first(read: Read) -> str:
-    """The method of the first effects: if combined removal takes long, words are dropped."""
+    """The default method: dropping words if combined removal is slow."""
     slow = read.checkpoint.seconds and not cost.of_words(Question(read.checkpoint, *read.page.pair.now)).brisk
     return DROPPED if slow else TAKEN_AWAY
 
@@ -172,7 +172,7 @@ def _methods(read: Read) -> Sequence[Method]:
 
 
 def _more(read: Read, method: str) -> str:
-    """The cost of all replacements of each word; empty if they are drawn already, or if there are none."""
+    """The cost of all replacements of each word; empty if they are already used or not available."""
     checkpoint = read.checkpoint
     if not checkpoint.seconds or read.page.drawn == ALL or method not in (TAKEN_AWAY, REPLACED):
         return ""

@@ -1,4 +1,4 @@
-"""Candidate answers of one question, ranked by the model: what answer selection is about. One answer's share of
+"""Ranks candidate answers to one question, the purpose of answer selection models. A single answer's probability of
 "answer" says little, because few of a question's candidates are right."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.reading.reader import PairError
 from core.wording import percent
 
 MOST = 30
-"""Candidates that are ranked."""
+"""Maximum number of candidates."""
 
 
 def fits(checkpoint: Checkpoint) -> bool:
@@ -31,7 +31,7 @@ def fits(checkpoint: Checkpoint) -> bool:
 
 
 def meaning(checkpoint: Checkpoint, explanation: Explanation) -> str:
-    """What the score of one answer says, in a few words."""
+    """The meaning of a single answer's score, in a few words."""
     stored = checkpoint.card.get("calibration")
     if not stored:
         return "Ranked among other candidates below."
@@ -48,7 +48,7 @@ def _odds(checkpoint: Checkpoint, explanation: Explanation) -> float:
 
 
 def draw(page: PageSession[ExploreState], checkpoint: Checkpoint) -> None:
-    """A box for candidates, one a line, and their ranking; the answer of the page is one of them."""
+    """A text box for candidates, one per line, and their ranking, which includes the page's own answer."""
     state = page.state
     (question, answer), typed = state.pair.now, state.candidates
     label = "Rank candidate answers to this question"

@@ -21,7 +21,7 @@ from core.evidence.faithfulness import Faithfulness
 
 
 def draw(read: Read) -> None:
-    """Draw the download links."""
+    """Draws the download links."""
     page, stem, explanation = read.page, drawing.stem(read), read.shown
     method = asking.shown_method(read)
     page_style.download("All numbers (JSON)", lambda: _everything(read), f"pairlens-{stem}.json")
@@ -52,7 +52,7 @@ def _everything(read: Read) -> str:
     try:
         effects = _words(read).with_links(_links(read) if page.links else ())
         evidence = (*explanation.evidence, effects, *([_faithfulness(read)] if page.believed else []))
-    except UserError:  # which the page shows
+    except UserError:  # shown on the page
         evidence = explanation.evidence
     return replace(explanation, evidence=evidence).to_json(indent=1)
 

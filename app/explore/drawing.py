@@ -1,4 +1,4 @@
-"""The drawing of Explore's pair, and sentences about settings of the link that cannot be used."""
+"""The drawing of Explore's pair, and sentences about link settings that cannot be used."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def drawing(read: Read) -> Drawing:
 
 
 def selection(read: Read, drawn: Drawing) -> Selection | None:
-    """The selected words, None if the pair does not have them."""
+    """The selected words; None if the pair does not have them."""
     chosen = read.page.selection
     row, column = (length(read.shown, role) for role in drawn.axes)
     return chosen if chosen is not None and chosen.fits(row, column) else None
 
 
 def problems(read: Read, drawn: Drawing) -> list[str]:
-    """One sentence for each setting that this pair, or this model, does not have."""
+    """One sentence for each setting that this pair or model does not support."""
     page, looking = read.page, [record.rows for record in word_maps(read.shown)]
     out = []
     if page.selection is not None and selection(read, drawn) is None:
@@ -55,9 +55,9 @@ def problems(read: Read, drawn: Drawing) -> list[str]:
 
 
 def frame(read: Read, problems: list[str]) -> PairFrame:
-    """The frame of the drawing. Agreement with people was measured on the attention that the model was trained with."""
+    """The frame of the drawing. Agreement with people was measured on the model's original attention."""
     page = read.page
-    # The browser adds the settings that change without a new drawing.
+    # The browser adds the settings that may change without redrawing.
     unselected = replace(page, selection=None, direction=None, **page.heard({}))
     frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
     if not heads.measured(page, read.checkpoint):
@@ -69,7 +69,7 @@ def frame(read: Read, problems: list[str]) -> PairFrame:
 
 
 def asked(read: Read) -> dict[str, str]:
-    """The settings of the browser's questions, without those that this pair or model does not have."""
+    """The settings for the browser's questions, without those that this pair or model does not support."""
     page = read.page
     heads_alone = page.links == HEADS and read.checkpoint.model.knockouts is None
     links = Taken.KEPT.value if heads_alone else page.links
@@ -82,7 +82,7 @@ def asked(read: Read) -> dict[str, str]:
 
 
 def stem(read: Read) -> str:
-    """A file name for the drawing, different for each what-if."""
+    """A file name for the drawing, unique to each what-if."""
     page, head = read.page, heads.shown(read.page, read.checkpoint)
     stem = components.file_stem(read.shown) + (f"-{head.replace('.', '-')}" if head else "")
     if read.shown is read.trained:

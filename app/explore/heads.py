@@ -1,4 +1,4 @@
-"""The head of a transformer whose attention is shown: the user's choice, or the default of its card."""
+"""The transformer head whose attention is shown: the user's choice, or the card's default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def shown(page: ExploreState, checkpoint: Checkpoint) -> str:
 
 
 def layer(page: ExploreState, checkpoint: Checkpoint) -> int:
-    """The first layer, from 1, in which links are cut: the chosen one if the model has it."""
+    """The first layer, from 1, in which links are ablated: the chosen one if the model has it."""
     return page.layer if page.layer <= _layers(checkpoint) else 1
 
 
@@ -27,13 +27,13 @@ def _layers(checkpoint: Checkpoint) -> int:
 
 
 def measured(page: ExploreState, checkpoint: Checkpoint) -> bool:
-    """Whether what the card says of its attention is about the head that is shown; of a model without heads it is."""
+    """Whether the attention figures on the card refer to the displayed head; always true for a model without heads."""
     first = checkpoint.card["config"].get("head")
     return first is None or (shown(page, checkpoint) or first) == (measured_head(checkpoint.card) or first)
 
 
 def problems(page: ExploreState, checkpoint: Checkpoint) -> list[str]:
-    """One sentence for each choice that a transformer does not have, and for a head that a model does not."""
+    """One sentence for each choice that a transformer does not support, and for a head the model lacks."""
     out, elsewhere = [_problem(page, checkpoint)], is_external(checkpoint.card)
     if elsewhere and page.show == "score":
         out.append("The link asks for raw scores, which an external model does not have: weights are shown.")

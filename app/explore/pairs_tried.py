@@ -17,15 +17,15 @@ from core.evidence import Explanation
 from core.wording import percent
 
 MOST = 12
-"""Pairs that are listed; the oldest is dropped."""
+"""Maximum number of pairs in the list; the oldest is dropped."""
 QUOTED = 60
-"""Characters of a sentence in the list."""
+"""Length limit in characters of a sentence in the list."""
 _TRIED = "pairs tried"
 
 
 @dataclass(frozen=True)
 class TriedPair:
-    """A pair with what the model of this ``name`` said of it; ``model``: its title. ``change``: how the pair came from
+    """A pair with the prediction of the model ``name``; ``model``: its title. ``change``: how the pair was derived from
     another one, empty for a typed pair."""
 
     name: str
@@ -35,11 +35,11 @@ class TriedPair:
     p: float
     change: str = ""
     said: str = ""
-    """Of a model with one output its score in words."""
+    """For a model with one output, its score in words."""
 
 
 def remember(explanation: Explanation, change: str = "") -> None:
-    """Put the pair at the head of the list. ``change``: how it came from another one."""
+    """Puts the pair at the top of the list. ``change``: how it was derived from another one."""
     texts = explanation.first.text, explanation.second.text
     said = verdict.shares(explanation)[0].said
     tried = TriedPair(
@@ -55,7 +55,7 @@ def remember(explanation: Explanation, change: str = "") -> None:
 
 
 def draw(page: PageSession[ExploreState]) -> None:
-    """Draw the list, whose pairs can be reopened."""
+    """Draws the list, whose pairs can be reopened."""
 
     def reopen(tried: TriedPair) -> None:
         model = tried.name if tried.name in page.models else page.state.model

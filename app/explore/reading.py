@@ -1,4 +1,4 @@
-"""The pair as the model reads it: what Explore's drawing is made of."""
+"""The pair as read by the model: the data behind Explore's drawing."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from core.explain import explained
 
 @dataclass(frozen=True)
 class Read:
-    """The pair of a ``page`` as its model reads it. ``shown``: the explanation that is drawn, under its edits of
-    attention; ``trained``: the model's own; ``alone``: the verdict of a model that reads the judged
-    sentence alone, without evidence; ``steps``: the pair as typed and after each edit by hand; ``cards``: of all
-    models."""
+    """The pair of a ``page`` as read by its model. ``shown``: the displayed explanation, with the attention edits
+    applied; ``trained``: the model's own; ``alone``: the verdict of a model that reads only the judged sentence,
+    without evidence; ``steps``: the pair as typed and after each manual edit; ``cards``: of all models."""
 
     page: ExploreState
     checkpoint: Checkpoint
@@ -42,7 +41,7 @@ class Read:
 
 
 def read(page: ExploreState, cards: Mapping[str, Card]) -> Read:
-    """Read the pair. ``cards``: of all models, by name. Raises CheckpointError and PairError."""
+    """Reads the pair. ``cards``: of all models, by name. Raises CheckpointError and PairError."""
     checkpoint = load_named(page.model or "")
     head = heads.shown(page, checkpoint)
     trained = explained(checkpoint, *page.pair.now, head=head)

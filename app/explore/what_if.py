@@ -1,4 +1,4 @@
-"""What if the pair, or attention, were other ones: edits by hand, each with its verdict, undone and made again."""
+"""What if the pair or the attention were different: manual edits, each with its verdict, undo and redo."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from core.models.base import AttentionLinks
 from core.spreadsheet import csv_text
 
 CANNOT_BE_SET = "A transformer’s weights cannot be set, only cut: “What each link does” cuts them, one at a time."
-READ_APART = "This model reads each text by itself, so there is no attention between them to change."
-CANNOT_BE_CHANGED = "Where this model says that it looks cannot be changed: the model is external."
+READ_APART = "This model encodes each text separately, so there is no attention between them to change."
+CANNOT_BE_CHANGED = "The attention that this external model reports cannot be changed."
 ENDED = "ended: the words have changed since"
-"""Said of an edit of attention that does not act any more."""
+"""Note on an attention edit that is no longer in effect."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """The pair after an edit, or as it was typed. ``said``: the edit for people; ``note``: why it does not act;
-    ``words``: whether it is one of the words."""
+    """The pair after an edit, or as typed. ``said``: description of the edit; ``note``: the reason it is not in effect;
+    ``words``: whether it is a word edit."""
 
     said: str
     probabilities: tuple[float, ...]
@@ -44,8 +44,8 @@ class Step:
 
 @dataclass(frozen=True)
 class ScoreMap:
-    """A map of scores that can be changed by hand, by the ``number`` that edits name it by. ``shares``: of the way from
-    the least match to the best, from 0 to 1; ``words``: along both edges; ``units``: what rows and columns are."""
+    """A map of scores that can be edited; ``number``: its index in edits. ``shares``: position of each score from the
+    lowest possible match (0) to the best (1); ``words``: along both edges; ``units``: the units of rows and columns."""
 
     number: int
     rows: str
@@ -57,9 +57,9 @@ class ScoreMap:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """All steps, the pair as typed first. ``at``: how many edits are in effect; ``target``: the first verdict's class,
-    by its number; ``sides``: the roles of the texts, in the order in which edits number them; ``note``: why attention
-    cannot be changed, of a model whose weights are shown; ``scores``: the maps of a model that attends by scores."""
+    """All steps, starting with the pair as typed. ``at``: number of edits in effect; ``target``: index of the first
+    verdict's class; ``sides``: the roles of the texts, in the order in which edits index them; ``note``: the reason why
+    attention cannot be changed, for a model whose weights are shown; ``scores``: the maps of a score-based model."""
 
     steps: tuple[Step, ...]
     at: int
@@ -70,9 +70,9 @@ class WhatIf:
 
 
 def after(state: ExploreState, said: JsonMapping) -> ExploreState:
-    """The state after what the browser said: ``make``, edits in their text form in the place of those that are undone;
-    or ``to``, the number of edits that shall be in effect. Raises EditError for edits that cannot be made, and what
-    :func:`core.checkpoint.load_named` raises."""
+    """The state after a message from the browser: ``make``, edits in their text form that replace the undone ones; or
+    ``to``, the number of edits to apply. Raises EditError for edits that cannot be made, and exceptions from
+    :func:`core.checkpoint.load_named`."""
     if "to" in said:
         to = min(max(0, int(said["to"])), len(state.edits))
         return state.updated(step=None if to == len(state.edits) else to)
@@ -88,9 +88,9 @@ def after(state: ExploreState, said: JsonMapping) -> ExploreState:
 
 @dataclass(frozen=True)
 class EditedPair:
-    """The pair after the first edits, with what the model says of it. ``edit``: the last of them, None of the pair as
-    it was typed; ``said``: the edit for people; ``problem``: why it cannot be made of this model; ``scores``: the maps
-    of a model that attends by scores, as they are by then."""
+    """The pair after the first edits, with the model's explanation. ``edit``: the last of them, None for the pair as
+    typed; ``said``: its description; ``problem``: the reason why this model cannot apply it; ``scores``: the current
+    maps of a model whose attention is scores."""
 
     texts: Version
     explanation: Explanation
@@ -101,8 +101,8 @@ class EditedPair:
 
 
 def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[EditedPair]:
-    """The pair as it was typed, and after each edit; ``head`` as :func:`core.explain.explain` takes it. Raises
-    PairError as :func:`core.explain.explain` does."""
+    """The pair as typed, and after each edit; ``head`` as in :func:`core.explain.explain`. Raises PairError as
+    :func:`core.explain.explain` does."""
 
     def explained(texts: Version, edits: Sequence[AttentionEdit]) -> Explanation:
         return explain_under(checkpoint, *texts, edits, head=head)
@@ -112,12 +112,12 @@ def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[E
             return ()
         try:
             maps = maps_under(checkpoint, *texts, edits)
-        except EditError:  # too many phrases for a map of them
+        except EditError:  # too many phrases for a map
             return ()
         return [links for links in maps if links.values.numel() <= MOST_LINKS]
 
     texts, split = state.texts[0].now, checkpoint.reader.tokens
-    made: list[AnyEdit] = []  # those that this model and pair can have
+    made: list[AnyEdit] = []  # those that this model and pair support
     out = [EditedPair(texts, explained(texts, ()), scores=scores(texts, ()))]
     for edit in state.edits:
         problem = ""
@@ -136,7 +136,7 @@ def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[E
 
 
 def of_attention(edit: AttentionEdit, before: EditedPair) -> str:
-    """What an edit of the attention as it was ``before`` does, for people; of several maps, of which."""
+    """Describes an edit of the attention as it was ``before``; if there are several maps, names the map."""
     explanation = before.explanation
     if edit.kind in OF_ANY_WORDS:
         return edit.describe((), ())
@@ -160,7 +160,7 @@ def _edges(links: AttentionLinks, explanation: Explanation) -> tuple[tuple[str, 
 
 
 def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[EditedPair]) -> WhatIf:
-    """What the panel draws of these steps."""
+    """The panel's data for these steps."""
     typed, at = steps[0].explanation, len(state.made)
     drawn = tuple(
         Step(
@@ -177,7 +177,7 @@ def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[EditedPai
 
 
 def _why_not_attention(checkpoint: Checkpoint) -> str:
-    """Why attention cannot be changed by hand, of a model that has some."""
+    """The reason why this model's attention cannot be edited."""
     records = records_of(checkpoint.card)
     if not isinstance(checkpoint, ExternalCheckpoint) or AttentionMap not in records:
         return ""
@@ -187,13 +187,13 @@ def _why_not_attention(checkpoint: Checkpoint) -> str:
 
 
 def _ended(steps: Sequence[EditedPair], number: int, at: int) -> str:
-    """The note of an edit of attention (step ``number``) that an edit of words up to step ``at`` ended; else empty."""
+    """The note on an attention edit (step ``number``) that a word edit up to step ``at`` suspended; else empty."""
     since, edit = any(isinstance(one.edit, Edit) for one in steps[number + 1 : at + 1]), steps[number].edit
     return ENDED if since and isinstance(edit, AttentionEdit) and edit.kind not in OF_ANY_WORDS else ""
 
 
 def _scored(shown: EditedPair) -> tuple[ScoreMap, ...]:
-    """The maps of scores, which can be changed by hand."""
+    """The maps of scores, which can be edited."""
     return tuple(
         ScoreMap(
             number,
@@ -209,18 +209,18 @@ def _scored(shown: EditedPair) -> tuple[ScoreMap, ...]:
 
 
 def problems(state: ExploreState, steps: Sequence[EditedPair]) -> list[str]:
-    """One sentence for each edit that shall be in effect and cannot be made of this model."""
+    """One sentence for each edit that should be in effect but cannot be applied to this model."""
     return [f"The edit “{one.said}” is not made: {one.problem}." for one in steps[: len(state.made) + 1] if one.problem]
 
 
 def change_of_words(steps: Sequence[EditedPair], at: int) -> str:
-    """The last edit of the words among the first ones, for people; empty where there is none."""
+    """Description of the last word edit among those in effect; empty if there is none."""
     return next((one.said for one in reversed(steps[: at + 1]) if isinstance(one.edit, Edit)), "")
 
 
 def to_csv(checkpoint: Checkpoint, steps: Sequence[EditedPair]) -> str:
-    """One line a step: the edit (its text form, and for people), both texts after it, the verdict, the probability of
-    every class, and how the probability of the first verdict changed by this edit."""
+    """One line per step: the edit (its text form and its description), both texts after it, the verdict, the
+    probability of every class, and the change in the first verdict's probability by this edit."""
     typed = steps[0].explanation
     target = target_class(checkpoint, typed.probabilities)
     names = verdict.class_names(typed)

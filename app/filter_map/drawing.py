@@ -14,9 +14,9 @@ from core.spreadsheet import csv_text
 from core.wording import percent
 
 _LABEL = 150
-"""Characters of a text in its hover label."""
+"""Length limit in characters of a text in its hover label."""
 _BEGINNING = 54
-"""Characters of a reference text shown in the list next to the map."""
+"""Length limit in characters of a reference text in the list next to the map."""
 
 Label = tuple[str, str, str]
 """The lines of a hover label: title, text, and class or verdict; each may be empty."""
@@ -26,7 +26,7 @@ class TextSide(NamedTuple):
     """One of the user's texts, or one side of a pair."""
 
     place: int
-    """The number of the text, from 0."""
+    """Index of the text, from 0."""
     side: str
     """The text's role in its pair; empty for single texts."""
 
@@ -46,16 +46,16 @@ def numbered(role: str, place: int, after: bool = True) -> str:
 
 @dataclass(frozen=True)
 class Star:
-    """A version of one of the user's texts, placed in a layout."""
+    """One version of a user's text, placed in a layout."""
 
     of: TextSide
     words: str
     age: int
-    """0 for the present version, 1 for the one before it …"""
+    """0 for the current version, 1 for the one before it …"""
     x: float
     y: float
     verdict: str = ""
-    """The model's likeliest classes, in words."""
+    """The model's most probable classes, in words."""
 
     @property
     def spot(self) -> tuple[float, float]:
@@ -83,7 +83,7 @@ def opening(item: MapItem, text: str) -> str:
 
 
 def kind(item: MapItem, names: Mapping[str, str]) -> str:
-    """The display name of its class; texts without a class have their role."""
+    """The display name of its class; texts without a class have their role instead."""
     return names.get(item.label, item.label)
 
 
@@ -91,7 +91,7 @@ def nearest_rows(
     filter_map: FilterMap, nearest: Sequence[Neighbour], names: Mapping[str, str], texts: Sequence[str]
 ) -> tuple[str, list[tuple[str, str, str]]]:
     """The distance column's name (small distances are in thousandths or millionths); title, class and distance of each
-    neighbour. With the reference ``texts`` the beginning of each stands behind its title."""
+    neighbour. With the reference ``texts``, the beginning of each follows its title."""
     furthest = max((neighbour.distance for neighbour in nearest), default=1.0)
     power, unit = (0, "") if furthest >= 0.01 else (3, ", ×\u00a010⁻³") if furthest >= 1e-5 else (6, ", ×\u00a010⁻⁶")
     rows = []
@@ -106,18 +106,18 @@ def nearest_rows(
 
 
 def reading(filter_map: FilterMap, layout: Layout, data: str) -> str:
-    """How to read the map of texts of ``data``, in one line."""
+    """How to read the map of the texts in ``data``, in one line."""
     what = "the filters" if layout.filter is None else f"filter {layout.filter} of those"
     metric = "cosine" if layout.metric == "cosine" else "euclidean"
     of = f" of {data}" if data else ""
     return (
         f"Each point is one of {len(filter_map.items):,} texts{of}, by {what} that the model makes from it: "
-        f"t-SNE of their {metric} distances. A star’s place is approximate (openTSNE’s transform)."
+        f"t-SNE of their {metric} distances. A star’s position is approximate (openTSNE’s transform)."
     )
 
 
 def data_name(filter_map: FilterMap, card: Mapping[str, object]) -> str:
-    """The name of the map's data set on the model's ``card``, else its file name, empty if the map names no file."""
+    """The name of the map's data set on the model's ``card``, else its file name; empty if the map names no file."""
     file, recipe = _file(filter_map), card.get("recipe")
     values = recipe.values() if isinstance(recipe, Mapping) else ()
     sets = itertools.chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
@@ -162,7 +162,7 @@ def caution(filter_map: FilterMap, layout: Layout) -> str:
     return (
         f"Neighbours do not tell the class on this map: {_neighbours(filter_map)}-NN accuracy is "
         f"{percent(q['knn_filters'])} in filter space and {percent(q['knn_plane'])} on the map, always naming the "
-        f"majority class {percent(q['majority'])}. Read no class into where a text lies."
+        f"majority class {percent(q['majority'])}. Do not infer a class from a text’s position."
     )
 
 
@@ -174,7 +174,7 @@ def without_texts(filter_map: FilterMap, data: str) -> str:
 
 
 def to_csv(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star]) -> str:
-    """One line per point: the user's texts first (version 0 is the present one), then the reference collection."""
+    """One line per point: the user's texts first (version 0 is the current one), then the reference collection."""
     rows: list[list[object]] = [
         ["yours", star.of.name, star.words, star.of.side, star.verdict, star.age, star.x, star.y] for star in stars
     ]

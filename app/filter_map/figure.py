@@ -1,8 +1,8 @@
 """The filter map as a Plotly figure: the reference texts once, and the user's own texts as traces added in the browser.
 
-Streamlit draws a chart again from nothing when any part of its figure changes. The 2,500 reference points are therefore
-one figure that stays the same, and ``app/components/filter_map.js`` adds the traces of :func:`own_traces` to it, which
-keeps the zoom and the hidden classes. Plotly reads a little HTML in its texts, so every text is escaped.
+Streamlit redraws a whole chart when any part of its figure changes. So the 2,500 reference points are one figure that
+never changes, and ``app/components/filter_map.js`` adds the traces of :func:`own_traces` to it, preserving the zoom and
+the hidden classes. Plotly interprets some HTML in its texts, so every text is escaped.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ Trace = dict[str, Any]
 Range = tuple[float, float]
 
 OWN = "own"
-"""The ``meta`` of the traces that are added in the browser."""
+"""The ``meta`` of the traces added in the browser."""
 _STAR, _INSPECTED = "#4a5b6c", "#c63f0a"
 """Colours of the stars, drawn with a white edge, and of the inspected text; visible in both themes."""
 _RING = "#e5622a"
 _LINE = "#7c8b9a"
 _HALO = {"color": "#1d2733", "shadow": ", ".join(["0 0 3px #ffffff"] * 4)}
-"""Letters that can be read on marks, in both themes."""
+"""Style of letters that are legible on marks, in both themes."""
 _DRAWN = (580, 300)
-"""Pixels that the map usually has, to keep class names apart."""
+"""Usual size of the map in pixels, used to keep class names apart."""
 _HOVER_WIDTH = 56
-"""Characters in a line of a hover label."""
+"""Maximum characters per line of a hover label."""
 _NO_AXIS = {"visible": False, "showgrid": False, "zeroline": False}
 
 
 FIGURES: SharedMemory[go.Figure] = SharedMemory(4)
-"""Figures of reference texts for all sessions: Plotly checks each of their values."""
+"""Figures of reference texts for all sessions, cached because Plotly validates each of their values."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class MapText:
 
 @dataclass(frozen=True)
 class OwnTexts:
-    """The traces of the user's texts, and the ranges of x and y to show. ``near``: the surroundings of the inspected
-    text rather than the whole map; ``inspected``: its place, if it has one."""
+    """The traces of the user's texts, and the ranges of x and y to show. ``near``: show the surroundings of the
+    inspected text rather than the whole map; ``inspected``: its position, if it has one."""
 
     traces: Sequence[Trace]
     home: tuple[Range, Range]
@@ -118,7 +118,7 @@ def own_traces(
     near: bool,
     scale: float = 1.0,
 ) -> OwnTexts:
-    """Rings around the nearest filters, trails from version to version, and a star for each version of a text."""
+    """Rings around the nearest filters, trails between versions, and a star for each version of a text."""
     rings = layout.coordinates[[neighbour.index for neighbour in nearest]]
     ring = {"color": _RING, "symbol": "circle-open", "size": 14 * scale, "line": {"width": 2.5}}
     traces = [{**_points(rings, "nearest filters", ring), "hoverinfo": "skip"}] if len(rings) else []
@@ -150,7 +150,7 @@ def _points(places: np.ndarray, name: str, marker: Trace, labels: Sequence[Label
 
 
 def _hover_text(title: str, text: str, name: str) -> str:
-    """The lines of a hover label as the HTML that Plotly reads."""
+    """The lines of a hover label as HTML for Plotly."""
     lines = [html.escape(line) for line in textwrap.wrap(text, _HOVER_WIDTH)]
     return "<br>".join([*([f"<b>{html.escape(title)}</b>"] if title else []), *lines, html.escape(name)])
 
@@ -174,7 +174,7 @@ def _star(star: Star, inspected: bool, second_side: bool, scale: float) -> Trace
 
 
 def _versions(stars: Sequence[Star]) -> list[list[Star]]:
-    """The versions of each text, the earliest first, without those that did not move it."""
+    """The versions of each text, earliest first, without those that did not move it."""
     texts = []
     for of in dict.fromkeys(star.of for star in stars):
         versions = sorted((star for star in stars if star.of == of), key=lambda star: -star.age)
@@ -183,7 +183,7 @@ def _versions(stars: Sequence[Star]) -> list[list[Star]]:
 
 
 def _trail(versions: Sequence[Star], inspected: TextSide | None, scale: float) -> Trace:
-    """An arrow from each version of a text to the next one."""
+    """An arrow from each version of a text to the next."""
     colour = _INSPECTED if versions[0].of == inspected else _LINE
     arrow = {"symbol": "arrow", "angleref": "previous", "size": 12 * scale, "color": colour, "standoff": 8 * scale}
     trace = _points(np.array([star.spot for star in versions]), "earlier versions", arrow)
@@ -191,7 +191,7 @@ def _trail(versions: Sequence[Star], inspected: TextSide | None, scale: float) -
 
 
 def _pairs(stars: Sequence[Star]) -> list[list[Star]]:
-    """The present texts of each pair of which both are placed."""
+    """The current texts of each pair of which both are placed."""
     present = [star for star in stars if not star.age]
     numbers = dict.fromkeys(star.of.place for star in present)
     pairs = ([star for star in present if star.of.place == number] for number in numbers)
@@ -204,7 +204,7 @@ def _line_between(pair: Sequence[Star]) -> Trace:
 
 
 def _range(points: np.ndarray, layout: Layout, least: float) -> tuple[Range, Range]:
-    """Ranges of x and y that hold the points, and at least this share of the map, with a margin."""
+    """Ranges of x and y that include the points and at least this share of the map, with a margin."""
     low, high = points.min(0), points.max(0)
     half = 0.53 * np.maximum(high - low, least * np.ptp(layout.coordinates, axis=0))
     middle = (low + high) / 2
@@ -236,7 +236,7 @@ def weights_chart(weights: Matrix, title: str, size: str) -> alt.Chart:
         .encode(
             x=alt.X(
                 "dimension:O",
-                title=[size, "orange: above 0, blue: below 0"],  # two lines: a phone shows no longer one
+                title=[size, "orange: above 0, blue: below 0"],  # two lines, because a phone cannot show a longer one
                 axis=alt.Axis(labelOverlap=True, labelAngle=0),
             ),
             y=alt.Y("position:O", title=None),
@@ -252,7 +252,7 @@ def weights_chart(weights: Matrix, title: str, size: str) -> alt.Chart:
 
 
 def _apart(names: Sequence[tuple[str, np.ndarray]], unit: float) -> Iterator[tuple[str, float, float]]:
-    """Each name with its place, moved up or down if it would overlap an earlier one. ``unit``: map units per pixel."""
+    """Each name with its position, moved up or down if it would overlap an earlier one. ``unit``: units per pixel."""
     placed: list[tuple[float, float, float]] = []
     for name, (x, y) in names:
         half, line = 3.6 * len(name) * unit, 15 * unit

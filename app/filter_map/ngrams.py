@@ -1,6 +1,6 @@
-"""Inputs that filters are tried on: the most frequent word vectors, and the n-grams of a map's reference texts.
+"""Inputs for testing filters: the most frequent words, and the n-grams of a map's reference texts.
 
-Both are read by a model once for all sessions; another filter then costs milliseconds.
+A model reads both once for all sessions; each further filter then takes milliseconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def _checksums(checkpoint: Checkpoint) -> tuple[str, str]:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Checkpoint: _checksums})
 def vocabulary(checkpoint: Checkpoint) -> ReadWords:
-    """The word table's most frequent words as the model's filters read them."""
+    """The word table's most frequent words as the model's filters see them."""
     return ReadWords.of(checkpoint, frequent_words(checkpoint.words))
 
 
@@ -28,6 +28,6 @@ def vocabulary(checkpoint: Checkpoint) -> ReadWords:
     hash_funcs={Checkpoint: _checksums, ReferenceTexts: lambda texts: texts.stamp},
 )
 def reference_ngrams(checkpoint: Checkpoint, texts: ReferenceTexts, role: str) -> TextNgrams:
-    """The n-grams of the reference texts of a role, numbered like their items."""
+    """The n-grams of the reference texts with a role, indexed like their items."""
     limit = checkpoint.token_limits[role == checkpoint.roles["second"]]
     return TextNgrams(checkpoint, texts.by_role[role], limit)

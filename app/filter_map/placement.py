@@ -42,7 +42,7 @@ class Opened:
 
     @property
     def makers(self) -> dict[str, str]:
-        """The sides of a text (first, second) that filters are made from, with the names that the map has for them."""
+        """The sides of a text (first, second) that generate filters, with their names on the map."""
         made = filter_sides(self.checkpoint)
         if self.checkpoint.single:
             return {"first": made[0]}
@@ -50,7 +50,7 @@ class Opened:
 
 
 def open_map(model: str) -> Opened:
-    """The model that is listed as ``model`` and its map. Raises CheckpointError for a model that cannot be used."""
+    """The model listed as ``model``, and its map. Raises CheckpointError for an unusable model."""
     checkpoint = load_named(model)
     folder = available_map(checkpoint)
     if folder is None:
@@ -65,7 +65,7 @@ def open_map(model: str) -> Opened:
 
 def _without_map(checkpoint: Checkpoint) -> str:
     if kind_of(checkpoint.card) in ("entailment", "paraphrases"):
-        return "No map is available: both texts of a pair are of one kind, so a map would have no classes to separate."
+        return "No map is available: both texts of a pair are of the same kind, so a map would have no classes to separate."
     return (
         f"{checkpoint.name} has no map yet: make one of a data file with `python -m trainers map {checkpoint.name} "
         "FILE`."
@@ -74,8 +74,8 @@ def _without_map(checkpoint: Checkpoint) -> str:
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _read(model: str, folder: Path, weights: str, changed: int) -> FilterMap:
-    """Shared by all sessions while its files stay the same. Loads everything that placing needs, so that the first text
-    is placed as fast as later ones."""
+    """Shared by all sessions until its files change. Preloads everything that placing needs, so that the first text is
+    placed as fast as later ones."""
     filter_map = FilterMap.load(folder, load_named(model))
     filter_map.place(filter_map.codes[:1], next(iter(filter_map.layouts)))
     return filter_map
@@ -83,7 +83,7 @@ def _read(model: str, folder: Path, weights: str, changed: int) -> FilterMap:
 
 @dataclass(frozen=True)
 class Placed:
-    """A text's code, and where it lies in a layout."""
+    """A text's code, and its position in a layout."""
 
     code: np.ndarray
     x: float
@@ -93,8 +93,8 @@ class Placed:
 def place_texts(
     opened: Opened, layout: Layout | None, texts: Sequence[Pair], explanations: Sequence[Explanation | str | None]
 ) -> tuple[list[Star], dict[TextSide, Placed], list[str]]:
-    """A star for every version of every text, the present versions, and a sentence for each text without a word.
-    Without a layout the stars lie at the origin; the codes are computed all the same."""
+    """A star for every version of every text, the current versions, and a sentence for each text without words. Without
+    a layout the stars are at the origin, but codes are still computed."""
     stars: list[Star] = []
     present: dict[TextSide, Placed] = {}
     problems: list[str] = []
@@ -135,7 +135,7 @@ def _place(opened: Opened, layout: Layout | None, role: str, words: str) -> Plac
 
 
 def explain_text(checkpoint: Checkpoint, text: Pair) -> Explanation | str | None:
-    """The model's explanation of the current text or pair; a sentence if it fails, None while a box is empty."""
+    """The model's explanation of the current text or pair; a sentence if it fails, None while a text box is empty."""
     if not text.first.strip() or not (checkpoint.single or text.second.strip()):
         return None
     try:

@@ -1,7 +1,7 @@
 """The texts behind a map's reference items, if the map's data file is on this machine.
 
 A map only stores ids, classes and titles, because many data sets must not be redistributed. ``PAIRLENS_DATA`` names the
-user's data folder, as for the trainers: the file is searched there and up to two folders down, by name and checksum.
+user's data folder, as for the trainers: the file is searched for there and up to two levels down, by name and checksum.
 If it is missing or unreadable, the page works without the texts.
 """
 
@@ -24,24 +24,24 @@ from core.filter_map.map import FilterMap, MapItem
 from core.reading.word_table import file_sha256
 
 _DEPTH = 2
-"""Folders below the data folder in which a data file is looked for: official layouts have one folder a data set."""
+"""Levels below the data folder that are searched for a data file: official layouts have one folder per data set."""
 Stamp = tuple[str, str, str, int]
-"""Checksums of weights and map, the file's path and when it was changed: equal for equal texts."""
+"""Checksums of weights and map, and the file's path and modification time: equal for equal texts."""
 
 
 @dataclass(frozen=True)
 class ReferenceTexts:
-    """The texts of a map's items; empty for an item without its own row in the file."""
+    """The texts of a map's items; empty for an item that does not match a single row in the file."""
 
     own: tuple[str, ...]
-    """One an item: the text that the point on the map stands for."""
+    """One per item: the text that the point on the map represents."""
     by_role: Mapping[str, tuple[str, ...]]
-    """The texts of each role, one an item, empty for items of the other role."""
+    """The texts for each role, one per item, empty for items with the other role."""
     stamp: Stamp
 
 
 def reference_texts(checkpoint: Checkpoint, filter_map: FilterMap) -> ReferenceTexts | None:
-    """The texts of the map, read once for all sessions, or None where its data file is not there unchanged."""
+    """The map's texts, read once for all sessions; None if its data file is missing or changed."""
     folder, data = os.environ.get("PAIRLENS_DATA"), filter_map.card.get("data")
     if not folder or not isinstance(data, Mapping):
         return None
@@ -54,9 +54,9 @@ def reference_texts(checkpoint: Checkpoint, filter_map: FilterMap) -> ReferenceT
 
 
 def _files(folder: Path, name: str) -> list[tuple[Path, int]]:
-    """Files of this name, each with the time of its last change in nanoseconds."""
+    """Files with this name, each with its modification time in nanoseconds."""
     try:
-        if Path(name).name != name:  # not a name, but a way out of the folder
+        if Path(name).name != name:  # a path that leaves the folder
             return []
         places = [path for depth in range(_DEPTH + 1) for path in folder.glob("*/" * depth + glob.escape(name))]
         return [(path, path.stat().st_mtime_ns) for path in sorted(places) if path.is_file()]
@@ -69,7 +69,7 @@ def _read(stamp: Stamp, sha256: str, _items: Sequence[MapItem], _roles: Mapping[
     """None for a different file with this name, an unreadable one, or one without any of the rows."""
     path = Path(stamp[2])
     try:
-        # Most files of the same name are ruled out without reading a row.
+        # Most files with the same name are ruled out without reading a row.
         if file_sha256(path) != sha256:
             return None
         rows = read(path).rows
@@ -82,7 +82,7 @@ def _read(stamp: Stamp, sha256: str, _items: Sequence[MapItem], _roles: Mapping[
 def texts_of(
     items: Sequence[MapItem], rows: Sequence[Example], roles: Mapping[str, str], stamp: Stamp
 ) -> ReferenceTexts:
-    """The texts of ``items`` from the rows that their ids name; an id of several rows names none."""
+    """The texts of ``items`` from the rows named by their ids; an id shared by several rows names none."""
     often = Counter(row.id for row in rows)
     known = {row.id: row for row in rows if often[row.id] == 1}
     places = {roles[place]: place for place in SIDES} | {"": "first"}
@@ -93,7 +93,7 @@ def texts_of(
 
     by_role = {}
     for role in (roles[place] for place in SIDES if roles[place]):
-        # The map of a one-way model holds questions alone: then each stands for its row's answer too.
+        # A one-way model's map contains only questions, so each represents its row's answer too.
         absent = not any(item.side in (role, "") for item in items)
         by_role[role] = tuple(text_of(item, role) if absent or item.side in (role, "") else "" for item in items)
     return ReferenceTexts(tuple(text_of(item, item.side) for item in items), MappingProxyType(by_role), stamp)

@@ -1,4 +1,4 @@
-"""Lessons as the browser draws them."""
+"""Lessons in the form that the browser draws."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.lessons.lesson import LessonStep, PictureRow, at, place_of, rounded, s
 
 @dataclass(frozen=True)
 class LessonNumber:
-    """A number, or numbers, as they are and as they are written."""
+    """One or more numbers, as values and as text."""
 
     number: object
     text: object
@@ -43,7 +43,7 @@ class DrawnLesson:
 
 
 def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> DrawnLesson:
-    """The lesson as drawn with these numbers."""
+    """The drawing of the lesson with these numbers."""
     numbers, digits = evaluated.values, lesson.digits
     names = {row.value for row in (*lesson.picture, *lesson.given)}
     names |= {step.guess.partition(".")[0] for step in lesson.steps} - {""}
@@ -73,6 +73,6 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
 
 
 def _lines(rows: Sequence[PictureRow]) -> tuple[PictureLine, ...]:
-    """Rows of a picture, those with the same label on one line."""
+    """Rows of a picture, grouped so that those with the same label share a line."""
     lines = itertools.groupby(rows, key=lambda row: row.label)
     return tuple(PictureLine(label, tuple(line)) for label, line in lines)

@@ -1,1 +1,1 @@
-"""Parts of the page Models, and what other pages show of a card."""
+"""Parts of the page Models, and card details for other pages."""

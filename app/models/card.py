@@ -1,4 +1,4 @@
-"""A checkpoint's card as lines of text and numbers to plot. A user's own card may lack all but what is required."""
+"""A checkpoint's card as lines of text and numbers to plot. A user's card may lack all but the required fields."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from core.models.base import EXTERNAL
 from core.wording import capital, class_names, counted, score_percent
 
 IN_THE_PAPER = ", in the paper"
-"""Ends the name of a result that is not this model's own."""
+"""Suffix of the name of a result from the paper."""
 MOST_NAMES, MOST_RESULTS = 4, 3
-"""Classes and results that the first lines of a card name."""
+"""Number of classes and of results named in the first lines of a card."""
 
 
 def description(card: JsonMapping) -> str:
@@ -31,7 +31,7 @@ def description(card: JsonMapping) -> str:
 
 
 def one_line(card: JsonMapping) -> str:
-    """The paper with its section, and a sentence on what the model is."""
+    """The paper with its section, and one sentence describing the model."""
     spec, about = REGISTRY.get(str(card["architecture"])), _about(card)
     if "guest" in card:
         config = card["config"]
@@ -42,7 +42,7 @@ def one_line(card: JsonMapping) -> str:
 
 
 def summary(card: JsonMapping) -> list[tuple[str, str]]:
-    """What the model is, how good it is and what it is for, a line each."""
+    """What the model is, its accuracy and its purpose, one line each."""
     roles = card["roles"]
     texts = " and ".join(the(role) for role in (roles["first"], roles["second"]) if role)
     names = class_names(card["labels"], roles["second"] if roles["judged"] == BOTH else roles["judged"])
@@ -69,7 +69,7 @@ def _about(card: JsonMapping) -> str:
 
 
 def results(card: JsonMapping) -> list[tuple[str, str, str]]:
-    """One line a measured set: name, accuracy (or MAP) and what it was measured on; the paper's numbers last."""
+    """One line per evaluated set: name, accuracy (or MAP) and details; the paper's numbers last."""
     told, unit = details(card), _rows(card)
     lines = [(name, score(result), ", ".join(_notes(result, unit))) for name, result in told.results.items()]
     lines = [line for line in lines if line[1]] + simple_pairs(card)
@@ -103,7 +103,7 @@ def written(value: float, ranked: bool = False) -> str:
 
 
 def simple_pairs(card: JsonMapping) -> list[tuple[str, str, str]]:
-    """How many pairs of our own the model gets right, in all and by kind: a line for each suite that it was put to."""
+    """How many of our own pairs the model gets right, overall and by kind: one line per suite."""
     told = details(card)
     suites = {"Simple pairs": told.probe, "Order pairs": told.probe_order}
     return [(name, *_probed(suite)) for name, suite in suites.items() if suite.total and suite.right is not None]
@@ -119,7 +119,7 @@ def _probed(suite: Suite) -> tuple[str, str]:
 
 
 def score(result: Score) -> str:
-    """The first number of a measured set: accuracy in per cent, a ranker's MAP or Pearson's r of grades; else empty."""
+    """The first score on an evaluated set: accuracy in per cent, MAP or Pearson's r; else empty."""
     if result.accuracy is not None:
         return written(result.accuracy)
     if result.pearson is not None:
@@ -128,7 +128,7 @@ def score(result: Score) -> str:
 
 
 class Result(NamedTuple):
-    """A number of the table of all models: as text, on which data, by which measure."""
+    """A number in the table of all models: its text, data set and metric."""
 
     text: str
     data: str
@@ -137,7 +137,7 @@ class Result(NamedTuple):
 
 
 def first_result(card: JsonMapping) -> Result | None:
-    """The first set that the model was measured on, None for a card without one."""
+    """The result on the first evaluated set, None if the card has none."""
     for name, result in details(card).results.items():
         measure, value = ("map", result.map) if result.accuracy is None else ("accuracy", result.accuracy)
         if value is not None:
@@ -146,7 +146,7 @@ def first_result(card: JsonMapping) -> Result | None:
 
 
 def papers_result(card: JsonMapping) -> Result | None:
-    """The first number that the paper has for this model, None where the card names none."""
+    """The paper's first result for this model, None if the card has none."""
     for name, value in details(card).paper.items():
         if is_number(value):
             measure = "map" if name.endswith(" MAP") else "accuracy"
@@ -161,14 +161,14 @@ def trained_on(card: JsonMapping) -> list[str]:
 
 
 def count(number: int) -> str:
-    """A large number for people: 1.35 M, 361 k, 950."""
+    """Abbreviates a large number: 1.35 M, 361 k, 950."""
     if number >= 999_500:
         return f"{number / 1e6:.2f} M"
     return f"{number / 1e3:.0f} k" if number >= 9_950 else f"{number:,}"
 
 
 def size(card: JsonMapping) -> str:
-    """How many parameters a model has, those that project the words apart; empty where the card does not say."""
+    """The number of parameters, with the word projection's counted separately; empty if the card does not state it."""
     counted = details(card).parameters
     if counted is None:
         return ""
@@ -183,15 +183,14 @@ def made_and_measured(card: JsonMapping) -> list[str]:
 
 @dataclass(frozen=True)
 class AgreementLine:
-    """How well attention agrees with people's word alignments: a line under the matrix with this sentence along its
-    rows."""
+    """The agreement of attention with human word alignments: a line under the matrix whose rows are this sentence."""
 
     rows: str
     text: str
 
 
 def agreement(card: JsonMapping) -> AgreementLine | None:
-    """The line of a model whose attention was measured, None for a card without."""
+    """The line for a model whose attention was measured, None if its card has no such figures."""
     stored = card.get("alignment")
     return stored and AgreementLine(card["roles"]["second"], alignment_table.in_one_line(stored))
 
@@ -208,12 +207,12 @@ def tables(folder: Path) -> list[Path]:
 
 
 def dev_set(card: JsonMapping) -> str:
-    """The set on which sweeps of the card's recipe were scored."""
+    """The set on which sweeps of the card's recipe were evaluated."""
     return str((details(card).recipe.get("dev") or {}).get("name") or "the dev set")
 
 
 def facts(card: JsonMapping, folder: Path) -> list[tuple[str, str]]:
-    """How the model was made and how large it is, one line each; fields that the card lacks are left out."""
+    """The model's training and size, one line each; fields missing from the card are left out."""
     told, unit = details(card), _rows(card)
     share = told.recipe.get("teacher_share")
     teachers = [str(of["name"]) for of in told.teachers if isinstance(of, dict) and "name" in of]
@@ -243,14 +242,14 @@ def facts(card: JsonMapping, folder: Path) -> list[tuple[str, str]]:
 
 
 def recipe(card: JsonMapping) -> str:
-    """The recipe's settings on one line: the whole of it is in card.json."""
+    """The recipe's settings on one line; card.json has the full recipe."""
     names = ("optimizer", "lr", "batch_size", "batch", "epochs", "schedule", "clip", "ema")
     settings = details(card).recipe
     return ", ".join(f"{name} {settings[name]}" for name in names if settings.get(name) is not None)
 
 
 def command(card: JsonMapping) -> str:
-    """How to train it again."""
+    """The command that trains it again."""
     return details(card).training.command or f"python -m trainers train {card['name']} --data DIR"
 
 
@@ -286,7 +285,7 @@ def curve(card: JsonMapping) -> list[dict[str, Any]]:
 
 
 def duration(seconds: float) -> str:
-    """Time for people: 42 s, 11 min, 1.5 h."""
+    """Formats a duration: 42 s, 11 min, 1.5 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

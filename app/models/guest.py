@@ -27,9 +27,9 @@ _SUGGESTED = "suggested labels"
 _REOPENED = "reopened classes"
 """Session key of the folder whose form was reopened."""
 _GOOD = 0.7
-"""Share of plain pairs from which a suggestion is worth something."""
+"""Accuracy on the simple pairs from which a suggestion is useful."""
 _FLOAT = 4
-"""Bytes of a weight in memory."""
+"""Bytes per weight in memory."""
 
 
 def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
@@ -92,7 +92,7 @@ def stays_alone(size: int) -> str:
 
 
 def weights(folder: Path) -> int:
-    """Bytes of its weights' files."""
+    """Total bytes of its weight files."""
     return guests.size_of(folder)
 
 

@@ -1,4 +1,4 @@
-"""Accuracy against size of all models that were scored on one dev set: an Altair chart."""
+"""Chart of accuracy against size, for all models evaluated on one dev set."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.desk.charts import SOFT, Chart
 from core.models import REGISTRY
 
 DEV = "SNLI dev"
-"""The set on which most models were scored."""
+"""The set on which most models were evaluated."""
 OURS, PAPERS, PRETRAINED = "extends a paper’s model", "a paper’s model", "pretrained elsewhere"
 _COLOURS = {OURS: "#3570b8", PAPERS: "#7c8b9a", PRETRAINED: "#c2500f"}
 _SHAPES = {OURS: "circle", PAPERS: "triangle-up", PRETRAINED: "square"}
@@ -24,7 +24,7 @@ _SHAPES = {OURS: "circle", PAPERS: "triangle-up", PRETRAINED: "square"}
 
 @dataclass(frozen=True)
 class Size:
-    """A point: ``parameters`` with the projection of word vectors, ``accuracy`` in per cent."""
+    """A point: ``parameters`` include the projection of word vectors, ``accuracy`` is in per cent."""
 
     model: str
     kind: str
@@ -33,8 +33,8 @@ class Size:
 
 
 def sizes(cards: Mapping[str, Card], folders: Mapping[str, Path]) -> list[Size]:
-    """The models whose card has an accuracy on :data:`DEV` and whose size is known, from small to large; none of those
-    for lessons, whose accuracy is not the point."""
+    """The models with an accuracy on :data:`DEV` and a known size, smallest first; without models for lessons, whose
+    accuracy does not matter."""
     found = []
     for name, card in cards.items():
         accuracy = ((card.get("results") or {}).get(DEV) or {}).get("accuracy")
@@ -50,7 +50,8 @@ def sizes(cards: Mapping[str, Card], folders: Mapping[str, Path]) -> list[Size]:
 
 
 def chart(points: list[Size]) -> Chart:
-    """The points, with names where accuracy rises by a point or more: others would overlap. Tooltips have all names."""
+    """The points, with names where accuracy rises by at least one percentage point: others would overlap. Tooltips show
+    all."""
     best, named = 0.0, []
     for point in points:
         if point.accuracy >= best + 1:

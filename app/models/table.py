@@ -1,4 +1,4 @@
-"""The table of all models: what each was made for and of, how well and how fast it judges, and the paper's number."""
+"""The table of all models: task, training data, accuracy and speed, and the paper's number."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from core.reading.reader import PairError
 
 _REPEATS = 3
 TIMES: dict[tuple[str, str], float | None] = {}
-"""Milliseconds of one explanation by name and checksum, as far as this server has measured them."""
+"""Milliseconds per explanation by name and checksum, as measured by this server."""
 
 
 class Cell(NamedTuple):
-    """A cell of the table: its text, and what it is sorted by (None: last in either order)."""
+    """A table cell: its text, and its sort key (None: last in either order)."""
 
     text: str
     by: str | float | None
@@ -34,8 +34,8 @@ UNKNOWN = Cell("–", None)
 
 
 def row(name: str, title: str, card: Card, folder: Path) -> dict[str, Cell]:
-    """A model's cells by column. ``title``: what it is called on the pages. Accuracy and MAP can't be compared, so they
-    are sorted separately."""
+    """A model's cells by column. ``title``: its display name. Accuracy and MAP cannot be compared, so they are sorted
+    separately."""
     known, time = _of(name, card) in TIMES, TIMES.get(_of(name, card))
     data = "elsewhere" if is_external(card) else ", ".join(lines.trained_on(card)) or "–"
     return {
@@ -50,7 +50,7 @@ def row(name: str, title: str, card: Card, folder: Path) -> dict[str, Cell]:
 
 
 def ordered(rows: Mapping[str, Mapping[str, Cell]], sort: str | None) -> list[str]:
-    """The names in the order of a column, with a - before it for descending; None leaves them as they are."""
+    """The names sorted by a column, with a leading - for descending; None keeps their order."""
     if sort is None:
         return [*rows]
     by: dict[str, Any] = {name: cells[sort.removeprefix("-")].by for name, cells in rows.items()}
@@ -81,7 +81,7 @@ def _milliseconds(time: float | None) -> str:
 
 def _held_out(card: Card, folder: Path) -> lines.Result | None:
     """The mean over runs with the same settings, if the model's folder has a table of folds or seeds; the model's own
-    score is then biased (best seed on a small dev set, or tested on its training fold). Otherwise the model's score."""
+    score is then biased (best seed on a small dev set, or tested on its training fold). Otherwise its own score."""
     result = lines.first_result(card)
     if result is None:
         return None
@@ -109,17 +109,17 @@ def _measured(result: lines.Result | None) -> Cell:
 
 
 def unmeasured(cards: Mapping[str, Card]) -> list[str]:
-    """Models whose explanation was not timed yet."""
+    """Models whose explanation has not been timed yet."""
     return [name for name, card in cards.items() if _of(name, card) not in TIMES and not _waits(name, card)]
 
 
 def _waits(name: str, card: Card) -> bool:
-    """Whether a model is not loaded for being timed: an external model may be of any size."""
+    """Whether a model is not loaded just for timing: an external model may be of any size."""
     return is_external(card) and not in_memory(name)
 
 
 def measure(name: str, card: Card) -> None:
-    """Time explanations of an example: the median of three after one more. A model that cannot be used has no time."""
+    """Times explanations of an example: the median of three after a warm-up. An unusable model has no time."""
     try:
         checkpoint = load_named(name)
         first, second = _example(card)
@@ -130,7 +130,7 @@ def measure(name: str, card: Card) -> None:
 
 
 def _example(card: Card) -> tuple[str, str]:
-    """Two sentences of the models' usual length, or one text for a model that reads a single one."""
+    """Two sentences of typical length, or one text for a model of single texts."""
     if card["roles"]["second"]:
         return EXAMPLES[0].texts[0].now
     return next(example for example in MAP_EXAMPLES if example.kind == kind_of(card)).texts[0].now

@@ -1,1 +1,1 @@
-"""The state of each page, stored in its address and in files."""
+"""The state of each page, stored in its URL and in files."""

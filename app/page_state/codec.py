@@ -1,13 +1,13 @@
-"""A page's state in its address and in a saved file.
+"""Stores a page's state in its URL and in a saved file.
 
-A page declares a frozen dataclass derived from :class:`PageState`, with its fields made by :func:`parameter`; reading
-and writing are done here. Links outlive the program that wrote them: a setting that is unknown, unreadable or does not
-fit the rest is left out, and one sentence lists all of them. User input never raises.
+A page declares a frozen dataclass derived from :class:`PageState`, with fields from :func:`parameter`; this module
+reads and writes them. Links outlive the program that wrote them: settings that are unknown, unreadable or inconsistent
+are ignored, and one sentence lists them all. User input never raises.
 """
 
-# Streamlit can bind a widget to a query parameter (`bind="query-params"`). Tried with 1.67 and not enough: it drops a
-# wrong value without a word, writes a choice as its title, takes a late answer of the browser for a new choice, and
-# has no place for other state (a selection, a text's trail, an example's name, a saved file).
+# Streamlit can bind a widget to a query parameter (`bind="query-params"`). This was tried with version 1.67 but is
+# insufficient: it silently drops an invalid value, writes a choice as its title, mistakes a late browser message for a
+# new choice, and has no place for other state (a selection, a text's trail, an example's name, a saved file).
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from app.pairs import SIDES, Version
 from core.json_types import JsonObject
 
 LINK_LIMIT = 2000
-"""Characters of a query string that browsers, mail and chat programs pass on whole."""
+"""Length of a query string that browsers, mail and chat programs transmit in full."""
 LISTED = 8
-"""Names of settings that the sentence about unusable ones lists."""
+"""Maximum number of setting names listed in the sentence about unusable ones."""
 
 
 @dataclass(frozen=True)
 class Codec:
-    """How a field is read from its parameter and written into it. ``read`` returns None for a text that it cannot use;
-    an empty ``name`` is the field's own."""
+    """How a field is read from its parameter and written to it. ``read`` returns None for unusable text; an empty
+    ``name`` means the field's own."""
 
     read: Callable[[str], Any]
     write: Callable[[Any], str]
@@ -51,15 +51,15 @@ def parameter(
     long: bool = False,
     kw_only: bool = False,
 ) -> Any:
-    """A field. It goes back to its default when one of the fields that it ``belongs_to`` is changed. ``asked``: the
-    browser requests it without a new drawing, and adds it to the link itself; ``long``: left out of a link that would
-    be too long with it."""
+    """Declares a field. It is reset to its default when one of the fields it ``belongs_to`` changes. ``asked``: the
+    browser requests it without redrawing, and adds it to the link itself; ``long``: omitted if the link would otherwise
+    be too long."""
     codec = Codec(read, write, name, belongs_to, asked, long)
     return field(default=default, kw_only=kw_only, metadata={"codec": codec})
 
 
 def switch(default: bool, **options: Any) -> Any:
-    """A field that is on or off, and in a link only where it is not as usual."""
+    """A boolean field, written to a link only if it differs from the default."""
     word = "off" if default else "on"
     return parameter(default, {word: not default}.get, lambda _: word, **options)
 
@@ -70,24 +70,24 @@ def one_of(known: Mapping[str, Any] | tuple[str, ...]) -> Callable[[str], str | 
 
 
 def whole_number(least: int = 0, most: int = 9999) -> Callable[[str], int | None]:
-    """Reads a whole number from ``least`` to ``most``, both of at most four digits."""
+    """Reads an integer from ``least`` to ``most``, both of at most four digits."""
     return lambda text: int(text) if re.fullmatch(r"\d{1,4}", text, re.ASCII) and least <= int(text) <= most else None
 
 
 @dataclass(frozen=True)
 class PageState:
-    """All that decides what a page shows. ``page`` names the page in its session and in its files; ``projector``:
-    whether type and cells are large. ``models`` below are those available, the default one first, each with the kind
-    of its examples."""
+    """Everything that determines what a page shows. ``page`` names the page in its session and its files;
+    ``projector``: whether type and cells are large. ``models`` below are the available ones, the default one first,
+    each with the kind of its examples."""
 
     page: ClassVar[str]
     follows: ClassVar[bool] = False
-    """Whether the page opens with the previous page's pair, even one that was not chosen."""
+    """Whether the page opens with the previous page's pair, even if the user did not choose that pair."""
     projector: bool = switch(False, kw_only=True)
 
     @classmethod
     def _codecs(cls) -> Iterator[tuple[Field[Any], str, Codec]]:
-        """Each field that is one parameter, with the parameter's name."""
+        """Each field that has a parameter, with the parameter's name."""
         for of_page in fields(cls):
             codec: Codec | None = of_page.metadata.get("codec")
             if codec is not None:
@@ -95,13 +95,13 @@ class PageState:
 
     @classmethod
     def names(cls) -> frozenset[str]:
-        """All parameters that an address of this page may hold."""
+        """All parameters that a URL of this page may have."""
         return frozenset(name for _, name, _ in cls._codecs())
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str], models: Mapping[str, str]) -> tuple[Self, list[str]]:
-        """The state of an address, and sentences about what could not be used. An empty parameter counts as absent;
-        half of a surrogate pair becomes U+FFFD."""
+        """The state in a URL, and sentences about unusable settings. An empty parameter counts as missing; an unpaired
+        surrogate becomes U+FFFD."""
         given = {name: re.sub("[\ud800-\udfff]", "\ufffd", text) for name, text in parameters.items()}
         values, unusable = cls._read(given, models)
         read = cls(**values)
@@ -115,7 +115,7 @@ class PageState:
 
     @classmethod
     def _read(cls, given: Mapping[str, str], models: Mapping[str, str]) -> tuple[JsonObject, list[str]]:
-        """The fields' values, and the names of the parameters that have none."""
+        """The fields' values, and the names of the unusable parameters."""
         values: JsonObject = {}
         unusable = [name for name in given if name not in cls.names()]
         for of_page, name, codec in cls._codecs():
@@ -128,13 +128,13 @@ class PageState:
         return values, unusable
 
     def to_parameters(self, examples: bool = True) -> dict[str, str]:
-        """The parameters that :meth:`from_parameters` reads again, without those that are as usual. ``examples``: an
-        example's texts are written as its name."""
+        """The parameters that :meth:`from_parameters` reads again, without defaults. ``examples``: writes an example's
+        name instead of its texts."""
         shown = ((name, codec, getattr(self, of_page.name), of_page.default) for of_page, name, codec in self._codecs())
         return {name: codec.write(value) for name, codec, value, usual in shown if value not in (None, usual)}
 
     def shortened(self) -> Self:
-        """A copy without the long values, which a link leaves out first."""
+        """A copy without the long values, which a link omits first."""
         usual: JsonObject = {of_page.name: of_page.default for of_page, _, codec in self._codecs() if codec.long}
         return replace(self, **usual)
 
@@ -148,14 +148,14 @@ class PageState:
         return self.link_parameters() or {name: whole[name] for name in whole if name == "model"}
 
     def to_file(self) -> str:
-        """The parameters as JSON text, which :meth:`from_file` opens again."""
+        """The parameters as JSON text for :meth:`from_file`."""
         whole = {"pairlens": self.page, "version": 1, **self.to_parameters(examples=False)}
         return json.dumps(whole, ensure_ascii=False, indent=1)
 
     @classmethod
     def from_file(cls, text: str, models: Mapping[str, str]) -> tuple[Self | None, list[str]]:
-        """State of a saved file (only the first pair of another page's file), or None and one sentence for any other
-        file."""
+        """The state in a saved file (only the first pair of another page's file), or None and one sentence for any
+        other file."""
         try:
             data = json.loads(text)
         except (ValueError, RecursionError):
@@ -167,7 +167,7 @@ class PageState:
         return cls.from_parameters({name: data[name] for name in names if isinstance(data.get(name), str)}, models)
 
     def updated(self, **values: Any) -> Self:
-        """A copy with other values; fields that belong to the old values are reset."""
+        """A copy with other values; fields that depend on the old values are reset."""
         dropped: JsonObject = {
             of_page.name: of_page.default for of_page, _, codec in self._codecs() if values.keys() & {*codec.belongs_to}
         }
@@ -175,7 +175,7 @@ class PageState:
 
     @property
     def asked(self) -> dict[str, str]:
-        """The browser's requests as link parameters; empty where a link omits them."""
+        """The browser's requests as link parameters; empty if a link omits them."""
         written = self.to_parameters()
         return {name: written.get(name, "") for _, name, codec in self._codecs() if codec.asked}
 
@@ -194,12 +194,12 @@ class PageState:
 
     @classmethod
     def names_texts(cls, parameters: Mapping[str, str]) -> bool:
-        """Whether an address names the texts."""
+        """Whether a URL contains texts."""
         return False
 
     @classmethod
     def takes(cls, shared: Version, parameters: Mapping[str, str], models: Mapping[str, str]) -> bool:
-        """Whether an address without texts shows the shared pair."""
+        """Whether a URL without texts shows the shared pair."""
         return True
 
     def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version | None:
@@ -212,7 +212,7 @@ class PageState:
 
 
 def _unusable(names: list[str], asked: str, shown: str | None) -> list[str]:
-    """One sentence about a model that is not there, and one about all other settings that cannot be used."""
+    """One sentence about an unavailable model, and one about all other unusable settings."""
     instead = "" if shown is None else f"; showing {shown}"
     gone = [f"Model “{short(asked)}” isn’t available on this page{instead}."] if "model" in names else []
     others = [short(name) for name in dict.fromkeys(names) if name != "model"]
@@ -227,5 +227,5 @@ def fits_a_link(parameters: Mapping[str, str]) -> bool:
 
 
 def short(text: str, limit: int = 40) -> str:
-    """The beginning of a text, to quote it in a sentence."""
+    """The beginning of a text, for quoting in a sentence."""
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -12,7 +12,7 @@ from app.page_state.texts import TextState
 from app.pairs import Pair
 
 MOST = 4
-"""Models side by side."""
+"""Maximum number of models side by side."""
 WHAT: dict[str, str] = {"models": "Models on one pair", "versions": "One model on two versions of a pair"}
 """The comparisons, by their names in a link."""
 ROWS = ("second", "first")
@@ -21,8 +21,8 @@ ROWS = ("second", "first")
 
 @dataclass(frozen=True)
 class CompareState(TextState):
-    """All that decides what Compare shows. ``texts``: the pair and, where versions of it are compared, the other one.
-    ``others``: the models compared with ``model``; empty for the page's own choice."""
+    """Everything that determines what Compare shows. ``texts``: the pair and, if two versions are compared, the other
+    one. ``others``: the models compared with ``model``; empty for the page's own choice."""
 
     page = "compare"
     all_examples = EXAMPLES
@@ -33,11 +33,11 @@ class CompareState(TextState):
 
     @property
     def version(self) -> Pair:
-        """The other version of the pair, until one is typed the pair itself."""
+        """The other version of the pair; until one is typed, the pair itself."""
         return self.texts[1] if len(self.texts) > 1 else self.pair
 
     def suited(self, models: Mapping[str, str]) -> Self:
-        """At most four different models, all of them available."""
+        """At most four different, available models."""
         state = super().suited(models)
         others = [name for name in dict.fromkeys(state.others) if name in models and name != state.model]
         return replace(state, others=tuple(others[: MOST - 1]))

@@ -29,7 +29,7 @@ SHOWN: dict[str, str] = {
     "column": "Columns add up to 1 (rescaled: not what the model used)",
     "score": "Raw scores before the softmax",
 }
-"""The matrix's contents, by their names in a link."""
+"""The possible contents of the matrix, by their names in a link."""
 
 NOTHING = "none"
 """In a link: no word is selected."""
@@ -38,7 +38,7 @@ NOTHING = "none"
 @dataclass(frozen=True)
 class Selection:
     """A word of the judged sentence (``row``), of its context (``column``) or, with both, a cell of the matrix; with
-    neither, nothing is selected, not even the word that a page selects at first."""
+    neither, nothing is selected, not even the default word."""
 
     row: int | None = None
     column: int | None = None
@@ -66,18 +66,18 @@ class Selection:
 
 
 EVERY, HEADS = "all", "heads"
-"""In the place of a rule of cutting links, of a transformer: each link, not the strongest alone; whole heads."""
+"""Alternatives to a rule for ablating links in a transformer: every link, not just the strongest; whole heads."""
 
 
 DOORS = {"what-if": ("edits", "turns"), "how-sure": ("believed",), "details": ("links", "jacobians")}
-"""The parts of the page that open, each with the settings that open it where a link does not say what is open."""
+"""The collapsible sections of the page, each with the settings that open it if the link does not list open sections."""
 
 MOST_EDITS = 40
-"""Edits of a pair that are listed."""
+"""Maximum number of edits of a pair."""
 
 
 def split_by(model: str | None, texts: Version) -> Split:
-    """How a model splits these texts into the words that edits count; models differ only in scripts without spaces."""
+    """How a model splits these texts into the words that edits count; models differ only for scripts without spaces."""
     if model is not None and any(map(without_spaces, texts)):
         with contextlib.suppress(CheckpointError):
             return load_named(model).reader.tokens
@@ -93,12 +93,12 @@ def _doors(text: str) -> str | None:
 
 
 def opened(doors: str, *more: str) -> str:
-    """These doors are open, and ``more``."""
+    """Adds ``more`` to the open sections."""
     return " ".join(door for door in DOORS if door in (*doors.split(), *more))
 
 
 def _edits(text: str) -> tuple[AnyEdit | None, ...]:
-    """Edits by hand in their text form, one a line; None for a line that is none."""
+    """Parses manual edits in their text form, one per line; None for an invalid line."""
     edits: list[AnyEdit | None] = []
     for line in text.split("\n"):
         try:
@@ -113,21 +113,21 @@ _OF_PAIR = ("model", "texts", "edits")
 
 @dataclass(frozen=True)
 class ExploreState(TextState):
-    """All that decides what Explore shows.
+    """Everything that determines what Explore shows.
 
-    - ``direction``: the role of the sentence whose words look, in a model of two directions; None for the first;
-    - ``head``: whose attention is shown, of a transformer, empty for the first one of its card;
-    - ``method``: of word effects; ``drawn``: how many replacements, of a model whose passes take long;
-    - ``links``: how links are cut whose effects are asked for, empty where none are; ``layer``: the first one of a
-      transformer, from 1, in which they are;
-    - ``believed``: whether faithfulness is asked for;
-    - ``jacobians``: whether integrated Jacobians are asked for, of a bi-encoder;
-    - ``candidates``: other answers of the question, one a line;
-    - ``open``: the parts of the page that are open (:data:`DOORS`); empty: those with a setting; or ``none``.
+    - ``direction``: the role of the sentence whose words attend, in a model with two directions; None for the first;
+    - ``head``: the transformer head to show, empty for the card's first one;
+    - ``method``: for word effects; ``drawn``: number of replacements, for a slow model;
+    - ``links``: how links are ablated when their effects are requested, else empty; ``layer``: for a transformer, the
+      first layer, from 1, in which they are ablated;
+    - ``believed``: whether faithfulness is requested;
+    - ``jacobians``: whether integrated Jacobians are requested, for a bi-encoder;
+    - ``candidates``: other answers to the question, one per line;
+    - ``open``: the open sections of the page (:data:`DOORS`); empty: those with a setting; or ``none``.
 
-    ``texts`` are the pair as it was typed, and ``edits`` what was changed of it, or of the model's attention to it, by
-    hand since; ``step``: how many of them are in effect, None for all; ``turns``: whether the smallest changes that
-    turn the verdict are asked for. What the page shows is the pair after these (:attr:`pair`)."""
+    ``texts`` are the pair as typed, and ``edits`` the manual changes to it, or to the model's attention, since then;
+    ``step``: how many of them are in effect, None for all; ``turns``: whether the smallest changes that flip the
+    verdict are requested. The page shows the pair after these edits (:attr:`pair`)."""
 
     page = "explore"
     all_examples = EXAMPLES
@@ -153,12 +153,12 @@ class ExploreState(TextState):
 
     @property
     def doors(self) -> str:
-        """The parts of the page that are open."""
+        """The open sections of the page."""
         return self.open or opened("", *(door for door, names in DOORS.items() if any(getattr(self, n) for n in names)))
 
     def suited(self, models: Mapping[str, str]) -> Self:
-        """Edits from the first one on that cannot be made are left out. Whether an edit of attention fits the model is
-        said where it is made: it stays for another model, or for another pair of words."""
+        """Edits from the first impossible one on are dropped. Attention edits that do not fit the model are reported
+        elsewhere: they are kept for another model, or for another pair of words."""
         state = super().suited(models)
         texts, possible = state.texts[0].now, list[AnyEdit]()
         with contextlib.suppress(EditError):
@@ -172,17 +172,17 @@ class ExploreState(TextState):
 
     @property
     def made(self) -> tuple[AnyEdit, ...]:
-        """The edits that are in effect."""
+        """The edits in effect."""
         return self.edits[: self.step]
 
     @property
     def attention(self) -> tuple[AttentionEdit, ...]:
-        """The edits in effect that change attention between the present words."""
+        """The edits in effect that change attention between the current words."""
         return acting(self.made)
 
     @property
     def reworded(self) -> bool:
-        """Whether one of the edits in effect has changed the words."""
+        """Whether any edit in effect has changed the words."""
         return any(isinstance(edit, Edit) for edit in self.made)
 
     @property
@@ -195,5 +195,5 @@ class ExploreState(TextState):
 
     @property
     def example(self) -> ExampleTexts | None:
-        """The example that is shown, None for the user's own texts and for an edited example."""
+        """The example shown, None for the user's own texts and for an edited example."""
         return None if self.reworded else super().example

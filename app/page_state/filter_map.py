@@ -12,7 +12,7 @@ from app.page_state.texts import TextState
 from app.pairs import LONGEST_TRAIL, SIDES, Pair, Version
 
 MOST_TEXTS = 6
-"""The most texts whose labels on the map stay legible."""
+"""Maximum number of texts whose labels on the map stay legible."""
 
 VIEWS = {"whole": "the whole map", "near": "around the inspected text"}
 """The figure's contents, by their names in a link."""
@@ -21,16 +21,16 @@ _OF_BOTH = ("model", "texts")
 
 
 def _place(text: str) -> int | None:
-    """The place of a text, in a link from 1."""
+    """The index of a text, counted from 1 in a link."""
     place = whole_number(1, MOST_TEXTS)(text)
     return None if place is None else place - 1
 
 
 @dataclass(frozen=True)
 class MapState(TextState):
-    """All that decides what Filter map shows. ``layout`` is None for the map's first one; ``look`` and ``side`` name
-    the text that is inspected; ``filter`` None stands for its strongest filter, a selected one stays with other
-    texts. For a model of single texts the pair of all pages is the first text and the second one."""
+    """Everything that determines what Filter map shows. ``layout`` is None for the map's first one; ``look`` and
+    ``side`` identify the inspected text; ``filter`` is None for its strongest filter, while a chosen one is kept for
+    other texts. For a model of single texts, the pair shared by all pages is the first and the second text."""
 
     page = "filter map"
     follows = True
@@ -45,7 +45,7 @@ class MapState(TextState):
     view: str = parameter("whole", one_of(VIEWS))
 
     def suited(self, models: Mapping[str, str]) -> Self:
-        """A pair that came with a link or a file is two texts to a model of single texts."""
+        """A model of single texts treats a pair from a link or a file as two texts."""
         state = super().suited(models)
         first, *others = state.texts
         if state._single(models) and first.second and not others:
@@ -53,7 +53,7 @@ class MapState(TextState):
         return state if state.look < len(state.texts) else replace(state, look=0)
 
     def with_model(self, model: str, models: Mapping[str, str]) -> Self:
-        """The first two texts become a pair where the new model reads pairs, and a pair two texts where it does not."""
+        """The first two texts become a pair if the new model reads pairs; otherwise a pair becomes two texts."""
         other = self.updated(model=model)
         if self._single(models) == other._single(models):
             return other
@@ -62,7 +62,7 @@ class MapState(TextState):
         return other.updated(texts=(*other._placed(pair, models), *rest)[:MOST_TEXTS])
 
     def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version:
-        """The first pair, or the first two single texts; a single text leaves the second of the shared pair."""
+        """The first pair, or the first two single texts; with only one text, the second of the shared pair is kept."""
         first, *others = self.texts
         if not self._single(models):
             return first.now
@@ -79,7 +79,7 @@ class MapState(TextState):
         return self.updated(texts=(*placed, *(self.texts[2:] if self.example is None else ())))
 
     def _placed(self, pair: Version, models: Mapping[str, str]) -> tuple[Pair, ...]:
-        """The texts that stand for a pair."""
+        """The texts that represent a pair."""
         if not self._single(models):
             return (Pair(*pair),)
         first, second = pair

@@ -10,7 +10,7 @@ from app.page_state.codec import PageState, one_of, parameter, whole_number
 from core.lessons import lessons
 
 Changed = tuple[tuple[str, float], ...]
-"""Changed inputs: the names of numbers, such as h.2.1, with their values."""
+"""Changed inputs: names of numbers, such as h.2.1, with their values."""
 
 
 def _changed(text: str) -> Changed | None:
@@ -32,8 +32,8 @@ _OF_LESSON = ("lesson",)
 
 @dataclass(frozen=True)
 class LessonsState(PageState):
-    """All that decides what Lessons shows. ``step`` counts from 1; ``first`` and ``second`` replace the lesson's
-    texts; ``pairs``: the class's own pairs, as pasted."""
+    """Everything that determines what Lessons shows. ``step`` counts from 1; ``first`` and ``second`` replace the
+    lesson's texts; ``pairs``: the class's own pairs, as pasted."""
 
     page = "lessons"
     lesson: str = parameter(next(iter(lessons())), one_of(lessons()))

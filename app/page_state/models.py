@@ -19,20 +19,20 @@ COLUMNS = {
 }
 """Columns of the table of all models, by their names in a link."""
 TEXTS = ("title", "task", "data")
-"""The columns of words."""
+"""The text columns."""
 
 
 @dataclass(frozen=True)
 class ModelsState(PageState):
-    """All that decides what Models shows. ``model``: whose card is open, None for the table of all; ``sort``: a column,
-    with a - before it for descending, None for the order of tasks."""
+    """Everything that determines what Models shows. ``model``: the model whose card is open, None for the table of all
+    models; ``sort``: a column, with a leading - for descending, None for the order by task."""
 
     page = "models"
     model: str | None = parameter(None)
     sort: str | None = parameter(None, lambda text: text if text.removeprefix("-") in COLUMNS else None)
 
     def sorted_by(self, column: str) -> Self:
-        """A copy sorted by a column; a second click turns it round."""
+        """A copy sorted by a column; a second click reverses the order."""
         first, second = (column, f"-{column}") if column in (*TEXTS, "time") else (f"-{column}", column)
         return replace(self, sort=second if self.sort == first else first)
 

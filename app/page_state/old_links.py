@@ -1,4 +1,4 @@
-"""Links and files of earlier versions: a temperature and uncounted crossing words were settings of their own."""
+"""Converts links and files of earlier versions, in which temperature and ignored crossings were separate settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.effects.attention_edits import TEMPERATURE, UNCROSSED
 
 
 def converted(parameters: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of Explore with these as edits, and the edit ``sharper`` (a power) as a temperature."""
+    """Explore's parameters with these settings converted to edits, and ``sharper`` (a power) to a temperature."""
     out = dict(parameters)
     added = [UNCROSSED] if out.pop("crossings", "") == "off" else []
     if re.fullmatch(r"\d{1,2}(\.\d{1,3})?", out.get("temperature", "")):
@@ -18,7 +18,7 @@ def converted(parameters: Mapping[str, str]) -> dict[str, str]:
     lines = [_converted(line) for line in out.get("edits", "").split("\n") if line]
     if added and re.fullmatch(r"\d{1,2}", out.get("step", "")):
         out["step"] = str(int(out["step"]) + len(added))
-    # Before the other changes of attention, which began with these weights.
+    # Before the other attention edits, which were applied to these weights.
     return out | ({"edits": "\n".join([*added, *lines])} if added or lines else {})
 
 

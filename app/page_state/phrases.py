@@ -16,7 +16,7 @@ LARGEST_K = 10
 
 @dataclass(frozen=True)
 class PickedPhrase:
-    """A phrase of the first (``side`` 0) or of the second sentence, by its place in the paper's order."""
+    """A phrase of the first (``side`` 0) or the second sentence, by its index in the paper's order."""
 
     side: int
     index: int
@@ -37,7 +37,7 @@ class PickedPhrase:
 
 @dataclass(frozen=True)
 class PhraseState(TextState):
-    """All that decides what Phrases shows. ``k`` is None for the one that the model was trained with."""
+    """Everything that determines what Phrases shows. ``k`` is None for the trained k."""
 
     page = "phrases"
     all_examples = PHRASE_EXAMPLES

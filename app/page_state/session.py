@@ -1,13 +1,13 @@
-"""A page's state in one browser session: taken from the address, changed by widgets, written back into the address.
+"""A page's state in one browser session: read from the URL, changed by widgets, written back to the URL.
 
-The page keeps its state as a plain value, never in a widget. A browser's message may be late and hold a widget's value
+The page keeps its state as a plain value, never in a widget. A browser's message may arrive late, with a widget's value
 from before the page last changed it, which Streamlit would take for a new choice. So a widget gets a new key whenever
-the page changes its value (:meth:`PageSession.key`), and a callback ignores messages for an old key.
+the page changes its value (:meth:`PageSession.key`), and callbacks ignore messages for an old key.
 
-All pages over texts share one pair: a pair that was typed, selected or opened on one page is there on the others. The
-example that a page opens with was not chosen, so it is not shared; and texts named in the address win over the shared
-pair. Filter map alone, whose own examples are not pairs, also takes over the example that the previous page opened
-with. All pages share the projector setting, too.
+All pages over texts share one pair: a pair typed, selected or opened on one page appears on the others. The example
+that a page opens with was not chosen, so it is not shared; and texts in the URL take precedence over the shared pair.
+Only Filter map, whose own examples are not pairs, also takes over the example that the previous page opened with. All
+pages also share the projector setting.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _PAIR, _OPEN, _PROJECTOR = "pair of all pages", "page that is open", "projector 
 
 @dataclass
 class _Visit(Generic[State]):
-    """``written``: the address that the page wrote last; ``generation``: how often the page itself changed its widgets'
-    values; ``touched``: whether a widget has changed something that is not drawn yet; ``stepping``: whether one has
-    changed the address, None once that is written; ``completed``: the address that the written one replaced, which the
-    browser may still send; ``shared``: the shared pair when the page last took or gave it."""
+    """``written``: the URL parameters that the page wrote last; ``generation``: how often the page itself changed its
+    widgets' values; ``touched``: whether a widget has changed something that is not drawn yet; ``stepping``: whether a
+    widget has changed the URL, None once that is written; ``completed``: the URL parameters that the written ones
+    replaced, which the browser may still send; ``shared``: the shared pair when the page last took or gave it."""
 
     state: State
     problems: list[str]
@@ -48,30 +48,30 @@ class _Visit(Generic[State]):
 
 
 def model_on(page: type[TextState]) -> str | None:
-    """The model that a page of this session showed last; None before the first visit."""
+    """The model that a page showed last in this session; None before the first visit."""
     visit: _Visit[TextState] | None = st.session_state.get(page.page)
     return None if visit is None else visit.state.model
 
 
 def _pair_on(page: str | None) -> Version | None:
-    """The pair that a page of this session shows; None where it shows none."""
+    """The pair that a page shows in this session; None if it shows none."""
     visit: _Visit[PageState] | None = None if page is None else st.session_state.get(page)
     state = None if visit is None else visit.state
     return state.pair.now if isinstance(state, TextState) and not state.pair.empty else None
 
 
 class PageSession(Generic[State]):
-    """The session's state of the page whose states are of ``kind``."""
+    """The session's state for the page whose states are of type ``kind``."""
 
     def __init__(self, kind: type[State]) -> None:
         self.kind, self.name = kind, kind.page
 
     def open(self, models: Mapping[str, str]) -> State:
-        """The state to show: the address's on the first visit and after Back or an edit of the address, else the old
-        one, with the shared pair if another page has changed it. ``models``: those available, the default one first,
-        each with the kind of its examples.
+        """The state to show: from the URL on the first visit and after Back or a manual change of the URL, else the
+        previous one, with the shared pair if another page has changed it. ``models``: the available ones, the default
+        one first, each with the kind of its examples.
 
-        A run that a widget caused never reads the address: it may be older than what was typed meanwhile.
+        A run triggered by a widget never reads the URL, which may be older than the user's latest input.
         """
         session, address = st.session_state, st.query_params.to_dict()
         arrived = session.get(_OPEN) != self.name
@@ -84,7 +84,7 @@ class PageSession(Generic[State]):
             visit = session[self.name] = _Visit(*self._read(address, models), models)
             read = True
         else:
-            # Back may lead to an address without parameters: of a page without texts that is its first state.
+            # Back may lead to a URL without parameters: for a page without texts, that is its initial state.
             first = not address and not arrived and not issubclass(self.kind, TextState)
             known = first or not self.kind.names().isdisjoint(address)
             read = known and address not in (visit.written, visit.completed) and (arrived or not visit.touched)
@@ -117,7 +117,7 @@ class PageSession(Generic[State]):
             visit.stepping, visit.touched = True, False
 
     def _read(self, address: Mapping[str, str], models: Mapping[str, str]) -> tuple[State, list[str]]:
-        """State and problems of an address; one without texts gets the shared pair."""
+        """State and problems of a URL; one without texts gets the shared pair."""
         shared: Version | None = st.session_state.get(_PAIR)
         named = self.kind.names_texts(address)
         if shared is not None and not named and self.kind.takes(shared, address, models):
@@ -125,7 +125,7 @@ class PageSession(Generic[State]):
         return self.kind.from_parameters(address, models)
 
     def _replace(self, state: State, problems: Sequence[str] = ()) -> None:
-        """Show a state that the widgets do not show yet."""
+        """Sets a state that the widgets do not show yet."""
         self._visit.state, self._visit.problems = state, list(problems)
         self._visit.generation += 1
 
@@ -136,12 +136,12 @@ class PageSession(Generic[State]):
 
     @property
     def state(self) -> State:
-        """The state as it is now."""
+        """The current state."""
         return self._visit.state
 
     @property
     def problems(self) -> list[str]:
-        """One sentence for each value of the address or file that could not be used."""
+        """One sentence for each unusable value in the URL or file."""
         return list(self._visit.problems)
 
     @property
@@ -150,11 +150,11 @@ class PageSession(Generic[State]):
         return self._visit.models
 
     def key(self, widget: str) -> str:
-        """The widget's key, another one whenever the page has changed what it shows."""
+        """The widget's key, which changes whenever the page changes the widget's value."""
         return f"{self.name} {widget} {self._visit.generation}"
 
     def touch(self) -> None:
-        """Note that a widget has changed something."""
+        """Records that a widget has changed something."""
         self._visit.touched, self._visit.problems = True, []
 
     def change(self, **values: Any) -> None:
@@ -166,7 +166,7 @@ class PageSession(Generic[State]):
         self._put(self.state.updated(**values))
 
     def set(self, state: State) -> None:
-        """A state that the widgets do not show yet."""
+        """Sets a state that the widgets do not show yet."""
         self._put(state)
         self._visit.generation += 1
 
@@ -179,15 +179,15 @@ class PageSession(Generic[State]):
             st.session_state[_PAIR] = self._visit.shared = pair
 
     def refuse(self, sentence: str) -> None:
-        """Explain why a request cannot be met; the state stays as it is."""
+        """Explains why a request cannot be met; the state is unchanged."""
         self.touch()
         self._visit.problems = [sentence]
 
     def widget(
         self, name: str, take: Callable[[Any], None] | None = None, key: Callable[[str], str] | None = None
     ) -> JsonObject:
-        """Key and callback of the widget whose value is the state's field ``name``, or what ``take`` gets. ``key``:
-        what makes a widget of this name another one, by default :meth:`key`."""
+        """Key and callback for a widget whose value is the state's field ``name``, or is passed to ``take``. ``key``:
+        overrides the widget's key, by default :meth:`key`."""
         key_now = key or self.key
         drawn = key_now(name)
 
@@ -204,7 +204,7 @@ class PageSession(Generic[State]):
         return {"key": drawn, "on_change": changed}
 
     def open_file(self, text: str) -> None:
-        """The state of a saved file's text, or one sentence that says why there is none."""
+        """Loads the state from a saved file's text, or explains in one sentence why there is none."""
         state, problems = self.kind.from_file(text, self.models)
         if state is None:
             self.touch()
@@ -213,7 +213,7 @@ class PageSession(Generic[State]):
         self._visit.problems = problems
 
     def write_step(self) -> None:
-        """Put a widget's change into the address, as a step of the browser's history."""
+        """Writes a widget's change to the URL, as a new entry in the browser history."""
         visit, parameters = self._visit, self.state.address()
         if visit.stepping:
             if st.query_params.to_dict() != parameters:
@@ -222,8 +222,8 @@ class PageSession(Generic[State]):
             visit.written, visit.stepping = parameters, None
 
     def write_link(self) -> None:
-        """Put the state into the address: a choice as a step (:meth:`write_step`); the address that the visitor opened
-        is completed without one."""
+        """Writes the state to the URL: a choice as a new entry (:meth:`write_step`); the URL that the visitor opened is
+        completed without one."""
         self.write_step()
         visit, parameters, address = self._visit, self.state.address(), st.query_params.to_dict()
         completing = address != parameters and visit.stepping is False

@@ -1,4 +1,4 @@
-"""The state of a page over texts: its model, its texts, of which all pages share the first, and the address of both."""
+"""The state of a page over texts: its model, its texts, the first of which all pages share, and the URL of both."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from core.json_types import JsonObject
 
 @dataclass(frozen=True)
 class TextState(PageState):
-    """The state of a page over up to ``most`` pairs or single texts. ``model`` is None where none is available.
+    """The state of a page over up to ``most`` pairs or single texts. ``model`` is None if none is available.
 
-    A text's parameters are ``first`` and, of a pair, ``second``; further texts are ``first2``, ``second2`` and so on.
-    Up to ``trail`` earlier versions of a text are ``first.1`` (the oldest), ``first.2`` … What has no words is left
-    out, but for ``first`` of the first and the last text: so as many texts are opened as were shown. An example's texts
-    are ``example``, its name.
+    A text's parameters are ``first`` and, for a pair, ``second``; further texts are ``first2``, ``second2`` and so on.
+    Up to ``trail`` earlier versions of a text are ``first.1`` (the oldest), ``first.2`` … Empty texts are omitted,
+    except ``first`` of the first and the last text, so that as many texts are opened as were shown. An example's texts
+    are written as ``example``, its name.
     """
 
     all_examples: ClassVar[tuple[ExampleTexts, ...]] = ()
     across: ClassVar[bool] = True
-    """Whether examples for other kinds of models are offered, too, and bring a model of theirs."""
+    """Whether examples for other kinds of models are offered too, and switch to a matching model."""
     most: ClassVar[int] = 1
     trail: ClassVar[int] = 0
     model: str | None = parameter(None)
@@ -45,8 +45,8 @@ class TextState(PageState):
 
     @classmethod
     def _read(cls, given: Mapping[str, str], models: Mapping[str, str]) -> tuple[JsonObject, list[str]]:
-        """An example without a model is shown with the one that it is about, or with one of its kind; without texts
-        and example it is the model's first."""
+        """An example without a model is shown with the one it refers to, or with one of its kind; without texts and
+        example, the model's first example is shown."""
         values, unusable = super()._read(given, models)
         model, slug = values.get("model"), given.get("example")
         if model is None:
@@ -59,7 +59,7 @@ class TextState(PageState):
         texts = [cls._text(given, place) for place in range(cls.most)]
         while texts and texts[-1] is None:
             texts.pop()
-        if texts:  # an empty box between others has no name in the address, but it has its place
+        if texts:  # an empty text box between others has no parameter, but keeps its position
             values["texts"] = tuple(text or Pair() for text in texts)
             return values, unusable
         if shown := example or next(iter(examples), None):
@@ -68,8 +68,8 @@ class TextState(PageState):
 
     @classmethod
     def _text(cls, given: Mapping[str, str], place: int) -> Pair | None:
-        """The text at this place, None where none of its versions is named. A text whose words were deleted has earlier
-        versions alone: none of them is the present one."""
+        """The text at this position, None if none of its versions is given. A text whose words were deleted has only
+        earlier versions: none of them is the current one."""
         versions = {
             age: (given.get(_name("first", place, age), ""), given.get(_name("second", place, age), ""))
             for age in (*range(1, cls.trail + 1), None)
@@ -97,26 +97,26 @@ class TextState(PageState):
 
     @classmethod
     def _offered(cls, model: str | None, models: Mapping[str, str]) -> list[ExampleTexts]:
-        """The examples for this model before those for others; a pair of the commonest kind is one that any model of
-        pairs can read."""
+        """The examples for this model before those for others; any pair model can read a pair of the most common
+        kind."""
         fitting = suiting(models.get(model or ""), cls.all_examples)
         others = {ENTAILMENT, *models.values()} if cls.across else ()
         return fitting + [example for example in cls.all_examples if example not in fitting and example.kind in others]
 
     @classmethod
     def takes(cls, shared: Version, parameters: Mapping[str, str], models: Mapping[str, str]) -> bool:
-        """Not where the address names a model, and the pair is an example for another kind: a dog with its Frisbee is
-        no claim with its evidence."""
+        """Not if the URL names a model and the pair is an example for another kind: a dog with its Frisbee is not a
+        claim with its evidence."""
         example = example_of((Pair(*shared),), cls.all_examples)
         return example is None or models.get(parameters.get("model", "")) in (None, example.kind)
 
     @property
     def example(self) -> ExampleTexts | None:
-        """The example that is shown, None for texts of the user's own."""
+        """The example shown, None for the user's own texts."""
         return example_of(self.texts, self.all_examples)
 
     def gold(self, labels: Collection[str]) -> Gold | None:
-        """The gold label of the example that is shown, and where it is from; None where the model has no such class."""
+        """The gold label of the example shown, and its source; None if the model has no such class."""
         example = self.example
         return None if example is None or example.gold not in labels else Gold(example.gold, example.source)
 
@@ -125,7 +125,7 @@ class TextState(PageState):
         return self._offered(self.model, models)
 
     def first_example(self, models: Mapping[str, str]) -> ExampleTexts | None:
-        """The example that this model opens with; None if no example is of its kind."""
+        """The example that this model opens with; None if there is none of its kind."""
         return next(iter(suiting(models.get(self.model or ""), self.all_examples)), None)
 
     @property
@@ -141,7 +141,7 @@ class TextState(PageState):
         return self.updated(model=model)
 
     def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version:
-        """The first pair; a model of single texts gives the first text and leaves the second."""
+        """The first pair; for a model of single texts, replaces only the first text."""
         first, second = self.pair.now
         return first, shared[1] if self._single(models) and shared is not None else second
 
@@ -152,7 +152,7 @@ class TextState(PageState):
         return self.updated(texts=(Pair(*shared), *(self.texts[1:] if self.example is None else ())))
 
     def suited(self, models: Mapping[str, str]) -> Self:
-        """A model that is gone becomes the default one, and an example for another kind the model's first one."""
+        """A missing model becomes the default one, and an example for another kind becomes the model's first one."""
         state = self if self.model in models else self.updated(model=next(iter(models), None))
         first = state.first_example(models)
         fits = state.example is None or first is None or state.example in state.examples(models)

@@ -1,4 +1,4 @@
-"""Widgets that show one field of a page's state and change it."""
+"""Widgets that show and change one field of a page's state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.page_state.session import PageSession
 
 
 def choice(page: PageSession[Any], field: str, label: str, names: Mapping[str, str], *, opens: bool = False) -> None:
-    """Buttons for the values of a field, by their names for people; ``opens``: a list that opens in their place."""
+    """Buttons for the values of a field, labelled with display names; ``opens``: a select box instead."""
     values, value = list(names), getattr(page.state, field)
     index = values.index(value) if value in values else None
     if opens:
@@ -32,7 +32,7 @@ def segments(page: PageSession[Any], field: str, label: str, names: Mapping[Any,
 
 @contextmanager
 def folded(label: str, key: str, *, expanded: bool = False) -> Iterator[bool]:
-    """An expander; yields whether it is open. Its content is sent to the browser only then: every run of a page draws
-    all elements again."""
+    """An expander; yields whether it is open. Its content is sent to the browser only while open, because every run of
+    a page sends all elements again."""
     with st.expander(label, expanded, key=key, on_change="rerun") as part:
         yield bool(part.open)

@@ -1,5 +1,5 @@
-"""What the pages draw of an explanation. A panel of evidence is a folder with its script, which registers itself by the
-kind of record, and its style. It knows no model, and a new folder is on the page without another line."""
+"""What the pages draw for an explanation. An evidence panel is a folder with its script, which registers itself for a
+kind of record, and its style sheet. It does not depend on any model, and a new folder needs no further code."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ ELSEWHERE: Mapping[type[Record], tuple[str, str]] = {
     GeneratedFilters: ("filter_map", "Show this pair’s filters on the map"),
     PhraseSelection: ("phrases", "Show this pair’s phrases"),
 }
-"""The pages (files of app/views) that show more of these records, with the text of a link to them."""
+"""The pages (files of app/views) that show more of these records, with the link texts."""
 
 
 def folders() -> list[Path]:
-    """Those that hold the panels' scripts and styles."""
+    """The folders with the panels' scripts and styles."""
     return sorted({script.parent for place in __path__ for script in Path(place).glob("*/*.js")})
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """What the browser draws of an explanation. ``axes``: the roles of the sentences along the rows and the columns of
-    its matrix; ``show``: what a matrix shows (weight, column or score); ``unread``: the role of a sentence that the
-    model does not read; ``head``: how the heads of a transformer are called, and which its card shows first; ``why``:
-    what the page asks about the pair, nothing on a page that only shows it."""
+    """The browser's data for an explanation. ``axes``: the roles of the sentences along the rows and columns of its
+    matrix; ``show``: the matrix's contents (weight, column or score); ``unread``: the role of a sentence that the model
+    does not read; ``head``: the names of a transformer's heads, and the card's default; ``why``: the page's questions
+    about the pair, None on a page that only shows it."""
 
     explanation: Explanation
     axes: tuple[str, str]
@@ -52,7 +52,7 @@ class Drawing:
 
     @classmethod
     def of(cls, explanation: Explanation, **more: Any) -> Drawing:
-        """With the explanation's own verdict, unless there is another one among the fields."""
+        """Uses the explanation's own verdict, unless the fields include another."""
         heads = explanation.find(AttentionHeads)
         if heads is not None:
             more["head"] = {"title": title_of(heads.head)} | more.get("head", {})
@@ -61,8 +61,8 @@ class Drawing:
 
 
 def drawable(explanation: Explanation) -> Explanation:
-    """Without what is large and can wait: the filters' winners, which their panel asks for, and the records that only
-    other pages draw (generated filters, and the matches of phrases)."""
+    """Leaves out large parts that can wait: the filters' winners, which their panel requests, and records drawn only on
+    other pages (generated filters, and phrase matches)."""
 
     def drawn(record: Record) -> bool:
         phrases = isinstance(record, AttentionMap) and record.units == "phrases"
@@ -75,13 +75,13 @@ def drawable(explanation: Explanation) -> Explanation:
 
 
 def word_maps(explanation: Explanation) -> Sequence[AttentionMap]:
-    """The maps that are drawn as matrices of words, in the order of the records."""
+    """The maps drawn as matrices of words, in the order of the records."""
     return [one for one in explanation.evidence if isinstance(one, AttentionMap) and one.units in WORD_COLUMNS]
 
 
 def axes(explanation: Explanation) -> tuple[str, str]:
-    """The roles of the sentences whose words are selected as rows and as columns: those of the first map of words or
-    windows; of a model without maps the judged sentence, or the second, has the rows."""
+    """The roles of the sentences whose words are selected as rows and as columns, taken from the first map of words or
+    windows; without maps, the judged sentence (or the second) has the rows."""
     for record in explanation.evidence:
         if isinstance(record, AttentionMap | AttentiveContext) and getattr(record, "units", "") != "phrases":
             return record.rows, record.columns
@@ -91,5 +91,5 @@ def axes(explanation: Explanation) -> tuple[str, str]:
 
 
 def length(explanation: Explanation, role: str) -> int:
-    """How many words the sentence with this role has, 0 where there is none."""
+    """Number of words in the sentence with this role, 0 if there is none."""
     return len(explanation.sentence(role).tokens) if role else 0

@@ -11,7 +11,7 @@ from app.page_style import plain
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table of text that is shown exactly as it is written; nothing without rows. An empty ``head`` is not shown."""
+    """A table of text shown verbatim; draws nothing without rows. An empty ``head`` is not shown."""
     if rows:
         cells = pd.DataFrame([list(map(plain, row)) for row in rows], columns=list(map(plain, head)) or None)
         st.table(cells, border="horizontal", hide_header=not head)

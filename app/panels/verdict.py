@@ -1,4 +1,4 @@
-"""The verdict: classes with their probabilities, and the verdict on the judged sentence alone beside it."""
+"""The verdict: classes with their probabilities, next to the verdict on the judged sentence alone."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from core.wording import percent, shown
 
 
 def class_names(explanation: Explanation) -> tuple[str, ...]:
-    """The labels as people read them."""
+    """Display names of the labels."""
     return explanation.class_names
 
 
 RANKED = ("not an answer", "answer")
-"""A ranker's classes. Few of a question's candidates are answers, so nearly all are likelier none: the share of the
-last is a score among candidates, and no verdict by itself."""
+"""A ranker's classes. Few of a question's candidates are answers, so most are more likely not to be: the probability of
+the last class is a score for ranking candidates, not a verdict."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """A class with its probability and its colour in the light and in the dark theme; ``score``: see RANKED.
-    ``said``: of a model with one output its score in words, which is no probability; ``apart``: whether other labels
-    may hold beside it."""
+    """A class with its probability and its colour in the light and dark theme; ``score``: see RANKED. ``said``: for a
+    model with one output, its score in words, which is not a probability; ``apart``: whether other labels may hold as
+    well."""
 
     label: str
     p: float
@@ -38,7 +38,7 @@ class Share:
 
 
 def classes(names: Sequence[str], probabilities: Sequence[float], answer: str = "") -> tuple[Share, ...]:
-    """Each class with its share; ``answer``: what the verdict is (:attr:`core.evidence.Explanation.answer`)."""
+    """Each class with its share; ``answer``: the kind of verdict (:attr:`core.evidence.Explanation.answer`)."""
     ranked = tuple(names) == RANKED
     said = "" if len(names) > 1 else _score(probabilities[0], answer)
     return tuple(
@@ -57,20 +57,20 @@ def _score(value: float, answer: str) -> str:
 
 
 def said(explanation: Explanation) -> str:
-    """The class that is named first, with its probability, or the score."""
+    """The class named first, with its probability, or the score."""
     name, p = headline(explanation)
     return f"{name} {_score(p, explanation.answer) if len(explanation.labels) == 1 else percent(p)}"
 
 
 def headline(explanation: Explanation) -> tuple[str, float]:
-    """The class that is named first, with its probability: the likeliest one, of RANKED always the last."""
+    """The class named first, with its probability: the most probable one, or for RANKED always the last."""
     names, probabilities = class_names(explanation), explanation.probabilities
     place = len(names) - 1 if names == RANKED else explanation.labels.index(explanation.verdict)
     return names[place], probabilities[place]
 
 
 def summary(explanation: Explanation) -> str:
-    """The likeliest class with the others that have a share worth naming: film 83 %, album 9 %, artist 3.1 %."""
+    """The most probable class, followed by others with a notable share: film 83 %, album 9 %, artist 3.1 %."""
     shares = sorted(zip(explanation.probabilities, class_names(explanation), strict=True), reverse=True)
     several = len(shares)
     return ", ".join(f"{name} {shown(p, several)}" for i, (p, name) in enumerate(shares[:3]) if p >= 0.01 or not i)
@@ -78,7 +78,7 @@ def summary(explanation: Explanation) -> str:
 
 @dataclass(frozen=True)
 class Beside:
-    """What a model says, for a line beside the verdict; ``said``: of one output its score in words."""
+    """A model's prediction, for a line next to the verdict; ``said``: for one output, its score in words."""
 
     label: str
     p: float
@@ -88,7 +88,7 @@ class Beside:
 
 
 def beside(explanation: Explanation | None) -> Beside | None:
-    """The line beside the verdict; None where there is no explanation."""
+    """The line next to the verdict; None without an explanation."""
     if explanation is None:
         return None
     first = shares(explanation)[0].said
@@ -97,9 +97,9 @@ def beside(explanation: Explanation | None) -> Beside | None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the verdict's row draws. ``alone``: what a model says that read the judged sentence only; ``what_if``: what
-    was changed to see what if, where ``trained`` has the classes as the model itself gives them; ``meaning``: of a
-    score that is no verdict by itself; ``gold``: what a data set says."""
+    """The data for the verdict's row. ``alone``: the prediction of a model that read only the judged sentence;
+    ``what_if``: the changes made, in which case ``trained`` has the model's original class probabilities; ``meaning``:
+    explains a score that is not a verdict; ``gold``: the label in a data set."""
 
     label: str
     classes: tuple[Share, ...]
@@ -112,5 +112,5 @@ class Verdict:
 
     @classmethod
     def of(cls, explanation: Explanation) -> Verdict:
-        """The explanation's, with nothing beside it."""
+        """The explanation's own verdict, with nothing next to it."""
         return cls(headline(explanation)[0], shares(explanation), explanation.title)

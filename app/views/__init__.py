@@ -1,1 +1,1 @@
-"""One file a page (app/pages.py)."""
+"""One file per page (app/pages.py)."""

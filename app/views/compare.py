@@ -35,7 +35,7 @@ from core.reading.reader import PairError
 PLACE_IN_MENU = 2
 
 LISTED = 12
-"""Pairs that two files judge differently, offered at once."""
+"""Maximum number of pairs listed on which two files disagree."""
 
 KEY = "what is compared"
 """Key of the component that draws the comparison."""
@@ -45,7 +45,7 @@ FORM = PairForm(PAGE)
 
 
 class Column(NamedTuple):
-    """One model, or one version of the pair: what the model says, or why it says nothing."""
+    """One model, or one version of the pair: the model's explanation, or why there is none."""
 
     title: str
     checkpoint: Checkpoint | None
@@ -54,9 +54,9 @@ class Column(NamedTuple):
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draws the page."""
     models = offered(reads_pairs, unreadable=True)
-    # The model that was explored is the first one to compare.
+    # The model last used on Explore is the first one to compare.
     explored = [name for name in [model_on(ExploreState)] if name in models]
     page = PAGE.open(kinds({name: models[name] for name in [*explored, *models]}))
     page_style.apply(PAGE)
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], roles: Mapping[str, str]) -> Sequence[str]:
-    """Its widgets; returns the models of the task that is shown."""
+    """Draws the sidebar's widgets; returns the models for the displayed task."""
     choice(PAGE, "what", "Compare", WHAT)
     FORM.example()
     mates = FORM.task_and_model(groups, names)
@@ -103,16 +103,16 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
 
 
 def _beside(page: CompareState, mates: Sequence[str]) -> list[str]:
-    """The models compared with the first: the chosen ones of the same task, by default the best second opinion, a
-    transformer that shows its best head, or where it is not installed the next model."""
+    """The models compared with the first: the chosen ones for the same task; by default the second-opinion model, a
+    transformer showing its best head, or the next model if it is not installed."""
     others = [name for name in mates if name != page.model]
     chosen = [name for name in page.others if name in others]
     return chosen or sorted(others, key=lambda name: name != SECOND_OPINION)[:1]
 
 
 def _other_version(roles: Mapping[str, str]) -> None:
-    """The boxes of the other version of the pair."""
-    left, _, right = st.columns([1, 0.07, 1], gap="small")  # below the page's own boxes, which have a button between
+    """The text boxes for the other version of the pair."""
+    left, _, right = st.columns([1, 0.07, 1], gap="small")  # aligned with the page's own text boxes
     for column, side, text in zip((left, right), SIDES, PAGE.state.version.now, strict=True):
         label = f"The other version’s {page_style.plain(roles[side])}"
         column.text_input(label, text, **PAGE.widget(f"version {side}", partial(_new_version, side)))
@@ -143,7 +143,7 @@ def _column(title: str, name: str, pair: Pair) -> Column:
 
 
 def _warnings(columns: Sequence[Column]) -> list[str]:
-    """The models' warnings about the texts; a warning that not all models give names its model."""
+    """The models' warnings about the texts; a warning that only some models give names them."""
     answers = [column for column in columns if column.explanation is not None]
     out = dict[str, list[str]]()
     for column in answers:
@@ -156,7 +156,7 @@ def _warnings(columns: Sequence[Column]) -> list[str]:
 
 
 def _show(page: CompareState, columns: Sequence[Column]) -> None:
-    """Draw each column as the pair's view does, with what only a comparison has."""
+    """Draws each column like the pair's own view, with the additions of a comparison."""
     base = next((column.explanation for column in columns if column.explanation is not None), None)
     components.draw(
         "compare",
@@ -168,7 +168,7 @@ def _show(page: CompareState, columns: Sequence[Column]) -> None:
 
 
 def _section(page: CompareState, column: Column, base: Explanation | None) -> figures.Section:
-    """One model, or version, with its attention of the words that the page asks for. ``base``: the first one."""
+    """One model or version, with attention from the words that the page selects. ``base``: the first one."""
     explanation, checkpoint = column.explanation, column.checkpoint
     if base is None or explanation is None or checkpoint is None:
         return figures.Section(column.title, f"{column.problem.rstrip('.')}.")
@@ -200,14 +200,14 @@ def _section(page: CompareState, column: Column, base: Explanation | None) -> fi
 
 
 def _shown(record: Record, role: str) -> bool:
-    """Whether a column shows the record: attention of the words of this role, and shares in pooling."""
+    """Whether a column shows the record: attention from the words of this role, and shares in pooling."""
     if isinstance(record, AttentionMap):
         return record.rows == role and record.units == "words"
     return isinstance(record, PooledAttention)
 
 
 def _disagreements() -> None:
-    """Pairs that two files of predictions judge differently, each a button that shows it."""
+    """Pairs on which two files of predictions disagree, each as a button that opens it."""
     with st.expander("Find a pair where two models disagree"):
         files = st.file_uploader(
             "Two files that `python -m trainers predict` wrote for the same data, one per model",

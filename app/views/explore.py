@@ -34,10 +34,10 @@ FORM = PairForm(PAGE)
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draws the page."""
     listed = offered(lambda card: True, unreadable=True)
     cards = {name: model.card for name, model in listed.items() if model.card is not None}
-    # Filter map and Compare show more of the others.
+    # Filter map and Compare show more about the others.
     models = {name: model for name, model in listed.items() if model.card is None or explains_texts(model.card)}
     PAGE.open(kinds(models))
     page_style.apply(PAGE)
@@ -118,7 +118,7 @@ def _below(read: Read) -> None:
     pair = model | {"first": page.pair.first, "second": page.pair.second}
     for kind, (name, label) in panels.ELSEWHERE.items():
         if read.shown.find(kind) is not None:
-            # A pair too long for a link is there all the same: the pages of a session share it.
+            # Even a pair too long for a link is passed on: the pages of a session share it.
             page_style.page_link(name, pair if fits_a_link(pair) else model, label)
     back_link.draw(page.pair.now)
     if candidates.fits(read.checkpoint):

@@ -42,7 +42,7 @@ NEAREST, NEAREST_WITH_TEXTS = 8, 6
 WINDOWS = 6
 """n-grams listed next to a filter, from the text and from the reference texts."""
 PLACE_WORDS = 4
-"""Words that are listed for each position of a filter's window."""
+"""Words listed for each position of a filter's window."""
 PROPORTION = (1.8, 1)
 _HEIGHT = 430
 """Pixels of the map with its legend."""
@@ -64,7 +64,7 @@ _STYLE = """<style>
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draws the page."""
     models = offered(shows(GeneratedFilters), last=lambda _, folder: not (folder / "map" / "map.json").is_file())
     PAGE.open(kinds(models))
     page_style.apply(PAGE)
@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def _layout(opened: Opened) -> Layout | None:
-    """The chooser of the layout. Returns the layout that is shown."""
+    """The select box for the layout. Returns the displayed layout."""
     if opened.map is None:
         return None
     layouts, name = opened.map.layouts, PAGE.state.layout
@@ -141,14 +141,14 @@ def _texts(checkpoint: Checkpoint) -> None:
 
 
 def _typed(place: int, side: str, words: str) -> None:
-    """Take a text's new words, and inspect that text."""
+    """Takes a text's new words, and inspects that text."""
     texts = PAGE.state.texts
     text = texts[place].typed(side, words)
     PAGE.change(texts=(*texts[:place], text, *texts[place + 1 :]), look=place, side=side)
 
 
 def _add() -> None:
-    # A change, not a new state: the boxes that are there keep their keys, and so a text that is still on its way.
+    # A change, not a new state: existing text boxes keep their keys, and so do texts still on their way to the server.
     PAGE.change(texts=(*PAGE.state.texts, Pair())[:MOST_TEXTS])
 
 
@@ -161,7 +161,7 @@ def _remove(place: int, key: str) -> None:
 
 @dataclass(frozen=True)
 class Shown:
-    """The model with its map, the layout that is shown, the texts as stars in it, and the one that is looked into."""
+    """The model with its map, the displayed layout, the texts as stars in it, and the inspected one."""
 
     opened: Opened
     layout: Layout | None
@@ -170,7 +170,7 @@ class Shown:
     looked_into: TextSide | None
 
     def stem(self, *more: object, layout: bool = False) -> str:
-        """A file name that is unique to this model, these texts and, where it matters, this ``layout``."""
+        """A file name unique to this model, these texts and, if relevant, this ``layout``."""
         state = PAGE.state
         texts = digest([[text.versions for text in state.texts], state.view, *more])[:6]
         place = [self.layout.name] if layout and self.layout is not None else []
@@ -240,7 +240,7 @@ def _looked_into(opened: Opened, present: Sequence[TextSide]) -> TextSide | None
 
 
 def _problems(opened: Opened) -> list[str]:
-    """The problems of the map and of the link."""
+    """Problems with the map and the link."""
     page, out = PAGE.state, [opened.problem] if opened.problem else []
     if opened.map is not None and page.layout is not None and page.layout not in opened.map.layouts:
         known = ", ".join(opened.map.layouts)
@@ -258,7 +258,7 @@ def _problems(opened: Opened) -> list[str]:
 
 
 def _filters(checkpoint: Checkpoint) -> int:
-    """How many filters the model makes from a text."""
+    """Number of filters that the model generates from a text."""
     maker = checkpoint.model.filter_maker
     assert maker is not None, "the page offers only models that make filters"
     return maker.bank_shape[0]
@@ -294,7 +294,7 @@ def _map(shown: Shown, reference_map: FilterMap, layout: Layout, nearest: Sequen
 
 
 def _look_into(shown: Shown) -> None:
-    """The chooser of a text belongs to the texts that are shown: typing another makes it another chooser."""
+    """The select box for a text belongs to the displayed texts: typing others creates a new select box."""
     sides = {role: side for side, role in shown.opened.makers.items()}
 
     def take(text: TextSide) -> None:
@@ -319,13 +319,13 @@ def _verdict(explanation: Explanation | str | None) -> None:
 
 
 def _filter(shown: Shown, looked_into: TextSide, explanation: Explanation) -> tuple[int, Matrix] | None:
-    """A look into one filter: its weights and the windows that it answers to. Returns its number and weights."""
+    """Details of one filter: its weights and the windows it responds to. Returns its index and weights."""
     role = looked_into.side or explanation.first.role
     made = one_filter.made(explanation, role)
     if made is None:
         return None
     order = [record.index for record in made.strongest()]
-    # What the person chose stays while they type; without a choice the first one is shown, which fires if any does.
+    # The user's choice is kept while they type; by default the first filter is shown, which fires if any does.
     number, layout = PAGE.state.filter, shown.layout
     if number is None and layout is not None and layout.filter is not None and made.fires(layout.filter):
         number = layout.filter
@@ -349,8 +349,7 @@ def _filter(shown: Shown, looked_into: TextSide, explanation: Explanation) -> tu
 
 
 def _weights(shown: Shown, looked_into: TextSide, index: int, weights: Matrix, caption: str) -> None:
-    """A filter's weights, with this ``caption`` when they are saved, and the words that each place of its window
-    answers to."""
+    """A filter's weights, saved with this ``caption``, and the words each position of its window responds to."""
     size = f"{counted(len(weights), 'window position')} × {len(weights[0])} embedding dimensions"
     charts.draw(weights_chart(weights, caption, size), PAGE.state.projector, key="filter chart")
     words = vocabulary(shown.opened.checkpoint)
@@ -362,7 +361,7 @@ def _weights(shown: Shown, looked_into: TextSide, index: int, weights: Matrix, c
 
 
 def _answers(shown: Shown, made: one_filter.Made, explanation: Explanation, index: int) -> None:
-    """The n-grams that a filter answers to most: of the text that it reads, and of the reference texts."""
+    """The n-grams that a filter responds to most: in the text it reads, and in the reference texts."""
     opened, read = shown.opened, made.won.rows
     listed = one_filter.windows(explanation, made, window_values(opened.checkpoint, explanation, made.bank, index))
     rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]

@@ -40,7 +40,7 @@ PAGE = PageSession(LessonsState)
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draws the page."""
     PAGE.open({})
     page_style.apply(PAGE)
     components.load()
@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def _lines() -> list[str]:
-    """The lines of the class's own pairs that are not empty."""
+    """The non-empty lines of the class's own pairs."""
     return [line for line in PAGE.state.pairs.splitlines() if line.strip()]
 
 
@@ -105,13 +105,13 @@ def _has_word(text: str) -> bool:
 
 
 def _lesson() -> Lesson:
-    """The lesson of the state; the class's own pairs replace its pairs, as many as it has."""
+    """The lesson of the state, with at most as many of the class's own pairs instead of its pairs."""
     lesson, own = lessons()[PAGE.state.lesson], _own_pairs()
     return dataclasses.replace(lesson, pairs=own[: len(lesson.pairs)] or lesson.pairs)
 
 
 def _pairs() -> None:
-    """A field for the class's own pairs, where the lesson has a class of pairs."""
+    """A text box for the class's own pairs, if the lesson uses a class of pairs."""
     if not (pairs := lessons()[PAGE.state.lesson].pairs):
         return
     with st.expander("The class’s own pairs"):
@@ -143,7 +143,7 @@ def _texts(lesson: Lesson, state: LessonsState) -> dict[str, str]:
 
 
 def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> Values:
-    """The lesson's inputs with the numbers of the state in their places; a sentence for each that has no place."""
+    """The lesson's inputs, updated with the state's numbers; reports each number that does not fit."""
     out = copy.deepcopy(lesson.inputs)
     for name, number in state.inputs:
         parent, _, place = name.rpartition(".")
@@ -173,14 +173,14 @@ def _about(lesson: Lesson, evaluated: Evaluated) -> tuple[str, ...]:
 
 
 def _own() -> None:
-    """A link back to the lesson's numbers and sentences when the user's cannot be used."""
+    """A link back to the lesson's numbers and sentences if the user's cannot be used."""
     own = LessonsState(lesson=PAGE.state.lesson, projector=PAGE.state.projector)
     st.button("The lesson’s own numbers and sentences", on_click=lambda: PAGE.set(own))
 
 
 def _with(name: str, number: float) -> Changed:
-    """The changed numbers with this one; without it, and a sentence for the next run, where the lesson cannot reckon
-    with it: what is on the screen stays, and so do the other numbers."""
+    """The changed numbers with this one added; if the lesson cannot compute with it, returns them without it and leaves
+    a message for the next run, so that the display and the other numbers are unchanged."""
     changed = tuple({**dict(PAGE.state.inputs), name: number}.items())
     lesson, state = _lesson(), dataclasses.replace(PAGE.state, inputs=changed)
     try:
@@ -192,12 +192,12 @@ def _with(name: str, number: float) -> Changed:
         )
         return PAGE.state.inputs
     except (CheckpointError, PairError):
-        pass  # the page says so
+        pass  # the page reports it
     return changed
 
 
 def _picked() -> None:
-    """The browser's step, number or sentence."""
+    """Takes over the browser's step, number or sentence."""
     picked = components.picked(PAGE, KEY)
     if picked.get("id") != PAGE.state.lesson:
         return

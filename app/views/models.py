@@ -28,7 +28,7 @@ from core.models import REGISTRY
 PLACE_IN_MENU = 7
 
 _WIDTHS = (180, 130, 100, 130, 120, 90, 195)
-"""Pixels of the table's columns at normal size."""
+"""Width of the table's columns in pixels at normal size."""
 _SORTS = {
     sign + column: title + order
     for column, title in COLUMNS.items()
@@ -41,7 +41,7 @@ PAGE = PageSession(ModelsState)
 
 
 def main() -> None:
-    """Draw the page: all models, or the card of one."""
+    """Draws the page: all models, or the card of one."""
     models = offered(lambda card: True, unreadable=True)
     cards = {name: model.card for name, model in models.items() if model.card is not None}
     broken = [f"Not shown: {model.problem}." for model in models.values() if model.card is None]
@@ -71,7 +71,7 @@ def main() -> None:
         page_style.notice(PAGE.problems)
         try:
             _card(name, cards[name], models[name].folder)
-        except Exception as error:  # a person's card may hold anything
+        except Exception as error:  # a user's card may contain anything
             page_style.notice([f"The card of {name} cannot be read to its end ({error}): copy the checkpoint again."])
 
 
@@ -88,23 +88,23 @@ _PAGES = (
 
 
 def _shown_on(name: str, card: Card) -> None:
-    """Links to the pages that show what the model does."""
+    """Links to the pages that show this model's features."""
     for page, fits in _PAGES:
         if fits(card):
             page_style.page_link(page, {"model": name})
 
 
 def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
-    """All models by task, and then, where this server has not timed them yet, how long each takes to explain."""
+    """All models by task; then times the explanations this server has not timed yet."""
     tasks = list(dict.fromkeys(str(card["task"]) for card in cards.values()))
     rows, shown = {}, titles(models)
     for name in sorted(cards, key=lambda name: tasks.index(str(cards[name]["task"]))):
         try:
             rows[name] = table.row(name, shown[name], cards[name], models[name].folder)
-        except Exception as error:  # a person's card may hold anything
+        except Exception as error:  # a user's card may contain anything
             page_style.notice([f"Not shown: the card of {name} cannot be read to its end ({error})."])
     names = table.ordered(rows, PAGE.state.sort)
-    key = f"models {PAGE.state.sort} {PAGE.state.projector}"  # another order is another table
+    key = f"models {PAGE.state.sort} {PAGE.state.projector}"  # a different order needs a new table
 
     def picked() -> None:
         PAGE.touch()
@@ -149,7 +149,7 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
 
 
 def _columns(scale: float) -> dict[str, Any]:
-    """Their names, with an arrow where the table is sorted, and widths."""
+    """Column names, with an arrow on the sorted column, and widths."""
     sort = PAGE.state.sort or ""
     arrows = {sort.removeprefix("-"): " ↓", sort: " ↑"}
     return {
@@ -219,26 +219,26 @@ def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
 
 
 def _alignment(stored: CardAlignment) -> None:
-    """How well attention agrees with people's word alignments."""
+    """Agreement of attention with human word alignments."""
     caption = alignment_table.CAPTION.format(fixed_on=stored["fixed_on"])
     results = stored["results"]
     _study(caption, [measured["command"] for measured in results.values()], alignment_table.table(results))
 
 
 def _faithfulness(stored: faithfulness_table.Stored) -> None:
-    """How well each way to ask why names the words that decide, and what moved attention does."""
+    """How well each explanation method names the decisive words, and the effect of moved attention."""
     moved = f"{faithfulness_table.MOVED} {faithfulness_table.in_words(stored)}"
     commands = [measured["command"] for measured in stored.values()]
     _study(faithfulness_table.CAPTION.format(moved=moved), commands, faithfulness_table.table(stored))
 
 
 def _people(stored: people_table.Stored) -> None:
-    """How often each way to ask why names the words that people give as reasons."""
+    """How often each explanation method names the words that people give as reasons."""
     _study(people_table.CAPTION, [one["command"] for one in stored.values()], people_table.table(stored))
 
 
 def _study(caption: str, commands: Sequence[str] = (), table: Sequence[Mapping[str, str]] = ()) -> None:
-    """A table, and how to read it."""
+    """A table with its caption."""
     if table:
         lists.table(list(table[0]), [list(row.values()) for row in table])
     page_style.note(caption)
@@ -247,7 +247,7 @@ def _study(caption: str, commands: Sequence[str] = (), table: Sequence[Mapping[s
 
 
 def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
-    """A table and how to read it."""
+    """A sweep's table with its caption."""
     if isinstance(sweep, sweeps.Comparisons):
         _study(sweeps.COMPARED, table=sweep.rows)
         return
@@ -258,10 +258,10 @@ def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
 def _curve(rows: list[dict[str, Any]], title: str) -> None:
     if len({row["epoch"] for row in rows}) < 2:
         return
-    import altair as alt  # here, so that Explore starts without it
+    import altair as alt  # imported here, so that Explore starts without it
 
     measure = " and ".join(dict.fromkeys(row["measure"] for row in rows))
-    axis, exact = ("f", ".4f") if measure == "MAP" else ("%", ".2%")  # an axis has the digits that its ticks need
+    axis, exact = ("f", ".4f") if measure == "MAP" else ("%", ".2%")  # an axis needs only the digits of its ticks
     chart = (
         alt.Chart({"values": rows})
         .mark_line(point=True)

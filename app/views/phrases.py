@@ -31,7 +31,7 @@ FORM = PairForm(PAGE)
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draws the page."""
     models = offered(shows(PhraseSelection), last=lambda card, _: bool(_closed(card)))
     page = PAGE.open(kinds(models))
     page_style.apply(PAGE)
@@ -59,7 +59,7 @@ def _explained(page: PhraseState) -> tuple[Checkpoint, Explanation]:
 
 
 def _closed(card: Card) -> str:
-    """The reason why its vocabulary is closed (its own word vectors, or linguistic features), else empty."""
+    """The reason its vocabulary is closed (its own word vectors, or linguistic features), else empty."""
     words, config = card["words"], card["config"]
     if isinstance(words, Mapping) and words.get("own") and not words.get("over"):
         return "words of its data set"
@@ -72,7 +72,7 @@ def _named(models: Mapping[str, Listed]) -> dict[str, str]:
 
 
 def _picked() -> None:
-    """The browser's k and phrase."""
+    """Takes over the browser's k and phrase."""
     picked = components.picked(PAGE, KEY)
     if picked.get("id") == FORM.id:
         k, selection = picked.get("k"), PickedPhrase.parse(picked.get("select") or "")
@@ -80,7 +80,7 @@ def _picked() -> None:
 
 
 def _task_mates(page: PhraseState, models: Mapping[str, Listed]) -> list[str]:
-    """Models of the shown one's task: a pair says nothing to a model of another task."""
+    """Models for the same task: models for other tasks cannot judge the pair."""
     cards = {name: model.card for name, model in models.items() if model.card}
     task = cards[page.model or ""]["task"]
     return [name for name, card in cards.items() if card["task"] == task]

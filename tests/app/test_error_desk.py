@@ -304,7 +304,7 @@ def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_
     sha256, job = read_card(checkpoints / "test-light")["sha256"], "desk strongest words job"
     store.keep(kept_run.with_models((replace(kept_run.models[0], sha256=sha256),)))
     app = open_view("error_desk", file=kept_run.dataset.sha256[:16], models=sha256[:16], view="words")
-    assert not app.exception and "Which words decide?" in texts(app)
+    assert not app.exception and "Which words drive predictions?" in texts(app)
     button(app, "Compute for 6 rows").click().run()
     app.session_state[job].wait(600) if job in app.session_state else None
     app.run()

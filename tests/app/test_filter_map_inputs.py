@@ -50,7 +50,7 @@ def test_a_model_without_a_map_says_how_to_make_one_and_shows_its_filters():
 
 def test_a_model_of_paraphrases_says_why_it_has_no_map():
     app = page(model="para-adaqa", first="is a dog outside", second="is the dog outside")
-    assert notices(app)[0].startswith("No map is available: both texts of a pair are of one kind")
+    assert notices(app)[0].startswith("No map is available: both texts of a pair are of the same kind")
     assert not any("python -m trainers map" in said for said in notices(app))
 
 

@@ -259,7 +259,7 @@ def test_a_model_that_encodes_texts_separately_shows_word_similarities(drawn, wi
     assert (shown["units"], shown["scores"]) == ("similarity", [])
     assert shown["weights"] == rounded(record.weights)
     assert with_values(shown, "column")["low"] == pytest.approx(min(map(min, record.weights)), abs=6e-5)
-    assert "each text by itself" in data["why"]["what_if"]["note"]
+    assert "each text separately" in data["why"]["what_if"]["note"]
     assert "attention_heads" not in data["by_kind"] and data["why"]["knockouts"] is None
     assert "bert, external" in models(model="tower")[1]
     assert not open_view("compare", model="tower", others="small-bert").exception

@@ -87,4 +87,4 @@ def test_a_logins_name_counts_only_where_a_setting_names_its_header_and_the_serv
         for address in (None, "", "0.0.0.0", "::", "192.0.2.7", "localhost.example.org"):
             assert visited_with(monkeypatch, address, ann) == ""
     told = capsys.readouterr().err
-    assert told.count("X-Remote-User is not believed") == 5 and "listens on all addresses" in told
+    assert told.count("X-Remote-User is ignored") == 5 and "listens on all addresses" in told

@@ -1,1 +1,1 @@
-"""Filters made from a text: the page Filter map draws them, with a look into each."""
+"""Filters generated from a text: the page Filter map draws them and shows each in detail."""

@@ -1,4 +1,4 @@
-"""One generated filter: its weights as a heatmap, and the words and the windows of its text that it answers to most."""
+"""One generated filter: its weights as a heatmap, and the words and windows of its text that it responds to most."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.spreadsheet import csv_text
 
 @dataclass(frozen=True)
 class Made:
-    """The filters made from one text, and what won them in the text that they read."""
+    """The filters generated from one text, and their winning windows in the text they read."""
 
     bank: GeneratedFilters
     won: FilterProvenance
@@ -22,18 +22,18 @@ class Made:
         return sorted(self.won.filters, key=lambda f: -f.preactivation)
 
     def fires(self, index: int) -> bool:
-        """Whether the ReLU lets anything of the filter's largest value through; False where there is no such filter."""
+        """Whether the filter's largest value passes the ReLU; False if the filter does not exist."""
         return any(f.index == index and f.preactivation > 0 for f in self.won.filters)
 
     def title(self, explanation: Explanation, index: int) -> str:
-        """A filter with its value and the window that won it: filter 12: +3.41 at “a film directed by Ann”."""
+        """A filter with its value and its winning window: filter 12: +3.41 at “a film directed by Ann”."""
         record = self.won.filters[index]
         words = " ".join(t.text for t in explanation.sentence(self.won.rows).tokens[slice(*record.window)])
         return f"filter {index}: {signed(record.preactivation)} at “{words}”"
 
 
 def made(explanation: Explanation, role: str) -> Made | None:
-    """The filters made from the text with this role, or None where it made none."""
+    """The filters generated from the text with this role, or None if it generated none."""
     bank = next((r for r in explanation.evidence if isinstance(r, GeneratedFilters) and r.made_from == role), None)
     if bank is None:
         return None
@@ -42,17 +42,17 @@ def made(explanation: Explanation, role: str) -> Made | None:
 
 
 def signed(value: float) -> str:
-    """A number with its sign, a true minus."""
+    """A number with its sign, using a true minus."""
     return f"{value:+.2f}".replace("-", "−")
 
 
 def place(number: int) -> str:
-    """What a place of the window is called, from 1."""
+    """The name of a window position, from 1."""
     return f"word {number}"
 
 
 def windows(explanation: Explanation, side: Made, values: Sequence[float]) -> list[tuple[str, float]]:
-    """The windows of the text that the filter reads, the largest value before the ReLU first; ``values``: one a
+    """The windows of the text that the filter reads, with the largest value before the ReLU first; ``values``: one per
     window."""
     tokens = [t.text for t in explanation.sentence(side.won.rows).tokens]
     listed = [(" ".join(tokens[i : i + side.won.width]), value) for i, value in enumerate(values)]
@@ -60,7 +60,8 @@ def windows(explanation: Explanation, side: Made, values: Sequence[float]) -> li
 
 
 def by_place(words: ReadWords, weights: Matrix, k: int) -> list[tuple[str, str]]:
-    """The k words that add most to a window's value at each place, named as the heatmap's rows, and what they add."""
+    """The k words that add most to a window's value at each position, named like the heatmap's rows, with their
+    values."""
     return [
         (place(i), ", ".join(f"{word} {signed(value)}" for word, value in row))
         for i, row in enumerate(words.strongest(weights, k), start=1)
@@ -68,11 +69,11 @@ def by_place(words: ReadWords, weights: Matrix, k: int) -> list[tuple[str, str]]
 
 
 def to_csv(index: int, weights: Matrix) -> str:
-    """One line a word of the window, one column a dimension."""
+    """One line per word of the window, one column per dimension."""
     head = ["filter", "word", *(f"dimension_{i}" for i in range(1, len(weights[0]) + 1))]
     return csv_text(head, ([index, i, *row] for i, row in enumerate(weights, start=1)))
 
 
 def windows_csv(index: int, listed: Sequence[tuple[str, float]]) -> str:
-    """One line a window of the text that filter ``index`` reads, the largest value first."""
+    """One line per window of the text that filter ``index`` reads, largest value first."""
     return csv_text(["filter", "window", "value"], ([index, *line] for line in listed))

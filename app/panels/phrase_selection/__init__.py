@@ -1,4 +1,4 @@
-"""What k-min, k-max and full pooling keep of both sentences, and the verdicts that follow (Yin & Schütze 2017)."""
+"""The phrases that k-min, k-max and full pooling keep from both sentences, and the verdicts (Yin & Schütze 2017)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from core.evidence.record import the
 from core.wording import counted
 
 NAMES = {"kmin": "k-min", "kmax": "k-max", "full": "full"}
-"""The poolings as people read them."""
+"""Display names of the poolings."""
 
 
 def selection(explanation: Explanation) -> PhraseSelection:
-    """The record of a model that has one. Raises LookupError for another."""
+    """The phrase record of a model that has one. Raises LookupError for any other."""
     record: PhraseSelection | None = explanation.find(PhraseSelection)
     if record is None:
         raise LookupError(f"{explanation.model} has no phrases")
@@ -26,8 +26,8 @@ def selection(explanation: Explanation) -> PhraseSelection:
 
 @dataclass(frozen=True)
 class ModelVerdict:
-    """A model's own verdict, for the comparison of models: ``how`` it reads, or why it cannot be used; ``shown``: it is
-    the one whose phrases are drawn."""
+    """A model's own verdict, for comparing models: ``how`` describes it, or why it cannot be used; ``shown``: whether
+    its phrases are drawn."""
 
     name: str
     title: str
@@ -38,8 +38,8 @@ class ModelVerdict:
 
 @dataclass(frozen=True)
 class Phrases:
-    """What the page Phrases draws. ``readings``: what the trained pooling looks at, for each k from 1; ``gold``: what a
-    data set says of the pair; ``models``: the verdicts of several models on it."""
+    """The data for the page Phrases. ``readings``: for each k from 1, the phrases on which the trained pooling bases
+    its verdict; ``gold``: the pair's label in a data set; ``models``: the verdicts of several models on it."""
 
     explanation: Explanation
     classes: tuple[Share, ...]
@@ -49,13 +49,13 @@ class Phrases:
 
     @classmethod
     def of(cls, explanation: Explanation, gold: Gold | None = None, models: Sequence[ModelVerdict] = ()) -> Phrases:
-        """Of the explanation of a model with phrases. Raises LookupError for another."""
+        """Builds the data from the explanation of a phrase model. Raises LookupError for any other."""
         readings = tuple(reading(explanation, k) for k in range(1, LARGEST_K + 1))
         return cls(explanation, shares(explanation), readings, gold, tuple(models))
 
 
 def how(explanation: Explanation, task: str) -> str:
-    """What a model was trained for and with, and what it has not read of this pair."""
+    """What a model was trained for and with, and which part of this pair it did not read."""
     record = selection(explanation)
     cut = [
         f"read {counted(len(side.tokens), 'word')} of {the(side.role)}"
@@ -67,7 +67,7 @@ def how(explanation: Explanation, task: str) -> str:
 
 
 def reading(explanation: Explanation, k: int) -> str:
-    """One sentence: what the pooling that the model was trained with looks at, at this k."""
+    """One sentence on the phrases that the trained pooling keeps at this k."""
     record = selection(explanation)
     if record.pooling == "full":
         return "This model reads every phrase of both sentences, whether it is matched or not."
@@ -84,8 +84,8 @@ def reading(explanation: Explanation, k: int) -> str:
 
 
 def _telling(words: Sentence, side: PhraseSide, indices: Sequence[int], least: bool) -> list[int]:
-    """Up to two kept phrases that share no word and read differently, in the order of the text: those matched least
-    (or best), of equal scores the longer."""
+    """Up to two kept phrases that share no word and have different texts, in text order: the worst (or best) matched,
+    on ties the longer."""
 
     def rank(index: int) -> tuple[float, int]:
         phrase = side.phrases[index]
