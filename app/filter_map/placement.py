@@ -65,7 +65,7 @@ def open_map(model: str) -> Opened:
 
 def _without_map(checkpoint: Checkpoint) -> str:
     if kind_of(checkpoint.card) in ("entailment", "paraphrases"):
-        return "No map is available: both texts of a pair are of the same kind, so a map would have no classes to separate."
+        return "No map is available: both texts of a pair are of the same kind, so a map has no classes to separate."
     return (
         f"{checkpoint.name} has no map yet: make one of a data file with `python -m trainers map {checkpoint.name} "
         "FILE`."
