@@ -12,7 +12,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from core.processor import native_bf16
 
-EndState = Tensor | tuple[Tensor, Tensor]
+EndState = tuple[Tensor, Tensor]
 """The final state of a network; for an LSTM, with its cell state."""
 Read = TypeVar("Read", bound=Callable[..., Any])
 
@@ -41,7 +41,7 @@ def recurrent(read: Read) -> Read:
 
 @recurrent
 def read_packed(
-    network: nn.LSTM | nn.GRU, words: Tensor, mask: Tensor, start: EndState | None = None
+    network: nn.LSTM, words: Tensor, mask: Tensor, start: EndState | None = None
 ) -> tuple[Tensor, EndState]:
     """States of the words of each text, ``[B, T, D], [B, T] -> [B, T, d]``, zero on padding, and the states at the last
     real words in the form torch's networks return and accept (``start``)."""

@@ -75,11 +75,11 @@ def centred(states, i, width):
     return window(states, range(i - width // 2, i + width // 2 + 1))
 
 
-def gru(weights, words, state=None):
+def gru(weights, words):
     """The last state of torch's GRU (gates in the order r, z, n); ``weights`` are W_ih, W_hh, b_ih, b_hh."""
     w_ih, w_hh, b_ih, b_hh = weights
     size = w_hh.shape[1]
-    state = [0.0] * size if state is None else state
+    state = [0.0] * size
     for word in words:
         own, past = add(matvec(w_ih, word), b_ih.tolist()), add(matvec(w_hh, state), b_hh.tolist())
         gates = sigmoid(add(own[: 2 * size], past[: 2 * size]))

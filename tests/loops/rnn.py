@@ -6,7 +6,6 @@ from tests.loops.arithmetic import (
     add,
     affine,
     dot,
-    gru,
     largest,
     lstm,
     matvec,
@@ -33,12 +32,9 @@ class Fed:
 
 
 def step(model, word, state, fed):
-    """The next state (h,) or (h, c); ``fed``: what feeding adds to the gates."""
-    rnn = Fed(model.rnn, fed)
-    if model.config.cell == "lstm":
-        outputs, c = lstm(rnn, [word], *state)
-        return outputs[0], c
-    return (gru([getattr(rnn, name) for name in LSTM_STEP], [word], state[0]),)
+    """The next state (h, c); ``fed``: what feeding adds to the gates."""
+    outputs, c = lstm(Fed(model.rnn, fed), [word], *state)
+    return outputs[0], c
 
 
 def score(model, h_t, h_i):
@@ -91,7 +87,7 @@ def combine(model, context, state):
 
 def chained_rnn(model, first, contexts, judged, extra):
     config, zero = model.config, [0.0] * model.config.hidden
-    state, premise = (zero, zero) if config.cell == "lstm" else (zero,), []
+    state, premise = (zero, zero), []
     nothing = [0.0] * model.rnn.weight_hh_l0.shape[0]
     for word in projected(model, first):
         state = step(model, word, state, nothing)
@@ -168,7 +164,7 @@ LOOPS = {"chained-rnn": chained_rnn, "transformer-reader": transformer_reader}
 CHOICES = {
     "chained-rnn": [
         {"attention": "none"},
-        {"attention": "none", "cell": "gru", "readout": "max"},
+        {"attention": "none", "readout": "max"},
         {"score": "general"},
         {"score": "concat", "context": "mean", "combination": "sum"},
         {"attention": "local", "window": "monotonic", "half_width": 1},
@@ -176,7 +172,7 @@ CHOICES = {
         {"attention": "word-by-word", "score": "concat", "context": "mean"},
         {"attention": "word-by-word", "score": "concat", "match_states": True, "combination": "sum", "readout": "max"},
         {"attention": "word-by-word", "score": "general", "with_words": True, "combination": "compared"},
-        {"attention": "word-by-word", "feeding": True, "cell": "gru"},
+        {"attention": "word-by-word", "feeding": True},
         {"attention": "local", "feeding": True, "with_words": True},
     ],
     "transformer-reader": [{"inner": 3}],

@@ -9,6 +9,7 @@ the hypothesis to a window of the premise (local attention), or every state, giv
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -26,9 +27,6 @@ from core.models.rnn.attention import SCORES, WINDOWS, Looking, LookingBack, Wor
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
-State = tuple[Tensor, ...]
-"""h, and c for an LSTM: ``[B, d]`` each."""
-
 
 @dataclass(frozen=True)
 class ChainedConfig(ModelConfig):
@@ -45,8 +43,8 @@ class ChainedConfig(ModelConfig):
     per sentence) and to the classifier's input.
     """
 
+    retired: ClassVar[Settings] = {"cell": "lstm"}
     hidden: int = setting(150, least=1)
-    cell: str = setting("lstm", one_of=("lstm", "gru"))
     attention: str = setting("global", one_of=("none", "global", "local", "word-by-word"))
     score: str = setting("dot", one_of=tuple(SCORES))
     window: str = setting("predictive", one_of=WINDOWS)
@@ -128,7 +126,7 @@ class ChainedRNN(PairModel):
     | rnn | the RNN | d -> d |
     | attention | W_α; w, W_h, W_α word by word | |
     | combination | W_κ | R^{d×2d} |
-    | feed | Luong's input feeding: h̃ into the next step's gates | R^{gates·d×d} |
+    | feed | Luong's input feeding: h̃ into the next step's gates | R^{4d×d} |
 
     *Choices*: an LSTM passes on its cell state with h_n, as a single network reading on would; recurrent weights start
     orthogonal and an LSTM's forget gate open, because otherwise gradients explode or vanish along the chain.
@@ -140,7 +138,7 @@ class ChainedRNN(PairModel):
         super().__init__(config)
         size = config.hidden
         self.projection = word_projection(config.input_size, size)
-        self.rnn: nn.LSTM | nn.GRU = {"lstm": nn.LSTM, "gru": nn.GRU}[config.cell](size, size, batch_first=True)
+        self.rnn = nn.LSTM(size, size, batch_first=True)
         _start(self.rnn)
         self.attention: nn.Module | None = None
         if config.attention == "word-by-word":
@@ -149,8 +147,7 @@ class ChainedRNN(PairModel):
             window = config.window if config.attention == "local" else ""
             self.attention = LookingBack(size, config.score, config.context == "mean", window, config.half_width)
         self.combination = Combination(config.combination, size) if self.attention is not None else None
-        gates = len(self.rnn.all_weights[0][0])
-        self.feed = nn.Linear(size, gates, bias=False) if config.feeding else None
+        self.feed = nn.Linear(size, 4 * size, bias=False) if config.feeding else None
         self.classifier = nn.Linear(size, config.classes)
 
     def forward(self, batch: Batch, override: Tensor | None = None, reach: Tensor | None = None) -> Output:
@@ -218,16 +215,16 @@ class ChainedRNN(PairModel):
         from_input, _, bias, _ = self.rnn.all_weights[0]
         words = self.words(side)
         inputs = F.linear(words, from_input, bias)
-        state: State = tuple(part[0] for part in (end if isinstance(end, tuple) else (end,)))
+        h, c = (part[0] for part in end)
         combined, before = inputs.new_zeros(len(inputs), self.config.hidden), None
         states: list[Tensor] = []
         lookings: list[Looking] = []
         outs: list[Tensor] = []
         for t, own in enumerate(inputs.unbind(1)):
-            state = _step(self.rnn, own + self.feed(combined), state)
+            h, c = _step(self.rnn, own + self.feed(combined), h, c)
             row, window = (None if values is None else values[:, t : t + 1] for values in (override, reach))
             place = torch.full((1, 1), t, device=inputs.device)
-            asking = state[0] + words[:, t] if self.config.with_words else state[0]
+            asking = h + words[:, t] if self.config.with_words else h
             before = self.attention(asking[:, None], premise, mask, place, row, before, window)
             combined = self.combination(before.contexts[:, 0], asking)
             states.append(asking)
@@ -249,8 +246,7 @@ class ChainedRNN(PairModel):
             "local": "each state attends to a window of the premise (local attention)",
             "word-by-word": "each state attends to the premise, given what the previous one attended to",
         }
-        name = "A GRU" if config.get("cell") == "gru" else "An LSTM"
-        return f"{name} that reads the hypothesis after the premise; {back[config.get('attention', 'global')]}."
+        return f"An LSTM that reads the hypothesis after the premise; {back[config.get('attention', 'global')]}."
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: ChainedTrace = output.trace
@@ -268,7 +264,7 @@ def _span(within: Tensor) -> tuple[int, int]:
     return (places[0], places[-1] + 1) if places else (0, 0)
 
 
-def _start(rnn: nn.LSTM | nn.GRU) -> None:
+def _start(rnn: nn.LSTM) -> None:
     """Orthogonal recurrent weights, gate by gate; zero biases, except 1 for an LSTM's forget gate."""
     size = rnn.hidden_size
     for name, weight in rnn.named_parameters():
@@ -279,19 +275,14 @@ def _start(rnn: nn.LSTM | nn.GRU) -> None:
             nn.init.xavier_uniform_(weight)
         else:
             nn.init.zeros_(weight)
-            if isinstance(rnn, nn.LSTM) and name.startswith("bias_ih"):
+            if name.startswith("bias_ih"):
                 weight.data[size : 2 * size] = 1.0
 
 
 @recurrent
-def _step(rnn: nn.LSTM | nn.GRU, inputs: Tensor, state: State) -> State:
-    """One step of torch's LSTM or GRU from W_ih x + b_ih, ``[B, gates·d]``."""
+def _step(rnn: nn.LSTM, inputs: Tensor, h: Tensor, c: Tensor) -> EndState:
+    """One step of torch's LSTM from W_ih x + b_ih, ``[B, 4d]``: the next h and c, ``[B, d]`` each."""
     _, from_state, _, bias = rnn.all_weights[0]
-    h, past = state[0], F.linear(state[0], from_state, bias)
-    if isinstance(rnn, nn.GRU):
-        (r, z, n), (past_r, past_z, past_n) = inputs.chunk(3, 1), past.chunk(3, 1)
-        z = torch.sigmoid(z + past_z)
-        return ((1 - z) * torch.tanh(n + torch.sigmoid(r + past_r) * past_n) + z * h,)
-    i, f, g, o = (inputs + past).chunk(4, 1)
-    c = torch.sigmoid(f) * state[1] + torch.sigmoid(i) * torch.tanh(g)
+    i, f, g, o = (inputs + F.linear(h, from_state, bias)).chunk(4, 1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
     return torch.sigmoid(o) * torch.tanh(c), c
