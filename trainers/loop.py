@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import torch
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 class Logits(nn.Module):
-    """The model without its trace: tensors in, tensors out, as DDP and torch.compile require."""
+    """The model without its trace: tensors in, tensors out, as DDP requires."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -106,7 +106,6 @@ def ready(
     average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
     net: nn.Module = Logits(model)
     optimizer: Any = make_optimizer(recipe, model, fused=precision != "16")
-    net = cast(nn.Module, torch.compile(net, dynamic=True)) if options.compile else net
     net, optimizer = fabric.setup(net, optimizer)
     # Each process draws different dropout masks.
     torch.manual_seed(recipe.seed + 1000 * fabric.global_rank)

@@ -31,7 +31,6 @@ class Options:
     device: str = "auto"
     precision: str = AUTO
     """The requested precision (:mod:`trainers.precision`)."""
-    compile: bool = False
     devices: int = 1
     """Processes on this machine, unless torchrun sets their number."""
     threads: int = 0

@@ -47,7 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="word vectors as GloVe, word2vec or fastText text, instead of the shared word table",
     )
     add_precision(parser)
-    parser.add_argument("--compile", action="store_true", help="torch.compile the model")
     parser.add_argument(
         "--devices", type=int, default=1, metavar="N", help="processes on this machine, one per GPU (or on the CPU)"
     )
@@ -73,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     quiet = number() > 0
     data = load_data(recipe, folder, quiet)
     words, own = table_for(recipe, folder, args.vectors, data.vocabulary)
-    names = ("device", "precision", "compile", "devices", "threads", "resume", "save_every")
+    names = ("device", "precision", "devices", "threads", "resume", "save_every")
     options = set_up.Options(out, **{name: getattr(args, name) for name in names}, command=command(args))
     card = loop.train(recipe, data, words, options, own_words=own)
     if card:
@@ -120,4 +119,4 @@ def command(args: argparse.Namespace) -> str:
     for name, default in (("device", "auto"), ("precision", AUTO), ("devices", 1), ("threads", 0)):
         if getattr(args, name) != default:
             parts += [f"--{name}", str(getattr(args, name))]
-    return shlex.join([*parts, "--compile"] if args.compile else parts)
+    return shlex.join(parts)

@@ -246,7 +246,7 @@ def test_mistakes_are_one_sentence(
 
 @pytest.mark.cuda
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU")
-@pytest.mark.parametrize("more", [["--precision", "bf16"], ["--precision", "16"], ["--compile"]])
+@pytest.mark.parametrize("more", [["--precision", "bf16"], ["--precision", "16"]])
 def test_cuda_options(more: list[str], data: Path, tmp_path: Path) -> None:
     run = [*arguments(data, tmp_path / "run", "--set", "epochs=20", "--set", "ema=0.9"), *more]
     run[run.index("cpu")] = "cuda"
