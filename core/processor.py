@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 
@@ -10,21 +11,10 @@ import torch
 SIDE, TURNS = 256, 5
 
 
-_native: bool | None = None
-
-
+@functools.cache
 def native_bf16() -> bool:
     """Whether the CPU computes bf16 products natively, faster than float32: with AMX or AVX-512 BF16. Determined once
-    per process."""
-    global _native
-    # Not functools.cache, which torch.compile traces through: it would compile the measurement into the model.
-    if _native is None:
-        _native = _multiplies_in_bf16()
-    return _native
-
-
-def _multiplies_in_bf16() -> bool:
-    """Asks oneDNN, which computes the products: its answer respects ONEDNN_MAX_CPU_ISA, unlike
+    per process. Asks oneDNN, which computes the products: its answer respects ONEDNN_MAX_CPU_ISA, unlike
     torch.cpu.get_capabilities(). It also says yes for AVX-512 without BF16, where it emulates bf16; so a yes is
     verified by timing a few products, in some milliseconds."""
     built = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]

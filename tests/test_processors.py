@@ -92,8 +92,15 @@ def test_recurrent_cells_take_mixed_precision_where_bf16_is_native(monkeypatch):
         assert recurrent(layer)(torch.randn(2, 4)).dtype == torch.bfloat16
 
 
+@pytest.fixture
+def undetermined():
+    native_bf16.cache_clear()
+    yield
+    native_bf16.cache_clear()
+
+
 @pytest.mark.parametrize(("single", "half", "native"), [(0.002, 0.001, True), (0.001, 0.003, False)])
-def test_a_processor_that_onednn_says_has_bf16_is_put_to_the_test(single, half, native, monkeypatch):
+def test_a_processor_that_onednn_says_has_bf16_is_put_to_the_test(single, half, native, undetermined, monkeypatch):
     """AVX-512 without BF16 is one that oneDNN takes it from and emulates."""
     asked = []
 
@@ -103,14 +110,12 @@ def test_a_processor_that_onednn_says_has_bf16_is_put_to_the_test(single, half, 
 
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
     monkeypatch.setattr(processor, "fastest", seconds)
-    monkeypatch.setattr(processor, "_native", None)
     with torch.autocast("cpu", torch.bfloat16):  # as a model's first step may ask
         assert native_bf16() is native
     assert native_bf16() is native and sorted(map(str, asked)) == ["torch.bfloat16", "torch.float32"]
 
 
-def test_a_processor_that_onednn_says_has_no_bf16_has_none(monkeypatch):
+def test_a_processor_that_onednn_says_has_no_bf16_has_none(undetermined, monkeypatch):
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
     monkeypatch.setattr(processor, "fastest", lambda product: pytest.fail("measured"))
-    monkeypatch.setattr(processor, "_native", None)
     assert native_bf16() is False

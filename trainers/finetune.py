@@ -37,6 +37,7 @@ from core.files import check_writable, whole_folder
 from core.json_types import JsonObject
 from trainers import recipe as recipes
 from trainers.options import add_options, data_folder, use_threads
+from trainers.precision import add_precision, used_precision
 from trainers.training_data import read_source
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--freeze-embeddings", action="store_true", help="keep word embeddings fixed (a quarter faster on CPU)"
     )
-    parser.add_argument("--precision", choices=("auto", "bf16", "float32"), default="auto", help="default: auto")
+    add_precision(parser, ("32", "bf16"))
     parser.add_argument("--evaluate-every", type=int, default=1000, metavar="N", help="steps between scores on dev")
     parser.add_argument("--rows", type=int, default=0, metavar="N", help="a sample of N rows per data set (0: all)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="default: 1")
@@ -222,6 +223,7 @@ def trained(
     from transformers import DataCollatorWithPadding, Trainer, TrainingArguments
 
     labelled = [(row.first, row.second, recipe.labels.index(row.label)) for row in dev.rows if row.label]
+    device = "cuda" if torch.cuda.is_available() else "cpu"
     every = min(args.evaluate_every, math.ceil(len(train) * args.epochs / args.batch))
     trainer = Trainer(
         model=model,
@@ -235,8 +237,8 @@ def trained(
             weight_decay=0.01,
             label_smoothing_factor=args.smoothing,
             train_sampling_strategy="group_by_length",
-            bf16=args.precision == "bf16" or (args.precision == "auto" and _fast_bf16()),
-            use_cpu=not torch.cuda.is_available(),
+            bf16=used_precision(args.precision, device) == "bf16",
+            use_cpu=device == "cpu",
             eval_strategy="steps",
             save_strategy="steps",
             eval_steps=every,
@@ -262,13 +264,6 @@ def trained(
         for entry in trainer.state.log_history
         if "eval_accuracy" in entry and entry["step"] in losses
     ]
-
-
-def _fast_bf16() -> bool:
-    """Whether bfloat16 products are native here: elsewhere they are slower than float32."""
-    if torch.cuda.is_available():
-        return torch.cuda.is_bf16_supported()
-    return torch.cpu._is_avx512_bf16_supported()  # type: ignore[no-any-return]
 
 
 def scored(folder: Path, datasets: Sequence[Dataset]) -> list[tuple[str, JsonObject]]:
