@@ -27,27 +27,19 @@ def filter_records(
     """
     count, width = offsets.shape
     half = width // 2
-    columns = [column.tolist() for column in (first, offsets, bias, preactivation, activation)]
-    columns.append([0.0] * count if context is None else context.tolist())
-    columns.append([()] * count if shares is None else shares.tolist())
-    columns.append([None] * count if contexts is None else contexts.tolist())
-    return tuple(
-        FilterRecord(
-            index=k,
-            position=min(start + half, length - 1),
-            window=(max(0, start), min(start + width, length)),
-            left=sum(parts[:half]),
-            self_=parts[half],
-            right=sum(parts[half + 1 :]),
-            context=from_context,
-            bias=added,
-            preactivation=before,
-            activation=after,
-            logit_shares=tuple(in_logits),
-            offsets=tuple(parts),
-            beside=number,
-        )
-        for k, (start, parts, added, before, after, from_context, in_logits, number) in enumerate(
-            zip(*columns, strict=True)
-        )
+    columns = (  # in the order of a record's fields
+        range(count),
+        (first + half).clamp(max=length - 1).tolist(),
+        zip(first.clamp(min=0).tolist(), (first + width).clamp(max=length).tolist(), strict=True),
+        offsets[:, :half].sum(dim=1).tolist(),
+        offsets[:, half].tolist(),
+        offsets[:, half + 1 :].sum(dim=1).tolist(),
+        [0.0] * count if context is None else context.tolist(),
+        bias.tolist(),
+        preactivation.tolist(),
+        activation.tolist(),
+        [()] * count if shares is None else map(tuple, shares.tolist()),
+        map(tuple, offsets.tolist()),
+        [None] * count if contexts is None else contexts.tolist(),
     )
+    return tuple(map(FilterRecord, *columns))

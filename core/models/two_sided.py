@@ -336,6 +336,7 @@ class TwoSided(PairModel):
         units = torch.stack([*(value @ weight.T for value, weight in inputs), bias], dim=-1)  # [T, compared, 6]
         units = units * (direction.compared[0, :, :, None] > 0)
         centre = self.convolution.weight.view(len(winners), width, -1)[:, width // 2]
+        central = torch.einsum("kg,tgp->ktp", centre, units)[torch.arange(len(winners)), winners]
         records = filter_records(
             len(direction.preactivations[0]),
             winners - width // 2,
@@ -351,5 +352,5 @@ class TwoSided(PairModel):
             width,
             records,
             tuple(self.bias().tolist()),
-            compared=matrix(torch.einsum("kg,kgp->kp", centre, units[winners])),
+            compared=matrix(central),
         )
