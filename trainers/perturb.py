@@ -1,13 +1,13 @@
-"""Test checkpoints by changing the rows of a data file: how often the prediction does not do what it should.
+"""Test checkpoints by perturbing the rows of a data file: how often predictions do not behave as expected.
 
     python -m trainers perturb nli-two-sided FILE --out perturbed/
     python -m trainers perturb nli-two-sided nli-attconv-light FILE --out perturbed/ --only typo,not,swap --json
 
 Each perturbation has an expected effect by gold label (docs/desk.md): a typo changes no prediction, “not” in the
-hypothesis makes a contradiction of an entailment, and promises nothing for a neutral pair. For each checkpoint, the
-command prints to how many rows a perturbation applies, and in which share of them the checkpoint fails, with its 95 %
-interval (Wilson). The changed rows become a run that the page Error desk opens: its column “failed” names the
-checkpoints that fail. The same command resumes a test that was stopped; the same --seed gives the same rows.
+hypothesis turns an entailment into a contradiction, but has no expected effect on a neutral pair. For each checkpoint,
+the command prints the number of rows to which a perturbation applies, and the share on which the checkpoint fails, with
+its 95 % interval (Wilson). The changed rows become a run for the Error desk: its column “failed” names the checkpoints
+that fail. The same command resumes an interrupted test; the same --seed gives the same rows.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers perturb`."""
     parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="a shipped name or a folder; up to four")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file")
-    parser.add_argument("--out", required=True, metavar="FOLDER", type=Path, help="the folder of a run, to write")
+    parser.add_argument("--out", required=True, metavar="FOLDER", type=Path, help="the output folder of the run")
     parser.add_argument("--only", metavar="NAME,…", help=f"some of {', '.join(PERTURBATIONS)} (default: all)")
-    parser.add_argument("--seed", type=int, default=0, help="of every draw (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     add_class_names(parser)
     add_options(parser, "--json", "--device", "--label", "--columns")
 
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _table(rates: dict[str, list[FailureRate]]) -> str:
-    """The failure rates as text for people."""
+    """The failure rates as text."""
     lines: list[str] = []
     for model, own in rates.items():
         lines += [f"{model:<60}{'rows':>7}{'failed':>8}   {'share':<8}95 % interval", *map(_line, own), ""]

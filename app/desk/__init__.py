@@ -1,1 +1,1 @@
-"""The parts of the page Error desk."""
+"""Parts of the page Error desk."""

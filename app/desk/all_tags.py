@@ -18,11 +18,11 @@ from core.desk.slices import slices
 from core.wording import counted
 
 SHOWN = 12
-"""The most disagreements listed at once."""
+"""Maximum number of disagreements listed at once."""
 
 
 def view(opened: OpenRun) -> None:
-    """Draw the view."""
+    """Draws the view."""
     names = [tag.name for tag in opened.annotations.taxonomy()]
     rows = opened.state.rows
     left, right = st.container(key="side by side, tags").columns([1.2, 1], gap="large")
@@ -51,7 +51,7 @@ def view(opened: OpenRun) -> None:
 
 
 def _blind(opened: OpenRun) -> None:
-    """The switch that hides the tags of others."""
+    """The switch that hides the others' tags."""
     by, blind = annotator.name(), opened.state.blind(annotator.name())
     st.toggle(
         "Hide others’ tags until a row is done",
@@ -127,7 +127,7 @@ def _taxonomy(opened: OpenRun, names: list[str]) -> None:
 
 
 def _deal(opened: OpenRun) -> None:
-    """The form that deals rows out."""
+    """The form for assigning rows to people."""
     annotations, by = opened.annotations, annotator.name()
     with st.expander("Deal out the rows"), st.form("desk deal", border=False):
         names = annotations.annotators()

@@ -23,12 +23,12 @@ export default function ({ data, setTriggerValue }) {
 
 
 def name() -> str:
-    """The annotator's name, or an empty text."""
+    """The annotator's name, empty if unknown."""
     return login.name() or str(st.session_state.get(_KEY, ""))
 
 
 def ask() -> None:
-    """The input for the name, in the sidebar; or the name from the proxy's login, which cannot be changed."""
+    """The text box for the name, in the sidebar; or the name from the proxy's login, which cannot be changed."""
     if login.name():
         page_style.terms([("Signed in as", login.name())])
         return

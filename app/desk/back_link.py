@@ -9,7 +9,7 @@ from app.pairs import Version
 
 
 def draw(pair: Version) -> None:
-    """Draw the link if this pair was opened from the Error desk."""
+    """Draws the link if this pair was opened from the Error desk."""
     parameters, opened = st.session_state.get("desk place", (None, None))
     if opened == pair:
         page_style.page_link("error_desk", parameters, "Back to the row on the Error desk", "back")

@@ -1,4 +1,4 @@
-"""Choosing a run: one that is kept, or a file and checkpoints to predict it with in the background."""
+"""Choosing a run: a stored one, or a file and checkpoints for a prediction in the background."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from core.errors import DeskError, UserError
 from core.evaluation.probe import SUITES, suits
 
 _UNPACKED = 10
-"""How many times its own limit an upload may grow when it is unpacked."""
+"""How many times its size limit an upload may reach when decompressed."""
 _Read = TypeVar("_Read")
 _NONE = "(none)"
 _PARTS = {"first": "First text", "second": "Second text", "label": "Label", "id": "Id", "group": "Question"}
@@ -42,7 +42,7 @@ _PARTS = {"first": "First text", "second": "Second text", "label": "Label", "id"
 _HEADER, _ROW = "names of the columns", "a row"
 _UNSCORED = "no matching class (rows not scored)"
 _MAPPED = 12
-"""Labels that can be mapped on screen."""
+"""Maximum number of labels that can be mapped on screen."""
 _SAMPLES = {
     "simple": ("Simple pairs", "One difference per pair, such as a negation, an antonym or another number"),
     "order": ("Word order", "Who did what to whom, how many, and which thing has which property"),
@@ -53,7 +53,7 @@ _FINISHED = "A finished run: a filter, a table of rows with gold labels and pred
 
 
 def run_choice() -> None:
-    """The chooser of a run and its models, in the sidebar, and the way to a new one."""
+    """The select boxes for a run and its models, in the sidebar, and the button for a new run."""
     runs = {store.short(run.sha256): run for run in store.runs()}
     state = PAGE.state
     st.selectbox(
@@ -84,7 +84,7 @@ def run_choice() -> None:
 
 
 def _open(file: str, models: Iterable[str]) -> None:
-    """Show the run of these checksums."""
+    """Shows the run with these checksums."""
     first = itertools.islice(map(store.short, models), MOST_MODELS)
     PAGE.set(PAGE.state.updated(file=store.short(file), models=tuple(first)))
 
@@ -92,12 +92,12 @@ def _open(file: str, models: Iterable[str]) -> None:
 def _choose_models(models: list[str]) -> None:
     if models:
         PAGE.update(models=tuple(models))
-    else:  # the chooser shows the old ones again
+    else:  # the select boxes return to the previous ones
         PAGE.set(PAGE.state)
 
 
 def new_run() -> None:
-    """The form of a new run, with the predictions that go on."""
+    """The form for a new run, with the predictions in progress."""
     page_style.heading("New run")
     page_style.note(
         "Find out where models err: predict a data file with one to four checkpoints, filter its rows, compare slices "
@@ -125,7 +125,7 @@ def new_run() -> None:
 
 
 def _finish() -> None:
-    """The outcome of the session's own prediction."""
+    """Reports the outcome of the session's own prediction."""
     kept = "The prediction was stopped; what the finished checkpoints predicted is kept."
     prediction = jobs.own("desk prediction", kept)
     if not isinstance(prediction, PredictionJob):
@@ -138,12 +138,11 @@ def _finish() -> None:
 
 
 def _file() -> Dataset | RunHeader | None:
-    """The uploaded or chosen data set, or the run that was copied to the desk; None where there is none or it cannot be
-    read."""
+    """The uploaded or chosen data set, or the run copied to the desk; None if there is none or it cannot be read."""
     limit, names = int(st.get_option("server.maxUploadSize")), data_files()
     uploaded = st.file_uploader(
         f"Upload a file (up to {limit} MB)",
-        [suffix[1:] for suffix in (*SUFFIXES, ".zip", ".xls")],  # the last gets a sentence of what to do
+        [suffix[1:] for suffix in (*SUFFIXES, ".zip", ".xls")],  # .xls is accepted only to explain what to do
         key="desk upload",
         help="SNLI, MultiNLI, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, TaxiNLI, documents, or CSV, TSV, JSON, XML, "
         "Parquet or an Excel workbook; or a run that `python -m trainers predict … --out run/` wrote, packed as .zip.",
@@ -163,14 +162,14 @@ def _file() -> Dataset | RunHeader | None:
             return _read(f"{name} {changed}", lambda: nullcontext(path), LARGEST)
     except UserError as error:
         page_style.notice([f"{error}."])
-    except OSError as error:  # its text has the file's place on the server
+    except OSError as error:  # its text contains the file's path on the server
         page_style.notice([f"{shown} cannot be read ({error.strerror}): choose it again, or another file."])
     return None
 
 
 @contextmanager
 def _as_file(name: str, data: bytes) -> Iterator[Path]:
-    """The uploaded bytes as a file, which is gone afterwards."""
+    """The uploaded bytes as a temporary file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / (Path(name.replace("\\", "/")).name[-100:] or "upload")
         path.write_bytes(data)
@@ -178,7 +177,7 @@ def _as_file(name: str, data: bytes) -> Iterator[Path]:
 
 
 def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest: int) -> Dataset | RunHeader | None:
-    """The file in its recognised layout, or by the columns that the user picks; it may unpack to ``largest`` bytes."""
+    """The file in its recognised layout, or with columns picked by the user; it may decompress to ``largest`` bytes."""
 
     def reading(read: Callable[[Path], _Read]) -> _Read:
         with file() as path:
@@ -204,7 +203,7 @@ def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest:
 
 
 def _picked(seen: Seen, token: str) -> Picked | None:
-    """The columns that the user picks; None until the first text is picked and the first line of a table is decided."""
+    """The columns picked by the user; None until the first text is picked and the first line of a table is decided."""
     header = _has_header(seen, token)
     if header is None:
         return None
@@ -225,7 +224,7 @@ def _picked(seen: Seen, token: str) -> Picked | None:
 
 
 def _has_header(seen: Seen, token: str) -> bool | None:
-    """Whether a table's first line is a header, by the user's answer; no default where it looks like a row. True for
+    """The user's answer on whether a table's first line is a header; no default if it looks like a row. True for
     JSON."""
     if not seen.first:
         return True
@@ -242,8 +241,8 @@ def _has_header(seen: Seen, token: str) -> bool | None:
 
 
 def _recognised(path: Path, largest: int) -> Dataset | RunHeader | Seen:
-    """The data set, the run after it was copied to the desk, or the columns to pick from. Raises DataError where there
-    are none, and for a file that cannot be read or unpacks to more than ``largest`` bytes."""
+    """The data set, the run after copying it to the desk, or the columns to pick from. Raises DataError if there are
+    none, and for a file that cannot be read or decompresses to more than ``largest`` bytes."""
     if path.suffix == ".zip":
         with _unpacked(path, largest) as folder:
             return store.adopt(folder, largest)
@@ -260,7 +259,7 @@ def _recognised(path: Path, largest: int) -> Dataset | RunHeader | Seen:
 
 @contextmanager
 def _unpacked(path: Path, largest: int) -> Iterator[Path]:
-    """The files of a packed run, which may lie in a folder, as a folder of their own."""
+    """The files of a zipped run, which may be inside a folder, as a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             with zipfile.ZipFile(path) as packed:
@@ -281,8 +280,8 @@ def _read_by(path: Path, largest: int, picked: Picked | None = None) -> Dataset:
 
 
 def _counted_as(dataset: Dataset, classes: tuple[str, ...], positive: str | None) -> dict[str, list[str]]:
-    """The form that maps labels of the file to these classes of models, of all labels that match none of them, or that
-    perhaps stand for several. It begins with what they mean, if that is certain."""
+    """The form that maps the file's labels to these classes of models, for all labels that match none of them or may
+    stand for several. Defaults are their meanings, if certain."""
     labels = dataset.labels
     unknown = Scale(classes, {}, positive).unknown(labels)
     guesses = {label: proposed(label, labels, classes) for label in labels}
@@ -308,7 +307,7 @@ def _counted_as(dataset: Dataset, classes: tuple[str, ...], positive: str | None
 
 
 def _suited(dataset: Dataset, cards: Mapping[str, Card]) -> list[str]:
-    """The names of models, those for the file's task first, then those whose classes its labels are."""
+    """The models' names, those for the file's task first, then those whose classes match its labels."""
     task = task_of(dataset.labels, dataset.task)
 
     def place(name: str) -> tuple[bool, ...]:
@@ -321,7 +320,7 @@ def _suited(dataset: Dataset, cards: Mapping[str, Card]) -> list[str]:
 
 
 def _begin_sample(suite: str) -> None:
-    """Predict a suite of hand-written pairs with the default model of entailment."""
+    """Predicts a suite of hand-written pairs with the default entailment model."""
 
     def begin() -> None:
         name = next(iter(offered(suits)), None)
@@ -333,7 +332,7 @@ def _begin_sample(suite: str) -> None:
 
 
 def _models(dataset: Dataset) -> None:
-    """The chooser of the checkpoints, the labels to map, and the button that begins."""
+    """The select box for checkpoints, the labels to map, and the start button."""
     models = offered(lambda card: bool(card["roles"]["second"]) != dataset.single)
     cards = {name: model.card for name, model in models.items() if model.card}
     suited, shown = _suited(dataset, cards), titles(models)
@@ -362,7 +361,7 @@ def _models(dataset: Dataset) -> None:
 
 
 def _clashes(classes: tuple[str, ...], counts_as: CountsAs) -> bool:
-    """Whether labels cannot be mapped like this, which is said."""
+    """Whether labels cannot be mapped like this; shows the reason."""
     try:
         Scale(classes, counts_as)
     except DataError as error:

@@ -1,4 +1,4 @@
-"""Figures of a run on the page: a click on a mark, or on a line of a table, sets the filter."""
+"""Figures of a run on the page: clicking a mark, or a table line, sets the filter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.desk.charts import PICKED, Figure
 
 
 def figures(drawn: Sequence[Figure], key: str) -> None:
-    """Draw figures one below the other; the numbers of a chart are in a table that opens below it."""
+    """Draws figures one below the other, each with its numbers as a collapsible table."""
     for number, figure in enumerate(drawn):
         page_style.heading(figure.title)
         page_style.note(f"{figure.how} {figure.click}".strip())

@@ -25,11 +25,11 @@ from core.reading.reader import PairError
 from core.wording import counted
 
 _REPORTED = 25
-"""The most slices and words in the report."""
+"""Maximum number of slices and words in the report."""
 
 
 def view(opened: OpenRun) -> None:
-    """The downloads."""
+    """Draws the downloads."""
     run, state, rows = opened.run, opened.state, opened.rows
     stem = re.sub(r"[^\w.-]+", "-", run.dataset.name.split(".")[0])
     page_style.heading("Export")
@@ -45,7 +45,7 @@ def view(opened: OpenRun) -> None:
         f"The report: findings as sentences, tables, figures, and {chosen} (“In the report” on an open row adds one, "
         f"up to {MOST_EXAMPLES}). One file that needs no network; the findings link to their rows here."
     )
-    # Both are made on request, outside the page's session, so they get everything they need of the page here.
+    # Both are built on request, outside the page's session, so everything they need from the page is captured here.
     shown = f"rows where {PAGE.state.filter}" if PAGE.state.filter and opened.error is None else "all rows"
     page = st.context.url, PAGE.state
     with st.container(horizontal=True, gap="small"):
@@ -56,7 +56,7 @@ def view(opened: OpenRun) -> None:
 
 
 def _findings(opened: OpenRun, page: tuple[str | None, DeskState]) -> list[tuple[str, str]]:
-    """What the run shows, in sentences, each with a link to its rows on this server."""
+    """The findings of the run, as sentences linked to their rows on this server."""
     url, state = page
     out = []
     for finding in findings(opened.run, opened.table):

@@ -1,4 +1,4 @@
-"""The jobs of this server, whoever started them: progress or position in the queue, and a button to cancel."""
+"""The jobs of this server, whoever started them: progress or position in the queue, and a cancel button."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def running(kind: type[J]) -> list[J]:
 
 
 def own(key: str, kept: str) -> Job | None:
-    """The job that the session started under this ``key``, once it is finished. Shows its error, or ``kept`` if it was
-    cancelled: a sentence on the results that were saved."""
+    """The job that the session started under this ``key``, once finished. Shows its error, or, if it was cancelled,
+    ``kept``: a sentence on the results that were saved."""
     job: Job | None = st.session_state.get(key)
     if job is None or not job.finished:
         return None
@@ -32,7 +32,7 @@ def own(key: str, kept: str) -> Job | None:
 
 @st.fragment(run_every=0.5)
 def draw(job: Job) -> None:
-    """Progress, speed and remaining time, or the position in the queue; and a button to cancel."""
+    """Progress, speed and remaining time, or the position in the queue; and a cancel button."""
     if job.finished:
         st.rerun()
     left, right = st.columns([5, 1], vertical_alignment="bottom")
@@ -54,7 +54,7 @@ def _progress(job: Job) -> str:
 
 
 def draw_stopped() -> None:
-    """Jobs that stopped with their server, until they are dismissed."""
+    """Lists jobs that stopped with their server, until they are dismissed."""
     for job in stopped():
         left, right = st.columns([5, 1], vertical_alignment="center")
         with left:

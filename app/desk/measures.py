@@ -1,4 +1,4 @@
-"""How the models do: scores, calibration, slices, and one model against another."""
+"""Metrics of the models: scores, calibration, slices, and comparisons between models."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ MOST_SLICES = 60
 
 
 def model_choice(opened: OpenRun) -> None:
-    """Select the model whose metrics are shown, if there are several."""
+    """Selects the model whose metrics are shown, if there are several."""
     names = {i + 1: page_style.plain(f"{LETTERS[i]}: {model.title}") for i, model in enumerate(opened.run.models)}
     if len(names) > 1:
         segments(PAGE, "of", "Show metrics for", names, wrap=True)
 
 
 def label_names(model: Predictions) -> dict[str, str]:
-    """Display names of a model's labels; numbers come with their meaning: 0: not an answer."""
+    """Display names of a model's labels; numbers are followed by their meaning: 0: not an answer."""
     named = {
         label: name if name == label else f"{label}: {name}"
         for label, name in zip(model.labels, class_names(model.labels, model.roles.judged), strict=True)
@@ -71,7 +71,7 @@ def summary(opened: OpenRun) -> str:
 
 
 def lost_labels(run: Run) -> list[str]:
-    """One sentence of advice on a run of an earlier version that may lack labels of its file."""
+    """One sentence of advice on a run of an earlier version that may have lost labels."""
     if not run.lost_labels:
         return []
     return [
@@ -81,7 +81,7 @@ def lost_labels(run: Run) -> list[str]:
 
 
 def unscored(run: Run) -> bool:
-    """Shows one sentence with the reason if the run has no scores; returns whether it did."""
+    """Shows the reason in one sentence if the run has no scores; returns whether it did."""
     if any(run.grades(i) for i in range(len(run.models))):
         page_style.hint("The labels are grades: Scores shows their correlation with the model’s scores.")
     elif run.unknown:
@@ -96,7 +96,7 @@ def unscored(run: Run) -> bool:
 
 
 def scores(opened: OpenRun) -> None:
-    """Confusion, classes, calibration, and the ranking of a set of questions; of the rows that the filter leaves."""
+    """Confusion, classes, calibration, and the ranking for a set of questions, over the filtered rows."""
     run, model = opened.run, opened.model
     if not run.grades(model) and unscored(run):
         return
@@ -112,7 +112,7 @@ def scores(opened: OpenRun) -> None:
 
 
 def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Figure]:
-    """Drawings of a model's scores on some rows, the calibration last; of grades, only their correlation."""
+    """Figures of a model's scores on some rows, calibration last; for grades, only the correlation."""
     predictions = run.models[model]
     if grades := run.grades(model):
         known = rows & ~np.isnan(grades[0])
@@ -143,19 +143,19 @@ def question(opened: OpenRun) -> None:
 
 
 def slice_figure(opened: OpenRun, model: int, most: int = MOST_SLICES) -> Figure:
-    """The drawing of the most telling slices."""
+    """The figure of the most significant slices."""
     run = opened.run
     parts = scored(run, model, opened.table)
     return charts.slices(run.models[model].title, parts[:most], *measure_and_unit(run, model))
 
 
 def measure_and_unit(run: Run, model: int) -> tuple[str, str]:
-    """The name of a model's score, and what it is a mean of."""
+    """The name of a model's score, and the unit it is averaged over."""
     return ("MAP", "questions") if run.ranks(model) else ("accuracy", "rows")
 
 
 def against(opened: OpenRun) -> None:
-    """The first model against each other one."""
+    """Compares the first model with each other one."""
     run = opened.run
     if len(run.models) < 2:
         page_style.hint("A run of two models or more shows here where they differ: choose another in the sidebar.")
@@ -165,7 +165,7 @@ def against(opened: OpenRun) -> None:
 
 
 def against_figures(run: Run) -> list[Figure]:
-    """The first model against each other one: who is right where, if that is known, and where predictions differ."""
+    """The first model compared with each other one: the rows each gets right, if known, and where they differ."""
     drawn = []
     for other in range(1, len(run.models)):
         test = mcnemar(run.right(0)[run.judged], run.right(other)[run.judged]) if run.labelled else None

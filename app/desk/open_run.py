@@ -1,4 +1,4 @@
-"""The run that is open on the Error desk, with the annotations of its rows."""
+"""The run open on the Error desk, with the annotations of its rows."""
 
 from __future__ import annotations
 
@@ -37,50 +37,50 @@ PAGE = PageSession(DeskState)
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run, the table of its rows with their tags, what was said of them, and those that the page's filter keeps."""
+    """A run, the table of its rows with their tags, the annotations, and the rows that the page's filter selects."""
 
     run: Run
     table: RunTable
     state: FileState
     annotations: Annotations
     rows: np.ndarray
-    """bool ``[N]``; all where the filter cannot be read."""
+    """bool ``[N]``; all if the filter is invalid."""
     error: FilterError | None
     slices: Mapping[str, np.ndarray]
     """The rows of each saved slice, bool ``[N]``."""
     wrong_slices: Mapping[str, FilterError]
-    """Errors of the saved slices that cannot be read."""
+    """Errors of invalid saved slices."""
     notes: list[str]
-    """Sentences about the reader's own columns and about the filter's result."""
+    """Sentences about the user's own columns and the filter's result."""
     strongest: tuple[Found, ...]
     """The known words with the largest effect, by model."""
     words: StrongestWords
     maps: tuple[RowMap | None, ...]
     """The map of the rows, by model."""
     version: tuple[object, ...]
-    """Changes with the run and the reader's own columns, and whenever a tag, a note, a strongest word or the run itself
+    """Changes with the run and the user's own columns, and whenever a tag, a note, a strongest word or the run itself
     is written."""
 
     @property
     def file(self) -> str:
-        """The file's checksum, as in tags."""
+        """The file's checksum, as stored with tags."""
         return self.run.dataset.sha256
 
     @property
     def model(self) -> int:
-        """The position, from 0, of the model that figures show."""
+        """The index of the model shown in figures."""
         return min(PAGE.state.of, len(self.run.models)) - 1
 
 
 def open_run(annotator: str) -> OpenRun:
     """The run in the page's state, with the annotations that an annotator may see ("" for a visitor without a name).
-    Raises DeskError where it does not exist."""
+    Raises DeskError if it does not exist."""
     state = PAGE.state
     engine, written = database(), store.written(state.file or "")
     annotations, words = Annotations(engine), StrongestWords(engine)
     run, plain = _run(state.file or "", state.models, written)
     maps = tuple(stored(run, model) for model in range(len(run.models)))
-    # A map that is made again has the same positions.
+    # A rebuilt map has the same positions.
     written_since = annotations.version(), words.count(run.dataset.sha256), *(known is None for known in maps)
     version: tuple[object, ...] = (state.file, state.models, written, annotator, *written_since)
     people = once("desk state", version, lambda: annotations.state(run.dataset.sha256).seen_by(annotator))
@@ -114,7 +114,7 @@ def _database(address: str) -> Engine:
 
 
 def database() -> Engine:
-    """The desk's database. Raises DeskError where it cannot be used."""
+    """The desk's database. Raises DeskError if it cannot be used."""
     return _database(f"{os.environ.get('PAIRLENS_DB')} {desk_folder()}")
 
 
@@ -123,7 +123,7 @@ def _strongest(words: StrongestWords, run: Run) -> tuple[Found, ...]:
 
 
 def checkpoint_named(sha256: str) -> str | None:
-    """The name of the checkpoint of a run; None where it is not installed."""
+    """The name of a run's checkpoint; None if it is not installed."""
     for name, folder in available().items():
         try:
             if read_card(folder).get("sha256") == sha256:
@@ -134,12 +134,12 @@ def checkpoint_named(sha256: str) -> str | None:
 
 
 def show(**values: Any) -> None:
-    """Change the page's state and its widgets."""
+    """Changes the page's state and its widgets."""
     PAGE.set(replace(PAGE.state, **values))
 
 
 def attempt(change: Callable[[], None]) -> None:
-    """Make a change, or show in one sentence why it was refused."""
+    """Makes a change, or shows in one sentence why it was rejected."""
     PAGE.touch()
     try:
         change()
@@ -148,19 +148,19 @@ def attempt(change: Callable[[], None]) -> None:
 
 
 def notice_next(sentence: str) -> None:
-    """Show a sentence the next time the page is drawn."""
+    """Shows a sentence the next time the page is drawn."""
     st.session_state["desk notice"] = sentence
 
 
 def draw_notice() -> None:
-    """Draw the sentence from :func:`notice_next`."""
+    """Draws the sentence from :func:`notice_next`."""
     sentence = st.session_state.pop("desk notice", None)
     if sentence:
         page_style.notice([sentence])
 
 
 def lines(sentences: Iterable[str]) -> None:
-    """Draw short lines in small type."""
+    """Draws short lines in small type."""
     small = "".join(f'<p class="pl-note" style="margin:0">{html.escape(sentence)}</p>' for sentence in sentences)
     if small:
         st.html(small)

@@ -1,4 +1,4 @@
-"""Tests by perturbation: changes of the filtered rows, and how often models do not do what they should then."""
+"""Perturbation tests: changes of the filtered rows, and how often models do not behave as expected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _JOB = "desk perturbation job"
 
 
 def view(opened: OpenRun) -> None:
-    """The failure rates of a run of changed rows; for any other run, the form of a test and its progress."""
+    """The failure rates of a run of changed rows; for any other run, the form for a test and its progress."""
     if opened.run.dataset.layout == LAYOUT:
         measures.model_choice(opened)
         key = opened.version, opened.model, PAGE.state.filter

@@ -1,4 +1,4 @@
-"""The effect of each word of the open row on the models' predictions, requested by the browser."""
+"""The effect of each word in the open row on the models' predictions, requested by the browser."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class RowModel:
 
 @dataclass(frozen=True)
 class RowEffects:
-    """One question about the row for each model."""
+    """One question per model about the row."""
 
     models: Sequence[RowModel]
 
 
 def draw(opened: OpenRun, place: int) -> None:
-    """Draw the words with the largest effects, for each installed model."""
+    """Draws the words with the largest effects, for each installed model."""
     row, models = opened.run.dataset.rows[place], list[RowModel]()
     for number, model in enumerate(opened.run.models):
         name = checkpoint_named(model.sha256)

@@ -1,4 +1,4 @@
-"""A map of the rows by the vectors that a model's classifier reads; a selection becomes a filter."""
+"""A map of the rows by the classifier's input vectors; a selection becomes a filter."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from core.wording import counted
 
 _JOB = "desk map job"
 _HEIGHT = 450
-"""Pixels."""
+"""Height in pixels."""
 _GROUPS = 8
-"""Values that have a colour each; the others share one."""
+"""Number of values with separate colours; the others share one."""
 _OTHERS, _LEFT_OUT = "other values", "not in the filter"
 
 
 def view(opened: OpenRun) -> None:
-    """The map by the chosen model, or the button that makes it."""
+    """The map by the chosen model, or the button that builds it."""
     jobs.own(_JOB, "The map was stopped before it was finished.")
     known = opened.maps[opened.model]
     if known is None:
@@ -40,7 +40,7 @@ def view(opened: OpenRun) -> None:
     rows, mapped = len(opened.run.keys), len(known.rows)
     sample = f"a random sample of {mapped:,} of {rows:,} rows" if mapped < rows else f"all {counted(rows, 'row')}"
     page_style.note(
-        f"t-SNE of the vectors that the classifier of {opened.run.models[opened.model].title} reads, {sample}: near "
+        f"t-SNE of the input vectors of {opened.run.models[opened.model].title}’s classifier, {sample}: nearby "
         "points have similar vectors. Select points with the box or the lasso to see their rows."
     )
     columns = opened.table.columns
@@ -74,7 +74,7 @@ def _ask(opened: OpenRun) -> None:
             jobs.draw(job)
             return
     page_style.hint(
-        "Which rows look alike to the model? A map places rows whose vectors are similar close together (t-SNE)."
+        "Which rows are similar to the model? A map places rows with similar vectors close together (t-SNE)."
     )
     name = checkpoint_named(model.sha256)
     if name is None:
@@ -92,14 +92,14 @@ def _ask(opened: OpenRun) -> None:
 
 
 def _select(opened: OpenRun, known: RowMap, key: str) -> None:
-    """Filter the rows by the selected points."""
+    """Filters the rows by the selected points."""
     places = [int(point["customdata"]) for point in st.session_state[key].selection.points if "customdata" in point]
     if places:
         show(filter=around(opened.run, known, opened.model, places), view="rows", row="")
 
 
 def _figure(opened: OpenRun, known: RowMap, by: str, dark: bool) -> go.Figure:
-    """The points, coloured by a column: numbers on a scale, other values as groups; rows that the filter leaves out are
+    """The points, coloured by a column: numbers on a scale, other values as groups; rows excluded by the filter are
     grey rings below."""
     run, kept = opened.run, opened.rows[known.rows]
     values = opened.table.take(known.rows, [by, *run.text_columns[: 1 if run.single else 2], "gold"])
@@ -149,7 +149,7 @@ def _figure(opened: OpenRun, known: RowMap, by: str, dark: bool) -> go.Figure:
 
 
 def _groups(values: list[object]) -> np.ndarray:
-    """The name of each value, ``[M]`` of str; rare values share a name. Of a set of tags, all tags joined."""
+    """The name of each value, ``[M]`` of str; rare values share a name. For a set of tags, all tags joined."""
     words = {True: "yes", False: "no", None: "unknown", "": "none"}
     names = [", ".join(sorted(value)) if isinstance(value, list) else value for value in values]
     named = np.array([words[name] if name in words else str(name) for name in names], dtype=object)
@@ -164,7 +164,7 @@ def _hover(key: str, *parts: str | None) -> str:
 
 
 def draw_similar(opened: OpenRun, place: int) -> None:
-    """The mapped rows that are nearest to the open one, each a way there; nothing without a map."""
+    """Links to the mapped rows nearest to the open one; draws nothing without a map."""
     known, run = opened.maps[opened.model], opened.run
     if known is None:
         return

@@ -1,4 +1,4 @@
-"""The open row's tags and notes (your own are editable), whether it is in the report, and its history with undo."""
+"""The open row's tags and notes (only your own are editable), whether it is in the report, and its history."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from core.json_types import JsonObject
 from core.wording import counted
 
 MOST_TAGGED = 10_000
-"""Rows of a filter that can be tagged at once."""
+"""Maximum number of filtered rows that can be tagged at once."""
 _PLACES = 20
-"""Rows whose widgets have different keys: a browser's late answer is not that late."""
+"""Number of rows whose widgets have different keys: a late browser message is never older than that."""
 
 
 def _place(*shown: object) -> str:
-    """A part of the keys of the widgets of ``shown``: other keys than before and in other sessions, so that no old
-    value stays, not even one whose server died before it was saved; but keys used long ago are used again, since
-    Streamlit keeps its record of a widget for the whole session."""
+    """Part of the widgets' keys for ``shown``: different from recent keys and from other sessions', so that no old
+    value persists, not even one whose server died before saving it; old keys are reused, because Streamlit keeps a
+    record of each widget for the whole session."""
     name = f"desk place of {len(shown)}"
     before: tuple[tuple[object, ...], int] = st.session_state.get(name, ((), 0))
     if before[0] != shown:
@@ -36,7 +36,7 @@ def _place(*shown: object) -> str:
 
 
 def tag_all(opened: OpenRun) -> None:
-    """A button that opens the form for tagging all rows of the filter."""
+    """A button that opens the form for tagging all filtered rows."""
     places, name = np.flatnonzero(opened.rows), annotator.name()
     if not PAGE.state.filter or opened.error is not None or not 0 < len(places) <= MOST_TAGGED:
         return
@@ -54,7 +54,7 @@ def tag_all(opened: OpenRun) -> None:
 
 
 def draw(opened: OpenRun, row: str) -> None:
-    """The annotations of the open row; or why the row cannot have any."""
+    """The annotations of the open row; or the reason it cannot have any."""
     try:
         check_row(row)
     except DeskError as error:
@@ -69,7 +69,7 @@ def draw(opened: OpenRun, row: str) -> None:
     place = _place(file, row, name, opened.annotations.version())
 
     def writing(kind: str, write: Callable[[str, str, str, Any], None]) -> JsonObject:
-        """Key and callback of a widget whose value is written under the annotator's name."""
+        """Key and callback of a widget whose value is stored under the annotator's name."""
         key = f"desk {kind} {place}"
 
         def changed() -> None:
@@ -129,13 +129,13 @@ def draw(opened: OpenRun, row: str) -> None:
         events = [event for event in events if event.author == name]
     if events:
         lines([counted(len(events), "change")])
-        # A label with the number would make another expander, which is closed.
+        # A label with the count would create a new, closed expander.
         with st.expander("History", key="desk history"):
             history(opened, events)
 
 
 def history(opened: OpenRun, events: list[Event], limit: int = 30) -> None:
-    """The last changes, each with a button to undo it."""
+    """The latest changes, each with an undo button."""
 
     def undo(number: int) -> None:
         attempt(lambda: opened.annotations.undo(annotator.name(), number))

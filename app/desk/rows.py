@@ -29,7 +29,7 @@ _ROW = 76
 """Height of a row in pixels at normal size: four lines of text. Streamlit does not wrap text in rows up to 60."""
 _HEIGHT = 36 + 7 * _ROW
 MOST_LISTED = 100_000
-"""The most rows that are sent to the browser."""
+"""Maximum number of rows sent to the browser."""
 _STYLE = """<style>
 [class*="st-key-side-by-side"] .stColumn:has([data-testid="stPopover"]) { min-width: max-content; }
 .pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0 !important; padding: 0 !important; }
@@ -46,7 +46,7 @@ _STYLE = """<style>
 
 
 def filter_box(opened: OpenRun) -> None:
-    """The filter, with its error marked, and the order."""
+    """The filter, with its error marked, and the sort order."""
     st.html(_STYLE)
     ordered = PAGE.state.view == "rows"
     shares = [5, 1, 2] if ordered else [5, 1, 0.01]
@@ -136,19 +136,19 @@ def view(opened: OpenRun) -> None:
 
 
 def _ordered(opened: OpenRun) -> np.ndarray:
-    """The positions of the filtered rows, in the chosen order."""
+    """The indices of the filtered rows, in the chosen order."""
     name, sign = _sorted_by(opened)
     return opened.table.ordered(opened.rows, name, largest_first=bool(sign)) if name else np.flatnonzero(opened.rows)
 
 
 def _sorted_by(opened: OpenRun) -> tuple[str, str]:
-    """The column that orders the rows, perhaps given by an earlier name, and - for the largest first."""
+    """The column by which rows are sorted (earlier names are accepted), and - for descending."""
     sort = PAGE.state.sort
     return find(sort.removeprefix("-"), opened.table.columns) or "", sort[:1] if sort.startswith("-") else ""
 
 
 def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
-    """The table with all rows: the browser searches and sorts them without the server."""
+    """The table with all rows, which the browser searches and sorts without the server."""
     scale = page_style.enlarged(PAGE.state.projector)
 
     def text(width: int, about: str | None = None) -> Any:
@@ -184,14 +184,14 @@ def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
 
 
 def sort_by(column: str) -> None:
-    """Order the rows by a column of the table: ascending, then descending, then as in the file."""
+    """Sorts the rows by a column of the table: ascending, then descending, then in the file's order."""
     now = PAGE.state.sort
     if column != "tags":
         show(sort=f"-{column}" if now == column else "" if now == f"-{column}" else column)
 
 
 def _arrow(opened: OpenRun, order: np.ndarray) -> pa.Table:
-    """The texts of the table, by the columns' names in filters."""
+    """The table's texts, by the columns' names in filters."""
     order = order[:MOST_LISTED]
     names = [name for name in ("id", *opened.run.text_columns, "gold", "tags") if name in opened.table.columns]
     found = opened.table.take(order, names)

@@ -1,4 +1,4 @@
-"""Saved slices, slices that a search finds, and slices of every column."""
+"""Saved slices, slices found by a search, and slices of every column."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.desk.slices import saved
 from core.errors import DeskError
 
 _FOUND = 60
-"""The most found slices that are shown."""
+"""Maximum number of found slices shown."""
 
 
 def save_form(opened: OpenRun) -> None:
@@ -40,7 +40,7 @@ def save_form(opened: OpenRun) -> None:
 
 
 def view(opened: OpenRun) -> None:
-    """Draw the view."""
+    """Draws the view."""
     run, model = opened.run, opened.model
     if PAGE.state.filter:
         page_style.note("Slices use all rows; the filter applies only to Rows and Scores.")
@@ -57,7 +57,7 @@ def view(opened: OpenRun) -> None:
 
 
 def _saved(opened: OpenRun) -> None:
-    """The saved slices, and buttons to delete one and to undo a change."""
+    """The saved slices, with buttons to delete one and to undo a change."""
     run, filters = opened.run, opened.state.slices
     if filters:
         models = range(len(run.models)) if run.labelled else ()

@@ -1,4 +1,4 @@
-"""The words that have the largest effect of their rows: asked for here, computed in the background, each a filter."""
+"""The words with the largest effect in their rows: requested here, computed in the background, each with a filter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.desk.strongest_words import SAMPLE, StrongestWordsJob, WordScores, sco
 from core.wording import counted
 
 MOST = 60
-"""Words that are listed; the file has all."""
+"""Number of words listed; the downloadable file has all."""
 _JOB = "desk strongest words job"
 
 
@@ -37,7 +37,7 @@ def view(opened: OpenRun) -> None:
 
 
 def figure(opened: OpenRun, model: int, most: int = MOST) -> Figure:
-    """The drawing of what is known, for a report: it is drawn outside of a session."""
+    """The figure of the known results, for a report: it is drawn outside a session."""
     return _drawn(opened, model, _scored(opened, model), most)
 
 
@@ -65,8 +65,8 @@ def _ask(opened: OpenRun) -> None:
     left = len(run.keys) - known
     if not known:
         page_style.hint(
-            "Which words decide? Each word of a row is dropped in turn, and the one whose loss costs the verdict "
-            "most is the row’s. Words that decide many wrong rows may be shortcuts, as “not” is for contradiction."
+            "Which words drive predictions? Each word of a row is dropped in turn; the one that lowers the predicted "
+            "class’s probability most is recorded. Words that decide many wrong rows may be shortcuts, like “not”."
         )
     name = checkpoint_named(model.sha256)
     if name is None:

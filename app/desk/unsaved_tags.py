@@ -1,5 +1,5 @@
-"""Clicks on tags that a server did not live to save: the browser keeps each until a drawing shows it, and a server that
-takes over reports those that are not in the log."""
+"""Clicks on tags that were lost because a server died: the browser keeps each click until a drawing shows it, and a
+server that takes over reports those missing from the log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def session() -> str:
 
 
 def draw(opened: OpenRun, row: str, tags: Sequence[str], given: Sequence[str], pills: str) -> None:
-    """Keep the clicks on the open row's tags in the browser. ``pills``: the key of the tags' widget."""
+    """Keeps the clicks on the open row's tags in the browser. ``pills``: the key of the tags' widget."""
 
     def report() -> None:
         sentences = []

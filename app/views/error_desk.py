@@ -1,4 +1,4 @@
-"""Error desk: what models said of a data set, where they err, and what people make of it."""
+"""Error desk: a data set's predictions, the models' errors, and people's annotations of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLACE_IN_MENU = 6
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draws the page."""
     PAGE.open({})
     page_style.apply(PAGE, wide=True)
     try:
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def _draw() -> None:
-    """The sidebar, and the run that is open or the form of a new one. Raises UserError for what is not there."""
+    """The sidebar, and the open run or the form for a new one. Raises UserError if the run does not exist."""
     with st.sidebar:
         choosing.run_choice()
         annotator.ask()

@@ -1,1 +1,1 @@
-"""The error desk: what models said of a data set, where they err, and what people make of it."""
+"""The error desk: a data set's predictions, the models' errors, and people's annotations of them."""

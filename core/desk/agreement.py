@@ -1,4 +1,4 @@
-"""Agreement of annotators on each tag, over the rows that they reviewed, and the disagreements to settle."""
+"""Inter-annotator agreement for each tag, over the rows they reviewed, and the disagreements to settle."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from core.desk.annotations import RowState
 @dataclass(frozen=True)
 class TagAgreement:
     """Agreement on one tag. ``kappa``: Cohen's (1960), for two annotators; ``alpha``: Krippendorff's (2004) for nominal
-    data, for more. None where undefined: no row in common, or all ratings are equal."""
+    data, for more than two. None if undefined: no common rows, or all ratings are equal."""
 
     tag: str
     rows: int
-    """Reviewed by two or more annotators."""
+    """Rows reviewed by at least two annotators."""
     given: int
-    """How many of these rows have the tag from at least one of them."""
+    """Number of these rows with the tag from at least one of them."""
     agreed: int
-    """How many of these rows all their annotators gave the same rating."""
+    """Number of these rows to which all their annotators gave the same rating."""
     kappa: float | None
     alpha: float | None
 
 
 @dataclass(frozen=True)
 class TagDisagreement:
-    """A row and a tag on which the annotators who reviewed it disagree."""
+    """A row and a tag on which the annotators who reviewed the row disagree."""
 
     row: str
     tag: str
@@ -37,7 +37,7 @@ class TagDisagreement:
 
 
 def agreement(tags: Sequence[str], rows: Mapping[str, RowState]) -> list[TagAgreement]:
-    """The agreement on each tag that was given at least once, in the order of ``tags``."""
+    """The agreement on each tag given at least once, in the order of ``tags``."""
     annotators = sorted({name for row in rows.values() for name in row.looked})
     shared = [row for row in rows.values() if len(row.looked) > 1]
     out = []
@@ -65,11 +65,11 @@ def disagreements(tags: Sequence[str], rows: Mapping[str, RowState]) -> list[Tag
 
 
 def _coefficients(ratings: np.ndarray) -> tuple[float | None, float | None]:
-    """κ of two annotators or α of more, from ratings ``[annotators, rows]`` (1: given, 0: not, NaN: not looked at)."""
+    """κ for two annotators or α for more, from ratings ``[annotators, rows]`` (1: given, 0: not, NaN: not reviewed)."""
     if len(np.unique(ratings[~np.isnan(ratings)])) < 2:
         return None, None
     if len(ratings) == 2:
-        from sklearn.metrics import cohen_kappa_score  # here, so that the page's other parts start without it
+        from sklearn.metrics import cohen_kappa_score  # imported here, so that the page's other parts start without it
 
         return float(cohen_kappa_score(*ratings)), None
     import krippendorff

@@ -1,7 +1,7 @@
-"""Tags and notes on rows: the state that the log of events amounts to, and the changes that annotators make to it.
+"""Tags and notes on rows: the state that results from the event log, and the annotators' changes to it.
 
-A change is one event (:mod:`core.desk.event_log`), written in a transaction that no other writer shares. Undoing one is
-refused where the same subject has been changed since.
+A change is one event (:mod:`core.desk.event_log`), written in an exclusive transaction. Undoing it is rejected if the
+same subject has changed since.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.desk.taxonomy import Tag, Taxonomy
 from core.errors import DeskError
 
 MOST_DEALT = 12
-"""The most people to whom rows are dealt."""
+"""Maximum number of people to whom rows are assigned."""
 
 
 @dataclass(slots=True)
@@ -31,18 +31,18 @@ class RowState:
     """The annotations of a row."""
 
     tags: dict[str, set[str]] = field(default_factory=dict)
-    """Who gave each tag."""
+    """The annotators who gave each tag."""
     looked: set[str] = field(default_factory=set)
-    """Who tagged it, wrote a note on it, or marked it as done."""
+    """Those who tagged it, wrote a note on it, or marked it as done."""
     notes: dict[str, str] = field(default_factory=dict)
     """Notes by annotator."""
     settled: dict[str, bool] = field(default_factory=dict)
-    """Whether a tag on which annotators disagreed applies."""
+    """Whether a disputed tag applies, once settled."""
     done: set[str] = field(default_factory=set)
-    """Who marked it as done: no more tags apply."""
+    """Those who marked it as done: no more tags apply."""
 
     def add(self, kind: str, annotator: str, value: str, tag: str) -> None:
-        """Add a mark or a note of an annotator."""
+        """Adds an annotator's mark or note."""
         self.looked.add(annotator)
         if kind == "looked":
             self.done.add(annotator)
@@ -52,18 +52,18 @@ class RowState:
             self.notes[annotator] = value
 
     def of(self, annotator: str) -> RowState:
-        """What one annotator said of the row."""
+        """One annotator's share of the row's state."""
         own = {annotator}
         tags = {tag: own.copy() for tag in self.tags_of(annotator)}
         notes = {by: note for by, note in self.notes.items() if by == annotator}
         return RowState(tags, self.looked & own, notes, done=self.done & own)
 
     def tags_of(self, annotator: str) -> set[str]:
-        """The tags that one annotator gave."""
+        """The tags given by one annotator."""
         return {tag for tag, annotators in self.tags.items() if annotator in annotators}
 
     def tags_that_hold(self) -> set[str]:
-        """The tags that were settled as applying, and those that anyone gave and that were not settled."""
+        """The tags settled as applying, and unsettled tags that anyone gave."""
         return {tag for tag in (*self.tags, *self.settled) if self.settled.get(tag, True)}
 
 
@@ -72,21 +72,21 @@ class FileState:
     """The annotations of a file's rows."""
 
     rows: Mapping[str, RowState] = field(default_factory=dict)
-    """By key; :meth:`row` also knows rows without annotations."""
+    """By key; :meth:`row` also works for rows without annotations."""
     reported: tuple[str, ...] = ()
-    """Rows that the report shows, in the order in which they were chosen."""
+    """The rows in the report, in the order in which they were chosen."""
     slices: Mapping[str, str] = field(default_factory=dict)
-    """The filters of the saved slices by name, in the order in which they were saved."""
+    """The filters of the saved slices by name, oldest first."""
     reviewed: Mapping[str, int] = field(default_factory=dict)
-    """How many rows each annotator reviewed."""
+    """Number of rows each annotator reviewed."""
     blind_as_set: bool | None = None
     """See :meth:`blind`; None until someone sets it."""
     hands: tuple[tuple[str, ...], ...] = ()
-    """The groups of annotators to whom rows are dealt in turn; see :meth:`Annotations.deal`."""
+    """The groups of annotators to whom rows are assigned in turn; see :meth:`Annotations.deal`."""
 
     def blind(self, annotator: str) -> bool:
-        """Whether an annotator ("" for a visitor without a name) sees what others said of a row only after marking it
-        as done: as it was set, else if others have reviewed rows."""
+        """Whether an annotator ("" for a visitor without a name) sees the others' annotations of a row only after
+        marking it as done: the explicit setting, or else whether others have reviewed rows."""
         return bool(self.reviewed.keys() - {annotator}) if self.blind_as_set is None else self.blind_as_set
 
     def seen_by(self, annotator: str) -> FileState:
@@ -103,18 +103,18 @@ class FileState:
 
 class Annotations:
     """Reads and changes the annotations in a database (:func:`core.desk.database.open_database`). All methods raise
-    DeskError where the database cannot be reached or a change is refused."""
+    DeskError if the database is unreachable or a change is rejected."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def version(self) -> int:
-        """A number that grows with every change."""
+        """A number that increases with every change."""
         with reading(self._engine) as connection:
             return event_log.version(connection)
 
     def taxonomy(self) -> list[Tag]:
-        """The tags that can be given, oldest first."""
+        """The available tags, oldest first."""
         with reading(self._engine) as connection:
             return Taxonomy(connection).tags()
 
@@ -150,8 +150,8 @@ class Annotations:
         return FileState(dict(rows), tuple(reported), slices, reviewed, blind, tuple(hands))
 
     def history(self, file: str | None = None, row: str | None = None, limit: int = 200) -> list[Event]:
-        """The last events, newest first: of a row, of a file ("": of the taxonomy), or all. Raises DeskError for a
-        row's key that cannot be stored."""
+        """The latest events, newest first: of a row, of a file ("": of the taxonomy), or all. Raises DeskError for a
+        row key that cannot be stored."""
         conditions = [] if file is None else [event.c.file == file]
         if row is not None:
             check_row(row)
@@ -160,7 +160,7 @@ class Annotations:
             return event_log.events(connection, *conditions, limit=limit)
 
     def give(self, annotator: str, file: str, row: str, tag: str, given: bool = True) -> None:
-        """Give a row a tag, or take it back, also where it was given as a tag that was merged into this one."""
+        """Gives a row a tag, or removes it, even if it was given as a tag that has been merged into this one."""
         with self._writing(annotator) as (connection, by):
             taxonomy = Taxonomy(connection)
             target = taxonomy.number(tag)
@@ -169,7 +169,7 @@ class Annotations:
             _set(connection, *(Write(by, Subject("tag", file, row, number, by), value) for number in numbers))
 
     def give_all(self, annotator: str, file: str, rows: Sequence[str], tag: str, given: bool = True) -> None:
-        """Give a tag to several rows, or take it back, all or none of them."""
+        """Gives a tag to several rows, or removes it, atomically."""
         for row in rows:
             check_row(row)
         with self._writing(annotator) as (connection, by):
@@ -178,34 +178,34 @@ class Annotations:
             event_log.append(connection, [Write(by, one, YES if given else None) for one in subjects], current)
 
     def look(self, annotator: str, file: str, row: str, looked: bool = True) -> None:
-        """Mark a row as done by an annotator: no more tags apply, or none at all."""
+        """Marks a row as done by an annotator: no more tags apply, or none at all."""
         with self._writing(annotator) as (connection, by):
             _set(connection, Write(by, Subject("looked", file, row, owner=by), YES if looked else None))
 
     def note(self, annotator: str, file: str, row: str, text: str) -> None:
-        """Write an annotator's note on a row; an empty text deletes it."""
+        """Writes an annotator's note on a row; an empty text deletes it."""
         with self._writing(annotator) as (connection, by):
             _set(connection, Write(by, Subject("note", file, row, owner=by), clean(text, LONGEST_NOTE) or None))
 
     def settle(self, annotator: str, file: str, row: str, tag: str, given: bool | None) -> None:
-        """Settle whether a tag applies to a row; None reopens the question."""
+        """Settles whether a tag applies to a row; None reopens the question."""
         with self._writing(annotator) as (connection, by):
             subject = Subject("settled", file, row, Taxonomy(connection).number(tag))
             _set(connection, Write(by, subject, None if given is None else YES if given else NO))
 
     def report(self, annotator: str, file: str, row: str, reported: bool = True) -> None:
-        """Add a row to the file's report or remove it, for all annotators."""
+        """Adds a row to the file's report or removes it, for all annotators."""
         with self._writing(annotator) as (connection, by):
             _set(connection, Write(by, Subject("reported", file, row), YES if reported else None))
 
     def blind(self, annotator: str, file: str, blind: bool) -> None:
-        """Set whether annotators of a file are :meth:`FileState.blind`."""
+        """Sets whether the annotators of a file are :meth:`FileState.blind`."""
         with self._writing(annotator) as (connection, by):
             _set(connection, Write(by, Subject("blind", file), YES if blind else NO))
 
     def deal(self, annotator: str, file: str, people: Sequence[str], each: int) -> None:
-        """Deal a file's rows out, each to ``each`` of these annotators. A hash of the row's id decides to whom; all
-        groups of this size get the same number of rows, give or take one."""
+        """Assigns each row of a file to ``each`` of these annotators. A hash of the row's id selects them; all groups
+        of this size get the same number of rows, plus or minus one."""
         if not 0 < each <= len(people) <= MOST_DEALT:
             raise DeskError(f"rows are dealt to 1 to {MOST_DEALT} people, each row to as many as there are at most")
         with self._writing(annotator) as (connection, by):
@@ -213,12 +213,12 @@ class Annotations:
             _set(connection, Write(by, Subject("dealt", file), " ".join(map(str, [*numbers, each]))))
 
     def slice_history(self, file: str) -> list[Event]:
-        """The last changes to a file's slices, newest first."""
+        """The latest changes to a file's slices, newest first."""
         with reading(self._engine) as connection:
             return event_log.events(connection, event.c.file == file, event.c.kind == "slice")
 
     def save_slice(self, annotator: str, file: str, name: str, expression: str) -> None:
-        """Save a filter as a slice of a file, for all annotators; an empty filter deletes the slice."""
+        """Saves a filter as a slice of a file, for all annotators; an empty filter deletes the slice."""
         name = clean(name.replace("`", "'"))  # filters write names in backticks
         if not name:
             raise DeskError("a slice needs a name: type one")
@@ -226,25 +226,25 @@ class Annotations:
             _set(connection, Write(by, Subject("slice", file, name), expression or None))
 
     def add_tag(self, annotator: str, name: str) -> None:
-        """Add a tag to the taxonomy."""
+        """Adds a tag to the taxonomy."""
         with self._writing(annotator) as (connection, by):
             Taxonomy(connection).add(by, name)
 
     def define_tag(self, annotator: str, name: str, text: str) -> None:
-        """Write when a tag applies; an empty text deletes the definition."""
+        """Defines when a tag applies; an empty text deletes the definition."""
         with self._writing(annotator) as (connection, by):
             subject = Subject("tag definition", tag=Taxonomy(connection).number(name))
             _set(connection, Write(by, subject, clean(text, LONGEST_NOTE) or None))
 
     def rename_tag(self, annotator: str, name: str, new: str) -> None:
-        """Rename a tag on all rows at once."""
+        """Renames a tag on all rows at once."""
         with self._writing(annotator) as (connection, by):
             taxonomy = Taxonomy(connection)
             number = taxonomy.number(name)
             _set(connection, Write(by, Subject("tag name", tag=number), taxonomy.free_name(new, number)))
 
     def merge_tags(self, annotator: str, name: str, into: str) -> None:
-        """Show a tag as another one. Marks keep the tag that they were made with, so that merging can be undone."""
+        """Displays a tag as another one. Marks keep their original tag, so that merging can be undone."""
         with self._writing(annotator) as (connection, by):
             taxonomy = Taxonomy(connection)
             number, target = taxonomy.number(name), taxonomy.number(into)
@@ -253,8 +253,8 @@ class Annotations:
             _set(connection, Write(by, Subject("tag merged", tag=number), str(target)))
 
     def undo(self, annotator: str, number: int) -> None:
-        """Restore the value from before an event. Raises DeskError where it was undone already, or its subject has
-        another value now."""
+        """Restores the value before an event. Raises DeskError if the event was already undone, or its subject has
+        changed since."""
         with self._writing(annotator) as (connection, by):
             known = event_log.events(connection, event.c.id == number)
             if not known:
@@ -270,8 +270,8 @@ class Annotations:
             _set(connection, Write(by, subject, undone.before), undoes=number)
 
     def remove_name(self, name: str, by: str = "") -> None:
-        """Remove an annotator's name everywhere; what they gave stays, as an unnamed annotator's. ``by``: who removes
-        it, if not that annotator."""
+        """Removes an annotator's name everywhere; their annotations stay, as those by an unnamed annotator. ``by``: the
+        person who removes it, if not that annotator."""
         own = annotator.c
         with writing(self._engine) as connection:
             number = connection.scalar(sa.select(own.id).where(own.name == name, ~own.removed))
@@ -283,7 +283,7 @@ class Annotations:
             connection.execute(sa.update(annotator).where(own.id == number).values(name=unnamed, removed=True))
             event_log.append(connection, [Write(author, Subject("name removed", owner=number), unnamed)], {})
         if self._engine.dialect.name == "sqlite":
-            # The write-ahead log still has the page with the name until it is written back.
+            # The write-ahead log still contains the name's page until it is checkpointed.
             raw = self._engine.raw_connection()
             raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
             raw.close()
@@ -296,7 +296,7 @@ class Annotations:
 
 
 def _set(connection: Connection, *writes: Write, undoes: int | None = None) -> None:
-    """Log these writes on one row or one tag. Raises DeskError where the row's key cannot be stored, or the taxonomy
+    """Logs these writes, all on one row or one tag. Raises DeskError if the row's key cannot be stored, or the taxonomy
     does not allow it."""
     first = writes[0].subject
     current = event_log.values(connection, first.file, first.row)

@@ -1,7 +1,7 @@
-"""Figures of a run, for the page and for the report: Altair charts whose marks carry filters, and tables.
+"""Figures of a run, for the page and the report: Altair charts whose marks have filters, and tables.
 
-A click on a mark selects its ``filter`` under the name :data:`PICKED`. Every chart also has its numbers as a table,
-with the filter of each line, so that nothing depends on a pointer or on sight.
+Clicking a mark selects its ``filter`` under the name :data:`PICKED`. Every chart's numbers are also available as a
+table with a filter per line, so that nothing requires a pointer or sight.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from core.wording import counted, score_percent, with_label
 
 Chart = alt.LayerChart | alt.FacetChart
 PICKED = "picked"
-"""The selection that a click on a mark makes."""
+"""The selection made by clicking a mark."""
 CONTEXT, SOFT = "#3570b8", "#7c8b9a"
-"""Colours of marks and of what they are compared with; visible in both themes."""
+"""Colours of marks and of their reference values; visible in both themes."""
 _CLICK_A_BAR = "Click a bar to see its rows."
 CHOSEN = (
     "Computed on the filtered rows only: rows selected by prediction or by error do not show how reliable the model’s "
@@ -42,8 +42,8 @@ CHOSEN = (
 
 @dataclass(frozen=True)
 class Figure:
-    """A title, how to read it, a chart, and lines of a table with the filter that shows the rows of each; ``chart``,
-    ``lines`` and ``filters`` may be missing."""
+    """A title, a caption, a chart, and table lines with the filter for the rows of each; ``chart``, ``lines`` and
+    ``filters`` are optional."""
 
     title: str
     how: str
@@ -55,7 +55,7 @@ class Figure:
     chart: Chart | None = None
 
     def svg(self) -> Markup:
-        """The chart as a picture on white, empty without one."""
+        """The chart as an image on a white background; empty if there is none."""
         if self.chart is None:
             return Markup()
         picture = io.StringIO()
@@ -64,7 +64,7 @@ class Figure:
 
 
 def confusion(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) -> Figure:
-    """Counts by gold label and by prediction, of ``rows`` (bool ``[N]``). ``names``: display names of the classes."""
+    """Counts by gold label and prediction over ``rows`` (bool ``[N]``). ``names``: display names of the classes."""
     predictions, rows = run.models[model], rows & run.judged
     answers = predictions.scale.names
     counts = Counter(zip(run.gold_answers[model][rows].tolist(), predictions.answered[rows].tolist(), strict=True))
@@ -102,7 +102,7 @@ def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) ->
     predicted = np.bincount(answered, minlength=len(scale.names))
     lines = []
     for (label, score), times in zip(scores["classes"].items(), predicted.tolist(), strict=True):
-        # A share of no rows has no value.
+        # A share of zero rows has no value.
         bases = {"precision": times, "recall": score["items"], "f1": times + score["items"]}
         parts = [score_percent(score[key]) if base else "–" for key, base in bases.items()]
         lines.append((names[label], *parts, f"{score['items']:,}"))
@@ -122,7 +122,7 @@ def ranked(title: str, score: Ranking) -> Figure:
 
 
 def correlation(title: str, grades: np.ndarray, scores: np.ndarray) -> Figure:
-    """Pearson's and Spearman's correlation of grades and scores ``[G]`` with their 95 % intervals."""
+    """Pearson's and Spearman's correlations between grades and scores ``[G]``, with their 95 % intervals."""
     measured, title = correlations(grades, scores), f"Correlation of {title}"
     if measured["pearson"] is None:
         return Figure(title, "There is none: all grades, or all scores, are the same.")
@@ -135,8 +135,8 @@ def correlation(title: str, grades: np.ndarray, scores: np.ndarray) -> Figure:
 
 
 def calibration(title: str, measured: Reliability, confidence: str, chosen: bool = False) -> Figure:
-    """Accuracy by confidence; the points of a calibrated model lie on the diagonal. ``confidence``: the column with the
-    probability of the prediction, empty if there is none; ``chosen``: whether a filter chose the rows."""
+    """Accuracy by confidence; a calibrated model's points lie on the diagonal. ``confidence``: the column with the
+    probability of the prediction, empty if there is none; ``chosen``: whether a filter selected the rows."""
     how = "Height: accuracy in the bin; a larger point stands for more rows. "
     how += f"ECE {score_percent(measured.ece)} (15 bins).{' ' + CHOSEN if chosen else ''}"
     filters = [
@@ -170,7 +170,7 @@ def calibration(title: str, measured: Reliability, confidence: str, chosen: bool
 
 
 def slices(title: str, scores: Sequence[SliceScore], measure: str, unit: str = "rows") -> Figure:
-    """The score of each slice with its interval, and the score of the other rows; largest differences first."""
+    """The score on each slice with its interval, and the score on the other rows; largest differences first."""
     how = (
         f"{measure if measure.isupper() else measure.capitalize()} in each slice (thick mark) with its 95 % interval, "
         "and outside of it (thin mark); sorted by |error in the slice − error outside| × √n."
@@ -187,8 +187,8 @@ def slices(title: str, scores: Sequence[SliceScore], measure: str, unit: str = "
 
 
 def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figure:
-    """How often each word is the strongest of its row, and how often the model is wrong there; the first ``most``.
-    ``rows``: rows of the file with a label."""
+    """How often each word is its row's strongest, and how often the model is wrong there; the first ``most``. ``rows``:
+    number of labelled rows in the file."""
     of = f"all {known.rows:,}" if known.rows == rows else f"a random sample of {known.rows:,} of {rows:,}"
     how = (
         f"Of {of} rows {score_percent(known.share)} are wrong (thin mark). Each row counts for the word whose removal "
@@ -218,7 +218,7 @@ def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figu
 
 
 def failures(title: str, rates: Sequence[FailureRate], part: bool) -> Figure:
-    """How often a model fails under each perturbation; ``part``: whether a filter chose the rows."""
+    """A model's failure rate under each perturbation; ``part``: whether a filter selected the rows."""
     how = (
         "Failure rate: the share of the changed rows whose prediction is not as expected (mark), with its 95 % "
         "interval (bar). Expected is the prediction for the original row, right or wrong, or what the line says: "
@@ -246,7 +246,7 @@ def failures(title: str, rates: Sequence[FailureRate], part: bool) -> Figure:
 
 
 def against(run: Run, first: int, second: int, test: McNemar | None) -> Figure:
-    """In how many rows each of two models is right, with McNemar's test (None without labels), and in how many their
+    """Number of rows that each of two models gets right, with McNemar's test (None without labels), and on which their
     predictions differ."""
     a, b = (run.models[i] for i in (first, second))
     right_a, right_b = (column_of("right", i) for i in (first, second))
@@ -269,7 +269,7 @@ def against(run: Run, first: int, second: int, test: McNemar | None) -> Figure:
 
 
 def agreements(rows: Sequence[TagAgreement]) -> Figure:
-    """Agreement of annotators on each tag."""
+    """Inter-annotator agreement on each tag."""
 
     def value(number: float | None) -> str:
         return "–" if number is None else f"{number:.2f}".replace("-", "−")
@@ -280,7 +280,7 @@ def agreements(rows: Sequence[TagAgreement]) -> Figure:
 
 
 def tags_by_slice(parts: Sequence[Slice], counts: Sequence[Mapping[str, int]]) -> Figure:
-    """How many rows of each slice have each tag."""
+    """Number of rows with each tag, per slice."""
     cells, lines, filters = [], [], []
     most = max((count for by_tag in counts for count in by_tag.values()), default=0) or 1
     for part, by_tag in zip(parts, counts, strict=True):
@@ -310,7 +310,7 @@ def _cell(row: str, column: str, share: float, shown: Sequence[str], expression:
 
 
 def _matrix(cells: Sequence[Mapping[str, Any]], rows: str, columns: str, description: str) -> Chart:
-    """Cells by row and column, the darker the larger their share, with what they show."""
+    """Labelled cells by row and column, darker for larger shares."""
     base = alt.Chart({"values": cells}).encode(
         x=alt.X(
             "column:N",
@@ -325,7 +325,7 @@ def _matrix(cells: Sequence[Mapping[str, Any]], rows: str, columns: str, descrip
             alt.Tooltip("shown:N", title="rows"),
         ],
     )
-    # Opaque and light, so that the dark numbers can be read in both themes.
+    # Opaque and light, so that dark numbers are legible in both themes.
     shade = alt.Color("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=["#e9f0f8", "#8fb4dc"]))
     return (
         alt.layer(
@@ -345,7 +345,7 @@ def _intervals(
     filters: Sequence[str],
     title: str,
 ) -> Chart | None:
-    """One bar per name from ``low`` to ``high``, with its score and the value that it is compared with."""
+    """One bar per name from ``low`` to ``high``, with its score and the reference value."""
     if not names:
         return None
     marks = [

@@ -1,4 +1,4 @@
-"""The columns that filters, orders and slices know about a run's rows, and what they are computed from."""
+"""The columns of a run's rows for filters, sort orders and slices, and their sources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.linguistics import constructions
 from core.linguistics.features import NEGATIONS
 
 _EVIDENCE = ("evidence", "evidences", "evidence_sentences")
-"""Names of columns that hold a JSON list of sentences."""
+"""Names of columns with a JSON list of sentences."""
 _LENGTHS = (5, 10, 15, 20, 30)
 _CHUNK = 10_000
 _DIGIT = re.compile(r"\d")
@@ -34,27 +34,27 @@ class RunColumn:
 
     kind: str
     about: str = ""
-    """Its meaning, for the list of all columns."""
+    """Its meaning, for the list of columns."""
     dimension: str = ""
-    """The name of the slices by its values; empty where there are none."""
+    """The name of the slices by its values; empty if there are none."""
     bounds: tuple[float, ...] = ()
-    """Upper bounds of slices of numbers; the last slice has none."""
+    """Upper bounds of numeric slices; the last slice has none."""
     rare: bool = False
     """For "yes": no slice for the remaining rows, because they are nearly all rows."""
     share: bool = False
-    """For "number": a probability or another share from 0 to 1, which filters may give in per cent."""
+    """For "number": a probability or another share from 0 to 1, which filters may write in per cent."""
     grades: bool = False
-    """For "text": all values are numbers, and filters may compare and compute with them."""
+    """For "text": all values are numbers, so filters may compare and compute with them."""
     alias: str = ""
-    """Its name in earlier versions, which links and filters may still have."""
+    """Its name in earlier versions, which links and filters may still use."""
     sql: str = ""
-    """The expression of its values, NULL where they are unknown."""
+    """The SQL expression of its values, NULL if unknown."""
     folded: str = ""
-    """The expression of its case-folded texts."""
+    """The SQL expression of its case-folded texts."""
 
 
 class Cells(NamedTuple):
-    """A column with its values for all rows; null where unknown."""
+    """A column with its values for all rows; null if unknown."""
 
     column: RunColumn
     values: pa.Array
@@ -69,14 +69,14 @@ def cells(
     share: bool = False,
     alias: str = "",
 ) -> Cells:
-    """A column of these values; NaN, None and the values of ``unknown`` rows (bool ``[N]``) are unknown."""
+    """A column with these values; NaN, None and the values in ``unknown`` rows (bool ``[N]``) are unknown."""
     types = {"text": pa.string(), "number": pa.float64(), "yes": pa.bool_(), "set": pa.list_(pa.string())}
     array = pa.array(values, types[kind], mask=unknown, from_pandas=True)
     return Cells(RunColumn(kind, about, dimension, share=share, alias=alias), array)
 
 
 def find(name: str, columns: Mapping[str, RunColumn]) -> str | None:
-    """The column that a name, or an earlier name, stands for; capitals decide only between two columns."""
+    """The column for a name or an earlier name; case matters only to distinguish two columns."""
     earlier = {column.alias: own for own, column in columns.items() if column.alias}
     known = earlier | {own: own for own in columns}
     return known.get(name, {each.lower(): own for each, own in known.items()}.get(name.lower()))
@@ -91,7 +91,7 @@ def of_model(model: int, columns: Mapping[str, Cells]) -> dict[str, Cells]:
 
 
 def facts(run: Run) -> dict[str, Cells]:
-    """Keys, labels and what the models predict."""
+    """Keys, labels and the models' predictions."""
     gold = [label or None for label in run.gold]
     out = {
         "id": cells(run.keys, "text", "the row's id"),
@@ -102,7 +102,7 @@ def facts(run: Run) -> dict[str, Cells]:
         column, values = out["gold"]
         out["gold"] = Cells(replace(column, grades=True), values)
     for i, model in enumerate(run.models):
-        # Rounded, or 0.7 as float32 would lie below the 0.7 of a filter.
+        # Rounded, because 0.7 in float32 is less than a filter's 0.7.
         chances, answers = (values.astype(float).round(6) for values in (model.probabilities, model.answers))
         rows, label = np.arange(len(chances)), run.gold_answers[i]
         of_gold = np.where(label >= 0, answers[rows, np.maximum(label, 0)], np.nan)
@@ -131,15 +131,15 @@ def facts(run: Run) -> dict[str, Cells]:
 
 @dataclass
 class Features:
-    """Values computed only from the texts of a run's rows: ``values [N]`` by column name, and whether most first texts
-    are questions."""
+    """Features computed only from the texts of a run's rows: ``values [N]`` by column name, and whether most first
+    texts are questions."""
 
     values: dict[str, pa.Array] = field(default_factory=dict)
     asks: bool = False
 
 
 def features_of(run: Run, known: Callable[[str], bool]) -> Features:
-    """Features of all rows, from the texts of 10,000 at a time; ``known``: whether a word is in the vocabulary."""
+    """Features of all rows, computed from 10,000 texts at a time; ``known``: whether a word is in the vocabulary."""
     compute = _PairFeatures(run.single, known)
     chunks, ends = list[dict[str, list[object]]](), 0
     for firsts, seconds in _texts(run):
@@ -172,14 +172,14 @@ def _texts(run: Run) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def other_values(run: Run, name: str) -> list[str]:
-    """The cells of another column of the file; empty where a row has none."""
+    """The cells of another column of the file; empty if a row has none."""
     if isinstance(run.dataset.rows, StoredRows):
         return [text or "" for text in run.dataset.rows.column(OTHER_COLUMN + name)]
     return [row.columns.get(name, "") for row in run.dataset.rows]
 
 
 class _PairFeatures:
-    """Features of texts by their words alone, which say where to look (:mod:`core.linguistics.constructions`)."""
+    """Features of texts based only on their words, meant as hints (:mod:`core.linguistics.constructions`)."""
 
     def __init__(self, single: bool, known: Callable[[str], bool]) -> None:
         self._single, self._known = single, functools.cache(known)
@@ -215,20 +215,20 @@ def _identity(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def duplicates(run: Run, features: Features) -> dict[str, Cells]:
-    """The rows that repeat another one, and those of which the other has another label."""
+    """The rows that repeat another one, and those that do so with a different label."""
     pairs = features.values["pair"].to_numpy()
     _, groups, counts = np.unique(pairs, return_inverse=True, return_counts=True)
     places = {label: place for place, label in enumerate(run.spellings.values())}
     labels = np.array([places.get(label, -1) for label in run.gold])
     labelled = labels >= 0
     different = np.unique(groups[labelled] * max(1, len(places)) + labels[labelled]) // max(1, len(places))
-    about = "another row has the same words in the same order, but for capitals, signs and articles"
+    about = "another row has the same words in the same order, ignoring case, punctuation and articles"
     columns = {
         "near_duplicate": cells(counts[groups] > 1, "yes", f"whether {about}", "near duplicate"),
         "label_conflict": cells(
             labelled & (np.bincount(different, minlength=len(counts)) > 1)[groups],
             "yes",
-            f"whether {about}, and another label",
+            f"whether {about}, and a different label",
             "duplicate with another label",
         ),
     }
@@ -236,7 +236,7 @@ def duplicates(run: Run, features: Features) -> dict[str, Cells]:
 
 
 def _evidence(run: Run) -> list[float | None] | None:
-    """The number of evidence sentences of each row, where a column holds lists of them."""
+    """The number of evidence sentences in each row, if a column contains lists of them."""
     for name in _EVIDENCE:
         if name in other_columns(run.dataset):
             texts = other_values(run, name)
@@ -254,7 +254,7 @@ def _length(text: str) -> float | None:
 
 
 def _numbers(texts: Sequence[str]) -> np.ndarray | None:
-    """A column of the file as numbers, NaN in empty cells; None where any cell is not a finite number, or all are
+    """A column of the file as numbers, NaN in empty cells; None if any cell is not a finite number, or all are
     empty."""
     try:
         numbers = np.array([float(text) if text.strip() else np.nan for text in texts])
@@ -264,8 +264,8 @@ def _numbers(texts: Sequence[str]) -> np.ndarray | None:
 
 
 def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
-    """The columns of these features, without the file's own columns; those with other names than their features have
-    these as aliases."""
+    """The columns for these features, except names that the file already uses; those named differently from their
+    features have the feature as alias."""
     roles = run.models[0].roles
     first, second = roles.first, roles.second
     either = f"the {first}" if run.single else f"the {first} or the {second}"
@@ -316,8 +316,8 @@ def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
 
 
 def distances(run: Run, columns: Mapping[str, RunColumn]) -> dict[str, RunColumn]:
-    """By model, the total variation distance of its probabilities from the annotators' votes, in SQL: the probability
-    that would have to move to other labels. Missing for a model that lacks a voted label."""
+    """By model, the SQL expression for the total variation distance between its probabilities and the annotators'
+    votes: the probability that would have to move to other labels. Missing for a model that lacks a label."""
     voted = {name.removeprefix(votes.SHARE): column for name, column in columns.items() if name.startswith(votes.SHARE)}
     out = {}
     for i, model in enumerate(run.models):
@@ -335,12 +335,12 @@ def distances(run: Run, columns: Mapping[str, RunColumn]) -> dict[str, RunColumn
 
 
 def _class_column(model: int, label: str) -> str:
-    """The name of the column with the probability of a class."""
+    """The name of the column with a class's probability."""
     return column_of("p", model) + "_" + re.sub(r"\W+", "_", label)
 
 
 def texts_of_row(run: Run) -> dict[str, RunColumn]:
-    """The columns of the texts."""
+    """The text columns."""
     roles = run.models[0].roles
     sides = ("first", "second")[: 1 if run.single else 2]
     known = zip(sides, run.text_columns, (roles.first, roles.second), strict=False)

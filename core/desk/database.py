@@ -18,12 +18,12 @@ from core.errors import DeskError
 _PATIENCE = 30
 """Seconds that a write waits for another one."""
 _LOCK = 20181
-"""The number of PostgreSQL's advisory lock that allows one writer at a time, as in SQLite."""
+"""Number of the PostgreSQL advisory lock that allows one writer at a time, as in SQLite."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def open_database() -> Engine:
-    """The database, migrated to the newest schema. Raises DeskError where it cannot be used."""
+    """The database, migrated to the current schema. Raises DeskError if it cannot be used."""
     url = os.environ.get("PAIRLENS_DB")
     if not url:
         folder = desk_folder()
@@ -50,7 +50,7 @@ def _engine(url: str) -> Engine:
             event.listen(engine, "begin", _begin)
         else:
             engine = sa.create_engine(made, pool_pre_ping=True, connect_args={"connect_timeout": _PATIENCE})
-    except (ArgumentError, NoSuchModuleError, ImportError, ValueError):  # ValueError: for a port that is not a number
+    except (ArgumentError, NoSuchModuleError, ImportError, ValueError):  # ValueError: a port that is not a number
         raise DeskError(
             "PAIRLENS_DB is not the address of a database: use postgresql+psycopg://USER:PASSWORD@HOST:PORT/NAME, "
             "or unset it to use a file"
@@ -59,7 +59,7 @@ def _engine(url: str) -> Engine:
 
 
 def _configure(connection: sqlite3.Connection, _record: object) -> None:
-    # pysqlite would begin deferred transactions, which fail when two of them start to write.
+    # pysqlite would start deferred transactions, which fail if two of them start writing.
     connection.isolation_level = None
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
@@ -67,15 +67,15 @@ def _configure(connection: sqlite3.Connection, _record: object) -> None:
 
 def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
-    # Migrations recreate tables that others refer to. SQLite ignores this pragma within a transaction.
+    # Migrations recreate tables that others reference. SQLite ignores this pragma inside a transaction.
     connection.exec_driver_sql(f"PRAGMA foreign_keys={'OFF' if options.get('migrates') else 'ON'}")
     connection.exec_driver_sql("BEGIN" if options.get("reads") else "BEGIN IMMEDIATE")
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """An exclusive write transaction: no one else writes between its reads and its writes. It is on the disk when the
-    block ends, or rolled back. Raises DeskError where the database cannot be used."""
+    """An exclusive write transaction: no other writer interferes between its reads and its writes. It is committed when
+    the block ends, or rolled back on an exception. Raises DeskError if the database cannot be used."""
     with _as_desk_errors(), engine.begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
@@ -84,14 +84,14 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A read-only transaction, which does not wait for writers. Raises DeskError where the database cannot be used."""
+    """A read-only transaction, which does not wait for writers. Raises DeskError if the database cannot be used."""
     with _as_desk_errors(), engine.connect().execution_options(reads=True) as connection:
         yield connection
 
 
 @contextmanager
 def _as_desk_errors() -> Iterator[None]:
-    """Turn errors of the database into DeskErrors, without their texts, which may name host and user."""
+    """Converts database errors to DeskErrors without their texts, which may contain host and user."""
     try:
         yield
     except DBAPIError as error:
@@ -102,9 +102,9 @@ def _as_desk_errors() -> Iterator[None]:
 
 
 def migrate(engine: Engine) -> None:
-    """Migrate the tables to the newest revision of core/desk/migrations. Raises DeskError where the
-    database cannot be used, or was written by a newer version of the program."""
-    from alembic import command  # imported here: only the first page needs it
+    """Migrates the tables to the latest revision in core/desk/migrations. Raises DeskError if the database cannot be
+    used, or was written by a newer version of the program."""
+    from alembic import command  # imported here, because only the first page needs it
     from alembic.config import Config
     from alembic.util import CommandError
 
@@ -114,7 +114,7 @@ def migrate(engine: Engine) -> None:
     with writing(engine.execution_options(migrates=True)) as connection:
         config.attributes["connection"] = connection
         if sa.inspect(connection).has_table("alembic_version"):
-            # One revision took the place of the first six.
+            # A single revision replaced the first six.
             connection.execute(sa.text("DELETE FROM alembic_version WHERE version_num IN ('1', '2', '3', '4', '5')"))
         try:
             command.upgrade(config, "head")

@@ -1,7 +1,7 @@
-"""Runs of every stored shape as tables, to be written as today's (:func:`core.desk.run_folder.merge`).
+"""Reads runs of every stored format as tables, to be rewritten in the current one (:func:`core.desk.run_folder.merge`).
 
 Until version 2 a run was one Parquet file with its header in the schema's metadata; a folder of such files with a note,
-``_run.json``, was one run in parts; and the desk kept one file for each model of a run.
+``_run.json``, was a run in parts; and the desk kept one file per model of a run.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from core.files import read_json
 from core.json_types import LENIENT, checked
 
 KEY = b"pairlens_run"
-"""In the metadata of an earlier run's schema."""
+"""Key in the metadata of an earlier run's schema."""
 
 
 def is_any_run(path: Path) -> bool:
-    """Whether this is a run of today's shape or of an earlier one."""
+    """Whether this is a run in the current or an earlier format."""
     return is_run(path) or (path / EARLIER_NOTE).is_file() or is_run_file(path)
 
 
 def is_run_file(path: Path) -> bool:
-    """Whether a file is an earlier run, not another Parquet file."""
+    """Whether a file is an earlier run, as opposed to another Parquet file."""
     try:
         return path.is_file() and KEY in (pq.read_metadata(path).metadata or {})
     except (OSError, pa.ArrowException):
@@ -52,8 +52,8 @@ def is_run_file(path: Path) -> bool:
 
 
 def copy_run(path: Path, folder: Path, largest: int = LARGEST, same_texts: bool = False) -> RunHeader:
-    """Copy a run of any shape into the folder of a run. Raises DeskError for missing and damaged runs, for texts of
-    more than ``largest`` bytes and, with ``same_texts``, for other texts than the folder's run has."""
+    """Copies a run in any format into the folder of a run. Raises DeskError for missing and damaged runs, for texts of
+    more than ``largest`` bytes and, with ``same_texts``, for texts that differ from the folder's run."""
     try:
         header, files = _files(path)
         names = dict.fromkeys(name for file in files for name in pq.read_schema(file).names)
@@ -69,7 +69,7 @@ def copy_run(path: Path, folder: Path, largest: int = LARGEST, same_texts: bool 
 
 
 def header_of(path: Path) -> RunHeader:
-    """The header of a run of any shape. Raises DeskError where there is none."""
+    """The header of a run in any format. Raises DeskError if there is none."""
     try:
         return _files(path)[0]
     except (OSError, KeyError, TypeError, ValueError):
@@ -100,7 +100,7 @@ def _files(path: Path) -> tuple[RunHeader, Sequence[Path]]:
 
 
 def _header_of_file(path: Path) -> RunHeader:
-    """The header of an earlier run in one file. Raises DeskError for any other file."""
+    """The header of an earlier run stored as one file. Raises DeskError for any other file."""
     try:
         metadata = pq.read_metadata(path)
         known: Mapping[str, object] = json.loads((metadata.metadata or {})[KEY])
@@ -118,7 +118,7 @@ def _header_of_file(path: Path) -> RunHeader:
 
 
 def _tables(files: Sequence[Path], header: RunHeader) -> Iterator[pa.Table]:
-    """The rows of earlier files; texts stay in dictionaries, as a file of 10 kB may repeat one of 1 MB."""
+    """The rows of earlier files; texts stay dictionary-encoded, as a file of 10 kB may repeat one of 1 MB."""
     for path in files:
         names = pq.read_schema(path).names
         texts = [name for name in names if name in TEXT_COLUMNS or name.startswith(OTHER_COLUMN)]
@@ -129,7 +129,7 @@ def _tables(files: Sequence[Path], header: RunHeader) -> Iterator[pa.Table]:
 
 
 def _tables_of_folder(folder: Path, header: RunHeader) -> Iterator[pa.Table]:
-    """The rows of today's shape, written by anybody."""
+    """The rows of a run in the current format, from an untrusted source."""
     names = probability_columns(header.models)
     files = [pq.ParquetFile(folder / DATA, read_dictionary=pq.read_schema(folder / DATA).names)]
     files += [pq.ParquetFile(folder / model_file(model.sha256)) for model in header.models]
@@ -148,8 +148,8 @@ def _finite(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
 
 
 def _lost_labels(path: Path, header: RunHeader) -> int:
-    """Rows without a label in a run of version 1, which left out labels that are not NLI's, or that a user did not map.
-    SNLI's own rows without one show that no label had most of its annotators' votes."""
+    """Number of unlabelled rows in a run of version 1, which dropped labels outside NLI and labels that a user did not
+    map. SNLI's own unlabelled rows are recognisable: no label has most of the annotators' votes."""
     broken = sum("label " in problem.what for problem in header.problems)
     votes = f"{OTHER_COLUMN}annotator_labels"
     names = [name for name in ("label", votes) if name in pq.read_schema(path).names]

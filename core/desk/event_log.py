@@ -1,7 +1,7 @@
-"""The log of tags and notes: all SQL on it.
+"""The log of tags and notes, with all SQL on it.
 
-An event sets one subject, such as the note of an annotator on a row, to a value; None means that nothing is there. A
-subject's state is the value of its last event. Undoing is an event as well: it sets the value from before.
+An event sets one subject, such as an annotator's note on a row, to a value; None deletes it. A subject's state is the
+value of its latest event. Undoing is also an event: it restores the previous value.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Subject(NamedTuple):
     row: str = ""
     """The row's key, or the slice's name."""
     tag: int = 0
-    """The tag's number, 0 where no tag is involved."""
+    """The tag's number, 0 if no tag is involved."""
     owner: int = 0
-    """The number of the annotator whose mark or note it is, 0 for what all annotators share."""
+    """The number of the annotator who owns the mark or note, 0 if all annotators share it."""
 
 
 class Write(NamedTuple):
-    """A value to be set by an annotator, by number."""
+    """A value set by an annotator, given by number."""
 
     author: int
     subject: Subject
@@ -46,8 +46,8 @@ class Write(NamedTuple):
 
 @dataclass(frozen=True)
 class Event:
-    """An event with names instead of numbers. ``tag`` is the tag's present or last name, ``before`` the value that it
-    replaced."""
+    """An event with names instead of numbers. ``tag`` is the tag's current or last name, ``before`` the replaced
+    value."""
 
     id: int
     at: datetime
@@ -61,8 +61,8 @@ class Event:
 
 
 def last_values(connection: Connection, file: str, row: str | None = None) -> Iterator[tuple[str, str, int, int, str]]:
-    """Row, kind, tag, owner and value of all that is set on a file's rows or on one ``row``, last set last; of no file
-    (""): of the tags. Raises DeskError for a row's key that cannot be stored."""
+    """Row, kind, tag, owner and value of everything set on a file's rows or on one ``row``, last set last; for the
+    empty file (""), of the tags. Raises DeskError for a row key that cannot be stored."""
     subject = [event.c[name] for name in SUBJECT]
     last = sa.select(sa.func.max(event.c.id)).where(event.c.file == file).group_by(*subject)
     if row is not None:
@@ -84,7 +84,7 @@ def values(connection: Connection, file: str, row: str | None = None) -> dict[Su
 def append(
     connection: Connection, writes: Iterable[Write], current: Mapping[Subject, str], undoes: int | None = None
 ) -> None:
-    """Log the ``writes`` that change something, in their order. ``current``: :func:`values` before them."""
+    """Logs the ``writes`` that change something, in order. ``current``: the :func:`values` before them."""
     changed: dict[Subject, str | None] = {}
     lines = []
     for author, subject, value in writes:
@@ -97,7 +97,7 @@ def append(
 
 
 def events(connection: Connection, *conditions: ColumnElement[bool], limit: int = 200) -> list[Event]:
-    """The last events that fulfil the conditions, newest first, without the program's own."""
+    """The latest events that fulfil the conditions, newest first, without the program's own."""
     undoing, earlier = event.alias(), event.alias()
     before = (
         sa.select(earlier.c.value)
@@ -126,12 +126,12 @@ def events(connection: Connection, *conditions: ColumnElement[bool], limit: int 
 
 
 def version(connection: Connection) -> int:
-    """A number that grows with every event."""
+    """A number that increases with every event."""
     return int(connection.scalar(sa.select(sa.func.max(event.c.id))) or 0)
 
 
 def used(connection: Connection, tag: int) -> bool:
-    """Whether a tag is given to a row or settled on one, in any file."""
+    """Whether a tag has been given to a row or settled on one, in any file."""
     last = sa.select(sa.func.max(event.c.id)).where(event.c.tag == tag, event.c.file != "")
     query = sa.select(event.c.id).where(
         event.c.id.in_(last.group_by(*(event.c[name] for name in SUBJECT))), event.c.value.is_not(None)
@@ -140,12 +140,12 @@ def used(connection: Connection, tag: int) -> bool:
 
 
 def new_tag(connection: Connection) -> int:
-    """A number that no tag has had."""
+    """A number that no tag has used."""
     return int(connection.scalar(sa.select(sa.func.max(event.c.tag)).where(event.c.file == "")) or 0) + 1
 
 
 def annotator_number(connection: Connection, name: str) -> int:
-    """The number of an annotator, who is added if the name is new. Raises DeskError for an empty or a removed name."""
+    """An annotator's number; new names are added. Raises DeskError for an empty or a removed name."""
     name = clean(name)
     if not name:
         raise DeskError("a change needs its author: type your name first")

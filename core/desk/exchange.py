@@ -1,4 +1,4 @@
-"""Export of rows, predictions and tags as CSV and JSON."""
+"""Exports rows, predictions and tags as CSV and JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TAG_HEAD = ("id", "annotator", "tags", "note")
 
 def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
     """The ``rows`` (bool ``[N]``) as JSON: texts, label, the file's columns, predictions, tags with their annotators,
-    notes; and their origin."""
+    notes; and their source."""
     records = []
     for i in np.flatnonzero(rows):
         row, people = run.dataset.rows[i], state.row(run.keys[i])
@@ -50,13 +50,13 @@ def _rounded(probabilities: np.ndarray) -> list[float]:
 
 
 def to_csv(table: RunTable, rows: np.ndarray) -> str:
-    """All columns of the table under their names in filters, one line per row that ``rows`` (bool ``[N]``) selects."""
+    """All columns of the table under their names in filters, one line per row selected by ``rows`` (bool ``[N]``)."""
     found = table.take(np.flatnonzero(rows), [*table.columns])
     return csv_text(found.column_names, zip(*(map(_cell, column.to_pylist()) for column in found.columns), strict=True))
 
 
 def _cell(value: object) -> object:
-    """Several texts as one; unknown values are empty."""
+    """Joins several texts; unknown values become empty."""
     return SEPARATOR.join(value) if isinstance(value, list) else str(value) if isinstance(value, bool) else value
 
 

@@ -1,16 +1,17 @@
-"""The language of filters: which rows of a run are shown.
+"""The filter language, which selects the rows of a run to show.
 
     gold = neutral and A.p > 90 and not A.right
     A != B and (hypothesis has word "not" or tags in ("wrong gold label", other))
     hypothesis has lemma "be" and premise matches /\\d+ (men|women)/
     hypothesis.words - premise.words > 5
 
-Columns have the names of the table's headings; earlier names (``predicted``, ``right2``, ``second``) still work. A
-comparison has a column's name on one side (in backticks where it is not one word), and a number, a word, a text in
-quotes or another column on the other; numbers may be computed. Capitals do not matter in texts. Boolean columns need no
-comparison, and of a probability a number above 1 is in per cent. A filter is parsed, never evaluated: it is compiled to
-an SQL condition (:mod:`core.desk.table`) in which column names become our own expressions, and all values are
-parameters. Conditions on unknown values are unknown, as in SQL: a row without a gold label is neither right nor not.
+Columns are named as in the table's headings; earlier names (``predicted``, ``right2``, ``second``) still work. A
+comparison has a column's name on one side (in backticks if it is not a single word), and a number, a word, a quoted
+text or another column on the other; arithmetic is allowed. Case does not matter in texts. Boolean columns need no
+comparison, and for probabilities a number above 1 is a percentage. A filter is parsed, never evaluated: it is compiled
+to an SQL condition (:mod:`core.desk.table`) in which column names are replaced by predefined expressions, and all
+values are parameters. Conditions on unknown values are unknown, as in SQL: an unlabelled row is neither right nor
+wrong.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from core.errors import UserError
 from core.linguistics.forms import forms_of, pattern_of
 
 LONGEST = 2000
-"""Characters of a filter."""
+"""Length limit of a filter in characters."""
 LONGEST_PATTERN = 200
-"""Characters of a regular expression."""
+"""Length limit of a regular expression in characters."""
 
 _GRAMMAR = r"""
 ?start: either
@@ -86,12 +87,12 @@ _EXPECTED = {
     "AND": "and/or",
     "LPAR": "a list in brackets",
 }
-"""Descriptions of the terminals that may follow; the first of those that may is named."""
+"""Descriptions of the terminals that may follow; messages name the first that applies."""
 _KEYWORDS = ("and", "or", "not", "in", "contains", "has", "matches")
 
 
 class FilterError(UserError):
-    """A filter that cannot be read; ``start`` and ``end`` are the characters that it is about."""
+    """The filter cannot be parsed; ``start`` and ``end`` delimit the relevant characters."""
 
     def __init__(self, sentence: str, start: int, end: int) -> None:
         super().__init__(sentence)
@@ -104,7 +105,7 @@ def _error(token: Token, sentence: str) -> FilterError:
 
 
 def rows_of(text: str, table: RunTable) -> np.ndarray:
-    """The rows that the filter keeps, bool ``[N]``; all of them for an empty one. Raises FilterError."""
+    """The rows selected by the filter, bool ``[N]``; all rows for an empty filter. Raises FilterError."""
     if not text.strip():
         return np.ones(table.rows, dtype=bool)
     condition = compiled(text, table.columns)
@@ -114,7 +115,7 @@ def rows_of(text: str, table: RunTable) -> np.ndarray:
 
 @contextmanager
 def one_sentence(text: str) -> Iterator[None]:
-    """Turns DuckDB's errors about a filter or formula into a FilterError about the whole text."""
+    """Turns DuckDB's errors about a filter or formula into a FilterError for the whole text."""
     try:
         yield
     except duckdb.InterruptException:
@@ -129,23 +130,23 @@ def one_sentence(text: str) -> Iterator[None]:
 
 
 class Value(NamedTuple):
-    """A column, a computed number, a condition (of kind "yes"), or a value as written, which has no ``column``."""
+    """A column, a computed number, a condition (of kind "yes"), or a literal value, which has no ``column``."""
 
     token: Token
-    """Where it is, for messages."""
+    """Its position, for messages."""
     column: RunColumn | None = None
     values: tuple[object, ...] = ()
-    """Of the parameters in the column's SQL."""
+    """Parameters of the column's SQL."""
 
 
 def compiled(text: str, columns: Mapping[str, RunColumn]) -> Condition:
-    """A filter as a condition on these columns. Raises FilterError."""
+    """A filter compiled to a condition on these columns. Raises FilterError."""
     compiler = Compiler(columns)
     return compiler.condition_of(compiler.value_of(parsed(text)))
 
 
 def parsed(text: str) -> Tree[Token]:
-    """The parse tree of a filter or of a formula. Raises FilterError."""
+    """The parse tree of a filter or formula. Raises FilterError."""
     if len(text) > LONGEST:
         raise FilterError(f"The filter has {len(text):,} characters; it may have {LONGEST:,}.", LONGEST, len(text))
     try:
@@ -155,13 +156,13 @@ def parsed(text: str) -> Tree[Token]:
 
 
 def quoted(name: str) -> str:
-    """A column's name as filters write it."""
+    """A column's name as written in filters."""
     plain = name.replace(".", "").isidentifier() and name.lower() not in _KEYWORDS
     return name if plain else f"`{name}`"
 
 
 def literal(value: str) -> str:
-    """A text as filters write it."""
+    """A text as written in filters."""
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -192,22 +193,22 @@ def _misread(text: str, error: UnexpectedCharacters | UnexpectedToken) -> Filter
 
 
 def short(text: str, most: int = 40) -> str:
-    """The text in one line, as in the box and in an address, of at most ``most`` characters."""
+    """The text on one line, as in the text box and in a URL, with at most ``most`` characters."""
     text = " ".join(text.split())
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 @v_args(inline=True)
 class Compiler(Transformer[Token, Value]):
-    """Compiles a parse tree, and keeps what :mod:`core.desk.remarks` tells about its result."""
+    """Compiles a parse tree, and records what :mod:`core.desk.remarks` needs to comment on its result."""
 
     def __init__(self, columns: Mapping[str, RunColumn]) -> None:
         super().__init__()
         self._columns = columns
         self.equalities = list[tuple[str, str]]()
-        """Names of text columns, each with a text that it is compared with."""
+        """Names of text columns, each with a text it is compared with."""
         self.divisors = list[tuple[str, Condition]]()
-        """Names of divisors, each with its number in SQL."""
+        """Names of divisors, each with its SQL expression."""
 
     def value_of(self, tree: Tree[Token]) -> Value:
         """The value of a tree. Raises FilterError."""
@@ -220,14 +221,14 @@ class Compiler(Transformer[Token, Value]):
         return value
 
     def condition_of(self, value: Value) -> Condition:
-        """A value that is true or false, as a condition. Raises FilterError for others."""
+        """A boolean value as a condition. Raises FilterError for others."""
         column, token = self._known(value), value.token
         if column.kind != "yes":
             raise _error(token, f"“{short(_bare(token))}” is not yes or no: compare it, as in {token} = …")
         return Condition(column.sql, value.values)
 
     def _known(self, value: Value) -> RunColumn:
-        """The column of a value. Raises FilterError for a text or a number as written."""
+        """The column of a value. Raises FilterError for a literal text or number."""
         token = value.token
         if value.column is not None:
             return value.column
@@ -311,7 +312,7 @@ class Compiler(Transformer[Token, Value]):
 
     def _finds(self, value: Value, what: str, pattern: str) -> Value:
         column = self._text_column(value, what)
-        # Without case is faster than on the folded text.
+        # Case-insensitive matching is faster than matching the folded text.
         return _condition(value.token, f"regexp_matches({column.sql}, ?, 'i')", (_storable(pattern),))
 
     def matches(self, value: Value, pattern: Token) -> Value:
@@ -361,13 +362,13 @@ class Compiler(Transformer[Token, Value]):
             return _condition(left.token, f"list_contains({column.folded}, ?)", (_storable(text),))
         if text:
             self.equalities.append((_bare(left.token), _text(right.token)))
-        # It is known whether a row has no gold label: gold = "".
+        # Whether a row lacks a gold label is known: gold = "".
         sql = f"({column.folded} = ?)" if text else f"(coalesce({column.sql}, '') = ?)"
         return _condition(left.token, sql, (_storable(text),))
 
 
 def _graded(column: RunColumn) -> RunColumn:
-    """A column of grades as numbers; any other as it is."""
+    """A column of grades as numbers; any other column unchanged."""
     return replace(column, kind="number", sql=f"TRY_CAST({column.sql} AS DOUBLE)") if column.grades else column
 
 
@@ -376,7 +377,7 @@ def _condition(token: Token, sql: str, values: tuple[object, ...] = ()) -> Value
 
 
 def _storable(text: str) -> str:
-    """The text without halves of characters, which no text of a run has."""
+    """The text without unpaired surrogates, which no text in a run contains."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -389,7 +390,7 @@ def _text(token: Token) -> str:
 
 
 def _literal(token: Token, share: bool) -> Condition:
-    """A number as a column has it: of a column of shares, one above 1 is in per cent."""
+    """A number as stored in a column: for shares, a number above 1 is a percentage."""
     text = _text(token)
     try:
         number = float(text[:-1]) / 100 if text.endswith("%") else float(text)

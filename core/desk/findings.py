@@ -1,4 +1,4 @@
-"""What a run shows, as sentences with numbers of rows and intervals, each with the filter of its rows."""
+"""The findings of a run, as sentences with row counts and intervals, each with the filter for its rows."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from core.evaluation.reliability import mcnemar
 from core.wording import capital, counted, score_percent
 
 MOST_SLICES = 5
-"""Slices of a model, so that the sentences fit on a page."""
+"""Maximum number of slices per model, so that the sentences fit on a page."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence, and the filter that shows its rows."""
+    """A sentence, and the filter for its rows."""
 
     sentence: str
     expression: str
 
 
 def findings(run: Run, table: RunTable) -> list[Finding]:
-    """All findings: each model's score, its largest group of errors, the slices that hold on the held-back half, and
-    the first model against each other one."""
+    """All findings: each model's score, its largest group of errors, the slices confirmed on the held-back half, and
+    the first model compared with each other one."""
     found = list[Finding]()
     for i in range(len(run.models)):
         if grades := run.grades(i):
@@ -79,7 +79,7 @@ def _errors(run: Run, model: int) -> Iterator[Finding]:
 
 
 def _slices(run: Run, model: int, table: RunTable) -> Iterator[Finding]:
-    """The slices that hold, with their numbers on the held-back half."""
+    """The confirmed slices, with their numbers on the held-back half."""
     measure = "MAP" if run.ranks(model) else "accuracy"
     holding = [one.held_back for one in search(run, model, table).found if one.holds]
     for score in holding[:MOST_SLICES]:

@@ -1,4 +1,4 @@
-"""The folders of the desk and of its runs, and the folder from which data files can be chosen."""
+"""The folders of the desk and its runs, and the folder of data files to choose from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.errors import DeskError
 from core.files import users_folder
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".xlsx", ".xml", ".gz", ".zst", ".parquet")
-"""Endings of the files that are offered."""
+"""Suffixes of the files offered."""
 MOST_FILES = 1000
 FACTS = "run.json"
 """The facts about a run, in its folder (:mod:`core.desk.run_folder`)."""
@@ -19,14 +19,14 @@ RUNS_SETTING = "PAIRLENS_RUNS"
 
 
 def desk_folder() -> Path:
-    """The folder of the desk's database: ``PAIRLENS_DESK``, else pairlens in the user's data folder (XDG)."""
+    """The folder of the desk's database: ``PAIRLENS_DESK``, or else pairlens in the user's data folder (XDG)."""
     own = os.environ.get("PAIRLENS_DESK")
     return Path(own) if own else users_folder("XDG_DATA_HOME", ".local/share")
 
 
 def shared_folder() -> Path:
-    """The folder of runs and job records: ``PAIRLENS_RUNS``, which servers may share, else :func:`desk_folder`.
-    Raises DeskError for the address of a bucket, which may hold a password and is not repeated."""
+    """The folder of runs and job records: ``PAIRLENS_RUNS``, which servers may share, or else :func:`desk_folder`.
+    Raises DeskError for a bucket's address, without repeating it, because it may contain a password."""
     place = os.environ.get(RUNS_SETTING)
     if not place:
         return desk_folder()
@@ -39,14 +39,14 @@ def shared_folder() -> Path:
 
 
 def datasets_folder() -> Path | None:
-    """The folder that ``PAIRLENS_DATASETS`` names, None without it."""
+    """The folder in ``PAIRLENS_DATASETS``, None if it is not set."""
     name = os.environ.get("PAIRLENS_DATASETS")
     return Path(name) if name else None
 
 
 def data_files() -> list[str]:
-    """Data files and folders of runs under that folder, as paths below it; at most ``MOST_FILES``, and none that a link
-    leads to outside."""
+    """Data files and run folders under that folder, as relative paths; at most ``MOST_FILES``, excluding links that
+    lead outside."""
     folder = datasets_folder()
     if folder is None or not folder.is_dir():
         return []
@@ -64,12 +64,12 @@ def data_files() -> list[str]:
 
 
 def is_folder_of_run(path: Path) -> bool:
-    """Whether a folder holds a run, perhaps an earlier one in parts."""
+    """Whether a folder contains a run, possibly an earlier one in parts."""
     return (path / FACTS).is_file() or (path / EARLIER_NOTE).is_file()
 
 
 def data_file(name: str) -> Path:
-    """A data file, or the folder of a run, in that folder. Raises DeskError for one outside, or that does not exist."""
+    """A data file or run folder in that folder. Raises DeskError for a path that is outside or does not exist."""
     folder = datasets_folder()
     if folder is None:
         raise DeskError("there is no folder of data sets: set PAIRLENS_DATASETS, or upload the file")

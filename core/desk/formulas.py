@@ -1,4 +1,4 @@
-"""Columns that people compute from others, one line each: ``gap = len(hypothesis) - len(premise)``."""
+"""User-defined columns computed from others, one per line: ``gap = len(hypothesis) - len(premise)``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _TYPES = {"number": pa.float64(), "yes": pa.bool_()}
 
 
 def with_formulas(table: RunTable, text: str) -> tuple[RunTable, list[str]]:
-    """The table with a column for each line of the text, which may use those before it, and sentences about lines that
-    cannot be used and about divisions by 0."""
+    """The table with one more column per line of the text (a line may use earlier ones), and sentences about invalid
+    lines and divisions by 0."""
     sentences = list[str]()
     for number, line in enumerate(filter(str.strip, text.splitlines())):
         name, _, formula = map(str.strip, line.partition("="))

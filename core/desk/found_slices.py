@@ -1,8 +1,9 @@
-"""Slices found by a search over one half of the rows and confirmed on the other.
+"""Slices found by searching one half of the rows and confirmed on the other.
 
-A hash of each row's id fixes the halves before any search (:attr:`core.desk.run.Run.held_back`). The search tests the
-slices of all columns that do not need the label, frequent words of either text, and pairs of the most telling of them.
-Those that stand out (q ≤ :data:`LEVEL`, Benjamini & Hochberg) are tested again on the held-back half, among themselves.
+A hash of each row's id determines the halves before any search (:attr:`core.desk.run.Run.held_back`). The search tests
+the slices of all columns that do not require the label, frequent words in either text, and pairs of the most
+significant ones. Those with q ≤ :data:`LEVEL` (Benjamini & Hochberg) are tested again on the held-back half, as one
+family.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from core.desk.slices import Items, Slice, SliceScore, adjusted, q_values, slice
 from core.desk.table import RunTable
 
 MOST_ROWS = 50_000
-"""Rows of a larger file that are searched, drawn by the same hash."""
+"""Maximum number of rows searched in a larger file, sampled by the same hash."""
 MOST_WORDS = 200
-"""Words of each text, the most frequent first."""
+"""Number of words per text, the most frequent first."""
 MOST_PAIRED = 60
 LEAST = 25
-"""Items of a slice in each half."""
+"""Minimum number of items of a slice in each half."""
 LEVEL = 0.05
 
 
 @dataclass(frozen=True)
 class FoundSlice:
-    """A slice whose score stands out: its score on the searched and on the held-back half, and whether it ``holds``
-    there: it differs in the same direction, q ≤ :data:`LEVEL`."""
+    """A slice whose score differs significantly: its score on the searched and on the held-back half, and whether it
+    ``holds`` there: the difference has the same direction, with q ≤ :data:`LEVEL`."""
 
     searched: SliceScore
     held_back: SliceScore
@@ -40,8 +41,8 @@ class FoundSlice:
 
 @dataclass(frozen=True)
 class Search:
-    """The slices that stand out, those that hold first, then the largest differences on the held-back half; with the
-    number of slices that were ``tested``, and of items in each half."""
+    """The significant slices, confirmed ones first, then by difference on the held-back half; with the number of slices
+    ``tested``, and of items in each half."""
 
     found: tuple[FoundSlice, ...]
     tested: int
@@ -50,7 +51,7 @@ class Search:
 
 
 def search(run: Run, model: int, table: RunTable) -> Search:
-    """Search for slices on which the model's score differs. The rows must have labels (:attr:`Run.labelled`)."""
+    """Searches for slices on which the model's score differs. The rows must have labels (:attr:`Run.labelled`)."""
     items = Items.of(run, model)
     items = items.kept(np.sort(np.argsort(run.draws[items.rows] >> 1)[:MOST_ROWS]))
     known, words = _of_columns(run, table), _words(run, table, items.rows)
@@ -81,8 +82,8 @@ def search(run: Run, model: int, table: RunTable) -> Search:
 
 
 def _of_columns(run: Run, table: RunTable) -> list[Slice]:
-    """The slices of columns, without tags, the gold label, and columns of the file that repeat it: whether a model is
-    right follows from its prediction and these."""
+    """The slices of columns, without tags, the gold label, and columns of the file that repeat it: together with the
+    prediction, these would determine whether the model is right."""
     parts, labels = slices(table), {*map(str.casefold, run.spellings.values())}
     known = [part.dimension for part in parts if part.value.casefold() in labels]
     predicted = {table.columns[column_of("predicted", i)].dimension for i in range(len(run.models))}
@@ -91,8 +92,8 @@ def _of_columns(run: Run, table: RunTable) -> list[Slice]:
 
 
 def _words(run: Run, table: RunTable, rows: np.ndarray) -> list[tuple[Slice, np.ndarray]]:
-    """The most frequent words of each text, and which of the rows have them, bool ``[I]``. They are the words that "has
-    word" finds: "isn't" has "is" and "not". A regular expression for each would take ten times as long."""
+    """The most frequent words of each text, and which rows have them, bool ``[I]``. They are the words matched by "has
+    word": "isn't" has "is" and "not". One regular expression per word would take ten times as long."""
     found, picked = [], pa.table({"row": rows.astype(np.int64), "place": np.arange(len(rows))})
     for name in texts_of_row(run):
         column = table.columns[name]
@@ -112,7 +113,7 @@ def _words(run: Run, table: RunTable, rows: np.ndarray) -> list[tuple[Slice, np.
 
 
 def _sums(items: Items, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The number of items of each slice (bool ``[slices, I]``) and the sum of their scores."""
+    """The number of items in each slice (bool ``[slices, I]``) and the sum of their scores."""
     return masks.sum(1), masks @ items.scores
 
 
@@ -122,7 +123,7 @@ def _scored(items: Items, part: Slice, mask: np.ndarray) -> SliceScore:
 
 
 def _pairs(items: Items, masks: np.ndarray, held: np.ndarray) -> list[tuple[int, int]]:
-    """The pairs of slices (bool ``[K, I]`` on each half) whose rows are enough, and stand out within both slices."""
+    """The pairs of slices (bool ``[K, I]`` on each half) with enough rows and a significant difference within both."""
     numbers = masks.astype(np.float32)
     counts, others = numbers @ numbers.T, held.astype(np.float32) @ held.T.astype(np.float32)
     totals = (numbers * items.scores.astype(np.float32)) @ numbers.T

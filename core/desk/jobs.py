@@ -1,7 +1,7 @@
-"""Background jobs of a server, with progress and cancel: they are queued, and ``PAIRLENS_JOBS`` of them run at once.
+"""Background jobs of a server, with progress and cancel: jobs are queued, and ``PAIRLENS_JOBS`` of them run at once.
 
-Each job has a note in the folder of runs, in a file that its process locks. The system releases the lock however the
-process ends, so a note without one is a job that was lost with its server, and people are told.
+Each job has a note in the folder of runs, in a file locked by its process. The system releases the lock whenever the
+process ends, so a note without a lock belongs to a job that was lost with its server, which is reported to users.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from core.files import json_text, make_folder, read_json, write_whole
 
 _LOG = logging.getLogger(__name__)
 MOST_WAITING = 50
-"""Jobs that may be queued at one time."""
+"""Maximum number of queued jobs."""
 
 
 class Cancelled(Exception):
-    """Somebody cancelled the job."""
+    """A user cancelled the job."""
 
 
 @dataclass(eq=False)
@@ -39,9 +39,9 @@ class Job:
     little."""
 
     done: int = field(default=0, init=False)
-    """Rows that are finished."""
+    """Number of finished rows."""
     problem: str = field(default="", init=False)
-    """One sentence about why it failed."""
+    """One sentence on why it failed."""
     cancelled: bool = field(default=False, init=False)
     started: bool = field(default=False, init=False)
     """False while it is queued."""
@@ -61,25 +61,25 @@ class Job:
 
     @property
     def rows(self) -> int:
-        """Rows to process, in all passes."""
+        """Number of rows to process, over all passes."""
         raise NotImplementedError
 
     @property
     def passes(self) -> int:
-        """How many times it goes through the file."""
+        """Number of passes through the file."""
         return 1
 
     @property
     def finished(self) -> bool:
-        """Whether it has ended in whatever way."""
+        """Whether it has ended for any reason."""
         return self._ended.is_set()
 
     def work(self) -> None:
-        """Do it. Calls :meth:`begin` before the first rows and :meth:`progress` after each batch."""
+        """Does the work. Calls :meth:`begin` before the first rows and :meth:`progress` after each batch."""
         raise NotImplementedError
 
     def run(self) -> None:
-        """Do it in this thread, and keep what went wrong as ``problem``."""
+        """Runs in the current thread, and stores an error as ``problem``."""
         try:
             self.work()
         except Cancelled:
@@ -91,23 +91,23 @@ class Job:
             self.problem = f"This failed ({error or type(error).__name__}): try another file or checkpoint."
 
     def cancel(self) -> None:
-        """Stop after the current batch."""
+        """Stops after the current batch."""
         self.cancelled = True
 
     def end(self) -> None:
-        """Mark it as ended."""
+        """Marks it as ended."""
         self._ended.set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until it has ended, at most that long; returns whether it has."""
+        """Waits until it has ended, at most this long; returns whether it has."""
         return self._ended.wait(seconds)
 
     def begin(self) -> None:
-        """Measure the speed from now on."""
+        """Measures the speed from now on."""
         self._began, self._done_before = time.perf_counter(), self.done
 
     def progress(self, done: int) -> None:
-        """Set the number of finished rows. Raises :class:`Cancelled` after :meth:`cancel`, and when the server ends."""
+        """Sets the number of finished rows. Raises :class:`Cancelled` after :meth:`cancel`, and at server shutdown."""
         self.done = done
         if self.cancelled or _server_ends():
             raise Cancelled
@@ -121,12 +121,12 @@ class Job:
 
     @property
     def left(self) -> float | None:
-        """Estimated seconds until it is done; None while that is unknown."""
+        """Estimated seconds until it is done; None while unknown."""
         return (self.rows - self.done) / self.speed if self.speed else None
 
 
 def most_running() -> int:
-    """How many jobs run at once: ``PAIRLENS_JOBS``, by default 1. Raises DeskError where that is not a number."""
+    """Maximum number of jobs that run at once: ``PAIRLENS_JOBS``, by default 1. Raises DeskError for a non-number."""
     text = os.environ.get("PAIRLENS_JOBS") or "1"
     if text.isascii() and text.isdigit() and 1 <= int(text[:4]) <= 999:
         return int(text[:4])
@@ -134,7 +134,7 @@ def most_running() -> int:
 
 
 def _server_ends() -> bool:
-    """Whether this process only waits for the threads of its jobs."""
+    """Whether this process is only waiting for the threads of its jobs."""
     return not threading.main_thread().is_alive()
 
 
@@ -146,11 +146,11 @@ class JobQueue:
         self._most_running = 1
         self._threads: ThreadPoolExecutor | None = None
         self._notes: dict[Job, JobNote] = {}
-        """Running jobs, then queued ones, in the order they came."""
+        """Running jobs, then queued ones, in order of arrival."""
 
     def add(self, job: Job) -> None:
-        """Queue a job. Raises DeskError where too many are queued or ``PAIRLENS_JOBS`` is not a number, and UserError
-        where the folder of runs cannot be written."""
+        """Queues a job. Raises DeskError if too many are queued or ``PAIRLENS_JOBS`` is not a number, and UserError if
+        the folder of runs cannot be written."""
         most = most_running()
         job_note = JobNote(job.what, job.rows // job.passes)
         with self._lock:
@@ -165,22 +165,22 @@ class JobQueue:
             raise DeskError(f"{MOST_WAITING} jobs are already queued: cancel one, or come back when some are done")
 
     def cancel(self, job: Job) -> None:
-        """Remove it from the queue, or stop it after the current batch."""
+        """Removes it from the queue, or stops it after the current batch."""
         job.cancel()
         with self._lock:
             queued = not job.started
-            job.started = True  # no thread starts it any more
+            job.started = True  # keeps any thread from starting it
         if queued:
             self._remove(job)
             job.end()
 
     def jobs(self) -> Sequence[Job]:
-        """Running and queued jobs, in the order they came."""
+        """Running and queued jobs, in order of arrival."""
         with self._lock:
             return tuple(self._notes)
 
     def place(self, job: Job) -> int:
-        """Its position in the queue, 1 for the next; 0 for a job that is not queued."""
+        """Its position in the queue, 1 for the next; 0 if it is not queued."""
         with self._lock:
             return next((place for place, queued in enumerate(self._queued(), 1) if queued is job), 0)
 
@@ -197,7 +197,7 @@ class JobQueue:
             job.end()
 
     def _remove(self, job: Job) -> None:
-        """Forget a job that has ended. The note of one that ends with the server stays."""
+        """Removes a job that has ended. If it ended with the server, its note stays."""
         with self._lock:
             job_note = self._notes.pop(job, None)
         if job_note is not None and not _server_ends():
@@ -209,18 +209,18 @@ QUEUE = JobQueue()
 
 
 class JobNote:
-    """The note of a job: a description and its number of rows, until :meth:`remove`."""
+    """A job's note, with its description and number of rows, until :meth:`remove`."""
 
     def __init__(self, what: str, rows: int) -> None:
         self._path = _notes_folder() / f"{uuid.uuid4().hex}.json"
         make_folder(self._path.parent)
-        # Another thread than the one that acquires it may release it.
+        # A thread other than the one that acquired it may release it.
         self._lock = FileLock(self._path.with_suffix(".lock"), thread_local=False)
         self._lock.acquire()
         write_whole(self._path, json_text({"what": what, "rows": rows}, indent=None))
 
     def remove(self) -> None:
-        """Delete it: the job has ended."""
+        """Deletes the note when the job has ended."""
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
             self._path.with_suffix(".lock").unlink(missing_ok=True)
@@ -241,11 +241,11 @@ class StoppedJob:
 
 
 def stopped() -> list[StoppedJob]:
-    """Jobs whose process no longer exists, of all servers that share the folder of runs. Raises DeskError where
+    """Jobs whose process no longer exists, from all servers that share the folder of runs. Raises DeskError if
     ``PAIRLENS_RUNS`` is not a folder."""
     found = []
     for path in sorted(_notes_folder().glob("*.json")):
-        # Another server may be deleting it right now.
+        # Another server may be deleting it at this moment.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             with _abandoned(path) as free:
                 known = read_json(path) if free else None
@@ -255,7 +255,7 @@ def stopped() -> list[StoppedJob]:
 
 
 def dismiss(name: str) -> None:
-    """Delete the note of a stopped job, once people have seen it."""
+    """Deletes the note of a stopped job, once users have seen it."""
     if name.isalnum():
         with contextlib.suppress(OSError, UserError):
             for suffix in (".json", ".lock"):
@@ -264,7 +264,7 @@ def dismiss(name: str) -> None:
 
 @contextmanager
 def _abandoned(path: Path) -> Iterator[bool]:
-    """Whether no running process holds this note; none can take it while the block lasts."""
+    """Whether no running process holds this note; within the block none can acquire it."""
     lock = FileLock(path.with_suffix(".lock"))
     try:
         lock.acquire(blocking=False)

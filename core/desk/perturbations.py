@@ -1,10 +1,10 @@
-"""Changes of a whole file whose effect on the labels is known: invariance and directional expectation tests, with the
-failure rate of each model.
+"""Perturbations of a whole file with known effects on the labels: invariance and directional expectation tests, with
+each model's failure rate.
 
-After CheckList (Ribeiro, Wu, Guestrin & Singh 2020, "Beyond accuracy: behavioral testing of NLP models with
-CheckList") and Robustness Gym (Goel et al. 2021, "Robustness Gym: unifying the NLP evaluation landscape"). There a
-change has one expected effect on all rows; of pairs, the effect depends on the gold label: "not" in the hypothesis
-makes a contradiction of an entailment, and promises nothing for a neutral pair.
+After CheckList (Ribeiro, Wu, Guestrin & Singh 2020, "Beyond accuracy: behavioral testing of NLP models with CheckList")
+and Robustness Gym (Goel et al. 2021, "Robustness Gym: unifying the NLP evaluation landscape"). There, a change has one
+expected effect on all rows; for pairs, the effect depends on the gold label: "not" in the hypothesis turns an
+entailment into a contradiction, but has no determined effect on a neutral pair.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _MEANINGS = {
     PARAPHRASE: (DIFFERENT, SAME_MEANING),
 }
 TOLERANCE = 0.1
-"""How far a probability that may not fall may do so, as in CheckList's examples."""
+"""How far a probability that may not fall is allowed to fall, as in CheckList's examples."""
 
 
 class Expectation(NamedTuple):
-    """What a model should do after a change: predict the same class (no ``label``), predict the ``label``, which is the
-    row's new one, or, if the label only ``may_not_fall``, give it at least its earlier probability less TOLERANCE."""
+    """A model's expected behaviour after a change: predict the same class (no ``label``), predict the row's new
+    ``label``, or, if the label ``may_not_fall``, give it at least its earlier probability minus TOLERANCE."""
 
     label: str = ""
     may_not_fall: bool = False
@@ -61,8 +61,8 @@ SAME = Expectation()
 
 
 class Source(NamedTuple):
-    """A row's texts and what a change may draw from. ``judged``: the text that the label is about (0 or 1), such as the
-    hypothesis; ``others``: texts of other rows that stand where its other text stands."""
+    """A row's texts and the material for changes. ``judged``: index of the text the label is about (0 or 1), such as
+    the hypothesis; ``others``: other rows' texts in the position of its other text."""
 
     texts: tuple[str, str]
     judged: int
@@ -70,13 +70,13 @@ class Source(NamedTuple):
     chance: random.Random
 
     def judged_as(self, text: str) -> tuple[str, str]:
-        """The texts with another one that is judged."""
+        """The texts with the judged one replaced."""
         return (text, self.texts[1]) if self.judged == 0 else (self.texts[0], text)
 
 
 class Perturbation(NamedTuple):
-    """A change: its name on screen, the texts after it (None where it does not apply), and its expected effect by the
-    meaning of the gold label; labels that are missing are promised nothing."""
+    """A change: its display name, the texts after it (None if it does not apply), and its expected effect by the
+    meaning of the gold label; missing labels have no expected effect."""
 
     title: str
     change: Callable[[Source], tuple[str, str] | None]
@@ -88,7 +88,7 @@ def _each(change: Callable[[str], str]) -> Callable[[Source], tuple[str, str]]:
 
 
 def _typo(source: Source) -> tuple[str, str] | None:
-    """Two letters inside a content word exchanged, so that no frequent word comes out."""
+    """Two letters inside a content word exchanged, avoiding results that are frequent words."""
     places = []
     for index, token in enumerate(tokenize(source.texts[source.judged])):
         if token.text.isalpha() and token.text.isascii() and word_class(token.norm) == CONTENT:
@@ -108,7 +108,7 @@ _CONTRACTED = {
     r"\b(I|you|he|she|it|we|they) will\b(?= \w)": r"\1'll",
     r"\b(I) am\b(?= \w)": r"\1'm",
 }
-# 's is left as it is: it may stand for is, has or a possessive.
+# 's is unchanged: it may stand for is, has or a possessive.
 _EXPANDED = {
     r"\b(is|are|was|were|do|does|did|has|have|had|could|would|should)n['’]t\b": r"\1 not",
     r"\b(c)an['’]t\b": r"\1annot",
@@ -120,7 +120,7 @@ _EXPANDED = {
 
 
 def _contractions(source: Source) -> tuple[str, str]:
-    """Everything contracted, or expanded where nothing is left to contract."""
+    """Contracts everything, or expands it if there is nothing to contract."""
     contracted = _each(functools.partial(_rewritten, _CONTRACTED))(source)
     return contracted if contracted != source.texts else _each(functools.partial(_rewritten, _EXPANDED))(source)
 
@@ -136,14 +136,14 @@ def _name(source: Source) -> tuple[str, str] | None:
     words = {token.text for text in source.texts for token in tokenize(text)}
     for names in (word_groups()["male names"], word_groups()["female names"]):
         found = [name for name in names if name in words]
-        if found and not re.search(rf"\b{found[0]} [A-Z]", " | ".join(source.texts)):  # John Deere
+        if found and not re.search(rf"\b{found[0]} [A-Z]", " | ".join(source.texts)):  # skips names such as John Deere
             new = source.chance.choice([other for other in names if other not in words] or found)
             return _each(functools.partial(re.sub, rf"\b{found[0]}\b", new))(source)
     return None
 
 
 _SEVERAL_SENSES = {"rock", "picture", "instrument", "making", "taking", "lifting", "throwing", "mad"}
-"""Words of the lists that are no synonyms in frequent other senses: a rock band, taking a nap."""
+"""Words in the lists that are not synonyms in other frequent senses: a rock band, taking a nap."""
 
 
 @functools.cache
@@ -175,7 +175,7 @@ def _article(tokens: Sequence[Token], index: int, word: str, side: int) -> list[
 
 
 def _negated(source: Source) -> tuple[str, str] | None:
-    """ "Some dogs are not running" denies no "Some dogs are running", and a "not" may land in an embedded clause."""
+    """ "Some dogs are not running" does not deny "Some dogs are running"; "not" may end up in an embedded clause."""
     words = words_of(source.texts[source.judged])
     if quantifier(words) or embedded_clause(words) or not _INDEFINITE.isdisjoint(words):
         return None
@@ -195,7 +195,7 @@ def _tautology(source: Source) -> tuple[str, str] | None:
 
 
 def _sentence(source: Source) -> tuple[str, str] | None:
-    """Another row's premise behind the premise."""
+    """Another row's premise appended to the premise."""
     own = source.texts[1 - source.judged].rstrip()
     others = [text for text in source.others if text.strip() and text.strip() != own]
     if not own or not others:
@@ -205,30 +205,30 @@ def _sentence(source: Source) -> tuple[str, str] | None:
 
 
 PERTURBATIONS: dict[str, Perturbation] = {
-    # How a text is typed, who is named and which of two synonyms stands in it change no label of any task.
+    # The way a text is typed, the person named and the choice between synonyms change no label in any task.
     "full_stop": Perturbation("No final full stop", _each(TYPED["without full stop"]), {ANY: SAME}),
     "lower_case": Perturbation("Lower case", _each(TYPED["in lower case"]), {ANY: SAME}),
     "typo": Perturbation("A typo (two letters exchanged)", _typo, {ANY: SAME}),
     "contractions": Perturbation("Contractions (is not, isn’t)", _contractions, {ANY: SAME}),
     "name": Perturbation("Another person’s name", _name, {ANY: SAME}),
     "synonym": Perturbation("A synonym", _synonym, {ANY: SAME}),
-    # A premise contradicts the negation of what it entails. What it contradicts may be false for another reason than
-    # the negated one ("A man sleeps", "A woman runs"): the negation need not follow, but no less than the hypothesis.
-    # The negation of a neutral hypothesis is mostly neutral, and contradicted where both say nearly the same.
+    # A premise contradicts the negation of what it entails. A contradiction may be false for a reason other than the
+    # negated one ("A man sleeps", "A woman runs"): the negation need not follow, but is at least as likely as the
+    # hypothesis. The negation of a neutral hypothesis is usually neutral, but a contradiction for near paraphrases.
     "not": Perturbation(
         "“not” put in", _negated, {ENTAILED: Expectation(CONTRADICTED), CONTRADICTED: Expectation(ENTAILED, True)}
     ),
-    # Contradicting and meaning the same are symmetric. What follows need not entail in turn, and of two neutral texts
-    # the more detailed one may entail the other.
+    # Contradiction and paraphrase are symmetric. Entailment is not, and of two neutral texts the more detailed one may
+    # entail the other.
     "swap": Perturbation(
         "Both texts swapped",
         lambda source: edited(source.texts, [Edit(EXCHANGE)]),
         {CONTRADICTED: SAME, SAME_MEANING: SAME, DIFFERENT: SAME},
     ),
-    # What is always true adds nothing.
+    # A tautology adds nothing.
     "tautology": Perturbation("“and true is true” added", _tautology, {ANY: SAME}),
-    # What follows from a premise follows from more. A neutral hypothesis may follow from the new sentence or contradict
-    # it, and one that was contradicted may be about the new sentence.
+    # Whatever follows from a premise also follows from a longer one. A neutral hypothesis may follow from the new
+    # sentence or contradict it, and a contradicted one may be about the new sentence.
     "sentence": Perturbation("Another row’s sentence added", _sentence, {ENTAILED: SAME}),
 }
 
@@ -239,7 +239,7 @@ EXAMPLE = ("John does not sleep.", "John is on a sofa.")
 
 @functools.cache
 def promises() -> list[tuple[str, str, str]]:
-    """A line per perturbation: its title, the texts of :data:`EXAMPLE` that it changes, and the expected effect by gold
+    """One line per perturbation: its title, the changed texts of :data:`EXAMPLE`, and the expected effect by gold
     label."""
     return [(one.title, _in_example(one), _effects(one.expected)) for one in PERTURBATIONS.values()]
 
@@ -257,7 +257,7 @@ def _effects(expected: Mapping[str, Expectation]) -> str:
 
 
 def meanings_of(model: RunModel, answers: Sequence[Sequence[int]]) -> list[str]:
-    """The meaning of each answer of a model (its classes by their places); empty where it has none of those above."""
+    """The meaning of each of a model's answers (given by class indices); empty if it is none of the above."""
     known = _MEANINGS.get(model.task, ())
     out = []
     for members in answers:
@@ -268,8 +268,8 @@ def meanings_of(model: RunModel, answers: Sequence[Sequence[int]]) -> list[str]:
 
 
 def changed(name: str, meaning: str, source: Source) -> tuple[tuple[str, str], Expectation] | None:
-    """The texts of a row whose gold label has this meaning after a change, and the expected effect; None where nothing
-    is promised or the change does not apply."""
+    """The changed texts of a row whose gold label has this meaning, and the expected effect; None if there is no
+    expected effect or the change does not apply."""
     perturbation = PERTURBATIONS[name]
     expected = perturbation.expected.get(meaning) or perturbation.expected.get(ANY)
     if expected is None:

@@ -1,5 +1,5 @@
-"""Tests by perturbation (:mod:`core.desk.perturbations`): the changed rows as a run of their own, with the columns of
-the file, the original texts and the models that failed; and each model's failure rates."""
+"""Perturbation tests (:mod:`core.desk.perturbations`): the changed rows as a separate run, with the columns of the
+file, the original texts and the models that failed; and each model's failure rates."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from core.evaluation.predict import check_texts, classify
 
 LAYOUT = "perturbed rows"
 PERTURBATION, EXPECTED, BEFORE, FAILED, ORIGINAL = "perturbation", "expected", "before", "failed", "original."
-"""The columns that are added to the file's: what was changed, its expected effect, the classes that the models
-predicted before, the names of the models that failed, and (prefix) the row's id and texts."""
+"""The columns added to the file's: the change, its expected effect, the classes the models predicted before, the names
+of the models that failed, and (prefix) the original row's id and texts."""
 AT_ONCE = 256
-"""Rows of the file that are changed and predicted together."""
+"""Number of rows changed and predicted together."""
 
 
 @dataclass(frozen=True)
 class Changed:
-    """A changed row; ``origin``: the place of the original among the rows it was made with."""
+    """A changed row; ``origin``: the index of its original in the same batch."""
 
     origin: int
     row: Example
@@ -49,9 +49,9 @@ class Changed:
 
 @dataclass(frozen=True)
 class PerturbationTest:
-    """Some perturbations (by their ``names``) of some ``rows`` (by their places) of a run, put to ``models``, by the
-    first of which labels have their meaning. What is drawn for a row depends on ``seed``, the perturbation and the
-    row's key alone, except another row's sentence."""
+    """Perturbations (by ``names``) of some ``rows`` (by index) of a run, applied to ``models``, the first of which
+    determines the labels' meaning. Random choices for a row depend only on ``seed``, the perturbation and the row's
+    key, except for another row's sentence."""
 
     run: Run
     """Needs no predictions."""
@@ -61,7 +61,7 @@ class PerturbationTest:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raises DeskError for what cannot be tested."""
+        """Raises DeskError for tests that are impossible."""
         if self.run.dataset.layout == LAYOUT:
             name = self.run.dataset.name
             raise DeskError(f"the rows of {name} are changed already: test the run of the original file")
@@ -74,7 +74,7 @@ class PerturbationTest:
 
     @cached_property
     def checksum(self) -> str:
-        """Of all that decides about the changed rows."""
+        """A checksum of everything that determines the changed rows."""
         models = [(model.sha256, model.counts_as) for model in self.models]
         facts = [self.run.dataset.sha256, models, list(self.names), self.seed]
         return hashlib.sha256(json.dumps(facts).encode() + np.array(self.rows).tobytes()).hexdigest()
@@ -86,9 +86,9 @@ class PerturbationTest:
         device: torch.device,
         progress: Callable[[int], object] = lambda rows: None,
     ) -> None:
-        """Predict the changed rows into the folder of a run, in parts: a test that was stopped resumes with those that
-        are missing. ``progress`` is called with the number of rows that are done. Raises DeskError where no
-        perturbation applies, and DataError where a checkpoint cannot read the rows."""
+        """Predicts the changed rows into the folder of a run, in parts: an interrupted test resumes with the missing
+        ones. ``progress`` receives the number of finished rows. Raises DeskError if no perturbation applies, and
+        DataError if a checkpoint cannot read the rows."""
         for checkpoint in checkpoints:
             check_texts(checkpoint, self.run.dataset)
         name = f"{self.run.dataset.name}, perturbed"
@@ -128,7 +128,7 @@ class PerturbationTest:
         return {label: self._meanings[0][answer] for label, answer in zip(labels, answers, strict=True) if answer >= 0}
 
     def _changed(self, originals: Mapping[int, Example]) -> Iterator[Changed]:
-        """The changed rows of these, which are given by their places."""
+        """The changed rows for these originals, given by index."""
         roles = self.models[0].roles
         judged = 0 if self.run.single or roles.judged == roles.first else 1
         others = [(row.first, row.second)[1 - judged] for row in originals.values()]
@@ -149,7 +149,7 @@ class PerturbationTest:
             own[f"{ORIGINAL}{roles.second}"] = row.second
         columns = {f"file.{name}" if name in own else name: text for name, text in row.columns.items()}
         label = row.label
-        if expected.label:  # of one that may not fall, the new label is unknown
+        if expected.label:  # if it may not fall, the new label is unknown
             meant = [label for label, meaning in self._by_label.items() if meaning == expected.label]
             label = meant[0] if meant and not expected.may_not_fall else None
         return Example(key, *texts, label, None, row.title, columns | own, self.run.spellings.get(label or "", ""))
@@ -157,8 +157,8 @@ class PerturbationTest:
     def _judged(
         self, dataset: Dataset, found: Sequence[Changed], originals: int, chances: Sequence[np.ndarray]
     ) -> tuple[Dataset, list[np.ndarray]]:
-        """The changed rows with the models that failed, and their probabilities; ``chances``: by model, those of the
-        originals and of the changed rows ``[O + N, C]``."""
+        """The changed rows with the models that failed, and their probabilities; ``chances``: by model, the
+        probabilities for the originals followed by the changed rows, ``[O + N, C]``."""
         origins, before, failed = [one.origin for one in found], [], []
         for model, meanings, both in zip(self.models, self._meanings, chances, strict=True):
             own = Predictions(**vars(model), probabilities=both)
@@ -182,7 +182,7 @@ class PerturbationTest:
 def _classified(
     checkpoints: Sequence[Checkpoint], dataset: Dataset, device: torch.device, progress: Callable[[float], object]
 ) -> list[np.ndarray]:
-    """Each checkpoint's probabilities ``[N, C]``; ``progress`` is called with the share that is done."""
+    """Each checkpoint's probabilities ``[N, C]``; ``progress`` receives the finished fraction."""
     rows = len(dataset.rows)
 
     def further(number: int, done: int) -> None:
@@ -200,8 +200,8 @@ def _further(progress: Callable[[int], object], before: int, rows: int, share: f
 
 @dataclass(frozen=True)
 class FailureRate:
-    """A model fails in ``failures`` of the ``rows`` that a perturbation applies to and that have this expected effect:
-    with the 95 % interval of the share (Wilson). ``expression`` is the filter that shows the failures."""
+    """A model's ``failures`` among the ``rows`` to which a perturbation applies with this expected effect, and the 95 %
+    interval of the share (Wilson). ``expression`` is the filter for the failures."""
 
     perturbation: str
     expected: str
@@ -213,12 +213,12 @@ class FailureRate:
 
     @property
     def share(self) -> float:
-        """Share of the rows in which the model fails."""
+        """Share of rows on which the model fails."""
         return self.failures / self.rows
 
 
 def failure_rates(run: Run, model: int, rows: np.ndarray | None = None) -> list[FailureRate]:
-    """The failure rates of a model of a run of changed rows, in the order of the perturbations; of some rows (bool
+    """A model's failure rates in a run of changed rows, in the order of the perturbations, over some rows (bool
     ``[N]``) or all."""
     name, kept = run.models[model].model, np.ones(len(run.keys), dtype=bool) if rows is None else rows
     columns = (other_values(run, column) for column in (PERTURBATION, EXPECTED, FAILED))

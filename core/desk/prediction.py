@@ -1,4 +1,4 @@
-"""Predicting a data file into the folder of a run: one pipeline for the command and for the desk's jobs."""
+"""Predicts a data file into the folder of a run: one pipeline for the command and the desk's jobs."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def predict_parts(
     finished: Mapping[int, int] = MappingProxyType({}),
     skip: Callable[[int, Dataset], object] = lambda number, rows: None,
 ) -> int:
-    """Predict the parts and ``add`` each with its number and probabilities, but ``skip`` those that are ``finished``
-    (rows by number); returns how many parts there are."""
+    """Predicts the parts and passes each with its number and probabilities to ``add``, but passes ``finished`` ones
+    (rows by number) to ``skip``; returns the number of parts."""
     count = 0
 
     def missing() -> Iterator[Part]:
@@ -49,24 +49,24 @@ def predict_parts(
 
 
 def header_of_stream(stream: Stream) -> RunHeader:
-    """The facts of a run of a stream that was read to its end; its models are still to be named."""
+    """The header of a run from a fully read stream; its models are filled in later."""
     facts = stream.name, stream.layout, stream.sha256, stream.dropped, stream.problems
     return RunHeader(run_folder.VERSION, *facts, ())
 
 
 @dataclass(eq=False)
 class PredictionJob(Job):
-    """Predicts a data set with the checkpoints named ``models``, one after the other. Parts are stored as they are
-    predicted: a job that was cancelled or killed resumes where it stopped. ``done`` counts rows × checkpoints."""
+    """Predicts a data set with the checkpoints named in ``models``, one after the other. Parts are stored as they are
+    predicted: a cancelled or killed job resumes where it stopped. ``done`` counts rows × checkpoints."""
 
     dataset: Dataset
     models: Sequence[str]
     counts_as: Mapping[str, CountsAs] = field(default_factory=dict)
-    """The classes that the file's labels count as, by checkpoint name."""
+    """By checkpoint name, the classes that the file's labels count as."""
     checksums: list[str] = field(default_factory=list)
     """Checksums of the finished checkpoints, in the order of ``models``."""
     replaced: list[str] = field(default_factory=list)
-    """Titles of checkpoints whose stored predictions could not be read, so that they predicted the file again."""
+    """Titles of checkpoints that predicted the file again because their stored predictions could not be read."""
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
-"""Notes on a filter's result: misspelled values, divisions by 0, and the condition that leaves no row.
+"""Notes on a filter's result: misspelled values, divisions by 0, and the condition that excludes all rows.
 
-A filter that can be read is never refused for these: a saved link may be opened on another file.
+A valid filter is never rejected for these: a saved link may be opened on another file.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from core.desk.table import Condition, RunTable
 from core.wording import counted
 
 MOST_CONDITIONS = 20
-"""Conditions of a filter that are counted one by one if it leaves no row."""
+"""Maximum number of conditions counted separately if a filter leaves no row."""
 
 
 def remarks(text: str, table: RunTable, kept: int) -> list[str]:
-    """Sentences about the result of a filter that can be read and keeps ``kept`` rows."""
+    """Sentences about the result of a valid filter that keeps ``kept`` rows."""
     if not text.strip():
         return []
     tree, compiler = parsed(text), Compiler(table.columns)
@@ -38,7 +38,7 @@ def divisions(table: RunTable, divisors: Sequence[tuple[str, Condition]]) -> Ite
 
 
 def _unknown(table: RunTable, written: str, value: str) -> str:
-    """A sentence about a value that no row has in a column with few values; empty for others."""
+    """A sentence about a value that occurs in no row of a column with few values; empty for others."""
     name = find(written, table.columns) or written
     known = {each.casefold(): each for each in table.values(name)}
     if not known or value.casefold() in known:
@@ -49,7 +49,7 @@ def _unknown(table: RunTable, written: str, value: str) -> str:
 
 
 def _emptied(text: str, tree: Tree[Token], table: RunTable) -> Iterator[str]:
-    """Which of the conditions joined by “and” leaves no row."""
+    """The first condition joined by “and” that leaves no row."""
     parts = list(_conjuncts(tree))
     if not 1 < len(parts) <= MOST_CONDITIONS:
         return
@@ -70,7 +70,7 @@ def _emptied(text: str, tree: Tree[Token], table: RunTable) -> Iterator[str]:
 
 
 def _conjuncts(tree: Tree[Token]) -> Iterator[Tree[Token]]:
-    """The conditions that “and” joins."""
+    """The conditions joined by “and”."""
     if tree.data == "both":
         for child in tree.children:
             assert isinstance(child, Tree)
@@ -84,7 +84,7 @@ def _all(conditions: Sequence[Condition]) -> Condition:
 
 
 def _counts(table: RunTable, conditions: Sequence[Condition]) -> list[int]:
-    """The rows for which each condition holds."""
+    """Number of rows for which each condition holds."""
     counts = ", ".join(f"count(*) FILTER ({condition.sql})" for condition in conditions)
     values = [value for condition in conditions for value in condition.values]
     return [column[0].as_py() for column in table.query(f"SELECT {counts} FROM {{rows}}", values).columns]

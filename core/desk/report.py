@@ -1,4 +1,4 @@
-"""A run's account as one HTML file: it needs no network and no script, and opens anywhere."""
+"""A run's report as one HTML file, which works without network or scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_EXAMPLES = 30
 
 @dataclass(frozen=True)
 class ReportedRow:
-    """A chosen row, with what the models made of it and what people said."""
+    """A chosen row, with the models' predictions and people's annotations."""
 
     key: str
     number: int
@@ -36,9 +36,9 @@ def report(
     examples: Sequence[ReportedRow],
     shown: str,
 ) -> str:
-    """The whole file. ``findings``: sentences, each with the address of its rows, perhaps empty; ``figures``: headings,
-    each with its figures; ``palette``: the colours that they use, as CSS custom properties; ``shown``: which rows they
-    are about, in words."""
+    """The whole file. ``findings``: sentences, each with the URL of its rows, possibly empty; ``figures``: headings,
+    each with its figures; ``palette``: the colours they use, as CSS custom properties; ``shown``: a description of the
+    rows covered."""
     shares = [float(run.right(i)[run.judged].mean()) if run.labelled else None for i in range(len(run.models))]
     return render(
         "desk/report.html",

@@ -1,7 +1,7 @@
-"""A map of a run's rows: t-SNE of the vectors that a model's classifier reads, and the nearest rows by their cosine.
+"""A map of a run's rows: t-SNE of the classifier's input vectors, and the nearest rows by cosine.
 
-At most :data:`MOST_ROWS` rows are mapped, a random sample that depends on their ids alone. Vectors and positions are
-kept in the run's folder.
+At most :data:`MOST_ROWS` rows are mapped, a random sample that depends only on their ids. Vectors and positions are
+stored in the run's folder.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ _PERPLEXITY = 30.0
 _ITERATIONS = (250, 500)
 """openTSNE's defaults."""
 _LISTED = 20
-"""Selected rows whose ids a filter lists."""
+"""Maximum number of selected rows whose ids a filter lists."""
 
 
 @dataclass(frozen=True)
 class RowMap:
-    """Places of the mapped ``rows`` in the run, int ``[M]``, ascending; their ``vectors [M, F]`` of length 1, float16;
-    their ``positions [M, 2]`` in the plane."""
+    """Indices of the mapped ``rows`` in the run, int ``[M]``, ascending; their unit ``vectors [M, F]``, float16; their
+    ``positions [M, 2]`` in the plane."""
 
     rows: np.ndarray
     vectors: np.ndarray
     positions: np.ndarray
 
     def nearest(self, vector: np.ndarray, but: int) -> list[tuple[int, float]]:
-        """The rows nearest to a vector ``[F]`` of length 1, except the row ``but``, each with its cosine."""
+        """The rows nearest to a unit vector ``[F]``, except the row ``but``, each with its cosine."""
         cosines = self.vectors.astype(np.float32) @ vector.astype(np.float32)
         order = np.argsort(-cosines, kind="stable")[: NEAREST + 1]
         return [(int(self.rows[i]), float(cosines[i])) for i in order if self.rows[i] != but][:NEAREST]
 
     def vector_of(self, row: int) -> np.ndarray | None:
-        """The vector of a row; None for one that is not mapped."""
+        """The vector of a row; None if it is not mapped."""
         place = int(np.searchsorted(self.rows, row))
         return self.vectors[place] if place < len(self.rows) and self.rows[place] == row else None
 
@@ -67,13 +67,12 @@ def vectors_of(checkpoint: Checkpoint, rows: Sequence[Example], progress: RowsDo
 
 
 def drawn(run: Run) -> np.ndarray:
-    """The places of the rows that are mapped, ascending."""
+    """The indices of the rows to map, ascending."""
     return np.sort(np.argsort(run.draws, kind="stable")[:MOST_ROWS])
 
 
 def positions_of(vectors: np.ndarray, progress: Callable[[float], object]) -> np.ndarray:
-    """t-SNE of vectors ``[N, F]`` of length 1 by their cosines: float32 ``[N, 2]``. ``progress`` is called with the
-    share that is done."""
+    """t-SNE of unit vectors ``[N, F]`` by cosine: float32 ``[N, 2]``. ``progress`` receives the finished fraction."""
     points, total, done = vectors.astype(np.float64), sum(_ITERATIONS), 0
 
     def count(more: int) -> None:
@@ -91,7 +90,7 @@ def _path(folder: Path, sha256: str) -> Path:
 
 
 def stored(run: Run, model: int) -> RowMap | None:
-    """The map of a stored run by one of its models; None where none was made for these rows."""
+    """The stored map of a run by one of its models; None if there is none for these rows."""
     if run.folder is None:
         return None
     path = _path(run.folder, run.models[model].sha256)
@@ -123,14 +122,14 @@ def with_maps(table: RunTable, maps: Sequence[RowMap | None]) -> RunTable:
 
 
 def around(run: Run, known: RowMap, model: int, selected: Sequence[int]) -> str:
-    """A filter for the mapped rows in the convex hull of the selected ones (places in the map); it lists the ids of a
-    few."""
+    """A filter for the mapped rows in the convex hull of the selected ones (indices in the map); for a few rows it
+    lists their ids."""
     points = known.positions[list(selected)].astype(float)
     try:
         if len(points) <= _LISTED:
             raise ValueError("listed")
         x, y = (column_of(name, model) for name in ("map_x", "map_y"))
-        # Every edge of the hull is a·x + b·y + c ≤ 0 inside; rounding must leave no selected row out.
+        # Every edge of the hull is a·x + b·y + c ≤ 0 inside; rounding must not exclude a selected row.
         lines = ConvexHull(points).equations
         return " and ".join(f"{a:.3f} * {x} + {b:.3f} * {y} <= {0.02 - c:.2f}" for a, b, c in lines)
     except (QhullError, ValueError):
@@ -139,7 +138,7 @@ def around(run: Run, known: RowMap, model: int, selected: Sequence[int]) -> str:
 
 @dataclass(eq=False)
 class RowMapJob(Job):
-    """Makes the map of a stored run by the installed checkpoint of a name, one of the run's models."""
+    """Builds the map of a stored run with an installed checkpoint, one of the run's models."""
 
     stored_run: Run
     model: int
@@ -168,7 +167,7 @@ class RowMapJob(Job):
             raise DeskError(f"the checkpoint {self.checkpoint} is not the one that predicted this run")
         places = drawn(run)
         self.begin()
-        # Half of the time is counted for the vectors, half for t-SNE.
+        # Vectors count as half of the progress, t-SNE as the other half.
         vectors = vectors_of(
             checkpoint, [run.dataset.rows[i] for i in places.tolist()], lambda done: self.progress(done // 2)
         )

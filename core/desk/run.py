@@ -24,18 +24,18 @@ from core.data.labels import NOTHING, CountsAs, Scale, graded, is_number, key, o
 from core.errors import DeskError
 
 LETTERS = "ABCD"
-"""The models of a run, in their order."""
+"""Letters of a run's models, in order."""
 MOST_MODELS = len(LETTERS)
 MOST_CELLS = 50_000_000
-"""Rows × columns of a run."""
+"""Maximum rows × columns of a run."""
 TEXT_COLUMNS = ("id", "first", "second", "label", "group", "title")
 OTHER_COLUMN = "column/"
-"""Prefix of the file's other columns in a run's Parquet file."""
+"""Prefix for the file's other columns in a run's Parquet file."""
 
 
 @dataclass(frozen=True)
 class RunModel:
-    """A checkpoint whose predictions a run holds."""
+    """A checkpoint whose predictions a run contains."""
 
     model: str
     title: str
@@ -47,12 +47,12 @@ class RunModel:
     ranked_by: str | None = None
     """The class whose probability ranks answers (:func:`core.card.ranked_by`)."""
     counts_as: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Classes by the label of the file that they count as (:data:`core.data.labels.CountsAs`); other labels match
-    classes by name."""
+    """By label in the file, the classes it counts as (:data:`core.data.labels.CountsAs`); other labels match classes by
+    name."""
 
     @classmethod
     def named(cls, checkpoint: Checkpoint, counts_as: CountsAs = NOTHING) -> RunModel:
-        """The facts of a checkpoint that a run stores."""
+        """The checkpoint's facts stored in a run."""
         card = checkpoint.card
         texts = checkpoint.name, str(card["title"]), str(card["sha256"]), checkpoint.labels, str(card["task"])
         return RunModel(*texts, Roles(**checkpoint.roles), ranked_by(card), own(counts_as, checkpoint.labels))
@@ -60,7 +60,7 @@ class RunModel:
 
 @dataclass(frozen=True)
 class RunHeader:
-    """Facts about a run without its rows, as ``run.json`` holds them."""
+    """Facts about a run without its rows, as stored in ``run.json``."""
 
     version: int
     name: str
@@ -70,12 +70,12 @@ class RunHeader:
     dropped: int
     problems: tuple[Problem, ...]
     models: tuple[RunModel, ...]
-    """In the order of the last prediction: the first one is A."""
+    """In the order of the latest prediction: the first one is A."""
     rows: int = 0
     texts: str = ""
-    """Checksum of all rows' texts: predictions of other texts cannot share the folder."""
+    """Checksum of all rows' texts: predictions for other texts cannot share the folder."""
     lost_labels: int = 0
-    """Rows without a label in a run of version 1, whose label may have been left out."""
+    """Number of unlabelled rows in a run of version 1 whose label may have been dropped."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Predictions(RunModel):
 
     @property
     def right_chances(self) -> np.ndarray:
-        """Probability of the class that ranks answers, ``[N]``; only for a model that has one."""
+        """Probability of the class that ranks answers, ``[N]``; only for a model with such a class."""
         assert self.ranked_by is not None, "Run.ranks() was not called first"
         return self.probabilities[:, self.labels.index(self.ranked_by)]
 
@@ -107,7 +107,7 @@ class Predictions(RunModel):
 
     @cached_property
     def scale(self) -> Scale:
-        """The answers that the model is scored by. Raises DataError where classes clash with ``counts_as``."""
+        """The answers by which the model is scored. Raises DataError if classes conflict with ``counts_as``."""
         return Scale(self.labels, self.counts_as, self.ranked_by)
 
     @cached_property
@@ -122,7 +122,7 @@ class Predictions(RunModel):
 
 
 class StoredRows(Sequence[Example]):
-    """The rows of a run's ``data.parquet``, read when they are needed, one row group at a time."""
+    """The rows in a run's ``data.parquet``, read on demand, one row group at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -161,12 +161,12 @@ class StoredRows(Sequence[Example]):
     __hash__ = None  # type: ignore[assignment]
 
     def column(self, name: str) -> list[str | None]:
-        """The values of a column of the file, ``[N]``."""
+        """The values in a column of the file, ``[N]``."""
         values: list[str | None] = pq.read_table(self.path, columns=[name]).column(0).to_pylist()
         return values
 
     def texts(self, rows: int) -> Iterator[tuple[list[str], list[str]]]:
-        """The first and second texts, that many rows at a time."""
+        """The first and second texts, ``rows`` at a time."""
         with pq.ParquetFile(self.path) as file:
             for batch in file.iter_batches(rows, columns=["first", "second"]):
                 yield batch.column("first").to_pylist(), batch.column("second").to_pylist()
@@ -206,7 +206,7 @@ class Run:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """A unique name of each row: its id, and from the second row with the same id on ``id#2``."""
+        """A unique name for each row: its id, with ``#2`` and so on appended to repeated ids."""
         seen: dict[str, int] = {}
         ids = self._values("id")
         taken = set(ids)
@@ -221,7 +221,7 @@ class Run:
         return tuple(keys)
 
     def _values(self, name: str) -> list[str]:
-        """One of the text columns; an empty text where a row has none."""
+        """One of the text columns; an empty text if a row has none."""
         rows = self.dataset.rows
         if isinstance(rows, StoredRows):
             return [value or "" for value in rows.column(name)]
@@ -229,12 +229,12 @@ class Run:
 
     @cached_property
     def places(self) -> Mapping[str, int]:
-        """Number of each row, from 0, by its key."""
+        """Index of each row, by its key."""
         return {key: i for i, key in enumerate(self.keys)}
 
     @cached_property
     def text_columns(self) -> tuple[str, str]:
-        """The names of the columns of the first and second text: their roles, where these are names of their own."""
+        """The column names of the first and second text: their roles, unless these clash with other columns."""
         roles = self.models[0].roles
         names = roles.first, roles.second
         others = {"id", "gold", "tags", "notes", "annotators", *LETTERS.lower()}
@@ -243,13 +243,13 @@ class Run:
 
     @cached_property
     def draws(self) -> np.ndarray:
-        """A random number for each row, uint32 ``[N]``, from a hash of its key alone: it is the same in every run."""
+        """A random number for each row, uint32 ``[N]``, from a hash of its key alone: the same in every run."""
         digests = b"".join(blake2b(key.encode(), digest_size=4).digest() for key in self.keys)
         return np.frombuffer(digests, dtype="<u4")
 
     @property
     def held_back(self) -> np.ndarray:
-        """The half of the rows that a search for slices does not see, bool ``[N]``."""
+        """The half of the rows hidden from searches for slices, bool ``[N]``."""
         return self.draws % 2 == 1
 
     @cached_property
@@ -259,7 +259,7 @@ class Run:
 
     @cached_property
     def _labels(self) -> list[str | None]:
-        """The label of each row in the form in which labels are compared, ``[N]``."""
+        """The label of each row in its normalised form, ``[N]``."""
         if not isinstance(self.dataset.rows, StoredRows):
             return [row.label for row in self.dataset.rows]
         by_text: dict[str, str | None] = {"": None}
@@ -271,7 +271,7 @@ class Run:
 
     @cached_property
     def gold(self) -> np.ndarray:
-        """The file's label of each row, in the spelling that comes first, ``[N]`` of str; empty where it has none."""
+        """The file's label for each row, in its first spelling, ``[N]`` of str; empty if it has none."""
         return np.array([self.spellings.get(label or "", "") for label in self._labels], dtype=object)
 
     @cached_property
@@ -285,18 +285,18 @@ class Run:
 
     @cached_property
     def gold_answers(self) -> tuple[np.ndarray, ...]:
-        """Per model, the class index of each row's gold label, ``[N]``; -1 for rows without a label and for unscored
-        labels."""
+        """Per model, the index of the answer for each row's gold label, ``[N]``; -1 for rows without a label and for
+        unscored labels."""
         return tuple(model.scale.of(self._labels) for model in self.models)
 
     def labels_of(self, model: int, answer: int) -> list[str]:
-        """The labels, in the file's spelling, that an answer of a model stands for."""
+        """The labels, as spelt in the file, that a model's answer stands for."""
         places = self.models[model].scale.of([*self.spellings])
         return [text for text, place in zip(self.spellings.values(), places, strict=True) if place == answer]
 
     def right(self, model: int) -> np.ndarray:
-        """Whether this model's most probable answer is the file's label, bool ``[N]``; also False where that is
-        unknown, in the rows that are not :attr:`judged`."""
+        """Whether this model's most probable answer is the file's label, bool ``[N]``; False also for rows that are not
+        :attr:`judged`."""
         return self.models[model].answered == self.gold_answers[model]
 
     def ranks(self, model: int) -> bool:
@@ -313,8 +313,8 @@ class Run:
         return groups, right.tolist(), predictions.right_chances[rows].tolist()
 
     def grades(self, model: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The file's grades, NaN in rows without one, and the model's scores ``[N]``: its one output, or the
-        probability of the class that ranks answers. None where labels are not grades, or the model gives no score."""
+        """The file's grades, NaN in rows without one, and the model's scores ``[N]``: its single output, or the
+        probability of the class that ranks answers. None if labels are not grades, or the model gives no score."""
         own, labels = self.models[model], [*self.spellings]
         only = len(own.labels) == 1
         if not labels or not all(map(is_number, labels)) or not (only or (graded(labels) and own.ranked_by)):
@@ -324,17 +324,17 @@ class Run:
 
     @cached_property
     def judged(self) -> np.ndarray:
-        """Rows whose label every model can be scored by, bool ``[N]``; scores use only these rows."""
+        """Rows whose label can be scored for every model, bool ``[N]``; scores use only these rows."""
         return np.array(np.min(self.gold_answers, axis=0) >= 0)
 
     @cached_property
     def unknown(self) -> list[str]:
-        """Labels of the file that match no class of one of the models."""
+        """Labels in the file that match no class of one of the models."""
         return sorted({label for model in self.models for label in model.scale.unknown([*self.spellings])})
 
     @cached_property
     def labelled(self) -> bool:
-        """Whether labels exist and all match classes of every model; without them nothing is scored."""
+        """Whether labels exist and all match classes of every model; otherwise nothing is scored."""
         return not self.unknown and bool(self.judged.any())
 
     def with_models(self, models: tuple[Predictions, ...]) -> Run:
@@ -354,7 +354,7 @@ def earlier_column_of(name: str, model: int) -> str:
 
 
 def fitting(dataset: Dataset) -> Dataset:
-    """The data set, if a run of it would not have too many cells (each row of JSON lines may have other keys).
+    """The data set, unless a run of it would have too many cells (each row of JSON lines may have different keys).
     Raises DeskError otherwise."""
     check_columns(dataset.name, len(other_columns(dataset)), len(dataset.rows))
     return dataset
@@ -368,7 +368,7 @@ def other_columns(dataset: Dataset) -> list[str]:
 
 
 def check_columns(name: str, columns: int, rows: int) -> None:
-    """Raises DeskError where a run of a file would have too many cells."""
+    """Raises DeskError if a run of a file would have too many cells."""
     if columns * rows > MOST_CELLS:
         raise DeskError(
             f"{name} has {columns:,} other columns in {rows:,} rows, more than the error desk holds: leave columns out"

@@ -1,8 +1,8 @@
 """A run on disk: a folder with ``data.parquet`` (texts, label and the file's other columns), one Parquet file of class
-probabilities for each model, and ``run.json`` (:class:`core.desk.run.RunHeader`).
+probabilities per model, and ``run.json`` (:class:`core.desk.run.RunHeader`).
 
-While a data file is predicted, its parts lie in a hidden folder inside, so that a stopped prediction resumes with the
-parts that are missing. Attention is never stored: it is computed again for the row that is opened.
+While a data file is being predicted, its parts are in a hidden subfolder, so that an interrupted prediction resumes
+with the missing parts. Attention is never stored: it is recomputed for the open row.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DATA = "data.parquet"
 FEATURES = "features.parquet"
 """Features of the texts, which the desk computes once (:mod:`core.desk.table`)."""
 ROWS = 2048
-"""Rows of a row group."""
+"""Rows per row group."""
 
 
 def model_file(sha256: str) -> str:
@@ -46,12 +46,12 @@ def model_file(sha256: str) -> str:
 
 
 def probability_columns(models: Sequence[RunModel]) -> list[list[str]]:
-    """The names that each model's probabilities have in a table of a whole run."""
+    """The names of each model's probabilities in a table of a whole run."""
     return [[f"p/{n} {model.model}/{label}" for label in model.labels] for n, model in enumerate(models, start=1)]
 
 
 def table_of(dataset: Dataset, models: Sequence[RunModel], probabilities: Sequence[np.ndarray]) -> pa.Table:
-    """Rows with the probabilities ``[N, C]`` of each model."""
+    """Rows with each model's probabilities ``[N, C]``."""
     shown = [row.shown_label or None for row in dataset.rows]
     columns = {
         name: _text_array(shown if name == "label" else [getattr(row, name) for row in dataset.rows])
@@ -70,7 +70,7 @@ def _text_array(texts: Sequence[str | None]) -> pa.Array | pa.ChunkedArray:
     """Like ``pa.array(texts, pa.string())`` without loading pandas, which costs a stream 40 MB and 0.3 seconds."""
     encoded = [text.encode() if text is not None else b"" for text in texts]
     ends = np.cumsum([0, *map(len, encoded)])
-    if ends[-1] >= 2**31:  # the most that one array of texts can hold
+    if ends[-1] >= 2**31:  # the maximum size of one text array
         return pa.array(texts, pa.string())
     present = np.array([text is not None for text in texts], dtype=bool)
     mask = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
@@ -84,7 +84,7 @@ def is_run(path: Path) -> bool:
 
 
 def read_header(folder: Path) -> RunHeader:
-    """The facts of a run. Raises DeskError where the run is missing or damaged."""
+    """The facts about a run. Raises DeskError if the run is missing or damaged."""
     try:
         known = read_json(folder / FACTS)
         if known["version"] != VERSION:
@@ -97,7 +97,7 @@ def read_header(folder: Path) -> RunHeader:
 
 
 def with_ranks(header: RunHeader) -> RunHeader:
-    """The header with a known class that ranks answers, which earlier versions did not write."""
+    """The header, with a missing ``ranked_by`` filled in, which earlier versions did not write."""
     models = [
         replace(m, ranked_by=ranked_by({"labels": list(m.labels), "ranked_by": m.ranked_by})) for m in header.models
     ]
@@ -110,8 +110,8 @@ def damaged(path: Path) -> DeskError:
 
 
 def load(folder: Path, models: Sequence[str] | None = None) -> Run:
-    """The run in a folder, with the models of these checksums (or their first digits) in this order, by default its
-    first four. Raises DeskError for an unfinished or damaged run, and for a model that it does not have."""
+    """The run in a folder, with the models of these checksums (or checksum prefixes) in this order, by default its
+    first four. Raises DeskError for an unfinished or damaged run, and for a model it lacks."""
     header = read_header(folder)
     if not header.models:
         raise DeskError(f"the prediction into {folder.name} is unfinished: run the same command again to resume it")
@@ -140,7 +140,7 @@ def _predictions(folder: Path, model: RunModel, rows: int) -> Predictions:
 
 
 def header_of(dataset: Dataset, models: Sequence[RunModel]) -> RunHeader:
-    """The facts of a run of this data set."""
+    """The header for a run of this data set."""
     known = tuple(map(_facts, models))
     return RunHeader(VERSION, dataset.name, dataset.layout, dataset.sha256, dataset.dropped, dataset.problems, known)
 
@@ -151,7 +151,7 @@ def _facts(model: RunModel) -> RunModel:
 
 
 def save(run: Run, folder: Path) -> None:
-    """Store a run, and keep other models' predictions for the same rows. Raises FileError where the operating system
+    """Stores a run, keeping other models' predictions for the same rows. Raises FileError if the operating system
     refuses."""
     table = table_of(run.dataset, run.models, [model.probabilities for model in run.models])
     others = runs.other_columns(run.dataset)
@@ -167,11 +167,11 @@ def merge(
     largest: int | None = None,
     same_texts: bool = False,
 ) -> RunHeader:
-    """Write the rows of ``tables``, which have the file's ``others`` columns where any of its rows does, and the
-    predictions of the header's models, and put these before other models for the same texts. All of it is written or
-    nothing. ``largest``: bytes that the texts may take, where the tables come from outside. Raises DeskError for more,
-    for too many cells and, with ``same_texts``, for other texts than the run has, instead of replacing it; ValueError
-    for other columns than a run has."""
+    """Writes the rows of ``tables`` (with the file's ``others`` columns if any row has them) and the predictions of the
+    header's models, placing these before other models for the same texts. The write is atomic. ``largest``: size limit
+    of the texts in bytes, for tables from outside. Raises DeskError for larger texts, for too many cells and, with
+    ``same_texts``, for texts that differ from the run's (instead of replacing it); ValueError for columns that no run
+    has."""
     make_folder(folder)
     with changing(folder):
         known = read_header(folder) if is_run(folder) else None
@@ -197,7 +197,7 @@ def merge(
 def _write(
     folder: Path, header: RunHeader, tables: Iterable[pa.Table], others: Sequence[str], largest: int | None
 ) -> tuple[int, str]:
-    """Write data and predictions; returns the number of rows and the checksum of their texts."""
+    """Writes data and predictions; returns the number of rows and the checksum of their texts."""
     digest, rows, size = hashlib.sha256(), 0, 0
     texts = [*TEXT_COLUMNS, *(OTHER_COLUMN + name for name in others)]
     by_model = list(zip(header.models, probability_columns(header.models), strict=True))
@@ -235,7 +235,7 @@ def _write(
 
 
 def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """A column of texts; all empty where the table lacks one of the file's other columns."""
+    """A text column; all empty if the table lacks one of the file's other columns."""
     if name not in table.column_names and name not in TEXT_COLUMNS:
         return pa.chunked_array([pa.nulls(table.num_rows, pa.string())])
     column = table.column(name)
@@ -246,7 +246,7 @@ def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 def _size(column: pa.ChunkedArray) -> int:
-    """Bytes of the texts of all rows, of a dictionary without unpacking it."""
+    """Total bytes of all rows' texts, computed without unpacking dictionaries."""
     if pa.types.is_dictionary(column.type):
         sizes = (pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() for part in column.chunks)
         return sum(size or 0 for size in sizes)
@@ -261,7 +261,7 @@ def _chances(table: pa.Table, model: RunModel, names: Sequence[str]) -> pa.Table
 
 
 def write_header(folder: Path, header: RunHeader) -> None:
-    """Write ``run.json``."""
+    """Writes ``run.json``."""
     write_whole(folder / FACTS, json_text(asdict(header)))
 
 
@@ -276,10 +276,10 @@ def changing(folder: Path) -> Iterator[None]:
 
 
 class UnfinishedRun:
-    """The parts of a run while it is predicted.
+    """The parts of a run while it is being predicted.
 
-    ``finished``: the rows of each part that needs no prediction, by its number, because an earlier prediction that was
-    stopped wrote it or because the run has all models already. ``cut_off``: files of parts that cannot be read.
+    ``finished``: by part number, the rows of each part that needs no prediction, because an earlier, interrupted
+    prediction wrote it or because the run already has all models. ``cut_off``: part files that cannot be read.
     """
 
     def __init__(self, folder: Path, header: RunHeader, parts: Path) -> None:
@@ -287,13 +287,13 @@ class UnfinishedRun:
         self.cut_off: list[str] = []
         self.finished = self._rows_of_run()
         self.whole = bool(self.finished)
-        """Whether the run has all models already."""
+        """Whether the run already has all models."""
         self._models = () if self.whole else header.models
         if not self.whole:
             self.finished = self._rows_of_parts()
 
     def _rows_of_run(self) -> dict[int, int]:
-        """Rows by part where the run has all models, else none."""
+        """Rows by part if the run has all models, else empty."""
         known = read_header(self._folder)
         there = {model.sha256 for model in known.models}
         new = {model.sha256 for model in self._header.models}
@@ -318,18 +318,18 @@ class UnfinishedRun:
         return self._parts / f"{number:06}.parquet"
 
     def skip(self, number: int, dataset: Dataset) -> None:
-        """Pass over a part that is finished; labels and other columns of a whole run are written again."""
+        """Skips a finished part; for a complete run, labels and other columns are rewritten."""
         if self.whole:
             self.add(number, dataset, ())
 
     def add(self, number: int, dataset: Dataset, probabilities: Sequence[np.ndarray]) -> None:
-        """Write a part. Raises DeskError where its rows have too many columns."""
+        """Writes a part. Raises DeskError if its rows have too many columns."""
         with whole_file(self._path(number)) as scratch:
             table = table_of(runs.fitting(dataset), self._models, probabilities)
             pq.write_table(table, scratch, compression="zstd")
 
     def finish(self, header: RunHeader, parts: int) -> RunHeader:
-        """Join that many parts to the run of these facts."""
+        """Joins this number of parts into a run with this header."""
         paths = [self._path(number) for number in range(parts)]
         names = dict.fromkeys(name for path in paths for name in pq.read_schema(path).names)
         others = [name.removeprefix(OTHER_COLUMN) for name in names if name.startswith(OTHER_COLUMN)]
@@ -346,7 +346,7 @@ def _read(path: Path) -> pa.Table:
 
 
 def reorder(folder: Path, first: Sequence[RunModel]) -> RunHeader:
-    """Put these models, with what labels count as for them, before the run's others."""
+    """Moves these models, with their label mappings, before the run's others."""
     with changing(folder):
         known, new = read_header(folder), {model.sha256 for model in first}
         others = [model for model in known.models if model.sha256 not in new]
@@ -362,8 +362,8 @@ def _rows_by_group(path: Path) -> list[int]:
 
 @contextmanager
 def unfinished(folder: Path, header: RunHeader, settings: Sequence[str] = ()) -> Iterator[UnfinishedRun]:
-    """The run of a data file in a folder, to be predicted by the header's models; ``settings`` are others that decide
-    about its rows. Raises RunError for a folder with other data or files, or one that another process writes into."""
+    """The run of a data file in a folder, to be predicted by the header's models; ``settings`` are further values that
+    determine its rows. Raises RunError for a folder with other data or files, or one in use by another process."""
     make_folder(folder)
     if is_run(folder):
         known = read_header(folder)
@@ -375,7 +375,7 @@ def unfinished(folder: Path, header: RunHeader, settings: Sequence[str] = ()) ->
         write_header(folder, replace(header, models=()))
     names = [header.sha256, *(model.sha256 for model in header.models), *settings, str(ROWS)]
     parts = folder / f".parts-{hashlib.sha256(json.dumps(names).encode()).hexdigest()[:16]}"
-    if not header.sha256:  # a pipe, which may hold other data now
+    if not header.sha256:  # a pipe, which may have different data now
         shutil.rmtree(parts, ignore_errors=True)
     make_folder(parts)
     lock = FileLock(parts / ".lock", thread_local=False)

@@ -1,4 +1,4 @@
-"""The tables of the desk's database, and the texts that they can hold. A change to the tables needs a migration
+"""The tables of the desk's database, and the texts they can store. A change to the tables needs a migration
 (core/desk/migrations/versions)."""
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from core.reading.tokens import well_formed
 metadata = sa.MetaData()
 
 LONGEST_NAME = 80
-"""Characters of an annotator's or a tag's name."""
+"""Length limit in characters of an annotator's or a tag's name."""
 LONGEST_NOTE = 5000
 LONGEST_ROW = 2500
-"""Bytes of a row's key in UTF-8: with the rest of an event's subject it fits into an index of PostgreSQL (2,704)."""
+"""Length limit in bytes of a row's key in UTF-8: with the rest of an event's subject it fits into a PostgreSQL index
+(2,704)."""
 
 annotator = sa.Table(
     "annotator",
@@ -24,7 +25,7 @@ annotator = sa.Table(
     sa.Column("removed", sa.Boolean, nullable=False, default=False),
     sa.UniqueConstraint("name", name="annotator_name"),
 )
-"""The only place that holds a name, so that removing it there removes it everywhere."""
+"""The only place that stores a name, so that removing it here removes it everywhere."""
 
 SUBJECT = ("file", "row", "kind", "tag", "owner")
 
@@ -44,8 +45,8 @@ event = sa.Table(
     sa.Index("event_of_subject", *SUBJECT, "id"),
     sa.Index("event_undone_once", "undoes", unique=True),
 )
-"""The log: lines are appended, never altered or deleted (:mod:`core.desk.event_log`). No author: the program's own
-events, such as the tags of a new database."""
+"""The log: entries are appended, never altered or deleted (:mod:`core.desk.event_log`). No author: the program's own
+events, such as the tags in a new database."""
 
 
 strongest_word = sa.Table(
@@ -58,18 +59,18 @@ strongest_word = sa.Table(
     sa.Column("word", sa.Text, nullable=False),
     sa.Column("side", sa.String(LONGEST_NAME), nullable=False),
 )
-"""The word of a row with the largest effect on a checkpoint's prediction (checkpoint: its checksum), and the role of
-its text; both are empty where no word supports the prediction. ``way``: how words were removed, today by dropping. A
-cache, so not logged."""
+"""The word in a row with the largest effect on a checkpoint's prediction (checkpoint: its checksum), and its text's
+role; both are empty if no word supports the prediction. ``way``: how words were removed, currently by dropping. A
+cache, and therefore not logged."""
 
 
 def clean(text: str, longest: int = LONGEST_NAME) -> str:
-    """A text that the database can hold: no NUL, no half characters, no spaces around it, cut to ``longest``."""
+    """A text that the database can store: no NUL, unpaired surrogates or outer spaces, truncated to ``longest``."""
     return well_formed(text).replace("\0", "").strip()[:longest].rstrip()
 
 
 def check_row(row: str) -> None:
-    """Raises DeskError for a row's key that not every database can hold."""
+    """Raises DeskError for a row key that some databases cannot store."""
     remedy = "give the file's rows other ids, or none"
     if "\0" in row or well_formed(row) != row:
         raise DeskError(f"the row's id {row[:40]!r} contains a character that databases cannot store: {remedy}")

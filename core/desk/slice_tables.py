@@ -1,4 +1,4 @@
-"""Tables of saved slices and of slices that a search found (:class:`core.desk.charts.Figure`)."""
+"""Tables of saved slices and of slices found by a search (:class:`core.desk.charts.Figure`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def saved_slices(
     measure: str,
 ) -> Figure:
     """The saved slices (their filters by name) with their numbers of rows, each model's score by the model's letter,
-    and the errors of those that cannot be read."""
+    and the errors of invalid ones."""
     head = ["slice", "rows"]
     for letter in scores:
         head += [f"{name} ({letter})" for name in (measure, "95 % interval", "difference", "q")]
@@ -40,7 +40,7 @@ def saved_slices(
 
 
 def found_slices(title: str, search: Search, rows: int, measure: str, unit: str, most: int) -> Figure:
-    """The first slices that a search found. ``rows``: how many the run has."""
+    """The first slices found by a search. ``rows``: number of rows in the run."""
     found, holding = search.found[:most], sum(one.holds for one in search.found)
     sample = f"a random sample of {MOST_ROWS:,} of {rows:,} {unit}" if rows > MOST_ROWS else f"the {unit}"
     how = (
@@ -67,7 +67,7 @@ def found_slices(title: str, search: Search, rows: int, measure: str, unit: str,
 
 
 def _cells(score: SliceScore | None) -> Sequence[str]:
-    """Score, interval, difference and q; dashes where a slice has no score."""
+    """Score, interval, difference and q; dashes if a slice has no score."""
     if score is None:
         return ("–",) * 4
     interval = f"{score_percent(score.low)} – {score_percent(score.high)}"
@@ -75,7 +75,7 @@ def _cells(score: SliceScore | None) -> Sequence[str]:
 
 
 def _difference(score: SliceScore) -> str:
-    """In percentage points, with its sign."""
+    """In percentage points, signed."""
     points = 100 * (score.score - score.outside)
     return "–" if math.isnan(points) else f"{points:+.1f}".replace("-", "−")
 

@@ -1,4 +1,4 @@
-"""Slices: rows that share a value of a column or that a saved filter keeps, and a model's score on each of them."""
+"""Slices: rows that share a value of a column or that a saved filter selects, and a model's score on each."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ SLICE = "slice."
 
 @dataclass(frozen=True)
 class Slice:
-    """Rows with a value (``value``, for people) of ``dimension``; ``expression`` is the filter that shows them."""
+    """Rows with one value (``value``, for display) of ``dimension``; ``expression`` is the filter for them."""
 
     dimension: str
     value: str
     expression: str
     rows: int
-    """How many there are."""
+    """Number of rows."""
 
 
 @dataclass(frozen=True)
 class SliceScore:
     """The score on a slice's ``items`` (rows, or the questions of a ranking set): its mean (accuracy, or average
-    precision) with the 95 % interval, the mean of the other items, ``weight``: |error in the slice − error outside|
-    · √items, and ``p`` as in :meth:`Items.p_values`; ``q``: p adjusted for all slices that were scored with this one
-    (Benjamini & Hochberg 1995). Both are NaN where the slice is too small for the test."""
+    precision) with the 95 % interval, the mean over the other items, ``weight``: |error in the slice − error outside| ·
+    √items, and ``p`` as in :meth:`Items.p_values`; ``q``: p adjusted for all slices scored together with this one
+    (Benjamini & Hochberg 1995). Both are NaN if the slice is too small for the test."""
 
     slice: Slice
     items: int
@@ -51,9 +51,9 @@ class SliceScore:
 
 @dataclass(frozen=True)
 class Items:
-    """What a model's score is a mean of: the rows with a label, or the questions of a ranking set. ``rows`` and
-    ``scores`` ``[I]``: each one's row (a question's first one) and whether the model is right (its average
-    precision)."""
+    """The items over which a model's score is averaged: the rows with a label, or the questions of a ranking set.
+    ``rows`` and ``scores`` ``[I]``: each item's row (a question's first one) and whether the model is right (or the
+    average precision)."""
 
     rows: np.ndarray
     scores: np.ndarray
@@ -61,7 +61,7 @@ class Items:
 
     @classmethod
     def of(cls, run: Run, model: int) -> Items:
-        """All items of a run, which must have labels (:attr:`Run.labelled`)."""
+        """All items in a run, which must have labels (:attr:`Run.labelled`)."""
         if run.ranks(model):
             return cls(*_questions(run, model), ranks=True)
         rows = np.flatnonzero(run.judged)
@@ -72,9 +72,9 @@ class Items:
         return replace(self, rows=self.rows[some], scores=self.scores[some])
 
     def p_values(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        """Whether ``counts`` items with this sum of scores differ from the others by more than chance, two-sided: the
-        normal approximation of the permutation test, which for right and wrong answers is Pearson's χ² times
-        (I - 1) / I. NaN where fewer than five right or wrong ones are expected inside or outside (Cochran 1954)."""
+        """Two-sided p-values for ``counts`` items with these sums of scores differing from the others by chance: the
+        normal approximation of the permutation test, which for right and wrong answers is Pearson's χ² times (I - 1) /
+        I. NaN if fewer than five right or wrong ones are expected inside or outside (Cochran 1954)."""
         from scipy.special import ndtr  # type: ignore[import-untyped]  # here, so that Explore starts without it
 
         number, mean = len(self.scores), self.scores.mean()
@@ -86,7 +86,7 @@ class Items:
         return np.where(known, p, np.nan)
 
     def scored(self, part: Slice, count: int, total: float, scores: np.ndarray) -> SliceScore:
-        """The score on a slice with this many items, whose sum and (of a ranking set) values these are."""
+        """The score on a slice with this number of items and this sum of scores; for a ranking set also the scores."""
         mean, others = total / count, len(self.scores) - count
         outside = (float(self.scores.sum()) - total) / others if others else math.nan
         low, high = bootstrap_mean(scores) if self.ranks else wilson(total, count)
@@ -111,7 +111,7 @@ def q_values(p: np.ndarray) -> list[float]:
 
 @dataclass(frozen=True)
 class _Group:
-    """A slice with the number and the sum of its items' scores, and of a ranking set the scores themselves."""
+    """A slice with the number of its items and the sum of their scores; for a ranking set also the scores."""
 
     slice: Slice
     items: int
@@ -120,12 +120,12 @@ class _Group:
 
 
 def slices(table: RunTable) -> list[Slice]:
-    """All slices that are neither empty nor all rows."""
+    """All slices except those with no rows or all rows."""
     return [group.slice for group in _groups(table, "CAST(NULL AS DOUBLE)")]
 
 
 def scored(run: Run, model: int, table: RunTable) -> list[SliceScore]:
-    """The model's score on each slice, the most telling first. The rows must have labels (:attr:`Run.labelled`)."""
+    """The model's score on each slice, the most significant first. The rows must have labels (:attr:`Run.labelled`)."""
     items = Items.of(run, model)
     if items.ranks:
         groups = _groups(table, "score", pa.table({"row": items.rows, "score": items.scores}))
@@ -141,7 +141,7 @@ def scored(run: Run, model: int, table: RunTable) -> list[SliceScore]:
 
 
 def saved(run: Run, model: int, masks: Mapping[str, np.ndarray]) -> dict[str, SliceScore]:
-    """The model's score on each saved slice (bool ``[N]`` by name) that has any item; as :func:`scored`."""
+    """The model's score on each saved slice (bool ``[N]`` by name) that has any item; as in :func:`scored`."""
     items, found = Items.of(run, model), []
     for name, mask in masks.items():
         scores = items.scores[mask[items.rows]]
@@ -154,8 +154,8 @@ def saved(run: Run, model: int, masks: Mapping[str, np.ndarray]) -> dict[str, Sl
 def with_slices(
     table: RunTable, slices: Mapping[str, str]
 ) -> tuple[RunTable, dict[str, np.ndarray], dict[str, FilterError]]:
-    """The table with a column for each saved slice (its filter by name), the slices' rows (bool ``[N]``), and the
-    errors of those that cannot be read. A slice may be made from others."""
+    """The table with one column per saved slice (its filter by name), the slices' rows (bool ``[N]``), and the errors
+    of invalid ones. A slice may refer to others."""
     masks: dict[str, np.ndarray] = {}
     while True:
         conditions, errors = dict[str, Condition](), dict[str, FilterError]()
@@ -179,8 +179,8 @@ def with_slices(
 
 
 def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first row of every question that has a right answer, and the average precision of its answers. A question
-    belongs to the slices of that row."""
+    """The first row of every question with a right answer, and the average precision of its answers. A question belongs
+    to the slices of that row."""
     groups, right, chances = run.answers(model)
     answered = {group for group, hit in zip(groups, right, strict=True) if hit}
     first: dict[str, int] = {}
@@ -192,7 +192,7 @@ def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _groups(table: RunTable, score: str, asked: pa.Table | None = None) -> list[_Group]:
     """The slices of every dimension. ``score``: an item's score in SQL, NULL for rows that do not count; ``asked``: a
-    table of scores by row that it reads."""
+    table of scores by row for that expression."""
     return [
         group
         for name, column in table.columns.items()
@@ -234,7 +234,7 @@ def _of_column(table: RunTable, name: str, column: RunColumn, score: str, asked:
 
 
 def _words(name: str, column: RunColumn, value: object) -> tuple[str, str] | None:
-    """A value for people, and the filter that shows its rows; None where it makes no slice."""
+    """A value in words, and the filter for its rows; None if it makes no slice."""
     if column.bounds:
         return _range(name, column, int(value))  # type: ignore[call-overload]
     if column.kind == "yes":

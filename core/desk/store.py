@@ -1,4 +1,4 @@
-"""The runs that the desk keeps: one folder for each data file, named by the file's checksum."""
+"""The desk's stored runs: one folder per data file, named by the file's checksum."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DIGITS = 16
 
 
 def short(checksum: str) -> str:
-    """A checksum as it appears in names of runs and in links."""
+    """A checksum as shown in names of runs and in links."""
     return checksum[:DIGITS]
 
 
@@ -39,29 +39,29 @@ def _runs(desk: Path | None = None) -> Path:
 
 
 def keep(run: Run, desk: Path | None = None) -> None:
-    """Store a run, and keep other models' predictions for the same file. Raises UserError where the folder cannot be
+    """Stores a run, keeping other models' predictions for the same file. Raises UserError if the folder cannot be
     written."""
     run_folder.save(run, folder_of(run.dataset.sha256, desk))
 
 
 def adopt(path: Path, largest: int = LARGEST) -> RunHeader:
-    """Copy a run of any shape to the desk. Raises DeskError where it cannot be read, or where its
-    texts take more than ``largest`` bytes."""
+    """Copies a run in any format to the desk. Raises DeskError if it cannot be read, or if its texts take more than
+    ``largest`` bytes."""
     header = header_of(path)
     adopted, own = copy_run(path, folder_of(header.sha256), largest), {model.sha256 for model in header.models}
     return replace(adopted, models=tuple(model for model in adopted.models if model.sha256 in own))
 
 
 def put_first(file: str, checkpoints: Sequence[str]) -> None:
-    """Put the models with these checksums, in this order, before the file's others."""
+    """Moves the models with these checksums, in this order, before the file's others."""
     folder = folder_of(file)
     known = {model.sha256: model for model in run_folder.read_header(folder).models}
     run_folder.reorder(folder, [known[checkpoint] for checkpoint in checkpoints])
 
 
 def open_run(file: str, checkpoints: Sequence[str]) -> Run:
-    """The predictions of these checkpoints for a file, in this order; both are named by their checksums. Raises
-    DeskError where they are not there."""
+    """These checkpoints' predictions for a file, in this order; all are identified by checksum. Raises DeskError if
+    they do not exist."""
     return run_folder.load(_existing(file), checkpoints)
 
 
@@ -75,13 +75,13 @@ def _existing(file: str) -> Path:
 
 
 def written(file: str) -> str:
-    """A text that changes whenever the runs of a file are written. Raises DeskError where there are none."""
+    """A text that changes whenever the runs of a file are written. Raises DeskError if there are none."""
     state = (_existing(file) / FACTS).stat()
-    return f"{state.st_mtime_ns} {state.st_ino}"  # the inode too: two writes may fall into one tick of the clock
+    return f"{state.st_mtime_ns} {state.st_ino}"  # the inode too: two writes may fall into one clock tick
 
 
 def runs() -> list[RunHeader]:
-    """The runs of each data file, the last written first. Raises DeskError where ``PAIRLENS_RUNS`` is not a folder."""
+    """The runs of each data file, latest first. Raises DeskError if ``PAIRLENS_RUNS`` is not a folder."""
     _convert_earlier()
     found = []
     for facts in _runs().glob(f"*/{FACTS}"):
@@ -95,14 +95,14 @@ def runs() -> list[RunHeader]:
 
 @functools.lru_cache(maxsize=1000)
 def _header(folder: Path, changed: int, inode: int) -> RunHeader:
-    """The header in this version of its file: a page reads them with every answer."""
+    """The header in this version of its file, cached because pages read all headers on every run."""
     return run_folder.read_header(folder)
 
 
 def _convert_earlier() -> None:
-    """Turn the runs of earlier versions, which kept one file for each model, into folders; a file that cannot be read
-    stays as it is."""
-    with contextlib.suppress(DeskError, OSError):  # another server may convert them at the same time
+    """Converts the runs of earlier versions, which used one file per model, to folders; unreadable files are left
+    alone."""
+    with contextlib.suppress(DeskError, OSError):  # another server may be converting them at the same time
         by_time = sorted(_runs().glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
         for file in dict.fromkeys(path.stem.partition("-")[0] for path in by_time):
             paths = [path for path in by_time if path.stem.startswith(f"{file}-")]
@@ -112,14 +112,14 @@ def _convert_earlier() -> None:
 
 @functools.lru_cache(maxsize=1000)
 def _convert(file: str, versions: tuple[tuple[Path, int, int], ...]) -> None:
-    """Convert these files, which are tried once in each of their versions. The rows of the last one are kept; a file
-    with other rows stays as it is. Models come in the order of their order file, then as they were predicted."""
+    """Converts these files, each tried once per version. The rows of the last one are kept; a file with other rows is
+    left alone. Models come in the order of their order file, then in the order of prediction."""
     folder, order = folder_of(file), _runs() / f"{file}.json"
     names = list[str]()
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         names = [name for name in read_json(order)["models"] if isinstance(name, str)]
     with contextlib.suppress(DeskError):
-        copy_run(versions[-1][0], folder, same_texts=True)  # decides which rows the others must have
+        copy_run(versions[-1][0], folder, same_texts=True)  # determines the rows that the others must have
     for path, *_ in versions:
         with contextlib.suppress(DeskError):
             copy_run(path, folder, same_texts=True)

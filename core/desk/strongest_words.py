@@ -1,8 +1,8 @@
-"""The word with the largest effect of each row: shortcuts, such as a word of the hypothesis that decides alone (Poliak
-et al. 2018; Gururangan et al. 2018), show as words that are the strongest in many wrong rows.
+"""The word with the largest effect in each row: shortcuts, such as a word in the hypothesis that decides alone (Poliak
+et al. 2018; Gururangan et al. 2018), appear as the strongest words in many wrong rows.
 
-The effect of a word is log p of what the model says before minus after the word is dropped
-(:mod:`core.effects.words`); the strongest word of a row is the one whose effect is the largest, if any is positive.
+A word's effect is log p of the prediction before minus after dropping the word (:mod:`core.effects.words`); the
+strongest word in a row is the one with the largest effect, if any is positive.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from core.reading.reader import PairError, Reading
 from core.spreadsheet import csv_text
 
 SAMPLE, SEED = 2_000, 0
-"""Rows of one job, and the seed of the order in which rows are drawn."""
+"""Rows per job, and the seed for the order in which rows are sampled."""
 AT_ONCE = 16
-"""Rows that are computed together and kept in one transaction."""
+"""Rows computed together and stored in one transaction."""
 
 
 @dataclass(frozen=True)
 class StrongestWord:
-    """A row's word with the largest effect, in small letters, and the role of the text that it stands in; both empty
-    where no word supports what the model says."""
+    """A row's word with the largest effect, lower-cased, and the role of its text; both empty if no word supports the
+    prediction."""
 
     word: str = ""
     side: str = ""
@@ -61,8 +61,8 @@ def strongest_words(
     rows: Sequence[Example],
     still_wanted: Callable[[], None] = lambda: None,
 ) -> list[StrongestWord]:
-    """The strongest word of each row, by dropping words, in a few batches over all rows. Rows that the model cannot
-    read have none. ``still_wanted`` is called regularly; an exception from it ends the work."""
+    """The strongest word in each row, by dropping words, in a few batches over all rows. Rows that the model cannot
+    read have none. ``still_wanted`` is called regularly; its exceptions cancel the work."""
     asked: list[tuple[int, Sides, list[Place]]] = []
     readings: list[Reading] = []
     for number, row in enumerate(rows):
@@ -86,7 +86,7 @@ def strongest_words(
 
 
 def _strongest(checkpoint: Checkpoint, sides: Sides, taken: Sequence[Place], log_p: np.ndarray) -> StrongestWord:
-    """From log p of the whole row and, below it, without each of the words ``taken``: ``[1 + T, C]``."""
+    """From log p of the full row and, below it, without each of the words ``taken``: ``[1 + T, C]``."""
     target = target_class(checkpoint, log_p[0].tolist())
     effects = log_p[0, target] - log_p[1:, target]
     if not taken or effects.max() <= 0:
@@ -97,8 +97,8 @@ def _strongest(checkpoint: Checkpoint, sides: Sides, taken: Sequence[Place], log
 
 
 def drawn(rows: Sequence[str], known: Iterable[str], count: int = SAMPLE) -> list[int]:
-    """Numbers of the next ``count`` rows of a file in an order that is drawn once for it, those that are ``known``, by
-    their keys, left out. So all that are known at any time are a random sample of the rows."""
+    """Indices of the next ``count`` rows of a file, in a fixed random order, skipping rows whose keys are ``known``. So
+    the known rows are always a random sample."""
     have = set(known)
     order = np.random.default_rng(SEED).permutation(len(rows)).tolist()
     return [i for i in order if rows[i] not in have and _holdable(rows[i])][:count]
@@ -127,13 +127,13 @@ class StrongestWords:
             return {row: StrongestWord(word, side) for row, word, side in connection.execute(asked)}
 
     def count(self, file: str) -> int:
-        """How many are known of a file: another number after each :meth:`keep` of new ones."""
+        """Number of results for a file; changes whenever :meth:`keep` adds new ones."""
         asked = sa.select(sa.func.count()).where(schema.strongest_word.c.file == file)
         with reading(self._engine) as connection:
             return int(connection.scalar(asked) or 0)
 
     def keep(self, file: str, checkpoint: str, found: Found) -> None:
-        """Store these; what was known of the same rows is replaced."""
+        """Stores these results, replacing earlier ones for the same rows."""
         table, of = schema.strongest_word, {"file": file, "checkpoint": checkpoint, "way": DROPPED}
         lines = [{**of, "row": row, "word": own.word, "side": own.side} for row, own in found.items()]
         same = (*(table.c[name] == value for name, value in of.items()), table.c.row.in_(list(found)))
@@ -144,7 +144,7 @@ class StrongestWords:
 
 @dataclass(eq=False)
 class StrongestWordsJob(Job):
-    """The strongest words of the next rows of a file that are not known (:func:`drawn`), stored as they are found.
+    """Finds the strongest words in the next rows of a file without results (:func:`drawn`), stored as they are found.
     Another job resumes one that was cancelled or killed."""
 
     dataset: Dataset
@@ -188,8 +188,8 @@ class StrongestWordsJob(Job):
 
 
 def agreement_with_people(run: Run, model: int, found: Found) -> dict[int, tuple[bool, float]]:
-    """By row, whether people name its strongest word, too, and the share of its text's content words that they name.
-    Rows where they name none of these, and words without content, are missing."""
+    """By row, whether people also name its strongest word, and the share of its text's content words that they name.
+    Rows in which they name none of these are missing, and so are function words."""
     if not any(map(holds_reasons, other_columns(run.dataset))):
         return {}
     out, second = {}, run.models[model].roles.second
@@ -203,8 +203,8 @@ def agreement_with_people(run: Run, model: int, found: Found) -> dict[int, tuple
 
 
 def with_words(table: RunTable, run: Run, found: Sequence[Found]) -> RunTable:
-    """The table with the strongest words: for each model that has any, the word, the text that contains it, and in a
-    file with people's reasons whether they name it."""
+    """The table with the strongest words: for each model that has any, the word, the text that contains it, and, in a
+    file with rationales, whether people name it."""
     for place, (model, known) in enumerate(zip(run.models, found, strict=True)):
         if known:
             rows = {run.places[key]: word for key, word in known.items() if key in run.places}
@@ -225,8 +225,8 @@ def with_words(table: RunTable, run: Run, found: Sequence[Found]) -> RunTable:
 
 @dataclass(frozen=True)
 class WordScore:
-    """A word of one text that is the strongest of ``rows`` rows with a label, ``wrong`` of which the model has wrong:
-    that share with its 95 % interval (Wilson). ``expression`` is the filter that shows the rows."""
+    """A word in one text that is the strongest of ``rows`` labelled rows, ``wrong`` of which the model gets wrong, with
+    the 95 % interval of that share (Wilson). ``expression`` is the filter for the rows."""
 
     word: str
     side: str
@@ -244,19 +244,19 @@ class WordScore:
 
 @dataclass(frozen=True)
 class WordScores:
-    """All words, those that are the strongest of the most wrong rows first. ``rows`` were computed and have a label,
-    ``wrong`` of them are wrong, and in ``without`` no word supports what the model says."""
+    """All words, starting with those that are strongest in the most wrong rows. ``rows`` were computed and have a
+    label, ``wrong`` of them are wrong, and in ``without`` no word supports the prediction."""
 
     words: tuple[WordScore, ...]
     rows: int
     wrong: int
     without: int
     agreed: float = 0.0
-    """The share of the rows of :func:`agreement_with_people` whose strongest word people name, too."""
+    """The share of the rows in :func:`agreement_with_people` whose strongest word people also name."""
     chance: float = 0.0
     """The share of named words among the content words of these rows' texts."""
     told: int = 0
-    """How many these rows are."""
+    """Number of these rows."""
 
     @property
     def share(self) -> float:
@@ -274,7 +274,7 @@ class WordScores:
 
 
 def scored(run: Run, model: int, found: Found) -> WordScores:
-    """How often each word is the strongest, and how often the model is wrong there; of rows with a label alone."""
+    """How often each word is the strongest, and how often the model is wrong there; only rows with a label count."""
     wrong = ~run.right(model)
     counts: Counter[StrongestWord] = Counter()
     errors: dict[StrongestWord, int] = defaultdict(int)

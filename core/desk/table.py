@@ -1,7 +1,7 @@
 """The rows of a run in DuckDB: texts from the run's Parquet files, joined with predictions and features.
 
-Queries are made of expressions written here; values that people type are parameters. A connection reaches no file
-outside the run's folder, has two threads, and takes 300 MB.
+Queries consist of predefined expressions; user input is passed as parameters. A connection cannot access files outside
+the run's folder, has two threads, and uses up to 300 MB.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from core.files import FileError, whole_file
 from core.reading.word_table import default_table
 
 LONGEST_SECONDS = 10
-"""How long a filter or a formula may take."""
+"""Time limit of a filter or formula in seconds."""
 MOST_VALUES = 20
-"""A column with more values makes no slices, and none of them is suggested."""
+"""A column with more distinct values makes no slices, and none of them is suggested."""
 _FEATURES_VERSION = "4"
 SEPARATOR = " | "
-"""Separates the tags of a row in exports, and its notes; names of tags do not contain it."""
+"""Separator between a row's tags, and between its notes, in exports; tag names never contain it."""
 _OF_PEOPLE = {"tags": "tag", "annotators": "annotator", "notes": "note"}
 """The columns of :func:`with_tags`, with their names in earlier versions."""
 
@@ -61,22 +61,22 @@ class Condition(NamedTuple):
 
 @dataclass(frozen=True)
 class RunTable:
-    """The columns of a run by the names that filters use, and the tables that they are read from."""
+    """The columns of a run by their names in filters, and the tables behind them."""
 
     rows: int
     columns: Mapping[str, RunColumn]
     connection: duckdb.DuckDBPyConnection
     tables: tuple[str, ...]
-    """Tables with one row for each row of the run, in order."""
+    """Tables with one row per row of the run, in order."""
     sparse: Mapping[str, pa.Table]
-    """Tables of the rows that have anything, by ``row``."""
+    """Tables with only the rows that have values, keyed by ``row``."""
     slices: Mapping[str, pa.Table] = field(default_factory=dict)
-    """Tables like ``tables``, of the saved slices."""
+    """Like ``tables``, for the saved slices."""
 
     def query(
         self, sql: str, values: Sequence[object] = (), seconds: float | None = None, **more: pa.Table
     ) -> pa.Table:
-        """The answer to a query over ``{rows}``, the joined tables; ``more``: tables that it uses besides. Raises
+        """The result of a query over ``{rows}``, the joined tables; ``more``: additional tables it uses. Raises
         duckdb.InterruptException if it takes longer than ``seconds``."""
         source = " POSITIONAL JOIN ".join((*self.tables, *self.slices))
         source = f"(SELECT * FROM {source})"
@@ -101,15 +101,15 @@ class RunTable:
         return found
 
     def values(self, name: str) -> list[str]:
-        """The texts of a column of few different ones; empty for other columns."""
+        """The distinct texts in a column with few of them; empty for other columns."""
         column = self.columns[name].sql
         sql = f"SELECT DISTINCT {column} FROM {{rows}} WHERE {column} IS NOT NULL LIMIT {MOST_VALUES + 1}"
         texts: list[str] = self.query(sql).column(0).to_pylist()
         return sorted(texts) if len(texts) <= MOST_VALUES else []
 
     def ordered(self, mask: np.ndarray, name: str, *, largest_first: bool) -> np.ndarray:
-        """The numbers of the rows in ``mask`` (bool ``[N]``) by the values of a column; equal values stay in the file's
-        order, unknown ones come last, and sets have no order."""
+        """The indices of the rows in ``mask`` (bool ``[N]``) sorted by a column; ties keep the file's order, unknown
+        values come last, and sets have no order."""
         column = self.columns[name]
         if column.kind == "set":
             return np.flatnonzero(mask)
@@ -119,14 +119,14 @@ class RunTable:
         return order[mask[order]]
 
     def masks(self, conditions: Sequence[Condition], rows: np.ndarray | None = None) -> pa.Table:
-        """Whether each condition holds in each of these rows (all of them by default), in one pass: a column of
-        booleans for each condition."""
+        """Whether each condition holds in each of these rows (by default all), in one pass: one boolean column per
+        condition."""
         what = ", ".join(f"coalesce({one.sql}, false) AS s{i}" for i, one in enumerate(conditions))
         values = [value for condition in conditions for value in condition.values]
         if rows is None:
             found = self.query(f"SELECT row, {what} FROM {{rows}}", values)
             places = found.column("row").to_numpy()
-            # They mostly come in order, which is found faster than DuckDB sorts them.
+            # They are usually already sorted, which is faster to check than to have DuckDB sort them.
             return (found if (np.diff(places) > 0).all() else found.take(np.argsort(places))).drop_columns("row")
         sql = f"SELECT {what} FROM picked JOIN {{rows}} USING (row) ORDER BY place"
         return self.query(sql, values, picked=_picked(rows))
@@ -138,7 +138,7 @@ class RunTable:
         return self.query(sql, picked=_picked(rows)).rename_columns(list(names))
 
     def joined(self, name: str, rows: Sequence[int], columns: Mapping[str, Cells]) -> RunTable:
-        """The table with more columns, which have values in a few ``rows``; ``name`` is a new SQL name."""
+        """The table with more columns, which have values only in ``rows``; ``name`` is a new SQL name."""
         values, known = _named(columns, name)
         table = pa.table({"row": pa.array(rows, pa.int64()), **values})
         for key, column in known.items():
@@ -150,8 +150,8 @@ class RunTable:
 
 
 def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable:
-    """The table of a run; the file's own columns come last, as ``file.NAME`` where a name is taken. ``known``: whether
-    a word is in the vocabulary, by default the shared one."""
+    """The table of a run; the file's own columns come last, as ``file.NAME`` if a name is taken. ``known``: whether a
+    word is in the vocabulary, by default the shared one."""
     connection = _connection()
     if run.folder is not None:
         _restrict(connection, run.folder)
@@ -188,7 +188,7 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
 
 
 def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
-    """The table with what annotators said about rows."""
+    """The table with the annotators' tags and notes."""
     said = {run.places[key]: row for key, row in state.rows.items() if key in run.places}
     tags = [sorted(row.tags_that_hold()) for row in said.values()]
     looked = [sorted(row.looked) for row in said.values()]
@@ -206,7 +206,7 @@ def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
 
 
 def table_of_cells(columns: Mapping[str, Cells]) -> RunTable:
-    """A table of these columns alone."""
+    """A table with only these columns."""
     connection, (values, known) = _connection(), _named(columns, "f")
     rows = len(next(iter(values.values())))
     _store(connection, "facts", {**values, "row": pa.array(range(rows), pa.int64())})
@@ -224,9 +224,9 @@ def _store(connection: duckdb.DuckDBPyConnection, name: str, arrays: Mapping[str
 
 
 def _connection() -> duckdb.DuckDBPyConnection:
-    """An empty database in memory with the function ``fold``, which is Python's casefold."""
+    """An empty in-memory database with the function ``fold``, Python's casefold."""
     connection = duckdb.connect(config={"threads": 2, "memory_limit": "300MB"})
-    # DuckDB may read anything in its folder for temporary files, so it has one to itself.
+    # DuckDB may read anything in its folder for temporary files, so the folder is not shared.
     folder = Path(tempfile.gettempdir(), f"pairlens-duckdb-{os.getpid()}")
     connection.execute("SET temp_directory = ?", [str(folder)])
     connection.create_function("casefold", _casefold, [VARCHAR], VARCHAR, type=PythonUDFType.ARROW)
@@ -247,7 +247,7 @@ def _with_sql(column: RunColumn, sql: str) -> RunColumn:
 
 
 def _named(columns: Mapping[str, Cells], prefix: str) -> tuple[dict[str, pa.Array], dict[str, RunColumn]]:
-    """Arrays by names of our own, and the columns that read them."""
+    """Arrays under generated names, and the columns that read them."""
     arrays, known = dict[str, pa.Array](), dict[str, RunColumn]()
     for i, (name, (column, values)) in enumerate(columns.items()):
         sql = f"{prefix}_{i}"
@@ -260,7 +260,7 @@ def _named(columns: Mapping[str, Cells], prefix: str) -> tuple[dict[str, pa.Arra
 
 
 def _features(run: Run, known: Callable[[str], bool] | None) -> Features:
-    """The features of a run, which its folder keeps for the shared word vectors."""
+    """The features of a run, stored in its folder if computed with the shared word vectors."""
     path = run.folder / FEATURES if run.folder is not None and known is None else None
     if known is not None:
         return features_of(run, known)
@@ -280,5 +280,5 @@ def _features(run: Run, known: Callable[[str], bool] | None) -> Features:
                 table = pa.table(features.values).replace_schema_metadata({"pairlens_features": metadata})
                 pq.write_table(table, scratch, compression="zstd")
         except FileError:
-            pass  # they are computed again next time
+            pass  # they are recomputed next time
     return features

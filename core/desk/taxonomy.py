@@ -1,4 +1,4 @@
-"""The tags that can be given, and what may be done to them."""
+"""The available tags, and the changes allowed on them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from core.errors import DeskError
 
 @dataclass(frozen=True)
 class Tag:
-    """A tag that can be given. ``merged``: names of the tags that were merged into it and are shown as it;
-    ``definition``: when it applies, if written."""
+    """An available tag. ``merged``: names of the tags merged into it and displayed as it; ``definition``: when it
+    applies, if written."""
 
     id: int
     name: str
@@ -24,7 +24,7 @@ class Tag:
 
 
 class Taxonomy:
-    """The tags as they are in a transaction, by number."""
+    """The tags as of a transaction, by number."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -35,13 +35,13 @@ class Taxonomy:
         self._merged = {tag: into for tag, into in merged.items() if tag in self.names}
 
     def shown_as(self, tag: int) -> int:
-        """The tag that a tag is shown as: itself, or the one that it was merged into."""
+        """The tag as which a tag is displayed: itself, or the one it was merged into."""
         while tag in self._merged:
             tag = self._merged[tag]
         return tag
 
     def tags(self) -> list[Tag]:
-        """The tags that can be given, oldest first."""
+        """The available tags, oldest first."""
         numbers = sorted(self.names)
         return [
             Tag(i, self.names[i], merged, self._definitions.get(i, ""))
@@ -51,15 +51,15 @@ class Taxonomy:
         ]
 
     def number(self, name: str) -> int:
-        """The number of a tag that can be given. Raises DeskError where no tag has the name."""
+        """The number of an available tag. Raises DeskError if no tag has the name."""
         for number, other in self.names.items():
             if other == name and number not in self._merged:
                 return number
         raise DeskError(f"there is no tag {name[:80]!r}: choose one of the list, or add it first")
 
     def free_name(self, name: str, tag: int | None = None) -> str:
-        """A name for a tag (None: a new one), cleaned. Raises DeskError where it is empty or another tag has it."""
-        name = clean(name.replace("|", "/"))  # which separates tags in a CSV file
+        """A cleaned name for a tag (None: a new one). Raises DeskError if it is empty or another tag has it."""
+        name = clean(name.replace("|", "/"))  # the separator between tags in CSV files
         if not name:
             raise DeskError("a tag needs a name: type one")
         if any(name.casefold() == other.casefold() for number, other in self.names.items() if number != tag):
@@ -67,14 +67,14 @@ class Taxonomy:
         return name
 
     def add(self, author: int, name: str) -> int:
-        """Add a tag and return its number. Raises DeskError as :meth:`free_name` does."""
+        """Adds a tag and returns its number. Raises DeskError as :meth:`free_name` does."""
         number, name = event_log.new_tag(self._connection), self.free_name(name)
         event_log.append(self._connection, [Write(author, Subject("tag name", tag=number), name)], {})
         self.names[number] = name
         return number
 
     def check(self, subject: Subject, value: str | None) -> None:
-        """Raises DeskError where a tag may not be set to the value, or the tag that a mark is about was removed."""
+        """Raises DeskError if a tag may not be set to the value, or a mark's tag was removed."""
         tag = subject.tag
         if subject.kind == "tag name" and value is not None:
             self.free_name(value, tag)

@@ -1,4 +1,4 @@
-"""Votes of several annotators: SNLI's and MultiNLI's ``annotator_labels``, ChaosNLI's ``label_counter``."""
+"""Labels from several annotators: SNLI's and MultiNLI's ``annotator_labels``, ChaosNLI's ``label_counter``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from core.data.labels import key
 
 COLUMNS = ("annotator_labels", "label_counter")
-"""Columns of files that hold votes in JSON: a list of labels, or an object with the count of each label."""
+"""Columns of votes in JSON: a list of labels, or an object with the count of each label."""
 SHARE = "votes."
 """Prefix of the features with each label's share."""
 _MOST_LABELS = 10
@@ -33,7 +33,7 @@ def features(texts: Sequence[str]) -> dict[str, np.ndarray]:
 
 
 def _counts(text: str) -> Counter[str]:
-    """The votes of a row by label; none where they cannot be read."""
+    """A row's votes by label; empty if unreadable."""
     try:
         votes = json.loads(text)
     except (ValueError, RecursionError):

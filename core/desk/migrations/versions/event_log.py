@@ -1,8 +1,8 @@
-"""The tables of today, from an empty database or from one of revisions 1 to 5, which had a table for each kind of
-annotation and the history of their changes: one log of events replaces them.
+"""The current tables, created in an empty database or from revisions 1 to 5, which had one table per kind of annotation
+and a history of changes: one event log replaces them.
 
-The old tables decide what the state is. Where the history does not lead to it, such as for the tags that every database
-begins with, events without an author do.
+The old tables determine the state. If the history does not lead to it, as for the tags that every database starts with,
+events without an author are added.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TAGS = (
     "wrong gold label",
     "other",
 )
-"""AttConv's kinds of error, the tags of a new database."""
+"""AttConv's kinds of errors, the tags in a new database."""
 
 SUBJECT = ("kind", "file", "row", "tag", "owner")
 KINDS = {"tag added": "tag name", "tag renamed": "tag name"}
@@ -61,7 +61,7 @@ def upgrade() -> None:
 
 
 def _fold(state: dict[Subject, str], history: list[tuple[Subject, Line]]) -> list[Line]:
-    """The events of the history, with others added so that they end in the state."""
+    """The events in the history, with additional ones so that they end in the state."""
     now, known = datetime.now(UTC), {subject for subject, _ in history}
     events: list[Line] = []
     current: dict[Subject, str | None] = {}
@@ -107,7 +107,7 @@ def _create() -> sa.Table:
 
 
 def _create_strongest_word(connection: sa.Connection, old: sa.MetaData) -> None:
-    """The table of strongest words. An old one had, in revision 4, no way of removing words, which was to drop them."""
+    """The table of strongest words. Revision 4 did not record how words were removed: by dropping."""
     name = "strongest_word_anew" if "strongest_word" in old.tables else "strongest_word"
     new = op.create_table(
         name,
@@ -142,8 +142,8 @@ def _state(connection: sa.Connection, old: sa.MetaData) -> Iterator[tuple[Subjec
 
 
 def _history(connection: sa.Connection, old: sa.MetaData) -> Iterator[tuple[Subject, Line]]:
-    """The lines of the old history with their subjects. What an undoing restored belongs to the first author. Where two
-    changes of revision 1 undo the same one, the later one actually undid the last change of that subject before it."""
+    """The entries of the old history with their subjects. A value restored by undoing belongs to its first author. If
+    two changes in revision 1 undo the same one, the later one actually undid the previous change of that subject."""
     names = {known.name: known.id for known in connection.execute(sa.select(old.tables["annotator"]))}
     change, owners = old.tables["change"], dict[int, int]()
     last, undone = dict[tuple[str, Subject], int](), set[int]()
