@@ -178,7 +178,7 @@ def draw_similar(opened: OpenRun, place: int) -> None:
                 page_style.note("The model’s checkpoint is not here, and this row is not on the map.")
                 return
             vector = vectors_of(load_named(name), [run.dataset.rows[place]])[0]
-        page_style.note("The nearest rows on the map, by the cosine of the vectors that the classifier reads.")
+        page_style.note("The nearest rows on the map, by the cosine of the classifier’s input vectors.")
         for row, cosine in known.nearest(vector, place):
             own = run.dataset.rows[row]
             texts = " → ".join(text[:100] for text in (own.first, own.second) if text)

@@ -348,7 +348,7 @@ def test_the_map_is_made_once_and_shows_similar_rows(kept_run, checkpoints):
     button(app, "Map 12 rows").click().run()
     app.session_state[job].wait(600) if job in app.session_state else None
     app.run()
-    assert not app.exception and "reads, all 12 rows" in texts(app)
+    assert not app.exception and "classifier, all 12 rows" in texts(app)
     drawn = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
     assert [(trace["name"], len(trace["customdata"])) for trace in drawn] == [("no", 4), ("yes", 8)]
     for by, names in (("gold", ["contradiction", "entailment", "neutral"]), ("A.p", ["A.p"]), ("tags", ["none"])):
