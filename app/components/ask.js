@@ -1,13 +1,13 @@
-// Questions to the server's API. A browser opens six connections per origin, so a page asks three at a time.
+// Questions to the server's API. Browsers open six connections per origin, so a page sends three questions at a time.
 
 import { API } from "./constants.js";
 import { html, linkButton, refill } from "./elements.js";
 
 const AT_ONCE = 3;
-const CLIENT = Math.random().toString(36).slice(2); // one page's questions share its time on the server
-const URGENT = ["explain", "change"]; // asked before the others that wait
+const CLIENT = Math.random().toString(36).slice(2); // all questions of a page count as one client
+const URGENT = ["explain", "change"]; // overtake waiting questions
 
-// Runs up to `limit` jobs at a time; an urgent job overtakes those that still wait.
+// Runs up to `limit` jobs at a time; an urgent job overtakes waiting jobs.
 export class Queue {
   running = 0;
   waiting = [];
@@ -17,7 +17,7 @@ export class Queue {
   }
 
   /**
-   * Resolves to what `job` resolves to; rejects when `signal` aborts, even before the job starts.
+   * Resolves to the job's result; rejects when `signal` aborts, even before the job starts.
    * @param {() => Promise<any>} job
    * @param {AbortSignal} signal
    * @param {boolean} [urgent]
@@ -51,7 +51,7 @@ export class Queue {
 
 const QUEUE = new Queue(AT_ONCE);
 
-// The values of a stream of NDJSON, one per line. Safari has no `for await` over a stream.
+// The values of an NDJSON stream, one per line. Safari has no `for await` over a stream.
 export async function* lines(stream) {
   const [reader, decoder] = [stream.getReader(), new TextDecoder()];
   let rest = "";
@@ -63,7 +63,7 @@ export async function* lines(stream) {
   if (rest) yield JSON.parse(rest);
 }
 
-// A sentence for people, from whatever went wrong.
+// A readable sentence for any error.
 export class Refusal extends Error {}
 
 /**
@@ -78,7 +78,7 @@ export function ask(kind, body, signal, progress = () => {}) {
   return QUEUE.run(() => answer(kind, body, signal, progress), signal, URGENT.includes(kind));
 }
 
-// Like `ask`, next to the three: what follows a drag cannot wait for a computation to end.
+// Like `ask`, but outside the queue: the response to a drag cannot wait for a running computation.
 export const askAtOnce = (kind, body, signal) => answer(kind, body, signal, () => {});
 
 async function answer(kind, body, signal, progress) {
@@ -99,8 +99,8 @@ async function answer(kind, body, signal, progress) {
 }
 
 /**
- * One answer that a panel waits for: asked again when the question changes, with its progress, a button that stops it,
- * and the reason why there is none.
+ * One answer that a panel waits for: requested again when the question changes, with its progress, a stop button,
+ * and the reason if there is none.
  */
 export class Answer {
   /** @type {any} */
@@ -115,9 +115,9 @@ export class Answer {
 
   /**
    * @param {string} kind of question
-   * @param {string} text shown while it is computed
-   * @param {string} noun what is computed, for the buttons' labels
-   * @param {() => void} changed is called when there is news
+   * @param {string} text shown during the computation
+   * @param {string} noun names the result in the buttons' labels
+   * @param {() => void} changed called after every change
    */
   constructor(kind, text, noun, changed) {
     this.kind = kind;
@@ -134,7 +134,7 @@ export class Answer {
   }
 
   /**
-   * Ask this, unless it is what was asked last; null asks nothing.
+   * Sends this question unless it equals the last one; null sends nothing.
    * @param {object | null} body
    * @param {AbortSignal} [leave] aborts when the page is left
    */
@@ -181,7 +181,7 @@ export class Answer {
     this.begin();
   }
 
-  // Change the text that is shown while it is computed.
+  // Changes the text shown during the computation.
   say(text) {
     this.text.textContent = text;
   }
@@ -192,7 +192,7 @@ export class Answer {
     return this.asked && this.value === null ? "working" : "";
   }
 
-  // The buttons stay the same elements while it works, so that the keyboard does not lose them.
+  // The buttons stay the same elements during the computation, so that they keep the keyboard focus.
   draw() {
     const { state } = this;
     if (state === this.drawn && state !== "problem") return;

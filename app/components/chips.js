@@ -2,10 +2,10 @@
 
 import { directionOf, html, plural, reach, the } from "./elements.js";
 
-const LEAST_EFFECT = 0.05; // of the largest; a smaller one has no line
+const LEAST_EFFECT = 0.05; // as a share of the largest; smaller ones have no line
 
 export class WordChips {
-  // `side`: the sentence; `describe(index)`: what a screen reader says of a word beside it; `hover(index or null)`.
+  // `side`: the sentence; `describe(index)`: a screen reader's description of a word; `hover(index or null)`.
   constructor(view, side, { describe = null, hover = null, inside = null } = {}) {
     this.view = view;
     this.side = side;
@@ -92,7 +92,7 @@ export class WordChips {
   }
 }
 
-// A long sentence scrolls inside of its own frame, which ends between two lines; `cut` says so.
+// A long sentence scrolls inside its own frame, which ends between two lines; `cut` says so.
 export function clipLines({ element, chips, cut }, lines) {
   const { scrollTop } = element;
   element.style.maxHeight = "";
@@ -106,7 +106,7 @@ export function clipLines({ element, chips, cut }, lines) {
   cut.hidden = !tall;
 }
 
-// How many words of a sentence the model does not read, behind the last that it reads.
+// The number of words at the end of a sentence that the model does not read.
 export const truncation = ({ truncated }) =>
   truncated
     ? html("span.cut.soft", { dir: "ltr" }, `… ${plural(truncated, "more word was", "more words were")} cut`)

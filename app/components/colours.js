@@ -1,4 +1,4 @@
-// One sequential scale for weights and scores, the same in the light and the dark theme.
+// One sequential scale for weights and scores, the same in the light and dark themes.
 
 import { CIVIDIS, DIVERGING, PAPER } from "./constants.js";
 import { html } from "./elements.js";
@@ -18,7 +18,7 @@ function onScale(share) {
 
 export const scaleColour = (share) => rgb(onScale(share));
 
-// Black or white, whichever has more contrast (WCAG 2.2) with a ground.
+// Black or white, whichever has more contrast (WCAG 2.2) with a background.
 function inkOn(ground) {
   const [red, green, blue] = ground.map((value) => {
     const part = value / 255;
@@ -27,21 +27,21 @@ function inkOn(ground) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
 }
 
-// The ground of a weight, and the ink of what is written on it.
+// The background colour of a weight, and the colour of text on it.
 export function weightLook(share) {
   const ground = onScale(share);
   return { ground: rgb(ground), ink: inkOn(ground) };
 }
 
-// The same of a difference from -1 to 1, in the light theme and in the dark one: the page's own ground at zero.
+// The same for a difference from -1 to 1, in the light and the dark theme: the page's background at zero.
 export function differenceLook(share) {
   const own = channels(DIVERGING[share < 0 ? 0 : 1]);
   const grounds = PAPER.map((paper) => between(channels(paper), own, Math.abs(share)));
   return { ground: `light-dark(${grounds.map(rgb)})`, ink: `light-dark(${grounds.map(inkOn)})` };
 }
 
-// Where a scale from 0 ends: at the largest of its values, and no earlier than at twice their mean, so that weights that
-// are all alike are not painted brightest. `most`: the largest value that there can be. As scale_end in app/panels.
+// The upper end of a scale from 0: the largest value, but at least twice the mean, so that nearly equal weights are not
+// all painted in the brightest colour. `most`: the largest possible value. Like scale_end in app/panels.
 export function scaleEnd(values, most = Infinity) {
   const [largest, sum] = values.reduce(([top, all], value) => [Math.max(top, value), all + value], [1e-9, 0]);
   return Math.max(largest, Math.min(most, (2 * sum) / (values.length || 1)));

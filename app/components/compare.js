@@ -1,4 +1,4 @@
-// Compare: models, or versions of a pair, each as the pair's view draws it, with one scale for all; where they differ.
+// Compare: models, or versions of a pair, each drawn as in the pair's view, with one common scale; where they differ.
 
 import { AttentionMatrix } from "../panels/attention_map/attention.js";
 import { withValues } from "../panels/attention_map/cells.js";
@@ -16,12 +16,12 @@ import { saveButtons } from "./save.js";
 import { VIEWS, View } from "./view.js";
 
 const NUMBERED = { most: 36, least: 22 }; // cells that hold a number
-const STEPS = 100; // of a scale, so that cells alike are drawn together
-const MANY = 2500; // cells; more are drawn without numbers, as one shape a colour
+const STEPS = 100; // of a scale, so that equal cells are drawn together
+const MANY = 2500; // cells; above it no numbers are drawn, and one shape per colour
 
 const largestEffect = (words) => Math.max(1e-9, ...words.map(({ effect }) => Math.abs(effect ?? 0)));
 
-// The caption of a figure of several: sentences that they share appear once, then all verdicts.
+// The caption of a combined figure: shared sentences appear once, then all verdicts.
 function aboutOf(columns) {
   const each = columns.map(({ data }) => data.about);
   return { file: `${each[0].file}-compared`, lines: [...new Set(each.flatMap(({ lines }) => lines))] };
@@ -53,7 +53,7 @@ class ComparedMatrix extends AttentionMatrix {
     const { rows, columns, of } = this.attention;
     const reach = this.dense ? "." : "; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.";
     const more = `Rows are ${the(rows)}, columns ${the(columns)}; the numbers are ${this.unit}. Point at a cell for its exact value${reach}`;
-    const how = `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight.`; // one line in all of them
+    const how = `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight.`; // one line in every column
     return { ...super.labels, how, more, what: `matrix of ${this.view.title}` };
   }
 
@@ -62,7 +62,7 @@ class ComparedMatrix extends AttentionMatrix {
     return ["weight, one scale for all", "0\u00a0%", percent(this.attention.high)];
   }
 
-  // All cells of a colour are one shape where there are many.
+  // In large matrices all cells of a colour are one shape.
   cellRows() {
     if (!this.dense) return super.cellRows();
     const side = this.cell - 1;
@@ -145,13 +145,13 @@ class DifferenceMatrix extends ComparedMatrix {
   }
 }
 
-// One model, or version, as Explore draws it.
+// One model or version, drawn as in Explore.
 class ComparedPair extends PairView {
   Matrix = ComparedMatrix;
-  /** @type {any} its title, the class that is followed, and the words in common with the first one */
+  /** @type {any} its title, the followed class, and the words shared with the first one */
   section = null;
-  part = 1; // its largest effect, of all effects in its unit
-  /** @type {any} of all effects in its unit */
+  part = 1; // its largest effect as a share of the largest in its unit
+  /** @type {any} scale of all effects in its unit */
   range = null;
 
   constructor(compare) {
@@ -174,7 +174,7 @@ class ComparedPair extends PairView {
     return this.section.followed;
   }
 
-  // The comparison selects a word in all of them.
+  // The comparison selects a word in all columns.
   choose() {}
 
   send() {}
@@ -187,13 +187,13 @@ class ComparedPair extends PairView {
     return this.effects && barsOf(this.effects, this.effects.method);
   }
 
-  // The effect as a share of the largest of all that are compared.
+  // The effect as a share of the largest effect in the comparison.
   effectOf(role, index) {
     const own = super.effectOf(role, index);
     return own && { ...own, share: own.share * this.part };
   }
 
-  // Every word with its effect, also as points of probability, or of the score; words in common have one key.
+  // Every word with its effect, also as points of probability or of the score; shared words have one key.
   get words() {
     const { bars, effects, title, section } = this;
     const texts = sentences(this.data.explanation);
@@ -210,13 +210,13 @@ class ComparedPair extends PairView {
     });
   }
 
-  // Its attention, if it shows any for these words, as shares of all that a word gives.
+  // Its attention, if it shows any for these words, as shares of a word's total weight.
   get attention() {
     const map = this.dataOf("attention_map");
     return map && { ...map, lines: map.apart ? this.sideOf(map.columns).lines.length : 1 };
   }
 
-  // Of the words of this role in both, the places in each.
+  // The positions of this role's shared words in each of the two.
   places(other, role) {
     const own = new Map(this.section.same[role]);
     return (other.section.same[role] ?? []).flatMap(([first, place]) =>
@@ -252,7 +252,7 @@ class CompareView extends View {
   largest = html("p");
   answer = html("div.answer", { "aria-live": "polite" }, this.verdicts, this.largest);
   words = html("section.effects");
-  /** @type {any} what is no word, where a matrix has a column for it */
+  /** @type {any} the name of the column for no word, if a matrix has one */
   absent = null;
 
   start() {
@@ -302,7 +302,7 @@ class CompareView extends View {
     for (const name of ["why", "reason"]) column.question(name, {}, question);
   }
 
-  // The words that only one of the versions has.
+  // Words that only one of the versions contains.
   mark() {
     for (const column of this.columns) {
       const others = this.columns.filter((one) => one !== column);
@@ -313,8 +313,8 @@ class CompareView extends View {
     }
   }
 
-  // Word effects or reasons have come: once all are there, the word on which they differ is named, and selected where
-  // nothing else is.
+  // Called when word effects or reasons arrive: once all are there, the word on which they differ is named, and
+  // selected if nothing else is.
   drawAnswer() {
     const { columns } = this;
     const known = columns.filter(({ effects }) => effects);
@@ -335,7 +335,7 @@ class CompareView extends View {
     this.drawWords();
   }
 
-  // The same, for saved figures.
+  // The same for saved figures.
   get conclusion() {
     return this.largest.textContent;
   }
@@ -348,7 +348,7 @@ class CompareView extends View {
     return [lead, html("b", html("bdi", text)), ` (${role}): without it, ${moves}.`];
   }
 
-  // A line a word: what it does to each verdict, on one scale, and how much of its attention lies elsewhere.
+  // One line per word: its effect on each verdict, on one scale, and the share of its attention that moved.
   drawWords() {
     const { columns, compared } = this;
     const wordsOf = new Map(columns.map((column) => [column, column.words]));
@@ -402,7 +402,7 @@ class CompareView extends View {
     );
   }
 
-  // The first attention that there is minus each of the others.
+  // The first attention map minus each of the others.
   differences(others) {
     this.matrices = [];
     if (!others)
@@ -421,7 +421,7 @@ class CompareView extends View {
       [one.columns, columns],
     ].map(([role, places]) => places.map(([place]) => base.sideOf(role).tokens[place]));
     const words = new Set([one, two].flatMap((map) => map.none?.word ?? []));
-    const word = words.size > 1 ? NO_WORD : [...words][0]; // both names are too long for a column
+    const word = words.size > 1 ? NO_WORD : [...words][0]; // both names would be too long for a column
     const names = { base: base.title, other: other.title.replace(/^The other version$/, "the other") };
     const view = aloneIn(
       this,
@@ -435,7 +435,7 @@ class CompareView extends View {
     );
     const map = { ...one, high, weights, none: word ? { word, weights: none } : null };
     const matrix = new DifferenceMatrix(Object.assign(view, { compare: this, ...names }), map);
-    matrix.element.classList.add("attention_map"); // whose style it has
+    matrix.element.classList.add("attention_map"); // for its style
     this.matrices.push(matrix);
     const mean = variation.reduce((sum, value) => sum + value, 0) / variation.length;
     const said = `On average ${percent(mean)} of a word’s attention moved (total variation ${mean.toFixed(2)}).`;
@@ -448,7 +448,7 @@ class CompareView extends View {
   }
 
   arrange() {
-    for (const matrix of this.matrices) matrix.fit(0); // as wide as its place
+    for (const matrix of this.matrices) matrix.fit(0); // as wide as its container
   }
 }
 

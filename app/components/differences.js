@@ -1,12 +1,13 @@
-// Pure functions of Compare: where explanations of one pair, or of two versions of it, differ: in attention, and in how words affect the verdict.
+// Pure functions of Compare: differences between explanations of one pair, or of two versions, in attention and word
+// effects.
 
 import { capital } from "./elements.js";
 import { named, numberOf } from "./shares.js";
 
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
-// A word's weights as shares of all it gives (a row adds up to 1 on each of `lines` read apart): over these places, on no
-// word, over the words at other places, and within its own sentence.
+// A word's weights as shares of its total (a row adds up to 1 on each of `lines` read separately): over these
+// positions, on no word, over the words at other positions, and within its own sentence.
 function rowOf({ weights, none, lines = 1 }, row, places) {
   const all = weights[row].map((weight) => weight / lines);
   const nothing = (none?.weights[row] ?? 0) / lines;
@@ -15,12 +16,12 @@ function rowOf({ weights, none, lines = 1 }, row, places) {
 }
 
 /**
- * The weights of one map minus those of another over the words that both have (`none`: of what is no word, 0 where neither
+ * The weights of one map minus another's over their shared words (`none`: the difference on no word, 0 if neither
  * has such a column), and the total variation of each row: half the sum of the absolute differences, 0 to 1. Weight on
- * words that only one of them has counts as moved.
- * @param {any} base with its `weights`, and `none` and `lines` where it has them
+ * words that only one map has counts as moved.
+ * @param {any} base with `weights`, and optionally `none` and `lines`
  * @param {any} other
- * @param {number[][]} rows the places of each word in both
+ * @param {number[][]} rows the positions of each word in both
  * @param {number[][]} columns
  */
 export function difference(base, other, rows, columns) {
@@ -36,9 +37,9 @@ export function difference(base, other, rows, columns) {
 }
 
 /**
- * The word whose effects differ most, as each has it, among the words that all have: of those that are `named` as the
- * reason for a verdict, if there are any. Null where there is none.
- * @param {any[][]} all words; those that are alike have one `key`, and `moved` is what their loss moves
+ * The shared word whose effects differ most, as each column has it; preferably among the words `named` as the
+ * reason for a verdict. Null if there is none.
+ * @param {any[][]} all words; equal words have the same `key`, and `moved` is the effect of removing them
  */
 export function mostDifferent([first, ...others]) {
   const found = first.map((word) => [word, ...others.map((words) => words.find(({ key }) => key === word.key))]);
@@ -48,7 +49,7 @@ export function mostDifferent([first, ...others]) {
   return (reasons.length ? reasons : known).sort((a, b) => spread(b) - spread(a))[0] ?? null;
 }
 
-// What becomes of a verdict without a word: of one output its score changes, else its probability, in points.
+// The effect of removing a word on a verdict: on the score of a single output, else on the probability, in points.
 export function moveOf({ name, followed, effects }, { moved }) {
   const score = effects.unit === "score";
   const size = Math.abs(moved).toFixed(score ? 2 : Math.abs(moved) < 9.95 ? 1 : 0);
@@ -58,7 +59,7 @@ export function moveOf({ name, followed, effects }, { moved }) {
   return `${name}’s “${followed}” ${change}`;
 }
 
-// Why no word can be named, with the largest effect of each where their outputs differ.
+// The reason why no word can be named, with the largest effect of each column if their outputs differ.
 export function incomparable(columns, units) {
   if (units < 2) return "They have no word in common whose effects could be compared.";
   const each = columns.map((column) => {

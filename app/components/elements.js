@@ -1,10 +1,10 @@
-// Making elements. Text is set through text nodes only, so nothing that a person typed can become markup.
+// Creates elements. Text is set through text nodes only, so that typed text can never become markup.
 
 export const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
 export function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    const spoken = name.startsWith("aria-") && typeof value === "boolean"; // not left out where it is false
+    const spoken = name.startsWith("aria-") && typeof value === "boolean"; // written out when false, too
     if ((value ?? false) === false && !spoken) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true && !spoken ? "" : String(value));
@@ -13,7 +13,7 @@ export function fill(node, attributes, children) {
   return node;
 }
 
-// Other children in the place of those that a node has. The keyboard stays on what has the same data (data-word, …).
+// Replaces the children of a node. Keyboard focus stays on the element with the same data (data-word, …).
 export function refill(node, ...children) {
   const held = /** @type {any} */ (node.getRootNode()).activeElement;
   const data = node.contains(held) ? [...held.attributes].filter(({ name }) => name.startsWith("data-")) : [];
@@ -24,7 +24,7 @@ export function refill(node, ...children) {
   node.querySelector(same)?.focus({ preventScroll: true });
 }
 
-// An element from "tag.class.class", its attributes (or none) and its children; what is null or false is left out.
+// An element from "tag.class.class", its attributes (optional) and its children; null and false are left out.
 const make =
   (namespace) =>
   (selector, ...rest) => {
@@ -41,7 +41,7 @@ export const svg = make(SVG_NAMESPACE);
 export const table = (head, rows, foot) =>
   html("table.ruled.mid", html("thead.small", html("tr", head)), html("tbody", rows), foot && html("tfoot", foot));
 
-// As many digits as a share deserves: 46 %, 4.6 %, 99.6 %, < 0.1 %; the rule of `percent` in core/wording.py.
+// With as many digits as a share needs: 46 %, 4.6 %, 99.6 %, < 0.1 %; the rule of `percent` in core/wording.py.
 export function percent(share) {
   const value = 100 * share;
   if (value > 0 && value < 0.1) return "< 0.1\u00a0%";
@@ -62,11 +62,11 @@ export function signed(value, digits = 3) {
   return (value < 0 ? "\u2212" : "+") + text;
 }
 
-// The place of the largest number.
+// The index of the largest number.
 export const heaviest = (numbers) => numbers.indexOf(Math.max(...numbers));
 
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-// A role in a sentence: the premise, but question 2, which is a name.
+// A role in a sentence: "the premise", but "question 2", which is a name.
 export const the = (role) => (/\d$/.test(role) ? role : `the ${role}`);
 export const shorten = (text, limit) =>
   Array.from(text).length > limit
@@ -74,7 +74,7 @@ export const shorten = (text, limit) =>
         .slice(0, limit - 1)
         .join("") + "…"
     : text;
-// Which way a sentence runs, by its first letter.
+// The writing direction of a sentence, by its first letter.
 export function directionOf(tokens) {
   const [letter] = tokens.join(" ").match(/\p{L}/u) || [];
   return letter && /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(letter) ? "rtl" : "ltr";
@@ -83,7 +83,7 @@ export function directionOf(tokens) {
 export const LONG = 28; // words; a longer sentence is set smaller
 export const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
 
-// "?" and what it shows and hides.
+// A "?" button and the text that it shows and hides.
 export function moreOnDemand(more, label) {
   const extra = html("p.more.soft", { hidden: true }, more);
   const mark = html(
@@ -101,17 +101,17 @@ export function moreOnDemand(more, label) {
   return [mark, extra];
 }
 
-// A figure's heading: what it is, one line that says how to read it, "?" for more, and what can be saved.
+// A figure's heading: its title, one line on how to read it, "?" for more, and its save buttons.
 export function heading(title, how, more, buttons) {
   const [mark, extra] = more ? moreOnDemand(more, "More about this figure") : [];
-  const cut = how.lastIndexOf(" ") + 1; // the last word keeps the mark on its line
+  const cut = how.lastIndexOf(" ") + 1; // the mark stays on the last word's line
   const reading = html("p.how.soft", how.slice(0, cut), html("span.together", how.slice(cut), " ", mark));
   const saves = html("span.saves.screen", buttons || []);
   if (!title) return html("header", html("div.headline", reading, saves), extra);
   return html("header", html("div.headline", html("h2", title), saves), reading, extra);
 }
 
-// A list of [value, text], one of which is chosen.
+// A list of [value, text] to choose from.
 export function chooser(options, value, choose, attributes = {}) {
   const select = html(
     "select",
@@ -121,15 +121,15 @@ export function chooser(options, value, choose, attributes = {}) {
   return select;
 }
 
-// Words to choose one of, each with its number.
+// Words to choose from, each with its number.
 export const numbered = (words) => words.map((word, i) => [i, `${i + 1} ${word}`]);
 
-// The one of several elements that is in the tab order.
+// Makes one of several elements the tab stop.
 export function reach(all, one) {
   for (const other of all) other.tabIndex = other === one ? 0 : -1;
 }
 
-// Where a key leads from a cell of a grid up to its `last`; null for a key that leads nowhere.
+// The cell of a grid (up to `last`) that a key moves to; null for any other key.
 export function gridStep(event, [i, j], last, right = 1) {
   const next = {
     ArrowUp: [i - 1, j],
@@ -144,7 +144,7 @@ export function gridStep(event, [i, j], last, right = 1) {
   return next.map((value, axis) => Math.min(last[axis], Math.max(0, value)));
 }
 
-// One of several buttons of which one is pressed.
+// One button of a group in which one is pressed.
 export const choice = (pressed, onclick, ...label) =>
   html("button.choice", { "aria-pressed": pressed, onclick }, label);
 
@@ -152,7 +152,7 @@ export function linkButton(text, label, onclick) {
   return html("button.link", { "aria-label": label, onclick }, text);
 }
 
-// What shows more or fewer lines of a list of `count`.
+// A button that shows more or fewer lines of a list of `count`.
 export function moreButton(panel, count, first, what) {
   if (count <= first) return null;
   const button = linkButton(

@@ -1,5 +1,5 @@
-// Streamlit's text areas send their text with Ctrl + Enter. In those of the filter map Enter is enough (Shift + Enter begins
-// a line).
+// In Streamlit's text areas Ctrl + Enter submits. In those of the filter map Enter is enough (Shift + Enter starts a
+// new line).
 
 window.addEventListener(
   "keydown",

@@ -1,4 +1,4 @@
-// What the panels read from an explanation as core/evidence writes it to JSON.
+// Reads the data of panels from an explanation in the JSON form of core/evidence.
 
 /**
  * @typedef {{ text: string, start: number, end: number, unknown: boolean }} Token
@@ -9,9 +9,9 @@
  */
 
 export const NO_WORD = "(no word)"; // the null word
-export const SPECIAL = "special tokens"; // the column of a transformer's pieces that belong to no word
-const WORD_UNITS = ["words", "final state", "similarity"]; // of maps whose columns are words
-const CROSSES = 0.5; // how far a word has to look across another one to be named
+export const SPECIAL = "special tokens"; // the column of a transformer's pieces outside all words
+const WORD_UNITS = ["words", "final state", "similarity"]; // units of maps whose columns are words
+const CROSSES = 0.5; // smallest degree of crossing at which a word is named
 
 /** @param {Explanation} explanation */
 export const sentences = ({ first, contexts }) => [first, ...contexts].filter(({ role }) => role);
@@ -28,7 +28,7 @@ export const tokensOf = ({ tokens }) => tokens.map(({ text }) => text);
 /** @param {string} kind */
 export const recordOf = (explanation, kind) => explanation.evidence.find((record) => record.kind === kind);
 
-// The first token of each line that holds tokens. Places are code points, as Python counts them.
+// The first token of each non-empty line. Positions count code points, as in Python.
 export function lineStarts({ text, tokens }) {
   if (!text.includes("\n")) return tokens.length ? [0] : [];
   const letters = Array.from(text);
@@ -38,14 +38,14 @@ export function lineStarts({ text, tokens }) {
 
 export const isWordMap = ({ kind, units }) => kind === "attention_map" && WORD_UNITS.includes(units);
 
-// The rows that look across this one, those that do so most first.
+// The rows that cross this one, strongest first.
 export function crossingRows({ crossed_by: crossed }, row) {
   const across = crossed?.[row] ?? [];
   const rows = [...across.keys()].filter((k) => across[k] >= CROSSES);
   return rows.sort((a, b) => across[b] - across[a]);
 }
 
-// Classes with their looks, and other probabilities than those they came with.
+// Classes with their styles, but with other probabilities.
 export const withChances = (classes, probabilities) =>
   classes.map((one, i) => ({
     ...one,
@@ -53,7 +53,7 @@ export const withChances = (classes, probabilities) =>
     said: one.said && one.said.replace(/^[−-]?[\d.]+/, probabilities[i].toFixed(2).replace("-", "\u2212")),
   }));
 
-// The words of an explanation's sentence as the pair's view draws it.
+// The words of an explanation's sentence in the form that the pair's view draws.
 function sideOf(explanation, role, axis, { unread = "", negatable = {} }) {
   const sentence = sentenceOf(explanation, role);
   return {
@@ -71,7 +71,7 @@ function sideOf(explanation, role, axis, { unread = "", negatable = {} }) {
 
 /**
  * Both sentences in reading order. `axes`: the roles along the rows and the columns of the page's selection; a text that
- * looks at itself stands along both.
+ * attends to itself is on both axes.
  * @param {Explanation} explanation
  * @param {[string, string]} axes
  * @param {{ unread?: string, negatable?: Record<string, number[]> }} [more]
@@ -82,10 +82,10 @@ export function sidesOf(explanation, [row, column], more = {}) {
 }
 
 /**
- * The data of the panels that ask about an explanation, and of those that draw it, in the order of their first records.
+ * The data of the panels that query an explanation, and of those that draw it, in the order of their first records.
  * @param {Explanation} explanation
  * @param {typeof import("./view.js").PANELS} panels
- * @param {any} page what the page says of how it is drawn; `why`: what it asks about the pair
+ * @param {any} page the page's drawing settings; `why`: its question about the pair
  */
 export function panelsOf(explanation, panels, page) {
   const kinds = explanation.evidence.map(({ kind }) => kind);

@@ -1,5 +1,5 @@
-// The user's own texts on the filter map. Streamlit draws the reference texts with Plotly, as a figure that stays the same;
-// this script adds the traces of the user's texts to it, so that the zoom and hidden classes survive a new text.
+// The user's own texts on the filter map. Streamlit draws the reference texts with Plotly as a figure that stays the
+// same; this script adds traces for the user's texts, so that the zoom and hidden classes survive a new text.
 
 import { heading, html, linkButton } from "./elements.js";
 import { VIEWS, View } from "./view.js";
@@ -8,12 +8,12 @@ const CHART = ".st-key-filter-map-chart .js-plotly-plot";
 const OWN = "own"; // the traces' `meta`
 const LIGHT = { paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", font: { color: "#1d2733", family: "Arial" } };
 const LINE = 18; // pixels of a caption's line
-const SETTLED = 50; // milliseconds after a change of the page: Streamlit and this script must not answer each other at once
-const MOST_RESETS = 20; // times that the same texts are drawn again after Streamlit
+const SETTLED = 50; // milliseconds after a change of the page: keeps Streamlit and this script from redrawing in a loop
+const MOST_RESETS = 20; // limit of redraws of the same texts after Streamlit
 
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-// Lines of up to so many characters.
+// Lines of at most `most` characters.
 const wrapped = (text, most) => text.match(new RegExp(`.{1,${most}}(?=\\s|$)|\\S{${most}}`, "g")) ?? [];
 
 /** @extends {View<import("./payloads").Drawn["filterMap"] & { about: import("./payloads").About }>} */
@@ -32,7 +32,7 @@ class FilterMapView extends View {
 
   start() {
     super.start();
-    // Streamlit draws the chart later than this view, and draws it again for another map.
+    // Streamlit draws the chart after this view, and again for another map.
     this.arrivals = new MutationObserver(() => {
       this.pending ??= setTimeout(() => {
         this.pending = null;
@@ -48,7 +48,7 @@ class FilterMapView extends View {
     super.end();
   }
 
-  /** @returns {any} the chart, with what Plotly keeps on it */
+  /** @returns {any} the chart element with Plotly's properties */
   get chart() {
     return document.querySelector(CHART);
   }
@@ -59,7 +59,7 @@ class FilterMapView extends View {
     this.nameLegend(chart);
     const { inspected, home, near, traces } = this.data;
     const shown = JSON.stringify([home, traces]);
-    // While the chart is new, Streamlit may draw it once more as it was before.
+    // While the chart is new, Streamlit may draw its earlier state once more.
     const reset = traces.length > 0 && !chart.data.some(({ meta }) => meta === OWN);
     if (chart.shown !== shown) chart.resets = 0;
     else if (!reset || ++chart.resets > MOST_RESETS) return;
@@ -77,17 +77,17 @@ class FilterMapView extends View {
     };
     if (matchMedia("(pointer: coarse)").matches) this.readTaps(chart, layout);
     window.Plotly.react(chart, [...chart.data.filter(({ meta }) => meta !== OWN), ...JSON.parse(shown)[1]], layout);
-    chart.emit("plotly_redraw"); // Streamlit takes the figure over
+    chart.emit("plotly_redraw"); // makes Streamlit store the figure
   }
 
-  // A finger scrolls the page, and a tap shows the label of a point: after the events of the tap, which hide labels.
+  // A swipe scrolls the page; a tap shows a point's label: after the tap's own events, which hide labels.
   readTaps(chart, layout) {
     layout.dragmode = false;
     chart.removeAllListeners("plotly_click");
     chart.on("plotly_click", ({ points }) => setTimeout(() => window.Plotly.Fx.hover(chart, points), 300));
   }
 
-  // Plotly's legend is for the pointer alone.
+  // Plotly's legend only supports the pointer.
   nameLegend(chart) {
     for (const entry of chart.querySelectorAll(".legendtoggle:not([tabindex])")) {
       const name = entry.parentNode.querySelector("text").textContent;
@@ -107,7 +107,7 @@ class FilterMapView extends View {
     }
   }
 
-  // On white paper, with a caption that says what was read.
+  // On a white background, with a caption of the texts read.
   save(format) {
     const { chart } = this;
     const { file, lines } = this.data.about;

@@ -1,4 +1,4 @@
-// The last line: facts about the model; and the button that copies a link to what is on screen now.
+// The last line: facts about the model, and the button that copies a link to the current view.
 
 import { html, linkButton } from "./elements.js";
 
@@ -11,7 +11,7 @@ export function footerOf(texts, copy) {
   );
 }
 
-// `parameters` is called when the link is copied, so that it holds a selection that the address does not have yet.
+// `parameters` is called when the link is copied, so that it includes a selection that the URL does not have yet.
 export function copyButton(parameters) {
   const copy = linkButton("Copy link", "Copy a link to this page with its selection", () =>
     copyLink(copy, linkOf(parameters())),

@@ -1,5 +1,5 @@
-// A lesson: one step at a time, its formula with and without numbers, and a picture of all values with the step's own lit.
-// All steps are here from the start, so the arrow keys need no answer of the server.
+// A lesson: one step at a time, its formula with and without numbers, and a picture of all values with the step's
+// values highlighted. All steps are loaded at the start, so the arrow keys need no response from the server.
 
 import { capital, html, linkButton, refill, svg } from "./elements.js";
 import { travel } from "./motion.js";
@@ -7,11 +7,11 @@ import { drawNotices } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";
-const MOST = 8; // numbers of a vector that are shown before the rest are counted
-const SETTLED = 750; // milliseconds after which a motion is over: the server's answer would make it stumble
+const MOST = 8; // numbers of a vector that are shown; the rest are counted
+const SETTLED = 750; // milliseconds after which an animation is over: the server's response would make it stutter
 const TYPING = "input, textarea, select, [contenteditable]";
 
-// A formula from MathML, which the server makes of the lesson's own LaTeX.
+// A formula as MathML, which the server generates from the lesson's LaTeX.
 const math = (text) => document.importNode(new DOMParser().parseFromString(text, "text/html").body.firstChild, true);
 
 // Whether one name is the other or a part of it: h and h.2.1.
@@ -19,7 +19,7 @@ const related = (a, b) => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}
 const partAt = (value, places) =>
   places.reduce((inner, place) => (Array.isArray(inner) ? inner[place - 1] : undefined), value);
 
-// How many of a value's numbers are on one line: all of a row, but one of a vector that has a word for each number.
+// How many of a value's numbers are on one line: all of a row, but one of a vector with a word for each number.
 function numbersPerLine(number, words) {
   if (!Array.isArray(number)) return 1;
   if (Array.isArray(number[0])) return number[0].length;
@@ -55,7 +55,7 @@ class LessonView extends View {
     return this.data.steps[this.step - 1];
   }
 
-  // The number that is still to be guessed.
+  // The number that still has to be guessed.
   get secret() {
     return this.guessing && this.now.guess && !this.known.has(this.step) ? this.now.guess : null;
   }
@@ -66,7 +66,7 @@ class LessonView extends View {
 
   build() {
     const { data } = this;
-    // Numbers of the longest vector that stands over a word: the picture's columns are as wide.
+    // Length of the longest vector over a word, which sets the width of the picture's columns.
     const rows = data.lines.flatMap((line) => line.rows);
     const counts = rows.map(({ of, value }) => numbersPerLine(data.values[value].number, data.words[of]));
     const columns = rows.filter(({ shape }) => shape !== "rows");
@@ -135,7 +135,7 @@ class LessonView extends View {
     ];
   }
 
-  // Sentences that the lesson reads, to be changed.
+  // The lesson's sentences, editable.
   sentences() {
     const sides = Object.entries(this.data.texts);
     if (!sides.length) return null;
@@ -161,13 +161,13 @@ class LessonView extends View {
     return line;
   }
 
-  // The parts of a value: one for each word of its columns, or all side by side.
+  // The parts of a value: one for each word of its columns, or all in a row.
   row({ value, of, across, shape, made_of }) {
     const { number, text } = this.data.values[value];
     const words = this.data.words[of];
     const named = words && Array.isArray(number) && words.length === number.length;
     const several = named || (Array.isArray(number) && Array.isArray(number[0]));
-    // Words stand below the lowest of the rows that they name.
+    // Words are below the lowest of the rows that they name.
     const below = this.lowest.get(of) === value || shape === "rows";
     const parts = several
       ? number.map((part, i) => [`${value}.${i + 1}`, part, text[i], named ? words[i] : null])
@@ -194,7 +194,7 @@ class LessonView extends View {
     return head ? [head, ...rows] : rows;
   }
 
-  // A small chart of numbers over their words, each line with its name at its end; the scale is that of the numbers.
+  // A small chart of numbers over their words, each line labelled at its end; the scale fits the numbers.
   curves(rows) {
     const values = rows.map(({ value }) => this.data.values[value]);
     const words = this.data.words[rows[0].of];
@@ -261,7 +261,7 @@ class LessonView extends View {
   change(name, field) {
     const number = Number(field.value);
     if (field.value.trim() === "" || !Number.isFinite(number)) {
-      field.value = field.defaultValue; // what the lesson reckons with
+      field.value = field.defaultValue; // the value that the lesson uses
       return;
     }
     this.send({ step: this.step, input: [name, number] }, 0);
@@ -276,7 +276,7 @@ class LessonView extends View {
     this.send({ step }, next ? SETTLED : 250);
   }
 
-  // The numbers that the step makes come from those that they are made of: `made_of` in the lesson's file.
+  // The step's numbers move from the values that they are computed from: `made_of` in the lesson's file.
   move() {
     const before = this.data.steps.slice(0, this.step - 1).flatMap(({ lit }) => lit);
     const cells = [...this.picture.querySelectorAll(".cell")];
@@ -291,7 +291,7 @@ class LessonView extends View {
   }
 
   key(event) {
-    this.rest(); // any key ends a motion
+    this.rest(); // any key ends an animation
     const at = event.composedPath()[0];
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || at.closest?.(TYPING)) return;
     const to = {
@@ -326,8 +326,8 @@ class LessonView extends View {
       );
   }
 
-  // From where to where a guess can be dragged: shares from 0 to 1, others around the numbers of their kind, or of what
-  // the step is about, rounded so that the ends tell nothing.
+  // The range of a guess: 0 to 1 for shares, else around the numbers of the same kind or of the step's subject, rounded
+  // so that the ends reveal nothing.
   reach() {
     const [head] = this.now.guess.split(".");
     if (this.data.lines.some(({ rows }) => rows.some(({ value, shape }) => value === head && shape === "bars")))
@@ -396,7 +396,7 @@ class LessonView extends View {
       item.firstChild.toggleAttribute("aria-current", i + 1 === step);
       if (i + 1 === step) item.firstChild.setAttribute("aria-current", "step");
     });
-    // What is there already stays: a guess may be half typed when the server answers.
+    // Existing elements stay: a guess may be half typed when the server responds.
     const shown = `${data.drawing} ${step} ${secret}`;
     if (this.shown !== shown)
       refill(
@@ -437,7 +437,7 @@ class LessonView extends View {
         "lit",
         now.lit.some((name) => related(name, cell.dataset.of)),
       );
-    // Every copy of the number that is to be guessed.
+    // Every copy of the number to be guessed.
     for (const copy of this.root.querySelectorAll("[data-of]")) {
       const hidden = secret !== null && copy.getAttribute("data-of") === secret;
       copy.classList.toggle("secret", hidden);
@@ -451,7 +451,7 @@ class LessonView extends View {
     this.squeeze();
   }
 
-  // A formula wider than its frame is set smaller, as far as that can be read; beyond that its frame scrolls.
+  // A formula wider than its frame is set smaller, as long as it stays legible; beyond that its frame scrolls.
   squeeze() {
     for (const frame of this.step_.querySelectorAll(".formula, .numbers")) {
       frame.style.removeProperty("--fit");
@@ -465,7 +465,7 @@ class LessonView extends View {
     }
   }
 
-  // Light up a number everywhere, and what it is made of.
+  // Highlights a number everywhere, and the numbers that it is computed from.
   point(name) {
     if (name === this.pointed) return;
     this.pointed = name;

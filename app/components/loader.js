@@ -1,4 +1,4 @@
-// The component that draws: it hands each call to the scripts that its page has loaded, and waits for them at first.
+// The drawing component: passes each call to the scripts that its page has loaded; the first calls wait for these.
 
 export default function (call) {
   let end = null;

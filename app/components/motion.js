@@ -1,18 +1,18 @@
-// Numbers that travel: copies of the numbers in some cells move to the cell that is computed from them.
+// Moving numbers: copies of the numbers in some cells move to the cell that is computed from them.
 
 import { html } from "./elements.js";
 
 const MILLISECONDS = 600;
-const MOST = 120; // copies at once; beyond that nothing could be followed
+const MOST = 120; // copies at once; more could not be followed
 
 const numberIn = (cell) => cell.querySelector("input")?.value ?? cell.querySelector(".text").textContent;
 
-// Whether the system is asked for reduced motion.
+// Whether the system requests reduced motion.
 export const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// Moves numbers within `frame`, a positioned element, along `ways`, a list of [cells they come from, the cell they go to].
-// Returns a function that ends it at once; `then` is called when all have arrived. Nothing moves for those who asked their
-// system for reduced motion.
+// Moves numbers within `frame`, a positioned element, along `ways`, a list of [source cells, target cell]. Returns a
+// function that ends the motion; `then` is called when all have arrived. Nothing moves if the system requests reduced
+// motion.
 export function travel(frame, ways, then = () => {}) {
   const steps = ways.flatMap(([from, to]) => from.map((cell) => [cell, to]));
   if (calm() || !steps.length || steps.length > MOST) return () => {};
@@ -29,7 +29,7 @@ export function travel(frame, ways, then = () => {}) {
   );
   const end = () => {
     layer.remove();
-    for (const move of moves) move.cancel(); // a copy that is gone would arrive all the same
+    for (const move of moves) move.cancel(); // else removed copies would still arrive
     for (const [, to] of ways) to.classList.remove("awaited");
   };
   for (const [, to] of ways) to.classList.add("awaited");

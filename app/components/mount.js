@@ -1,5 +1,5 @@
-// How Streamlit calls a view: once for each run of the page, with its data. The component "pairlens" is small, and finds
-// what draws it here (see loader.js).
+// How Streamlit calls a view: once per run of the page, with its data. The component "pairlens" is small, and looks up
+// the drawing code here (see loader.js).
 
 import { STYLE } from "./constants.js";
 import { VIEWS } from "./view.js";

@@ -1,5 +1,5 @@
-// One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
-// part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
+// One pair: its verdict, its sentences and one panel for each kind of record. A word selected in one part is selected
+// in all: `row` and `column` are words of the sentences along the matrix's edges.
 
 import { drawn, factsOf, wordOf } from "../panels/effects/bars.js";
 import { barsOf } from "../panels/effects/records.js";
@@ -13,8 +13,8 @@ import { drawVerdict } from "./verdict.js";
 import { PANELS, VIEWS, View } from "./view.js";
 
 const CLICKED = "button, a, input, select, label, summary, [data-cell], [data-row], [data-column], .more, .editor";
-const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
-// What is behind a door, by the place that panels name.
+const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // these handle Escape themselves
+// The contents of a door (a collapsible part), by the place that panels name.
 const DOORS = {
   "what-if": ["What if", "change words or the attention, find the smallest change"],
   "how-sure": ["How sure", "how far the explanations can be trusted"],
@@ -25,7 +25,7 @@ const DOORS = {
  * @typedef {{ row: number | null, column: number | null }} Selection
  * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean,
  *   asked: Record<string, any> }} Moving what changes without a drawing
- * @typedef {{ sides: any[], panels: any[] }} Made of the explanation, by build
+ * @typedef {{ sides: any[], panels: any[] }} Made from the explanation, by build
  * @extends {View<import("./payloads").Drawn["pair"] & Moving & Made>}
  */
 export class PairView extends View {
@@ -43,17 +43,17 @@ export class PairView extends View {
     on(window, "keydown", (event) => {
       if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.shortcut?.(event);
     });
-    // A click on nothing that can be clicked.
+    // A click outside all clickable elements.
     on(this.root, "click", (event) => {
       if (!event.target.closest(CLICKED)) this.undo();
     });
   }
 
   /**
-   * The answer to a question about the pair that is shown: one per name, whichever panel asks.
+   * The answer to a question about the current pair: one per name, shared by all panels.
    * @param {string} name
-   * @param {string} text shown while it is computed
-   * @param {string} noun what is computed
+   * @param {string} text shown during the computation
+   * @param {string} noun names the result
    * @param {string} [kind] of question
    */
   answer(name, text, noun, kind = name) {
@@ -63,7 +63,7 @@ export class PairView extends View {
     return answer;
   }
 
-  // Ask about the current pair and the unchanged model. Nothing is asked if `more` is null.
+  // Asks about the current pair and the unchanged model. Nothing is sent if `more` is null.
   question(name, more, about = this.data.why?.question) {
     this.answers.get(name).ask(about && more ? { ...about, ...more } : null, this.leave.signal);
   }
@@ -73,7 +73,7 @@ export class PairView extends View {
     super.update(drawing === data.drawing ? { ...data, sides, panels } : this.made(data), setStateValue);
   }
 
-  // With the sentences and the panels' data; what was asked about another pair is not wanted any more.
+  // Adds the sentences and the panels' data; answers about another pair are dropped.
   made(data) {
     const { explanation, axes, unread, why } = data;
     const question = JSON.stringify(why?.question);
@@ -81,10 +81,10 @@ export class PairView extends View {
     this.about = question;
     const sides = sidesOf(explanation, axes, { unread, negatable: why?.negatable });
     const panels = panelsOf(explanation, PANELS, data);
-    return { ...data, sides, panels: why ? panels : panels.filter(({ place }) => !(place in DOORS)) }; // no doors then
+    return { ...data, sides, panels: why ? panels : panels.filter(({ place }) => !(place in DOORS)) }; // without doors
   }
 
-  // `explicit`: whether the person or the address has chosen the selection; `asked`: how effects are asked for.
+  // `explicit`: whether the user or the URL made the selection; `asked`: the settings of effects.
   take({ selection, direction, explicit, asked }) {
     this.explicit = explicit;
     this.selection = { row: selection.row ?? null, column: selection.column ?? null };
@@ -93,7 +93,7 @@ export class PairView extends View {
     this.choose();
   }
 
-  // Select the first word that the sentence names, unless another selection was made.
+  // Selects the first word named by the sentence, unless another selection was made.
   choose() {
     const { first, contexts } = this.data.explanation;
     const [word] = this.answers.get("reason")?.value?.named ?? [];
@@ -103,21 +103,21 @@ export class PairView extends View {
     this.selection = { row: null, column: null, [axis]: index };
   }
 
-  // An answer has come. Only the sentence under the verdict takes room from what is below it.
+  // Called when an answer arrives. Only the sentence under the verdict moves the parts below it.
   arrived(name) {
     this.choose();
     this.draw();
     if (name === "reason") this.refit();
   }
 
-  // What each word does to the verdict, where that is known.
+  // Each word's effect on the verdict, if known.
   get effects() {
     return this.answers.get("why")?.value ?? null;
   }
 
   /**
-   * Show the verdict and the ribbons under edits that are not made yet, while a slider moves: of several the newest.
-   * @param {string[]} edits in their text form; none to show the pair as it is
+   * Shows the verdict and the ribbons under edits not yet made, while a slider moves; the newest edits win.
+   * @param {string[]} edits in their text form; empty to show the pair itself
    */
   async preview(edits) {
     const waiting = Boolean(this.trying);
@@ -134,14 +134,14 @@ export class PairView extends View {
         const shown = asked.length ? await askAtOnce("preview", body, this.leave.signal) : explanation;
         if (this.data.drawing === drawing) this.show(shown, asked.length > 0);
       } catch {
-        break; // it is told when the change is made
+        break; // errors are shown when the change is made
       }
     }
     this.trying = null;
     if (!asked.length) this.root.classList.remove("trying");
   }
 
-  // Draw this explanation's verdict and weights in the place of those of the page.
+  // Draws this explanation's verdict and weights instead of the page's.
   show({ probabilities, evidence }, changed) {
     const { verdict, notices } = this.data;
     const what_if = verdict.what_if || (changed && "attention changed by hand");
@@ -154,7 +154,7 @@ export class PairView extends View {
     for (const record of evidence.filter(isWordMap)) for (const panel of this.panels) panel.follows?.(record);
   }
 
-  // By role, the bar of each word by the method that is asked for; nothing while they are computed.
+  // By role, each word's bar by the chosen method; empty during the computation.
   get bars() {
     return this.effects && barsOf(this.effects, this.asked.method);
   }
@@ -164,8 +164,8 @@ export class PairView extends View {
     return this.data.why?.verdict;
   }
 
-  // How a word stands to the verdict, in words too, and its effect as a share of the largest, 0 where it is too small to
-  // be drawn; nothing where it is not known.
+  // A word's relation to the verdict, also in words, and its effect as a share of the largest, 0 if too small to draw;
+  // null if unknown.
   effectOf(role, index) {
     const { bars, effects } = this;
     const bar = bars?.[role]?.[index] ?? [];
@@ -184,25 +184,25 @@ export class PairView extends View {
     return roles.map((role) => this.sideOf(role));
   }
 
-  // Change how effects are requested; known ones are drawn at once.
+  // Changes how effects are requested; known ones are drawn at once.
   ask(other) {
     Object.assign(this.asked, other);
     this.draw();
     this.tell({}, 0);
   }
 
-  // The side with this role; of a sentence along both edges, the one along the rows.
+  // The side with this role; for a sentence along both edges, the one along the rows.
   sideOf(role) {
     const sides = this.data.sides.filter((side) => side.role === role);
     return sides.find((side) => side.axis === "row") || sides[0];
   }
 
-  // What a selected word of the rows, and one of the columns, is called.
+  // The names of a selected word of the rows and of one of the columns.
   axes({ rows, columns }) {
     return rows === columns ? ["row", "column"] : [rows, columns].map((role) => this.sideOf(role).axis);
   }
 
-  // The map in the other direction, of a model with both.
+  // The map in the other direction, if the model has both.
   back({ rows, columns }) {
     return rows === columns
       ? undefined
@@ -210,7 +210,7 @@ export class PairView extends View {
   }
 
   /**
-   * What the first panel of this kind draws that `fits`.
+   * The data of the first panel of this kind that `fits`.
    * @param {string} kind
    * @param {(data: any) => boolean} fits
    */
@@ -226,7 +226,7 @@ export class PairView extends View {
       kind === "attention_map" && show ? [rows] : [],
     );
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
-    // Each within its folder's style.
+    // Each in its folder's style.
     this.panels = data.panels.map(({ kind, data: own }) => {
       const panel = PANELS[kind].make(this, own);
       panel.element.classList.add("panel", kind);
@@ -239,7 +239,7 @@ export class PairView extends View {
     this.reason = data.why ? new Reason(this) : null;
     this.verdict = drawVerdict(data.verdict, data.notices, this.reason);
     this.doors = data.why ? Object.keys(DOORS).map((place) => this.door(place)) : [];
-    if (text) this.panels.unshift(text); // the others take the room that it leaves
+    if (text) this.panels.unshift(text); // the others take the remaining room
     if (this.reason) this.panels.unshift(this.reason);
     for (const panel of this.panels) panel.ready?.();
     return [
@@ -256,17 +256,17 @@ export class PairView extends View {
     return this.panels.filter((_, i) => this.data.panels[i].place === place).map(({ element }) => element);
   }
 
-  // The sentence that says why, for saved figures.
+  // The explanatory sentence, for saved figures.
   get conclusion() {
     return this.reason?.conclusion;
   }
 
-  // In Details, which is only on a page that asks.
+  // In Details, which only a page with questions has.
   get gathers() {
     return Boolean(this.data.why);
   }
 
-  // What is behind a closed door is neither drawn nor asked for.
+  // The contents of a closed door are neither drawn nor requested.
   door(place) {
     const [title, hint] = DOORS[place];
     const element = html(
@@ -286,7 +286,7 @@ export class PairView extends View {
     return (this.asked.open ?? "").split(" ").includes(place);
   }
 
-  // At once, and not after the browser has toggled it: an answer of the server may come between.
+  // Immediately, not after the browser's own toggle: a server response may come in between.
   toggle(event, place) {
     event.preventDefault();
     const open = Object.keys(DOORS).filter((door) => this.isOpen(door) !== (door === place));
@@ -298,7 +298,7 @@ export class PairView extends View {
     return this.panels.filter(({ door }) => !door || door.open);
   }
 
-  // The link of what is on screen now, even when the server has not yet put the selection into the address.
+  // The link to the current view, even if the server has not yet put the selection into the URL.
   link() {
     const { row, column } = this.selection;
     const select = (row === null ? "" : `x${row + 1}`) + (column === null ? "" : `y${column + 1}`);
@@ -315,19 +315,19 @@ export class PairView extends View {
     return Object.fromEntries(changed.filter(([, value]) => value));
   }
 
-  // What turns to the other directions, in the heading of each one's matrix.
+  // The controls that switch direction, in each matrix's heading.
   turns(rows) {
     return this.directions
       .filter((role) => role !== rows)
       .map((role) => linkButton(`Where ${the(role)} looks`, `Show where ${the(role)} looks`, () => this.turnTo(role)));
   }
 
-  // The direction that is looked at, null for the first one.
+  // The current direction, null for the first one.
   get looking() {
     return this.direction === this.directions[0] ? null : this.direction;
   }
 
-  // Send the selection and all settings to the server.
+  // Sends the selection and all settings to the server.
   tell(more, wait = 0) {
     const { selection, explicit: chosen, looking: direction } = this;
     this.send({ ...selection, chosen, direction, ...this.asked, ...more }, wait);
@@ -341,8 +341,8 @@ export class PairView extends View {
     this.tell({}, soon ? 250 : 0);
   }
 
-  // A click selects; a second one undoes it. What the page has selected by itself becomes the person's: it may have
-  // come the moment before the click.
+  // A click selects; a second one deselects. The page's own selection becomes the user's: it may have been made just
+  // before the click.
   pick(part) {
     const again = this.explicit && ["row", "column"].every((axis) => (part[axis] ?? null) === this.selection[axis]);
     this.select(again ? {} : part);
@@ -352,19 +352,19 @@ export class PairView extends View {
     if (this.selection.row !== null || this.selection.column !== null) this.select({});
   }
 
-  // Ask for another pair: this one with a word changed. `stays`: the words that are selected in that one.
+  // Requests another pair: this one with a changed word. `stays`: the words to select in the new pair.
   edit(change, stays = {}) {
     const [row, column] = [stays.row ?? null, stays.column ?? null];
     this.tell({ edit: change, row, column, chosen: row !== null || column !== null }, 0);
     this.edited = this.turn;
   }
 
-  // Whether a change is still on its way to the page.
+  // Whether the page is still waiting for a change.
   get editing() {
     return (this.edited ?? 0) > (this.data?.turn ?? 0);
   }
 
-  // Of a model with attention in both directions, the one that is looked at.
+  // The chosen direction, in a model with attention in both.
   turnTo(direction) {
     this.direction = direction;
     this.draw();
@@ -377,7 +377,7 @@ export class PairView extends View {
     for (const panel of this.panels) panel.prepare?.();
     for (const panel of this.drawnPanels) panel.draw();
     if (this.arranged === this.direction) return;
-    // What was hidden has had no size until now.
+    // Hidden elements had no size until now.
     this.arranged = this.direction;
     this.refit();
   }

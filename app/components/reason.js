@@ -1,4 +1,4 @@
-// Under the verdict: the sentence that says why, each clause of it a change that a click makes, and what a second model says.
+// Under the verdict: the reason, each clause of which is a change to make with a click, and a second model's verdict.
 
 import { html, linkButton, percent, refill } from "./elements.js";
 
@@ -13,11 +13,11 @@ export class Reason {
     this.element = this.sentence;
   }
 
-  // The reason is about the model's own attention: while that is changed the sentence keeps its room alone.
+  // The reason concerns the model's own attention: while that is changed, the sentence's place stays empty.
   draw() {
     const { view, answer, other } = this;
     const { verdict, why } = view.data;
-    const all = view.all === view.about; // of a slow model, which takes as long as it says
+    const all = view.all === view.about; // for a slow model, whose duration is shown
     if (!verdict.what_if) view.question("reason", all ? { all } : {});
     this.sentence.classList.toggle("unlike", Boolean(verdict.what_if));
     if (this.drawn !== (answer.value ?? answer.state)) {
@@ -29,20 +29,20 @@ export class Reason {
     refill(this.second, other.value ? this.opinion(other.value) : other.problem);
   }
 
-  // The sentence, where it was computed and is about the verdict that is shown.
+  // The sentence, if it was computed for the displayed verdict.
   get conclusion() {
     const { kind, sentence } = this.answer.value ?? {};
     return kind === "slow" || this.view.data.verdict.what_if ? "" : sentence;
   }
 
-  // The sentence in parts: its clauses are buttons, and words between quotation marks stand out.
+  // The sentence in parts: clauses are buttons, and quoted words are emphasised.
   clauses({ kind, sentence, clauses }) {
     const parts = [];
     let rest = sentence;
     for (const { text, edits } of clauses) {
       const at = rest.indexOf(text);
       const make = () => {
-        this.view.regain = "undo"; // where the keyboard is then
+        this.view.regain = "undo"; // the keyboard focus after the change
         this.view.edit({ make: edits });
       };
       parts.push(quoted(rest.slice(0, at)), linkButton(text, `Try it: ${text}`, make));
@@ -55,7 +55,7 @@ export class Reason {
     return [parts, quoted(rest), kind === "slow" && [" ", linkButton("Compute", "Compute the reason", compute)]];
   }
 
-  // A second model's verdict, and the way to compare both where they differ.
+  // A second model's verdict, with a link to a comparison if the two differ.
   opinion({ labels, probabilities }) {
     const { verdict, explanation, why } = this.view.data;
     const { model, title, measured } = why.second;

@@ -1,15 +1,15 @@
-// The ways of the ribbons between two sentences, which never lead behind the words of another line.
+// Paths of the ribbons between two sentences, which never run behind the words of another line.
 
-const SAME_LINE = 4; // pixels up to which the upper edges of a line's words differ
-const BESIDE = 7; // pixels from the end of the lines to the ribbons beside them
+const SAME_LINE = 4; // pixels by which the upper edges of a line's words may differ
+const BESIDE = 7; // pixels from the end of the lines to the ribbons next to them
 
 /**
- * Where a ribbon to each word ends. A word that other lines of its sentence part from the other sentence has its end
- * between two lines, and a way `beside` them.
+ * The end of a ribbon to each word. If other lines of its sentence are between a word and the other sentence, the end
+ * is between two lines, and the path runs `beside` them.
  * @typedef {{ top: number, bottom: number, left: number, width: number, right?: number }} Shape
  * @typedef {{ x: number, y: number, beside: { x: number, y: number, edge: number } | null }} End
  * @param {Shape[]} words
- * @param {{ top: number, bottom: number, right: number }} frame of the sentence; words outside are scrolled away
+ * @param {{ top: number, bottom: number, right: number }} frame of the sentence; words outside it are scrolled out of view
  * @param {boolean} above whether the sentence is the upper one
  * @param {{ top: number, left: number }} origin
  * @returns {End[]}
@@ -21,7 +21,7 @@ export function rowsOf(words, frame, above, origin) {
   const lines = [...new Set(words.map(({ top }) => Math.round(top)))].sort((one, other) => one - other);
   return words.map(({ top, bottom, left, width }) => {
     const far = above ? top < facing - SAME_LINE : top > facing + SAME_LINE;
-    // A ribbon to a word that is scrolled away ends where its line went.
+    // A ribbon to a word scrolled out of view ends at the frame's edge.
     const y = Math.min(frame.bottom, Math.max(frame.top, above ? bottom : top)) - origin.top;
     const x = left + width / 2 - origin.left;
     if (!far) return { x, y, beside: null };

@@ -5,7 +5,7 @@ import { Answer } from "./ask.js";
 import { capital, html, refill } from "./elements.js";
 import { VIEWS, View } from "./view.js";
 
-const MOST = 6; // words that are listed
+const MOST = 6; // listed words
 
 /** @extends {View<import("./payloads").Drawn["rowEffects"]>} */
 class RowEffectsView extends View {

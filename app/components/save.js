@@ -1,5 +1,5 @@
-// Figures as SVG and PNG files: what stands on the page, drawn once more with every colour and place written into the
-// file. Always in the light theme: a saved figure goes onto paper and slides.
+// Figures as SVG and PNG files: redrawn from the page, with all colours and positions written into the file. Always in
+// the light theme: saved figures are for paper and slides.
 
 import { SVG_NAMESPACE, fill, html, linkButton, svg } from "./elements.js";
 
@@ -25,13 +25,13 @@ const FONT = "'Source Sans 3', 'Source Sans Pro', 'Source Sans', 'Noto Sans', He
 const CLEAR = "rgba(0, 0, 0, 0)";
 const MARGIN = 12;
 
-// A mixed colour as other programs read it.
+// A mixed colour in a form that other programs read.
 function plain(colour) {
   const mixed = /^color\(srgb (\S+) (\S+) (\S+)\)$/.exec(colour);
   return mixed ? `rgb(${mixed.slice(1).map((share) => Math.round(255 * Number(share)))})` : colour;
 }
 
-// A copy of a drawn SVG whose looks do not need the page's style sheet.
+// A copy of a drawn SVG that does not need the page's style sheet.
 function standalone(source) {
   const copy = source.cloneNode(true);
   const walk = (from, to) => {
@@ -44,7 +44,7 @@ function standalone(source) {
   return copy;
 }
 
-// A text in the lines in which it stands, as far as one text node holds it.
+// The lines of a wrapped text, within one text node.
 function linesOf(node) {
   const range = document.createRange();
   const lines = [];
@@ -62,7 +62,7 @@ function linesOf(node) {
   return lines;
 }
 
-// Ground and border of an element.
+// Background and border of an element.
 function boxOf(style, { x, y, width, height }) {
   const rect = (colour, more) =>
     colour === CLEAR ? null : svg("rect", { x, y, width, height, fill: plain(colour), ...more });
@@ -79,7 +79,7 @@ function boxOf(style, { x, y, width, height }) {
   return [rect(style.backgroundColor, { rx }), ...(drawn.every(Boolean) ? [rect("none", { rx, ...looks[0] })] : edges)];
 }
 
-// The line around an element, above all others.
+// The outline of an element, above all others.
 function outlineOf(style, { x, y, width, height }) {
   if (style.outlineStyle === "none") return null;
   const look = { stroke: style.outlineColor, "stroke-width": style.outlineWidth, rx: style.borderTopLeftRadius };
@@ -87,7 +87,7 @@ function outlineOf(style, { x, y, width, height }) {
   return svg("rect", { x, y, width, height, fill: "none", "stroke-dasharray": dashes, ...look });
 }
 
-// What an element shows, and how far that reaches to the right and down.
+// The visible content of an element, and its extent to the right and down.
 function drawn(root) {
   const origin = root.getBoundingClientRect();
   const [right, down] = [MARGIN - origin.left, -origin.top];
@@ -113,7 +113,7 @@ function drawn(root) {
       "font-style": style.fontStyle,
       "text-anchor": "middle",
       "dominant-baseline": "central",
-      lengthAdjust: "spacingAndGlyphs", // as wide as on the page, whichever font a program has
+      lengthAdjust: "spacingAndGlyphs", // as wide as on the page with any font
     };
     for (const child of node.childNodes) {
       if (child instanceof Element) walk(child);
@@ -128,8 +128,8 @@ function drawn(root) {
   return { parts: [parts, outlines], width, height };
 }
 
-// Save a figure. `figure()` tells the name of its file, its title and the elements that it shows, one below the other
-// (and `about`, where it is not the view's own). What is only for the screen is left out, and nothing is cut.
+// Saves a figure. `figure()` returns the file name, the title and the elements to show, from top to bottom (and
+// `about`, if it is not the view's own). Screen-only parts are left out, and nothing is cut off.
 export function saveFigure(view, kind, figure) {
   view.root.classList.add("saving");
   try {
@@ -144,7 +144,7 @@ export function saveFigure(view, kind, figure) {
   }
 }
 
-// Buttons that save a figure; on a view that gathers its figures in one place, a mark by which that finds it.
+// Buttons that save a figure; on a view that gathers its figures in one place, a mark by which they are found.
 export function saveButtons(view, what, figure) {
   if (view.gathers) return Object.assign(html("span", { "data-figure": what, hidden: true }), { figure });
   const [image, picture] = ["SVG", "PNG"].map((kind) =>
@@ -153,8 +153,8 @@ export function saveButtons(view, what, figure) {
   return html("span.together", image, "\u2002", picture);
 }
 
-// The figure with its title, and lines below it: what was read, by which model, its verdict, and why. It stands alone
-// in a paper.
+// The figure with its title, and lines below it: the texts, the model, its verdict, and the reason. It can be used in a
+// paper as it is.
 function captioned(root, title, elements, about) {
   const figures = elements.map(drawn);
   const width = Math.max(480, ...figures.map((figure) => Math.ceil(figure.width) + MARGIN));

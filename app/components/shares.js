@@ -1,4 +1,4 @@
-// Class probabilities: a stacked bar with its labels and percentages, and the sentences of warning.
+// Class probabilities: a stacked bar with labels and percentages, and warnings.
 
 import { capital, exactPercent, html, percent } from "./elements.js";
 
@@ -27,18 +27,18 @@ export function sharesOf(classes) {
       ),
     ),
   );
-  // Labels each of which may hold do not add up to a whole: they are listed.
+  // Independent labels do not add up to a whole, so they are listed.
   return apart ? { headline: capital(summary), bar: null, key } : { headline: headline(best), bar, key };
 }
 
-// The class that a headline names. Few of a question's candidates are answers, so that a ranker finds nearly all of them
-// unlikely: its headline is the share of "answer" alone, a score to compare candidates by.
+// The class named in a headline. Few of a question's candidates are answers, so a ranker rates nearly all of them
+// unlikely: its headline is the share of "answer" alone, a score for comparing candidates.
 export function named(classes) {
   const scored = classes.find(({ score }) => score);
   return scored ?? classes.reduce((best, c) => (c.p > best.p ? c : best));
 }
 
-// What stands after a class's name: its probability, or the score of a model with one output.
+// The number after a class's name: its probability, or the score of a model with one output.
 export const numberOf = ({ said, p }) => said || percent(p);
 
 export function headline(best) {

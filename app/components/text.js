@@ -1,4 +1,4 @@
-// Both sentences as words to click, and the ribbons between them (AttConv, figure 6: wider means more weight).
+// Both sentences as clickable words, and the ribbons between them (AttConv, figure 6: wider means more weight).
 
 import { WordChips, clipLines } from "./chips.js";
 import { routeOf, rowsOf } from "./ribbon_paths.js";
@@ -6,17 +6,17 @@ import { LONG, capital, heading, heaviest, html, percent, plural, refill, svg, t
 import { saveButtons } from "./save.js";
 
 const RIBBON_WIDTH = 14;
-const WRAPPED_WIDTH = 8; // where ribbons also run between two lines of words
+const WRAPPED_WIDTH = 8; // for ribbons that run between two lines of words
 const CROWDED = 25; // words of a sentence; above it only the selected word's ribbons are drawn
-const LINES = 4; // of a long sentence are shown, the others scroll
+const LINES = 4; // visible lines of a long sentence; the others scroll
 
-const NAMED = 4; // words that look across a word
-// Whether the ribbon from word i to word j crosses that of a word that looks across word i.
+const NAMED = 4; // listed words that cross a word
+// Whether the ribbon from word i to word j crosses that of another word that looks across word i.
 const crosses = ({ crossed, weights }, i, j) =>
   Boolean(crossed?.[i].some((k) => (i - k) * (j - heaviest(weights[k])) < 0));
 
 export class TextPanel {
-  // `maps`: weights from words of one role to words of another, with their axes, from the panels that have them.
+  // `maps`: weights from words of one role to words of another, with their axes, from the panels.
   constructor(view, maps) {
     this.view = view;
     this.maps = maps;
@@ -55,18 +55,18 @@ export class TextPanel {
     );
   }
 
-  // Weights that are tried out.
+  // Weights that are being tried out.
   follows({ rows, columns, weights }) {
     for (const map of this.maps) if (map.rows === rows && map.columns === columns) map.weights = weights;
     this.drawRibbons();
   }
 
-  // Of the map in whose direction the page looks.
+  // For the map in the page's direction.
   get ribbons() {
     return this.maps.find(({ rows }) => rows === this.view.direction) || this.maps[0];
   }
 
-  // What a screen reader says of a word: what it puts on the null word, and what looks across it.
+  // A screen reader's description of a word: its weight on the null word, and the words that cross it.
   described(side, index) {
     const { none, crossed, crossings, of } = this.maps.find(({ rows }) => rows === side.role) ?? {};
     const facts = [
@@ -76,7 +76,7 @@ export class TextPanel {
     return facts.length ? `${side.tokens[index]}: ${facts.join(", ")}` : null;
   }
 
-  // The words that look across a word, in a model that counts them.
+  // The words that cross a word, in a model that counts crossings.
   crossing({ role, tokens }, index) {
     const across = this.maps.find(({ rows }) => rows === role).crossed[index];
     const named = across.slice(0, NAMED).map((k) => `“${tokens[k]}”`);
@@ -85,10 +85,10 @@ export class TextPanel {
     return named.length ? `${named.join(", ")} and ${last}` : last;
   }
 
-  // The share of weight from which ribbons are drawn: as the slider says, or as suits the sentences.
+  // The smallest weight drawn as a ribbon: set by the slider, or suited to the sentences.
   get floor() {
     const { weights, of, high } = this.ribbons;
-    // A head gives the words of the other text as much as it leaves them.
+    // A head distributes one unit of weight over both texts.
     return this.view.floor ?? (of ? Math.max(0.01, 0.5 * high) : Math.max(0.08, 1.6 / weights[0].length));
   }
 
@@ -151,7 +151,7 @@ export class TextPanel {
     this.drawRibbons();
   }
 
-  // Ribbons of the hovered word in both directions, of the selected word, and the strongest of every other word.
+  // Both directions of the hovered word, all of the selected word, and the strongest of every other word.
   paths() {
     const { ribbons, view } = this;
     if (!ribbons) return [];
@@ -182,8 +182,8 @@ export class TextPanel {
     return out.sort((a, b) => last(a) - last(b) || b.weight - a.weight);
   }
 
-  // Long sentences scroll inside of their own frames; of sentences of several lines each line stands apart from the next
-  // one, so that a ribbon has room beside it.
+  // Long sentences scroll inside their own frames; lines of a wrapped sentence are spaced so that ribbons fit between
+  // them.
   fit() {
     this.stage.classList.remove("wrapped");
     const rows = this.words.map(({ chips }) => new Set(chips.map((chip) => chip.offsetTop)).size);
@@ -209,7 +209,7 @@ export class TextPanel {
       rowsOf(shapes, frame, above === 0, box).forEach((end, i) => ends.set(`${axis}${i}`, end));
     });
     const thick = (this.wrapped ? WRAPPED_WIDTH : RIBBON_WIDTH) * this.view.type;
-    // Only a selected word's ribbons also run along other lines of words, beside them.
+    // Only a selected word's ribbons also run along other lines of words, next to them.
     const shown = this.paths().filter(
       ({ ends: names, kind }) => kind !== "other" || names.every((name) => !ends.get(name).beside),
     );
@@ -217,7 +217,7 @@ export class TextPanel {
       ...shown.flatMap(({ ends: names, weight, kind, crossing }) => {
         const d = routeOf(ends.get(names[0]), ends.get(names[1]));
         const width = Math.max(1.5, weight * thick);
-        // A rim of the ground's colour keeps ribbons apart; those that cross have a dark line within it.
+        // A rim in the background colour separates ribbons; crossing ones have a dark line inside it.
         const below = (name, more) =>
           svg(`path.${name}`, { d, "stroke-width": (width + more).toFixed(1), fill: "none" });
         return [
@@ -229,7 +229,7 @@ export class TextPanel {
     );
   }
 
-  // The selected words, and of one alone the word that it shares most weight with.
+  // The selected words; for a single word, also the word with which it shares the most weight.
   get looked() {
     const looked = { ...this.view.selection };
     const { ribbons } = this;
@@ -243,7 +243,7 @@ export class TextPanel {
     return looked;
   }
 
-  // Scroll long sentences to these words.
+  // Scrolls long sentences to these words.
   reveal() {
     const { looked } = this;
     for (const { axis, chips, element } of this.words) {
@@ -262,7 +262,7 @@ export class TextPanel {
     if (this.seen) this.drawRibbons();
   }
 
-  // The whole of both sentences, however long they are.
+  // Both sentences in full, however long.
   saved() {
     const { ribbons } = this;
     this.drawRibbons();

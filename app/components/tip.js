@@ -1,4 +1,4 @@
-// What is said of a mark while the pointer is on it.
+// The tooltip of a mark under the pointer.
 
 import { html, refill } from "./elements.js";
 
@@ -9,7 +9,7 @@ export class Tip {
     this.element.hidden = true;
   }
 
-  // Beside a place of the window, and inside of it.
+  // Next to a point of the window, and within it.
   show({ clientX, clientY }, ...children) {
     const { element } = this;
     element.hidden = false;

@@ -1,10 +1,10 @@
-// The end of Details: what the matrix shows, figures as files, and a link to the page.
+// The end of Details: the quantity in the matrix, figures as files, and a link to the page.
 
 import { capital, chooser, html, linkButton, refill } from "./elements.js";
 import { copyButton } from "./footer.js";
 import { saveFigure } from "./save.js";
 
-const USUAL = "weight"; // what a matrix shows unless a link says otherwise
+const USUAL = "weight"; // the default quantity of a matrix
 
 export class Tools {
   constructor(view, door) {
@@ -33,7 +33,7 @@ export class Tools {
     door.append(this.element);
   }
 
-  // The figures that are on the page now.
+  // The figures currently on the page.
   get marks() {
     const marks = [...this.view.root.querySelectorAll("[data-figure]")];
     return marks.filter((mark) => mark.closest("section").getClientRects().length > 0);

@@ -3,16 +3,16 @@
 import { html, the } from "./elements.js";
 import { drawNotices, named, numberOf, sharesOf } from "./shares.js";
 
-// What somebody or something else says, after its name.
+// A judgement from another source, after the source's name.
 const said = (kind, name, label, title) => html(`span.${kind}`, { title }, name, html("b", label));
 const share = (one) => `${one.label} ${numberOf(one)}`;
 
-// What a data set says of an example; nothing for a pair of a person's own.
+// The gold label of an example; nothing for the user's own pair.
 export const goldLabel = (gold) =>
   gold && said("gold", `Gold label${gold.source && ` (${gold.source})`}: `, gold.label);
 
 /**
- * What a screen reader says again as a whole when the sentence under the verdict has come.
+ * Text that a screen reader repeats in full when the sentence under the verdict arrives.
  * @param {import("./payloads").Verdict} verdict
  * @param {string[]} [notices]
  * @param {{ sentence?: any, second?: any }} [below] the sentence under the verdict, and a second opinion
@@ -26,7 +26,7 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
     html(
       "div",
       html("div.said", { "data-part": "verdict" }, headline),
-      // A what-if takes the place of the model's name, so that nothing below moves.
+      // A what-if replaces the model's name, so that nothing below moves.
       what_if
         ? html("div.model.what-if.soft", { title: model }, html("b", `What if: ${what_if}`))
         : html("div.model.soft", html("bdi", model)),
@@ -40,7 +40,7 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
     ),
     html(
       "div.below",
-      // While the attention is changed, what the model says as trained stands in the place of the sentence.
+      // While the attention is changed, the trained model's verdict replaces the sentence.
       html(
         "div.stacked",
         sentence,

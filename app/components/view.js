@@ -1,5 +1,5 @@
-// What every page's view shares: it builds its parts from the data, holds what is selected, draws that at once and then
-// tells the server. Panels and views register themselves here, so that nothing else lists them.
+// The base of all views: builds its parts from the data, stores the selection, draws it at once and then informs the
+// server. Panels and views register themselves here, so that no list of them is needed.
 
 import { refill } from "./elements.js";
 import { copyButton, footerOf } from "./footer.js";
@@ -8,7 +8,7 @@ const SMALL_SCREEN = 1600; // pixels; as in page_style.py
 
 /**
  * By kind of record: its panel's `place` on the page (main, by default; see pair.js), the data of its panels from all records of these
- * `kinds` (by default one per record), and what makes a panel of them. A panel that `asks` the server belongs to no record.
+ * `kinds` (by default one per record), and the function that makes a panel. A panel that `asks` the server belongs to no record.
  * @typedef {import("./evidence.js").Explanation} Explanation
  * @type {Record<string, { place?: "main" | "beside" | "what-if" | "how-sure" | "details", kinds?: string[],
  *   read?: (records: any[], explanation: Explanation, page: any) => any[],
@@ -19,19 +19,19 @@ export const PANELS = {};
 export const VIEWS = {};
 
 /**
- * @typedef {import("./payloads").Frame & { drawing: string, turn: number, id: string | undefined }} Around what all pages give
+ * @typedef {import("./payloads").Frame & { drawing: string, turn: number, id: string | undefined }} Around every page
  */
 
 /**
- * A subclass has build (its elements) and, where they change, take (the selection in new data), arrange (a new width),
- * draw, and link (the parameters of a copied link, of a page that has one).
- * @template Data what the page gives, as payloads.d.ts and the page say
+ * A subclass has build (its elements) and, as needed, take (the selection in new data), arrange (a new width),
+ * draw, and link (the parameters of a copied link).
+ * @template Data the page's data, declared in payloads.d.ts
  */
 export class View {
-  static crowded = false; // whether a matrix stands next to other parts, so that large type has to be smaller
-  static narrow = 640; // pixels at the usual size of type; below it parts that stand side by side come below each other
+  static crowded = false; // whether a matrix is next to other parts, so that large type is reduced
+  static narrow = 640; // pixels at normal type size; below it, parts are stacked
 
-  /** @param {any} root an element: the type checker looks after data, not the page's tree */
+  /** @param {any} root an element: the type checker covers data, not the page's tree */
   constructor(root) {
     this.root = root;
     /** @type {Data & Around} */
@@ -48,7 +48,7 @@ export class View {
   /** @param {number} width in pixels */
   arrange(width) {} // eslint-disable-line no-unused-vars
 
-  // Whether what copies and saves is gathered in one place.
+  // Whether copy and save controls are gathered in one place.
   get gathers() {
     return false;
   }
@@ -65,20 +65,20 @@ export class View {
 
   draw() {}
 
-  // Safe to call again: Streamlit may clean up after one call of the module and go on with a later one.
+  // Safe to call again: Streamlit may clean up after one call of the module and continue with a later one.
   start() {
     this.ended?.abort();
     this.ended = new AbortController();
     if (this.leave?.signal.aborted ?? true) this.leave = new AbortController();
     this.watch.observe(this.root);
-    // What stands above on the page grows as it is drawn, and moves this view down without another size.
+    // Elements above grow as they are drawn and move this view without changing its size.
     const page = this.root.getRootNode().host?.closest('[data-testid="stMainBlockContainer"]');
     if (page) this.watch.observe(page);
     const { signal } = this.ended;
     this.listen((target, name, act, capture = false) => target.addEventListener(name, act, { signal, capture }));
   }
 
-  // What a view hears while it stands on the page; `on` adds a listener until then.
+  // Events that a view handles while it is on the page; `on` adds a listener until then.
   listen(on) {
     on(window, "resize", () => this.fit());
     on(window, "click", (event) => this.follow(event), true);
@@ -94,18 +94,19 @@ export class View {
     this.watch.disconnect();
     this.ended.abort();
     clearTimeout(this.pending);
-    // Streamlit also ends a call that a later one takes over; on another page the view is gone, and its questions with it.
+    // Streamlit also ends a replaced call; on another page the view is removed, and its questions with it.
     setTimeout(() => this.root.isConnected || this.leave.abort());
   }
 
-  // After a click on a link to another page nothing is sent: the server would redraw this page and lose the click.
+  // Nothing is sent after a click on a link to another page: the server would redraw this page and lose the click.
   follow({ target, button, ctrlKey, metaKey, shiftKey }) {
     const link = button || ctrlKey || metaKey || shiftKey ? null : target.closest?.("a[href]:not([target=_blank])");
     const { origin, pathname } = window.location;
     if (link?.origin === origin && link.pathname !== pathname) this.left = true;
   }
 
-  // New data from the server. With an unchanged drawing they hold only what was looked up, or a selection made elsewhere (Back).
+  // New data from the server. With an unchanged drawing they contain only fetched values, or a selection made
+  // elsewhere.
   update(data, setStateValue) {
     this.setStateValue = setStateValue;
     this.left = false;
@@ -124,14 +125,14 @@ export class View {
     const parts = this.build();
     const footer = footerOf(data.footer, data.link && !this.gathers ? copyButton(() => this.link()) : null);
     refill(this.root, parts, footer);
-    // Drawn first: parts grow as they are drawn (the menu of a selected word), and those below take the room that others
-    // leave; once more with the page's own letters.
+    // Drawn first: parts grow as they are drawn (a selected word's menu), and those below take the remaining room;
+    // again once the page's fonts are loaded.
     this.draw();
     this.refit();
     if (document.fonts.status !== "loaded") document.fonts.ready.then(() => requestAnimationFrame(() => this.refit()));
   }
 
-  // Type is large for a projector, and on the whole screen; less so where a matrix has to fit on a small one.
+  // Large type for projectors and full screen; smaller if a matrix has to fit on a small screen.
   enlarge() {
     const large = Boolean(this.data?.projector || this.onWholeScreen);
     const { crowded } = /** @type {typeof View} */ (this.constructor);
@@ -155,7 +156,7 @@ export class View {
     this.fit();
   }
 
-  // `wait`: milliseconds in which a newer selection may take this one's place.
+  // `wait`: milliseconds during which a newer selection replaces this one.
   send(selection, wait = 0) {
     this.turn += 1;
     clearTimeout(this.pending);
@@ -165,7 +166,7 @@ export class View {
     else send();
   }
 
-  // Where it begins on the page, however far that is scrolled.
+  // Its top position on the page, regardless of scrolling.
   get top() {
     const main = this.root.getRootNode().host?.closest('[data-testid="stMain"]');
     return Math.round(this.root.getBoundingClientRect().top + (main ? main.scrollTop : window.scrollY));
