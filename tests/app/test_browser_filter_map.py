@@ -17,7 +17,8 @@ pytestmark = pytest.mark.browser
 MAP = ".js-plotly-plot"
 SEEN = "[data-testid=stTable]"
 QUESTION = {"first": "is a dog outside", "second": "the dog is playing in the snow"}
-STARS = """maps => maps.length > 1 ? [] : maps.flatMap(({ data }) => data.filter(({ texttemplate }) => texttemplate)
+STARS = """maps => maps.length > 1 ? [] : maps.flatMap(({ data = [] }) => data
+  .filter(({ texttemplate }) => texttemplate)
   .map((trace) => [trace.texttemplate, trace.text[0].replaceAll("<br>", " ")]))"""
 """The numbers of the present stars, and their hover labels; none while a map is exchanged."""
 

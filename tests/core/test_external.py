@@ -278,7 +278,7 @@ def test_a_folder_among_a_persons_own(folders, tmp_path, monkeypatch):
 def test_numbered_classes_are_asked_about(tmp_path):
     folder = make(tmp_path / "numbered", id2label={0: "LABEL_0", 1: "LABEL_1"}, label2id={"LABEL_0": 0, "LABEL_1": 1})
     assert external_card(folder)["asked"]
-    with pytest.raises(CheckpointError, match=r"only numbered.*page Models"):
+    with pytest.raises(CheckpointError, match=r"only numbered.*Models page"):
         load(folder)
     with pytest.raises(CheckpointError, match="3 labels for 2 classes"):
         answer(folder, "entailment", ("a", "b", "c"))
@@ -327,8 +327,8 @@ def _no_tokenizer(folder):
         (lambda folder: (folder / "pairlens.json").write_text("[1]"), "fix or remove it"),
         (lambda folder: (folder / "pairlens.json").write_text('{"head": "first"}'), "head must be as 7.4"),
         (lambda folder: (folder / "pairlens.json").write_text('{"head": "4.1"}'), "no head 4.1.*3 layers of 4 heads"),
-        (lambda folder: _config(folder, id2label=None, label2id=None), "LABEL_0, LABEL_1.*page Models"),
-        (lambda folder: _config(folder, id2label={"0": "good", "1": "bad", "2": "odd"}), "no task that is known here"),
+        (lambda folder: _config(folder, id2label=None, label2id=None), "LABEL_0, LABEL_1.*Models page"),
+        (lambda folder: _config(folder, id2label={"0": "good", "1": "bad", "2": "odd"}), "belong to no known task"),
         (lambda folder: (folder / "pairlens.json").write_text('{"task": "NLI"}'), "task must be one of"),
         (_slow_tokenizer, "does not say where its pieces stand"),
         (_other_weights, "copy the model again"),

@@ -88,7 +88,7 @@ def test_links_from_a_layer_on_and_heads_as_a_whole(guest):
     assert 0 < heads.before[1][3] < float(weights.sum(1).mean()) + 1e-6
     with pytest.raises(LinksError, match="has 3 layers"):
         Question(guest, *PAIR).links(Taken.RENORMALISED, layer=3)
-    with pytest.raises(LinksError, match="no heads"):
+    with pytest.raises(LinksError, match="no attention heads"):
         Question(load_named("nli-two-sided"), *PAIR).heads()
 
 

@@ -167,7 +167,7 @@ def test_nothing_is_lost_by_a_second_call(data: Path, tmp_path: Path, capsys: py
     assert main(arguments(data, out, *more)) == 2
     assert "finished checkpoint" in capsys.readouterr().err
     assert main(arguments(data, out, *more, "--resume")) == 0
-    assert "finished already" in capsys.readouterr().out and weights_hash(out) == before
+    assert "already finished" in capsys.readouterr().out and weights_hash(out) == before
     assert main(arguments(data, out, *more, "--set", "seed=77", "--overwrite")) == 0
     assert weights_hash(out) != before
     (out / "resume.safetensors").write_bytes(b"cut off")
