@@ -92,7 +92,7 @@ def come_to_rest(page):
 def settled(page):
     """Wait until the browser has drawn the page and nothing moves or fades any more."""
     come_to_rest(page)
-    page.wait_for_function(STILL, polling=100)
+    page.wait_for_function(STILL)
 
 
 def unfold(page, name, inside):

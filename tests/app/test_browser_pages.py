@@ -108,7 +108,6 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
     fits(page)
     page.set_viewport_size({"width": 1280, "height": 720})
     fits(page)
-    settled(page)
     is_not_squeezed(page, address.partition("?")[0])
 
 
