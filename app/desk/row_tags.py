@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ import streamlit as st
 
 from app import page_style
 from app.browser import unseen
-from app.desk import annotator, unsaved_tags
+from app.desk import annotator, unsaved
 from app.desk.open_run import PAGE, OpenRun, attempt, lines
+from core.desk.annotations import FileState
 from core.desk.event_log import NO, YES, Event
+from core.desk.filters import rows_of
 from core.desk.schema import check_row
 from core.errors import DeskError
 from core.json_types import JsonObject
@@ -22,6 +25,7 @@ MOST_TAGGED = 10_000
 """Maximum number of filtered rows that can be tagged at once."""
 _PLACES = 20
 """Number of rows whose widgets have different keys: a late browser message is never older than that."""
+_DONE, _REPORT, _NOTE = "“Done”", "“In the report”", "Your note"
 
 
 def _place(*shown: object) -> str:
@@ -32,14 +36,14 @@ def _place(*shown: object) -> str:
     before: tuple[tuple[object, ...], int] = st.session_state.get(name, ((), 0))
     if before[0] != shown:
         before = st.session_state[name] = shown, (before[1] + 1) % _PLACES
-    return f"{unsaved_tags.session()} {before[1]}"
+    return f"{unsaved.session()} {before[1]}"
 
 
 def tag_all(opened: OpenRun) -> None:
     """A button that opens the form for tagging all filtered rows."""
-    places, name = np.flatnonzero(opened.rows), annotator.name()
-    if not PAGE.state.filter or opened.error is not None or not 0 < len(places) <= MOST_TAGGED:
+    if not _may_tag_all(opened):
         return
+    places, name = np.flatnonzero(opened.rows), annotator.name()
 
     def give(given: bool) -> None:
         rows, tag = [opened.run.keys[i] for i in places], st.session_state["desk tag of all"]
@@ -47,10 +51,15 @@ def tag_all(opened: OpenRun) -> None:
 
     with st.popover("Tag these rows", type="tertiary", icon=":material/label:"):
         st.selectbox("Tag for all rows", [tag.name for tag in opened.annotations.taxonomy()], key="desk tag of all")
-        st.button(f"Give it to {counted(len(places), 'row')}", on_click=give, args=(True,), disabled=not name)
-        st.button("Take yours back", on_click=give, args=(False,), disabled=not name)
+        label = f"Give it to {counted(len(places), 'row')}"
+        st.button(label, key="desk give", on_click=give, args=(True,), disabled=not name)
+        st.button("Take yours back", key="desk take", on_click=give, args=(False,), disabled=not name)
         if not name:
             page_style.note("Type your name in the sidebar to tag rows.")
+
+
+def _may_tag_all(opened: OpenRun) -> bool:
+    return bool(PAGE.state.filter) and opened.error is None and 0 < opened.rows.sum() <= MOST_TAGGED
 
 
 def draw(opened: OpenRun, row: str) -> None:
@@ -99,8 +108,6 @@ def draw(opened: OpenRun, row: str) -> None:
         for tag, digit in keys.items():
             key = f"desk key {digit} {place}"
             st.button(tag, key=key, shortcut=digit, on_click=press, args=(tag,), disabled=not name)
-    if name:
-        unsaved_tags.draw(opened, row, taxonomy, given, f"desk tags {place}")
     lines(f"{tag.name}: {tag.definition}" for tag in tags if tag.definition)
     left, right = st.columns(2)
     blind = opened.state.blind(name)
@@ -132,6 +139,63 @@ def draw(opened: OpenRun, row: str) -> None:
         # A label with the count would create a new, closed expander.
         with st.expander("History", key="desk history"):
             history(opened, events)
+
+
+def keep_unsaved(opened: OpenRun) -> None:
+    """Keep in the browser what the annotator sets on the open row, or on all rows of the filter."""
+    name, file, state = annotator.name(), opened.file, PAGE.state
+    if not name:
+        return
+    tags = [tag.name for tag in opened.annotations.taxonomy()]
+    places = []
+    if state.view == "rows" and state.row in opened.run.places:
+        place = _place(file, state.row, name, opened.annotations.version())
+        marks = _marks(opened.state, state.row, name, tags)
+        places.append(unsaved.Place(f"row {state.row}", marks, _controls(place, tags)))
+    if _may_tag_all(opened) and (tag := st.session_state.get("desk tag of all")):
+        marks = _marks_of_all(opened, opened.rows, name, tags)
+        both = [unsaved.Control(f".st-key-desk-{key} button", _mark(tag), key == "give") for key in ("give", "take")]
+        places.append(unsaved.Place(f"filter {state.filter}", marks, both))
+
+    def saved(place: str) -> unsaved.Marks:
+        kind, _, which = place.partition(" ")
+        if kind == "row":
+            return _marks(opened.annotations.state(file), which, name, tags)
+        return _marks_of_all(opened, rows_of(which, opened.table), name, tags)
+
+    unsaved.keep(file, places, saved)
+
+
+def _controls(place: str, tags: Sequence[str]) -> list[unsaved.Control]:
+    """The widgets of a row's marks."""
+    at = {kind: f".st-key-desk-{kind}-{place.replace(' ', '-')}" for kind in ("tags", "seen", "report", "note")}
+    pills = [
+        unsaved.Control(f"{at['tags']} button:nth-of-type({number})", _mark(tag), key=str(number))
+        for number, tag in enumerate(tags, start=1)
+    ]
+    boxes = ("seen", "label", _DONE), ("report", "label", _REPORT), ("note", "textarea", _NOTE)
+    return [*pills, *(unsaved.Control(f"{at[kind]} {box}", mark) for kind, box, mark in boxes)]
+
+
+def _mark(tag: str) -> str:
+    return f"The tag “{tag}”"
+
+
+def _marks(state: FileState, row: str, name: str, tags: Sequence[str]) -> unsaved.Marks:
+    """What an annotator set on a row."""
+    people = state.row(row)
+    given = {_mark(tag): name in people.tags.get(tag, ()) for tag in tags}
+    done = name in (people.done if state.blind(name) else people.looked)
+    return given | {_DONE: done, _REPORT: row in state.reported, _NOTE: people.notes.get(name, "")}
+
+
+def _marks_of_all(opened: OpenRun, rows: np.ndarray, name: str, tags: Sequence[str]) -> unsaved.Marks:
+    """The tags that an annotator gave to each of these rows (true), to none (false) or to some (None)."""
+    keys = [opened.run.keys[place] for place in np.flatnonzero(rows)]
+    given = [opened.state.rows[key].tags_of(name) for key in keys if key in opened.state.rows]
+    counts = Counter(tag for own in given for tag in own)
+    known = {0: False, len(keys): True}
+    return {_mark(tag): known.get(counts[tag]) for tag in tags} if keys else {}
 
 
 def history(opened: OpenRun, events: list[Event], limit: int = 30) -> None:

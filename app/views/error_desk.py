@@ -71,6 +71,7 @@ def _draw() -> None:
         "tags": all_tags.view,
         "files": files.view,
     }[PAGE.state.view](opened)
+    row_tags.keep_unsaved(opened)
 
 
 main()

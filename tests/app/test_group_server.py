@@ -225,7 +225,7 @@ def opened(browser, group, name, cookie, row):
     )
     context.add_cookies([{"name": "pairlens", "value": cookie, "url": group.address}])
     page = context.new_page()
-    link = f"file={group.run.dataset.sha256[:16]}&models={ONE[:16]}.{TWO[:16]}&row={row}"
+    link = f"file={group.run.dataset.sha256[:16]}&models={ONE[:16]}.{TWO[:16]}&row={row}&filter=gold%20=%20neutral"
     page.goto(f"{group.address}/error-desk?{link}")
     expect(page.get_by_role("heading", name=f"Row {row}")).to_be_visible()
     expect(page.locator(".pl-terms").first).to_have_text(f"Signed in as{name}")
@@ -247,9 +247,9 @@ def pressed(page, tag):
 
 
 def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser, monkeypatch):
-    """Both servers have visitors; one is killed after a mark that it acknowledged, while tags by click and by key are
-    on their way to it. Its visitors and its browser reopen from their addresses on the other, which knows the mark and
-    says which tags were not saved."""
+    """Both servers have visitors; one is killed after a mark that it acknowledged, while tags by click, by key and in
+    bulk, “Done” and a note are on their way to it. Its visitors and its browser reopen from their addresses on the
+    other, which knows the mark and says what was not saved."""
     monkeypatch.setenv("PAIRLENS_DB", group.settings["PAIRLENS_DB"])
     annotations, texts = Annotations(open_database()), list(itertools.islice(pairs(), VISITORS))
 
@@ -272,9 +272,15 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
         ann.get_by_text("1 change", exact=True)
     ).to_be_visible()  # her own: others' marks are hidden until she is done
     come_to_rest(ann)
+    ann.get_by_role("button", name="Tag these rows").click()
+    ann.get_by_role("button", name="Take yours back").wait_for()
     group.servers[0].send_signal(signal.SIGSTOP)
+    ann.get_by_role("button", name="Give it to 2 rows").click()
+    ann.keyboard.press("Escape")
     ann.get_by_role("button", name="other").click()
     ann.keyboard.press("1")
+    ann.get_by_text("Done", exact=True).click()
+    ann.get_by_label("Note").fill("why <b>")
     group.servers[0].kill()
     assert marks() == {"misled by noise": {"ann", "bob"}}
 
@@ -293,8 +299,11 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
             visitors[number] = visitor(group, number)
             assert visitors[number].open(**link(number)).probabilities == answers[number].probabilities
     ann.wait_for_selector("[data-testid=stApp][data-test-connection-state=CONNECTED]")
-    for tag in ("other", "language conventions"):
-        expect(ann.get_by_text(f"The tag “{tag}” on row {row} was not saved: set it again.")).to_be_visible()
+    for mark in ("The tag “other”", "The tag “language conventions”", "“Done”"):
+        expect(ann.get_by_text(f"{mark} on row {row} was not saved: set it again.")).to_be_visible()
+    expect(ann.get_by_text(f"Your note on row {row} was not saved: “why <b>”.")).to_be_visible()
+    everywhere = "The tag “language conventions” on filter gold = neutral was not saved: set it again."
+    expect(ann.get_by_text(everywhere)).to_be_visible()
     come_to_rest(ann)
     until(lambda: pressed(ann, "other") and "ann" in marks().get("other", ()))
     expect(ann.get_by_text("2 changes", exact=True)).to_be_visible()
