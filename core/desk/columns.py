@@ -141,11 +141,11 @@ class Features:
 def features_of(run: Run, known: Callable[[str], bool]) -> Features:
     """Features of all rows, computed from 10,000 texts at a time; ``known``: whether a word is in the vocabulary."""
     compute = _PairFeatures(run.single, known)
-    chunks, ends = list[dict[str, list[object]]](), 0
+    chunks, ends = list[dict[str, pa.Array]](), 0
     for firsts, seconds in _texts(run):
         ends += sum(text.rstrip().endswith("?") for text in firsts)
         chunks.append(compute(firsts, seconds))
-    values = {name: pa.array(itertools.chain.from_iterable(chunk[name] for chunk in chunks)) for name in chunks[0]}
+    values = {name: pa.concat_arrays([chunk[name] for chunk in chunks]) for name in chunks[0]}
     evidence = _evidence(run)
     if evidence is not None:
         values["evidence_sentences"] = pa.array(evidence, pa.float64())
@@ -184,7 +184,7 @@ class _PairFeatures:
     def __init__(self, single: bool, known: Callable[[str], bool]) -> None:
         self._single, self._known = single, functools.cache(known)
 
-    def __call__(self, first_texts: Sequence[str], second_texts: Sequence[str]) -> dict[str, list[object]]:
+    def __call__(self, first_texts: Sequence[str], second_texts: Sequence[str]) -> dict[str, pa.Array]:
         words = functools.cache(lambda text: tuple(constructions.words_of(text)))
         firsts, seconds = [words(text) for text in first_texts], [words(text) for text in second_texts]
         pairs = list(zip(firsts, seconds, strict=True))
@@ -201,8 +201,8 @@ class _PairFeatures:
             holds: Callable[[tuple[str, ...]], bool] = functools.cache(getattr(constructions, name))
             out[name] = [holds(first) or holds(second) for first, second in pairs]
         out["question_word"] = map(question_kind, firsts)
-        out["unknown"] = (float(np.mean([not self._known(word) for word in (*a, *b)] or 0)) for a, b in pairs)
-        return {name: list(values) for name, values in out.items()}
+        out["unknown"] = (sum(not self._known(word) for word in (*a, *b)) / max(1, len(a) + len(b)) for a, b in pairs)
+        return {name: pa.array(values) for name, values in out.items()}
 
 
 _ARTICLES = {"a", "an", "the"}

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.files import read_yaml
-from core.reading.tokens import tokenize
+from core.reading.tokens import norms
 
 _LISTS = Path(__file__).with_suffix(".yaml")
 _REACH = 4
@@ -29,7 +29,7 @@ def _listed(name: str) -> frozenset[str]:
 
 def words_of(text: str) -> list[str]:
     """The normalised words of a text."""
-    return [token.norm for token in tokenize(text) if token.is_word]
+    return [norm for norm in norms(text) if norm.isalpha() or any(map(str.isalnum, norm))]
 
 
 def exchanged(first: Sequence[str], second: Sequence[str]) -> bool:
@@ -65,6 +65,7 @@ def _stands_between(word: str) -> bool:
     return word in _listed("between be and participle") or (word.endswith("ly") and len(word) > 3)
 
 
+@functools.lru_cache(1 << 14)
 def _participle(word: str) -> bool:
     regular = len(word) > 4 and word.endswith("ed") and word not in _listed("adjectives in -ed")
     return regular or word in _listed("irregular participles")
@@ -87,7 +88,12 @@ def embedded_clause(words: Sequence[str]) -> bool:
     Clauses without such a word do not count ("the man she saw", or "before he left", as "before" and "after" usually
     precede a noun), nor do "while walking" and an initial "when", which usually asks.
     """
-    return any(_opens_a_clause(words, place) for place in range(len(words) - 1))
+    return any(word in _openers() and _opens_a_clause(words, place) for place, word in enumerate(words[:-1]))
+
+
+@functools.cache
+def _openers() -> frozenset[str]:
+    return _listed("subordinators") | _listed("relatives") | {"that"}
 
 
 def _opens_a_clause(words: Sequence[str], place: int) -> bool:
