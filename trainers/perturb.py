@@ -2,6 +2,7 @@
 
     python -m trainers perturb nli-two-sided FILE --out perturbed/
     python -m trainers perturb nli-two-sided nli-attconv-light FILE --out perturbed/ --only typo,not,swap --json
+    python -m trainers perturb nli-two-sided FILE --out perturbed/ --filter 'A.right and genre = telephone'
 
 Each perturbation has an expected effect by gold label (docs/desk.md): a typo changes no prediction, “not” in the
 hypothesis turns an entailment into a contradiction, but has no expected effect on a neutral pair. For each checkpoint,
@@ -14,16 +15,23 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from core.checkpoint import open_checkpoints
 from core.command_line import add_class_names
 from core.data import read
 from core.desk import run_folder
+from core.desk.filters import rows_of
 from core.desk.perturbations import PERTURBATIONS
 from core.desk.perturbed_run import FailureRate, PerturbationTest, failure_rates
-from core.desk.run import MOST_MODELS, Run, RunModel
+from core.desk.remarks import remarks
+from core.desk.run import MOST_MODELS, Predictions, Run, RunModel
+from core.desk.table import open_table
 from core.errors import RunError
+from core.evaluation.predict import classify
 from core.files import check_writable
 from core.progress import bar
 from core.wording import percent
@@ -37,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file")
     parser.add_argument("--out", required=True, metavar="FOLDER", type=Path, help="the output folder of the run")
     parser.add_argument("--only", metavar="NAME,…", help=f"some of {', '.join(PERTURBATIONS)} (default: all)")
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    parser.add_argument("--filter", default="", help="test only rows that this filter keeps (docs/desk.md)")
+    parser.add_argument("--seed", type=int, default=0, help="of every draw (default: 0)")
     add_class_names(parser)
     add_options(parser, "--json", "--device", "--label", "--columns")
 
@@ -53,14 +62,28 @@ def run(args: argparse.Namespace) -> int:
     data = read(args.file, labelled=False, mapped=counts_as, columns=columns(args.columns))
     models = [RunModel.named(checkpoint, counts_as) for checkpoint in checkpoints]
     names = args.only.split(",") if args.only else tuple(PERTURBATIONS)
-    test = PerturbationTest(Run(data, ()), models, range(len(data.rows)), names, args.seed)
-    with bar(len(data.rows)) as shown:
-        test.write(args.out, checkpoints, pick_device(args.device), lambda done: shown.update(done - shown.n))
+    device = pick_device(args.device)
+    rows: Sequence[int] = range(len(data.rows))
+    if args.filter:
+        known = (Predictions.of(one, classify(one, data, device), counts_as) for one in checkpoints)
+        rows = _filtered(args.filter, Run(data, tuple(known)))
+    test = PerturbationTest(Run(data, ()), models, rows, names, args.seed)
+    with bar(len(rows)) as shown:
+        test.write(args.out, checkpoints, device, lambda done: shown.update(done - shown.n))
     changed = run_folder.load(args.out)
     rates = {model.model: failure_rates(changed, i) for i, model in enumerate(changed.models)}
     listed = {name: [dataclasses.asdict(rate) for rate in own] for name, own in rates.items()}
     print(told({"file": data.name, "seed": args.seed, "failures": listed}, _table(rates), args.json))
     return 0
+
+
+def _filtered(expression: str, run: Run) -> Sequence[int]:
+    """The places of the rows that a filter keeps. Raises UserError where there are none."""
+    table = open_table(run)
+    rows = np.flatnonzero(rows_of(expression, table)).tolist()
+    if not rows:
+        raise RunError((remarks(expression, table, 0) or ["no row fulfils the filter"])[0].removesuffix("."))
+    return rows
 
 
 def _table(rates: dict[str, list[FailureRate]]) -> str:

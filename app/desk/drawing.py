@@ -16,7 +16,7 @@ def figures(drawn: Sequence[Figure], key: str) -> None:
     """Draws figures one below the other, each with its numbers as a collapsible table."""
     for number, figure in enumerate(drawn):
         page_style.heading(figure.title)
-        page_style.note(f"{figure.how} {figure.click}".strip())
+        page_style.note(f"{figure.how} {figure.click if figure.lines else ''}".strip())
         name = f"{key} {number}"
         if figure.chart is None:
             _table(figure, name)

@@ -12,7 +12,7 @@ from app.pair_form import once
 from app.panels import lists
 from core.desk import charts, store
 from core.desk.jobs import QUEUE
-from core.desk.perturbations import EXAMPLE, PERTURBATIONS, promises
+from core.desk.perturbations import EXAMPLE, promises
 from core.desk.perturbed_run import LAYOUT, PerturbationJob, PerturbationTest, failure_rates
 from core.desk.run_folder import header_of
 from core.wording import counted
@@ -49,13 +49,14 @@ def _ask(opened: OpenRun) -> None:
     )
     models = header_of(opened.run.dataset, opened.run.models).models
     names = [checkpoint_named(model.sha256) for model in models]
+    offered = promises(models[0].task)
     chosen = st.pills(
         "Perturbations",
-        list(PERTURBATIONS),
+        list(offered),
         selection_mode="multi",
-        default=list(PERTURBATIONS),
-        format_func=lambda name: PERTURBATIONS[name].title,
-        key="desk perturbations",
+        default=list(offered),
+        format_func=lambda name: offered[name][0],
+        key=f"desk perturbations of {models[0].task}",
     )
     missing = [model.title for model, name in zip(models, names, strict=True) if name is None]
     rows = np.flatnonzero(opened.rows).tolist()
@@ -78,4 +79,4 @@ def _ask(opened: OpenRun) -> None:
         f"What each change makes of the pair “{EXAMPLE[0]}” and “{EXAMPLE[1]}”, and what a model should then do, by "
         "gold label. Rows that a change does not apply to, or whose gold label is not named, are left out."
     )
-    lists.table(["perturbation", "example", "expected"], promises())
+    lists.table(["perturbation", "example", "expected"], list(offered.values()))

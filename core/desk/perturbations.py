@@ -134,32 +134,40 @@ def _rewritten(rules: Mapping[str, str], text: str) -> str:
 def _name(source: Source) -> tuple[str, str] | None:
     """A person's name replaced by another in both texts."""
     words = {token.text for text in source.texts for token in tokenize(text)}
-    for names in (word_groups()["male names"], word_groups()["female names"]):
+    for names in (word_groups()["frequent male names"], word_groups()["frequent female names"]):
         found = [name for name in names if name in words]
-        if found and not re.search(rf"\b{found[0]} [A-Z]", " | ".join(source.texts)):  # skips names such as John Deere
+        # skips names such as John Deere, Papa John's, St. John's
+        if found and not re.search(rf"\b{found[0]} [A-Z]|\w [A-Z]\w*\.? {found[0]}\b", " | ".join(source.texts)):
             new = source.chance.choice([other for other in names if other not in words] or found)
             return _each(functools.partial(re.sub, rf"\b{found[0]}\b", new))(source)
     return None
 
 
-_SEVERAL_SENSES = {"rock", "picture", "instrument", "making", "taking", "lifting", "throwing", "mad"}
-"""Words in the lists that are not synonyms in other frequent senses: a rock band, taking a nap."""
+_SEVERAL_SENSES = frozenset((
+    "rock", "picture", "instrument", "making", "taking", "lifting", "throwing", "relaxing", "mad", "angry", "happy",
+    "beautiful",
+))  # fmt: skip
+"""Words in the lists that are not synonyms in other frequent senses or places: a rock band, the most beautiful."""
 
 
 @functools.cache
 def _synonyms() -> Mapping[str, str]:
     lists = word_groups()
     found = {one: other for one, other in lists["synonyms"] if one not in _SEVERAL_SENSES}
-    found |= {plural(one): plural(other) for one, other in found.items() if plural(one) and plural(other)}
+    found |= {
+        plural(one): plural(other) for one, other in found.items() if one != "person" and plural(one) and plural(other)
+    }
     found |= {"man": "guy", "men": "guys", "woman": "lady", "women": "ladies", "bicycle": "bike", "sofa": "couch"}
     more = (*lists["adjective synonyms"], *lists["verb synonyms"])
-    return found | {one: other for one, other in more if one not in _SEVERAL_SENSES}
+    found |= {one: other for one, other in more if one not in _SEVERAL_SENSES}
+    return found | lists["synonyms in any sense"]
 
 
 def _synonym(source: Source) -> tuple[str, str] | None:
     text = source.texts[source.judged]
     tokens = tokenize(text)
-    places = [index for index, token in enumerate(tokens) if token.norm in _synonyms()]
+    # Inside a sentence, a capital begins a name: the United Nations.
+    places = [i for i, token in enumerate(tokens) if token.norm in _synonyms() and (not i or token.text.islower())]
     if not places:
         return None
     index = source.chance.choice(places)
@@ -238,10 +246,15 @@ EXAMPLE = ("John does not sleep.", "John is on a sofa.")
 
 
 @functools.cache
-def promises() -> list[tuple[str, str, str]]:
-    """One line per perturbation: its title, the changed texts of :data:`EXAMPLE`, and the expected effect by gold
-    label."""
-    return [(one.title, _in_example(one), _effects(one.expected)) for one in PERTURBATIONS.values()]
+def promises(task: str) -> dict[str, tuple[str, str, str]]:
+    """By the name of each perturbation that promises anything for a task: its title, the texts of :data:`EXAMPLE` that
+    it changes, and the expected effect by gold label."""
+    labels = (ANY, *_MEANINGS.get(task, ()))
+    return {
+        name: (one.title, _in_example(one), effects)
+        for name, one in PERTURBATIONS.items()
+        if (effects := _effects({label: effect for label, effect in one.expected.items() if label in labels}))
+    }
 
 
 def _in_example(one: Perturbation) -> str:

@@ -49,6 +49,7 @@ def after(name, pair, label="entailment", others=("Two dogs run.",)):
             ("He rode.", "He has an automobile and a bicycle"),
         ),
         ("synonym", ("He flew.", "He is on an airplane."), ("He flew.", "He is on a plane.")),
+        ("synonym", ("The Firms grew.", "Companies grew."), ("The Firms grew.", "Firms grew.")),
         ("tautology", ("He ran.", "He moved."), ("He ran.", "He moved and true is true.")),
         ("sentence", ("He ran", "He moved."), ("He ran. Two dogs run.", "He moved.")),
     ],
@@ -64,7 +65,9 @@ def test_changes_that_keep_the_label(name, pair, texts):
         ("contractions", ("A dog runs.", "It is.")),
         ("synonym", ("A bike.", "A rock band.")),
         ("name", ("A man runs.", "He moves.")),
+        ("synonym", ("A film.", "The Mother Teresa Film.")),
         ("name", ("He works with John Deere equipment.", "John works.")),
+        ("name", ("He eats at Papa John's.", "John cooks.")),
         ("typo", ("A man runs.", "It is on.")),
         ("tautology", ("He ran?", "Did he move?")),
         ("sentence", ("Two dogs run.", "Dogs run.")),
@@ -110,11 +113,14 @@ def test_labels_have_their_meaning_by_the_task():
 
 
 def test_every_change_is_shown_in_an_example_with_its_expected_effect_by_label():
-    lines = {title: (example, effect) for title, example, effect in promises()}
-    assert all(example for example, _ in lines.values())
-    assert lines["A synonym"] == ("John is on a couch.", "any label: same prediction")
+    lines = promises("entailment")
+    assert all(example for _, example, _ in lines.values())
+    assert lines["synonym"] == ("A synonym", "John is on a couch.", "any label: same prediction")
     effects = "entailment: becomes contradiction; contradiction: P(entailment) may not fall"
-    assert lines["“not” put in"] == ("John is not on a sofa.", effects)
+    assert lines["not"] == ("“not” put in", "John is not on a sofa.", effects)
+    assert lines["swap"][2] == "contradiction: same prediction"
+    assert promises("paraphrase")["swap"][2] == "paraphrase, not a paraphrase: same prediction"
+    assert promises("paraphrase").keys() == lines.keys() - {"not", "sentence"}
 
 
 def test_failures_are_counted_as_the_expectation_says(tmp_path):
@@ -171,6 +177,22 @@ def test_a_test_is_a_run_that_can_be_filtered_and_is_the_same_again(tmp_path, ta
     alone = run_folder.load(tmp_path / "two")
     of_both = [row for row in run.dataset.rows if row.columns["perturbation"] == "“and true is true” added"]
     assert list(alone.dataset.rows) == of_both
+
+
+def test_a_filter_chooses_the_rows(tmp_path, table, capsys):
+    """Also by what the checkpoint predicts."""
+    checkpoint, file = make_checkpoint(tmp_path / "tiny", table), taxi(tmp_path)
+    command = ["perturb", str(checkpoint.folder), str(file), "--only", "tautology", "--out", f"{tmp_path}/run"]
+    assert main([*command, "--filter", "A.right and genre = telephone"]) == 0
+    data = read(file)
+    answers = [checkpoint.labels[i] for i in classify(checkpoint, data, torch.device("cpu")).argmax(axis=1)]
+    right = [row for row, answer in zip(data.rows, answers, strict=True) if row.label == answer]
+    kept = [row.id for row in right if row.columns["genre"] == "telephone"]
+    assert [row.columns["original.id"] for row in run_folder.load(tmp_path / "run").dataset.rows] == kept
+    capsys.readouterr()
+    assert main([*command, "--filter", "genre = telephon and gold = neutral"]) == 2
+    assert "No row has “telephon” as genre: did you mean telephone?" in capsys.readouterr().err
+    assert main([*command, "--filter", "genre ="]) == 2 and "a value" in capsys.readouterr().err
 
 
 def test_bad_input_gets_one_sentence(tmp_path, table, capsys):
