@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, metavar="FOLDER", type=Path, help="the output folder of the run")
     parser.add_argument("--only", metavar="NAME,…", help=f"some of {', '.join(PERTURBATIONS)} (default: all)")
     parser.add_argument("--filter", default="", help="test only rows that this filter keeps (docs/desk.md)")
-    parser.add_argument("--seed", type=int, default=0, help="of every draw (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     add_class_names(parser)
     add_options(parser, "--json", "--device", "--label", "--columns")
 
