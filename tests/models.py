@@ -15,6 +15,7 @@ from core.evidence import (
 from core.evidence.attention_map import FINAL_STATE
 from core.models import REGISTRY, build
 from core.models.features import EXTRA_SIZES
+from core.models.phrases.alignment import LONGEST
 from core.reading.batch import Batch, Side
 from tests.loops import CHOICES
 
@@ -170,7 +171,7 @@ def units(record, role, checkpoint, explanation):
     """How many rows or columns a record has for the sentence with this role."""
     words, kind = len(explanation.sentence(role).tokens), getattr(record, "units", "words")
     if kind == "phrases" or isinstance(record, PhraseSelection):
-        return sum(min(checkpoint.model.config.longest, end) for end in range(1, words + 1))
+        return sum(min(LONGEST, end) for end in range(1, words + 1))
     if kind == FINAL_STATE and role == record.rows:
         return 1
     return max(1, words - checkpoint.model.config.width + 1) if kind == "windows" else words

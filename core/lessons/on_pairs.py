@@ -17,7 +17,7 @@ from core.lessons.lesson import Values
 from core.lessons.sources import Evaluated, Pairs
 from core.models.acnn.pair import AdaQA
 from core.models.base import Output
-from core.models.phrases.alignment import keep, span
+from core.models.phrases.alignment import LONGEST, keep, span
 from core.models.phrases.model import PhraseConfig
 from core.reading.reader import Reading
 
@@ -43,13 +43,13 @@ def kept_phrases(checkpoint: Checkpoint, pairs: Pairs) -> Evaluated:
         slots, words = output.trace.second, [token.text.lower() for token in reading.second.tokens]
         for name, pooling in (("least", "kmin"), ("most", "kmax")):
             chosen = keep(slots.score, slots.mask, pooling, config.k)
-            for start, end in (span(slot, config.longest) for slot in chosen.slots[chosen.mask].tolist()):
+            for start, end in (span(slot) for slot in chosen.slots[chosen.mask].tolist()):
                 phrases[name].append(" ".join(words[start:end]))
                 lengths[name].append(end - start)
     values: Values = {"class": float(len(pairs)), "all_kept": float(len(phrases["least"]))}
-    names = {"lengths": [str(words) for words in range(1, config.longest + 1)]}
+    names = {"lengths": [str(words) for words in range(1, LONGEST + 1)]}
     for name in phrases:
-        values[f"length_{name}"] = [float(lengths[name].count(words)) for words in range(1, config.longest + 1)]
+        values[f"length_{name}"] = [float(lengths[name].count(words)) for words in range(1, LONGEST + 1)]
         values[f"mean_{name}"] = sum(lengths[name]) / len(lengths[name])
         top = Counter(phrases[name]).most_common(SHOWN)
         values[f"top_{name}"] = [float(count) for _, count in top]

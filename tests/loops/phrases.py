@@ -1,5 +1,6 @@
 """Attentive pooling of phrase alignments (Yin & Schütze 2017, sections 3 and 4.2.1)."""
 
+from core.models.phrases.alignment import LONGEST
 from tests.loops.arithmetic import add, classified, cosine, gru, nearness, projected
 from tests.loops.baselines import LINGUISTIC
 
@@ -7,7 +8,7 @@ from tests.loops.baselines import LINGUISTIC
 def phrase_states(net, words):
     """[((first, last), state)] in the order (A)(B)(AB)(C)(BC)(ABC)…"""
     weights = (net.weight_ih, net.weight_hh, net.bias_ih, net.bias_hh)
-    spans = [(end - length, end) for end in range(1, len(words) + 1) for length in range(1, min(net.longest, end) + 1)]
+    spans = [(end - length, end) for end in range(1, len(words) + 1) for length in range(1, min(LONGEST, end) + 1)]
     return [(span, gru(weights, words[slice(*span)])) for span in spans]
 
 

@@ -34,9 +34,8 @@ class PhraseGRU(nn.Module):
     Here a sentence of any length costs L steps, and x U is computed once per word, not once per phrase.
     """
 
-    def __init__(self, input_size: int, hidden: int, longest: int = LONGEST) -> None:
+    def __init__(self, input_size: int, hidden: int) -> None:
         super().__init__()
-        self.longest = longest
         cell = nn.GRUCell(input_size, hidden)
         self.weight_ih, self.weight_hh = cell.weight_ih, cell.weight_hh
         self.bias_ih, self.bias_hh = cell.bias_ih, cell.bias_hh
@@ -52,7 +51,7 @@ class PhraseGRU(nn.Module):
         hidden = inputs.shape[2] // 3
         state = inputs.new_zeros(count, length, hidden)
         by_length = []
-        for extra in range(self.longest):
+        for extra in range(LONGEST):
             starts = length - extra
             if starts < 1:
                 by_length.append(inputs.new_zeros(count, length, hidden))
@@ -64,7 +63,7 @@ class PhraseGRU(nn.Module):
             state = _step(inputs[:, extra:], recurrent, state[:, :starts])
             by_length.append(F.pad(state, (0, 0, extra, 0)))
         states = torch.stack(by_length, dim=2).flatten(1, 2)
-        slots = phrase_mask(mask, self.longest)
+        slots = phrase_mask(mask)
         return states.masked_fill(~slots[..., None], 0.0), slots
 
 
@@ -76,16 +75,16 @@ def _step(inputs: Tensor, recurrent: Tensor, state: Tensor) -> Tensor:
     return torch.lerp(new, state.to(new.dtype), update)  # [Yin17 eq. 4]
 
 
-def phrase_mask(mask: Tensor, longest: int = LONGEST) -> Tensor:
+def phrase_mask(mask: Tensor) -> Tensor:
     """Mask of a sentence's slots that contain a phrase: ``[B, T] -> [B, T · L]``."""
-    lengths = torch.arange(longest, device=mask.device)
+    lengths = torch.arange(LONGEST, device=mask.device)
     ends = torch.arange(mask.shape[1], device=mask.device)
     return (mask[..., None] & (lengths[None] <= ends[:, None])).flatten(1, 2)
 
 
-def span(slot: int, longest: int = LONGEST) -> tuple[int, int]:
+def span(slot: int) -> tuple[int, int]:
     """Words [first, last) of the phrase in this slot."""
-    end, extra = divmod(slot, longest)
+    end, extra = divmod(slot, LONGEST)
     return end - extra, end + 1
 
 
@@ -100,15 +99,15 @@ def alignment(first: Tensor, second: Tensor) -> Tensor:
         return F.normalize(first.float(), dim=-1) @ F.normalize(second.float(), dim=-1).transpose(1, 2)
 
 
-def into_slots(scores: Tensor, rows: int, columns: int, longest: int) -> Tensor:
+def into_slots(scores: Tensor, rows: int, columns: int) -> Tensor:
     """Moves scores between the phrases of two sentences, indexed as in records (without empty slots), into slots
     (``rows`` and ``columns``: words of the sentences): ``[n, m] -> [rows · L, columns · L]``, zero elsewhere. Raises
     ValueError for another n or m."""
-    masks = [phrase_mask(torch.ones(1, words, dtype=torch.bool), longest)[0] for words in (rows, columns)]
+    masks = [phrase_mask(torch.ones(1, words, dtype=torch.bool))[0] for words in (rows, columns)]
     expected = [int(mask.sum()) for mask in masks]
     if list(scores.shape) != expected:
         raise ValueError(f"an override of the alignment must be {expected}, got {list(scores.shape)}")
-    out = scores.new_zeros(rows * longest, columns * longest)
+    out = scores.new_zeros(rows * LONGEST, columns * LONGEST)
     at_rows, at_columns = (mask.nonzero()[:, 0] for mask in masks)
     out[at_rows[:, None], at_columns[None]] = scores
     return out

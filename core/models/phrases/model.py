@@ -16,6 +16,7 @@ Where we differ: an optional learned projection of the words (``projection`` > 0
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -28,10 +29,9 @@ from core.layers.attention import Override
 from core.layers.pooling import states_at
 from core.layers.projection import word_projection
 from core.layers.recurrent import recurrent
-from core.models.base import Evidence, Output, ProjectedConfig, Wanted, register, setting
+from core.models.base import Evidence, Output, ProjectedConfig, Settings, Wanted, register, setting
 from core.models.features import PairFeatures, extra_setting
 from core.models.phrases.alignment import (
-    LONGEST,
     POOLINGS,
     KeptPhrases,
     PhraseGRU,
@@ -62,8 +62,8 @@ class PhraseConfig(ProjectedConfig):
     alone (4.3.1). ``extra``: the set of linguistic features, or none. Dropout applies to the words (one mask per
     sentence) and to the rep part of the feature vector."""
 
+    retired: ClassVar[Settings] = {"longest": 7}
     hidden: int = setting(256, least=1)
-    longest: int = setting(LONGEST, least=1)
     pooling: str = setting(
         "kmin",
         one_of=POOLINGS,
@@ -137,7 +137,7 @@ class PhraseMatcher(PairFeatures):
         sizes = {"rep": rep, "interaction": 2 * (hidden + width), "simi": config.similarity_count}
         super().__init__(config, sum(sizes[part] for part in config.parts))
         self.projection = word_projection(config.input_size, width) if config.projection else None
-        self.phrases = PhraseGRU(width, hidden, config.longest)
+        self.phrases = PhraseGRU(width, hidden)
         self.reader = nn.GRU(hidden, hidden, batch_first=True)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
@@ -175,7 +175,7 @@ class PhraseMatcher(PairFeatures):
         sentence."""
         assert isinstance(override, Tensor), "there is one alignment"
         rows, columns = len(reading.second.tokens), len(reading.first.tokens)
-        return into_slots(override, rows, columns, self.config.longest)[None]
+        return into_slots(override, rows, columns)[None]
 
     def choices(self, output: Output) -> dict[str, Tensor]:
         """The alignment scores, whose only use is to select phrases."""
@@ -211,7 +211,7 @@ class PhraseMatcher(PairFeatures):
         def side(role: str, phrases: PhraseSlots, other: list[int]) -> PhraseSide:
             columns = (values[0].tolist() for values in (phrases.mask, phrases.partner, phrases.score))
             records = (
-                PhraseRecord(span(slot, config.longest), other[partner], score)
+                PhraseRecord(span(slot), other[partner], score)
                 for slot, (real, partner, score) in enumerate(zip(*columns, strict=True))
                 if real
             )
