@@ -20,6 +20,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from core.checkpoint import Checkpoint, load_named
 from core.desk.folders import shared_folder
 from core.errors import DeskError, UserError
 from core.files import json_text, make_folder, read_json, write_whole
@@ -48,11 +49,6 @@ class Job:
     _ended: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
     _began: float = field(default=0.0, init=False)
     _done_before: int = field(default=0, init=False)
-
-    @property
-    def name(self) -> str:
-        """The name of the data file."""
-        raise NotImplementedError
 
     @property
     def what(self) -> str:
@@ -123,6 +119,14 @@ class Job:
     def left(self) -> float | None:
         """Estimated seconds until it is done; None while unknown."""
         return (self.rows - self.done) / self.speed if self.speed else None
+
+
+def predicted_by(name: str, sha256: str) -> Checkpoint:
+    """The installed checkpoint of this name, if it is still the one that predicted a run. Raises DeskError if not."""
+    checkpoint = load_named(name)
+    if checkpoint.card["sha256"] != sha256:
+        raise DeskError(f"the checkpoint {name} is not the one that predicted this run: predict it again")
+    return checkpoint
 
 
 def most_running() -> int:

@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from core.checkpoint import Checkpoint, load_named
+from core.checkpoint import Checkpoint
 from core.data import Dataset, Example
 from core.data.labels import Scale
 from core.desk import run_folder, store
 from core.desk.columns import other_values
 from core.desk.filters import literal
-from core.desk.jobs import Job
+from core.desk.jobs import Job, predicted_by
 from core.desk.perturbations import PERTURBATIONS, TOLERANCE, Expectation, Source, changed, meanings_of
 from core.desk.run import Predictions, Run, RunModel
 from core.desk.table import SEPARATOR
@@ -250,21 +250,15 @@ class PerturbationJob(Job):
     checkpoints: Sequence[str]
 
     @property
-    def name(self) -> str:
-        return self.test.run.dataset.name
-
-    @property
     def what(self) -> str:
-        return f"The perturbation test of {', '.join(self.checkpoints)} on {self.name}"
+        return f"The perturbation test of {', '.join(self.checkpoints)} on {self.test.run.dataset.name}"
 
     @property
     def rows(self) -> int:
         return len(self.test.rows)
 
     def work(self) -> None:
-        checkpoints = [load_named(name) for name in self.checkpoints]
-        for checkpoint, model in zip(checkpoints, self.test.models, strict=True):
-            if checkpoint.card["sha256"] != model.sha256:
-                raise DeskError(f"the checkpoint {checkpoint.name} is not the one that predicted this run")
+        models = zip(self.checkpoints, self.test.models, strict=True)
+        checkpoints = [predicted_by(name, model.sha256) for name, model in models]
         self.begin()
         self.test.write(store.folder_of(self.test.checksum), checkpoints, torch.device("cpu"), self.progress)

@@ -69,12 +69,8 @@ class PredictionJob(Job):
     """Titles of checkpoints that predicted the file again because their stored predictions could not be read."""
 
     @property
-    def name(self) -> str:
-        return self.dataset.name
-
-    @property
     def what(self) -> str:
-        return f"The prediction of {self.name} by {', '.join(self.models)}"
+        return f"The prediction of {self.dataset.name} by {', '.join(self.models)}"
 
     @property
     def rows(self) -> int:

@@ -16,11 +16,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from scipy.spatial import ConvexHull, QhullError  # type: ignore[import-untyped]
 
-from core.checkpoint import Checkpoint, load_named
+from core.checkpoint import Checkpoint
 from core.data import Dataset, Example
 from core.desk.columns import cells, of_model
 from core.desk.filters import literal
-from core.desk.jobs import Job
+from core.desk.jobs import Job, predicted_by
 from core.desk.run import Run, column_of
 from core.desk.run_folder import read_header
 from core.desk.table import RunTable
@@ -145,12 +145,8 @@ class RowMapJob(Job):
     checkpoint: str
 
     @property
-    def name(self) -> str:
-        return self.stored_run.dataset.name
-
-    @property
     def what(self) -> str:
-        return f"The map of {self.name} by {self.checkpoint}"
+        return f"The map of {self.stored_run.dataset.name} by {self.checkpoint}"
 
     @property
     def rows(self) -> int:
@@ -159,12 +155,10 @@ class RowMapJob(Job):
     def work(self) -> None:
         run, sha256 = self.stored_run, self.stored_run.models[self.model].sha256
         if self.rows < LEAST_ROWS:
-            raise DeskError(f"a map needs at least {LEAST_ROWS} rows, and {self.name} has {self.rows}")
+            raise DeskError(f"a map needs at least {LEAST_ROWS} rows, and {run.dataset.name} has {self.rows}")
         if run.folder is None:
-            raise DeskError(f"{self.name} is not stored: predict the file again")
-        checkpoint = load_named(self.checkpoint)
-        if checkpoint.card["sha256"] != sha256:
-            raise DeskError(f"the checkpoint {self.checkpoint} is not the one that predicted this run")
+            raise DeskError(f"{run.dataset.name} is not stored: predict the file again")
+        checkpoint = predicted_by(self.checkpoint, sha256)
         places = drawn(run)
         self.begin()
         # Vectors count as half of the progress, t-SNE as the other half.

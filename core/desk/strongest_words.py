@@ -16,14 +16,14 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Engine
 
-from core.checkpoint import Checkpoint, load_named
+from core.checkpoint import Checkpoint
 from core.data import Dataset, Example
 from core.data.rationales import holds_reasons
 from core.desk import schema
 from core.desk.columns import Cells, cells, of_model
 from core.desk.database import reading, writing
 from core.desk.filters import literal
-from core.desk.jobs import Job
+from core.desk.jobs import Job, predicted_by
 from core.desk.run import Run, column_of, other_columns
 from core.desk.schema import check_row, clean
 from core.desk.table import RunTable
@@ -161,21 +161,15 @@ class StrongestWordsJob(Job):
         self._places = drawn(self.keys, known, self.count)
 
     @property
-    def name(self) -> str:
-        return self.dataset.name
-
-    @property
     def what(self) -> str:
-        return f"The search for the strongest words of {self.name} by {self.model}"
+        return f"The search for the strongest words of {self.dataset.name} by {self.model}"
 
     @property
     def rows(self) -> int:
         return len(self._places)
 
     def work(self) -> None:
-        checkpoint = load_named(self.model)
-        if checkpoint.card["sha256"] != self.sha256:
-            raise DeskError(f"the checkpoint {self.model} is not the one that predicted this run: predict it again")
+        checkpoint = predicted_by(self.model, self.sha256)
         check_texts(checkpoint, self.dataset)
         self.begin()
         for start in range(0, len(self._places), AT_ONCE):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.checkpoint import read_card
+from core.checkpoint import load_named, read_card
 from core.data import Example
 from core.desk import row_map, store
 from core.desk.filters import rows_of
@@ -47,7 +47,7 @@ def test_the_map_is_kept_and_the_nearest_rows_have_the_largest_cosine(run, monke
     assert not job.problem and job.done == job.rows == 15 and seen == sorted(seen)
     known = stored(run, 0)
     assert known.rows.tolist() == drawn(run).tolist() == sorted(known.rows.tolist()) and len(known.rows) == 15
-    checkpoint = row_map.load_named("tiny")
+    checkpoint = load_named("tiny")
     dataset = replace(run.dataset, rows=tuple(run.dataset.rows))
     features = np.zeros((18, known.vectors.shape[1]))
     for numbers, output in forward_passes(prepare_rows(checkpoint, dataset)):

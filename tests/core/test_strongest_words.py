@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.checkpoint import read_card
+from core.checkpoint import load_named, read_card
 from core.data import Example
 from core.desk import charts, strongest_words
 from core.desk.database import open_database
@@ -177,7 +177,7 @@ def test_a_cancelled_job_is_gone_on_with_by_another(tmp_path, table, monkeypatch
     job = StrongestWordsJob(data, run.keys, "tiny", sha256, store)
     job.run()
     assert not job.problem and job.done == job.rows == 4
-    words = real(strongest_words.load_named("tiny"), data.rows)
+    words = real(load_named("tiny"), data.rows)
     assert store.known(data.sha256, sha256) == dict(zip(run.keys, words, strict=True))
     other = StrongestWordsJob(data, run.keys, "tiny", ONE, store)
     other.run()
