@@ -1,5 +1,5 @@
-// Small multiples of all heads of a transformer, a row a layer (Vig 2019, BertViz's model view), of what crosses between
-// the two texts alone. One of them, their mean or the rollout is chosen, and its matrix is shown.
+// Small multiples of all attention heads, one row per layer (Vig 2019, BertViz's model view), showing only attention
+// between the two texts. The user selects one of them, their mean or the rollout, and its matrix is shown.
 
 import { scaleColour, scaleEnd } from "../../components/colours.js";
 import { choice, gridStep, heading, html, percent, reach, refill, the } from "../../components/elements.js";
@@ -7,13 +7,13 @@ import { PANELS } from "../../components/view.js";
 
 const MEAN = "mean";
 const ROLLOUT = "rollout";
-const BLOCKS = 8; // rows and columns of a picture, as core/evidence/attention_heads.py makes them
+const BLOCKS = 8; // rows and columns of a picture, as in core/evidence/attention_heads.py
 const WHOLE = [
   [MEAN, "Mean of all"],
   [ROLLOUT, "Rollout"],
 ];
 const [LEAST, MOST] = [12, 40]; // pixels of a picture's side
-const [NAMES, AROUND] = [30, 8]; // pixels of a layer's number, and around a picture
+const [NAMES, AROUND] = [30, 8]; // pixels for a layer's number, and around a picture
 const HOW =
   "A row a layer, a picture a head: its matrix in few blocks, each on its own scale. Bar: how much goes across.";
 const MORE =
@@ -22,7 +22,7 @@ const MORE =
 class HeadsPanel {
   /**
    * @param {any} view
-   * @param {any} data an attention_heads record, as headsOf has it
+   * @param {any} data an attention_heads record, from headsOf
    */
   constructor(view, data) {
     this.view = view;
@@ -87,14 +87,14 @@ class HeadsPanel {
     this.view.ask({ head: head === this.data.own ? "" : head });
   }
 
-  // As large as all heads of a layer have room.
+  // As large as the room for one layer's heads allows.
   fit() {
     const room = this.element.clientWidth / this.view.type;
     const cell = Math.floor((room - NAMES) / this.data.heads) - AROUND;
     this.grid.style.setProperty("--cell", `${Math.max(LEAST, Math.min(MOST, cell))}px`);
   }
 
-  // The heads as the words that look now see them.
+  // The heads in the current direction.
   get looking() {
     const { looking } = this.data;
     return looking.find(({ role }) => role === this.view.direction) ?? looking[0];
@@ -129,7 +129,7 @@ class HeadsPanel {
     reach(this.buttons, pressed ?? this.buttons[0]);
   }
 
-  // The one whose matrix the page has drawn.
+  // The head whose matrix is drawn.
   get chosen() {
     return this.data.head;
   }
@@ -172,8 +172,8 @@ class HeadsPanel {
 
 const decimals = (share) => share.toFixed(2).replace(/^0/, "");
 
-// A record of heads with its matrices by direction, the second text looking first, and the titles that the page gives:
-// `title` of the head that is shown, `own` the head that the model's card shows first.
+// A record of heads with its matrices by direction, second text first, and the page's titles: `title` of the shown
+// head, `own` of the head that the model's card names.
 export function headsOf(record, { head: { title, own } }) {
   const { first, second, head, across, thumbnails, measured = "", f1, random_95: random } = record;
   const best = random ? `; the best of as many random maps: ${decimals(random)}` : "";

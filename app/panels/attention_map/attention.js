@@ -1,4 +1,4 @@
-// The attention matrix of Explore: square cells, words along both edges; what is said of attention.
+// Explore's attention matrix: square cells, words along both edges, and explanatory texts.
 
 import { capital, exactPercent, html, percent, signed, the } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
@@ -48,7 +48,7 @@ export class AttentionMatrix extends MatrixPanel {
     ];
     const { agreement, verdict } = this.view.data;
     more.push(agreement?.rows === rows && `${agreement.text}. `, stays);
-    const changed = verdict?.what_if; // what is unlike the model as it was trained
+    const changed = verdict?.what_if; // the difference from the trained model
     const title = this.title();
     return {
       title,
@@ -62,7 +62,7 @@ export class AttentionMatrix extends MatrixPanel {
     };
   }
 
-  // What a row adds up to: changed by hand, the rest of it may have been kept.
+  // The sum of a row: after a manual change, the rest of it may have been kept.
   get sums() {
     const { weights, apart, stays } = this.attention;
     if (stays) return "A row, with what stays in its own sentence, adds up to 1";
@@ -81,14 +81,14 @@ export class AttentionMatrix extends MatrixPanel {
     return [`${show === "column" ? "share of the column" : "weight"}, this pair’s scale`, "0\u00a0%", percent(high)];
   }
 
-  // Weights that are tried out.
+  // Weights that are being tried out.
   follows({ rows, columns, weights }) {
     const { show, ...own } = this.attention;
     if (show !== "weight" || own.rows !== rows || own.columns !== columns) return;
     weights.forEach((row, i) => row.forEach((weight, j) => this.rect(i, j)?.setAttribute("fill", this.colour(weight))));
   }
 
-  // What the text draws as ribbons.
+  // The map that the text draws as ribbons.
   get ribbons() {
     return { ...this.attention, axes: this.axes, final: this.final };
   }
@@ -116,7 +116,7 @@ export class AttentionMatrix extends MatrixPanel {
     return `${cell}${percent(this.number("values", i, j))} of the column, not what the model used`;
   }
 
-  // The null word's score follows from the model's own weights, where they are above 0.
+  // The null word's score follows from the model's own weights, if these are above 0.
   score(i, j, digits) {
     const score = this.number("scores", i, j);
     return score === null ? "score not known" : `score ${signed(score, digits)}`;

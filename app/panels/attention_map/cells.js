@@ -1,4 +1,4 @@
-// What the cells of an attention matrix show: the weights that the model used, each column's shares of them, or its scores.
+// The values in the cells of an attention matrix: the model's weights, their shares of each column, or its scores.
 
 import { scaleEnd } from "../../components/colours.js";
 
@@ -7,9 +7,9 @@ function shares(column) {
   return column.map((weight) => (sum > 0 ? weight / sum : 0));
 }
 
-// A map with the `values` of its cells, and both ends of their scale. That of weights in an external model is made
-// for the words: special tokens often have most of the weight, and all words would be dark beside them. A map that is
-// compared with others comes with the `high` of all.
+// A map with the `values` of its cells, and both ends of their scale. The scale of an external model's weights fits the
+// words: special tokens often have most of the weight, next to which all words would be dark. A compared map already
+// has the common `high`.
 export function withValues(attention) {
   const { weights, scores, none, show, of, units } = attention;
   let [values, last] = show === "score" ? [scores, none?.scores] : [weights, none?.weights];

@@ -1,5 +1,5 @@
-// Squares with words along both edges: how large they are, where each stands, and how they are drawn. A long pair scrolls
-// inside its frame, whose edges stay.
+// Squares with words along both edges: their size, position and drawing. A long pair scrolls inside its frame; its
+// edges stay in place.
 
 import { weightLook } from "../../components/colours.js";
 import { directionOf, html, shorten, svg, the } from "../../components/elements.js";
@@ -7,25 +7,25 @@ import { directionOf, html, shorten, svg, the } from "../../components/elements.
 const CELL = { most: 36, least: 17 };
 export const PROJECTED = { most: 64, least: 58 }; // 2 pixels of each lie between cells
 const SMALL_PROJECTOR = { most: 64, least: 24, width: 1600 }; // on a screen narrower than this
-const LEAN = 0.8; // of the words' height, that the last of them leans beyond its column
+const LEAN = 0.8; // share of the words' height by which the last one leans beyond its column
 
 export class WordGrid {
   /**
    * @param {any} view
-   * @param {any} attention of Explore a WordMap; others have labels of their own beside it
+   * @param {any} attention a WordMap on Explore; others also have labels
    */
   constructor(view, attention) {
     this.view = view;
     this.attention = attention;
     const { tokens } = view.sideOf(attention.rows);
-    // A final state is one row, and stands for the word that it comes after.
+    // A final state is one row, labelled with the word after which it was taken.
     this.final = attention.units === "final state" ? tokens.length - 1 : null;
     this.rows = this.final === null ? tokens : ["final state"];
     const { tokens: columns, lines = [0] } = view.sideOf(attention.columns);
     this.columns = columns;
     this.lines = lines;
     this.several = lines.length > 1; // lines of a text, such as sentences of evidence
-    this.none = attention.none; // the null word's column, in a model that has one
+    this.none = attention.none; // the null word's column, if the model has one
     this.mirrored = directionOf(columns) === "rtl";
     this.frame = html("div.matrix.scroll", {
       role: "grid",
@@ -39,7 +39,7 @@ export class WordGrid {
     );
   }
 
-  // Columns with the null word's.
+  // The number of columns, including the null word's.
   get count() {
     return this.columns.length + (this.none ? 1 : 0);
   }
@@ -48,7 +48,7 @@ export class WordGrid {
     return [...Array(this.count).keys()];
   }
 
-  // Where a column begins: lines and the null word's column stand apart, and words that run leftwards stand leftwards.
+  // The left edge of a column: lines and the null word's column are set apart, and right-to-left words run leftwards.
   x(j) {
     const last = this.columns.length;
     if (j === last) return last * this.cell + this.lines.length * this.apart;
@@ -74,12 +74,12 @@ export class WordGrid {
     return j === this.columns.length ? this.none.word : this.columns[j];
   }
 
-  // A number of the cell: what it shows (`values`), its weight or its raw score; of the null word's column, too.
+  // A number of the cell: its displayed value (`values`), its weight or its raw score, also in the null word's column.
   number(what, i, j) {
     return j === this.columns.length ? this.none[what][i] : this.attention[what][i][j];
   }
 
-  // The words along the upper edge, for which there is room; `absent` is what is no word in a matrix beside it.
+  // The words along the upper edge that fit; `absent` is the label of no word in an adjacent matrix.
   get heads() {
     const none = this.attention.absent ?? this.none;
     return none ? [...this.columns, none.word] : this.columns;
@@ -90,7 +90,7 @@ export class WordGrid {
     return window.innerWidth < SMALL_PROJECTOR.width ? SMALL_PROJECTOR : PROJECTED;
   }
 
-  // How far its words are scrolled; `kept` is that of the same words' matrix before, whose place this one takes.
+  // The scroll position of its words; `kept` comes from the previous matrix of the same words, which this one replaces.
   get scrolled() {
     const { scrollLeft, scrollTop } = this.frame;
     return { scrollLeft, scrollTop, cell: this.cell };
@@ -102,7 +102,7 @@ export class WordGrid {
     if (other.seen && words(this) === words(other)) this.kept = other.scrolled;
   }
 
-  // The cell's side in pixels: as large as width and height allow, never so small that words collide.
+  // The cell's side in pixels: as large as width and height allow, but large enough that words do not collide.
   layout(width, height) {
     const { type } = this.view;
     const letters = (words) => Math.min(24, Math.max(...words.map((word) => Array.from(word).length)));
@@ -113,13 +113,13 @@ export class WordGrid {
     return { left, tall, cell: Math.round(Math.min(most, Math.max(least, Math.floor(fit)))) };
   }
 
-  // Give the matrix what is left of the first screen.
+  // Gives the matrix the rest of the first screen.
   fit(width) {
     const { frame } = this;
     const scroller = frame.getRootNode().host?.closest('[data-testid="stMain"]');
     const offset = frame.getBoundingClientRect().top + (scroller ? scroller.scrollTop : window.scrollY);
     const height =
-      width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(200, window.innerHeight - offset - 52); // the legend stands below
+      width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(200, window.innerHeight - offset - 52); // room for the legend below
     this.build(frame.clientWidth || width, height);
   }
 
@@ -161,7 +161,7 @@ export class WordGrid {
     this.scrolls.hidden = tall + down <= this.frame.clientHeight + 4 && left + across <= this.frame.clientWidth;
     this.draw();
     if (focus) this.frame.querySelector(`[data-cell="${focused}"]`)?.focus({ preventScroll: true });
-    // A phone's address bar comes and goes: what a person scrolled to stays where it is.
+    // A phone's address bar comes and goes: the user's scroll position is kept.
     const untouched = [scrollLeft, scrollTop].join() === this.revealed;
     if (same) this.frame.scrollTo(scrollLeft, scrollTop);
     if (!same || untouched) this.reveal();
@@ -201,7 +201,7 @@ export class WordGrid {
     );
   }
 
-  // The ground of a cell, and the ink of what is written on it.
+  // The background of a cell, and the colour of text on it.
   look(value) {
     const { low, high } = this.attention;
     return weightLook((value - low) / (high - low));
@@ -242,7 +242,7 @@ export class WordGrid {
   }
 
   /**
-   * What is written into a cell with this value.
+   * The text in a cell with this value.
    * @param {number | null} value
    * @returns {string | null}
    */
@@ -250,7 +250,7 @@ export class WordGrid {
     return null;
   }
 
-  // How large the numbers in the cells are.
+  // The font size of the numbers in the cells.
   get digits() {
     return Math.min(12, 0.5 * this.cell) * this.view.type;
   }
@@ -266,7 +266,7 @@ export class WordGrid {
     return svg("g.numbers", { "aria-hidden": "true", "font-size": this.digits }, texts);
   }
 
-  // Below the cells, the number of each line over the width of its words.
+  // The number of each line, below the cells and across the width of its words.
   lineNumbers(down) {
     if (!this.several) return null;
     const { type } = this.view;
@@ -286,7 +286,7 @@ export class WordGrid {
     return this.body ? this.body.children[i]?.children[j] : null;
   }
 
-  // What is said of a cell.
+  // The description of a cell.
   /**
    * @param {number} i
    * @param {number} j
@@ -297,6 +297,6 @@ export class WordGrid {
 
   draw() {}
 
-  // Bring into sight what is selected.
+  // Scrolls the selection into view.
   reveal() {}
 }

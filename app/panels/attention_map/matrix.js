@@ -1,5 +1,5 @@
-// A matrix that a person walks through: a click or a key selects a cell or the word of an edge, and a tip beside the
-// pointer has a cell's exact value.
+// An interactive matrix: a click or a key selects a cell or a word of an edge, and a tooltip shows a cell's exact
+// value.
 
 import { exactPercent, gridStep, heaviest, html, percent, refill, svg } from "../../components/elements.js";
 import { Tip } from "../../components/tip.js";
@@ -23,7 +23,7 @@ export class Matrix extends WordGrid {
     return [html("span", `weight ${exactPercent(this.number("weights", i, j))}`)];
   }
 
-  // The words of the rows and of the columns that are selected.
+  // The selected words of the rows and of the columns.
   get selected() {
     const [row, column] = this.axes.map((axis) => this.view.selection[axis]);
     if (this.final === null) return [row, column];
@@ -48,7 +48,7 @@ export class Matrix extends WordGrid {
     return at ? at.split(",").map(Number) : null;
   }
 
-  // What a cell selects; the null word is none of the words.
+  // The selection that a cell makes; the null word is not a word.
   part([i, j]) {
     return { [this.axes[0]]: this.final ?? i, [this.axes[1]]: j === this.columns.length ? null : j };
   }
@@ -74,7 +74,7 @@ export class Matrix extends WordGrid {
     this.rect(...at).focus({ preventScroll: true });
   }
 
-  // The cell that stands for the selection: of a word alone, the one that weighs most; null where nothing is selected.
+  // The cell that represents the selection: for a single word, the heaviest one; null without a selection.
   get looked() {
     const [row, column] = this.selected;
     if (row === null && column === null) return null;
@@ -85,7 +85,7 @@ export class Matrix extends WordGrid {
     ];
   }
 
-  // Scroll the frame, not the page, until that cell is clear of the fixed edges.
+  // Scrolls the frame, not the page, until the fixed edges do not cover that cell.
   reveal() {
     const { frame, cell, left, tall, looked } = this;
     if (!cell || !looked) return;
@@ -118,12 +118,12 @@ export class Matrix extends WordGrid {
     if (both) this.marked?.setAttribute("aria-selected", "true");
   }
 
-  // Whether the keyboard stands on the null word of the selected row.
+  // Whether the null word of the selected row has keyboard focus.
   get onNone() {
     return Boolean(this.none) && this.at[0] === this.selected[0] && this.at[1] === this.columns.length;
   }
 
-  // The one cell in the tab order.
+  // The only cell in the tab order.
   reach(at) {
     this.marked?.setAttribute("tabindex", "-1");
     this.at = at;
@@ -132,8 +132,8 @@ export class Matrix extends WordGrid {
   }
 }
 
-// A view of a matrix that has a selection of its own: along its edges stand no words that could be selected elsewhere.
-// `rows`: the role along the rows; `chosen` is called when another cell is selected.
+// A view of a matrix with a selection of its own: the words along its edges cannot be selected elsewhere. `rows`: the
+// role along the rows; `chosen` is called when another cell is selected.
 export function aloneIn(view, words, rows, chosen, data = view.data) {
   const alone = {
     root: view.root,

@@ -1,4 +1,4 @@
-// A matrix with its heading, what its colours mean, and buttons that save it.
+// A matrix with its heading, its legend, and its save buttons.
 
 import { legend } from "../../components/colours.js";
 import { fill, heading, html } from "../../components/elements.js";
@@ -22,8 +22,8 @@ export class MatrixPanel extends Matrix {
     );
   }
 
-  // What it is, how to read it (one line, and more on demand), what its colours mean with both ends of their scale, and
-  // what is saved under which name. `headed`: the title as it stands above the matrix.
+  // Its title, how to read it (one line, and more on demand), the legend with both ends of the scale, and what is saved
+  // under which name. `headed`: the title above the matrix.
   /** @returns {any} */
   get labels() {
     return {};

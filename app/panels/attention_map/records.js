@@ -1,11 +1,11 @@
-// What the matrix, the ribbons and the list of windows draw of records of attention.
+// The data of the matrix, the ribbons and the list of windows, from records of attention.
 
 import { heaviest, percent, the } from "../../components/elements.js";
 import { NO_WORD, SPECIAL, crossingRows, isWordMap, recordOf } from "../../components/evidence.js";
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// Where the attention of a transformer's words goes on average, in a sentence.
+// How a transformer's words distribute their attention on average, in one sentence.
 export function staysOf({ rows, columns, own, null: special }) {
   const [stays, apart] = [mean(own), mean(special)];
   const across = Math.max(0, 1 - stays - apart);
@@ -13,10 +13,10 @@ export function staysOf({ rows, columns, own, null: special }) {
 }
 
 /**
- * A map over words. `weights` are always those that the model used: of them, or of `scores`, the browser makes the values
- * that the cells show. `none` is the null word's column, in a model that has one. `crossed`: for each row the rows that
- * look across it, and `crossings` its q, in a model that counts them. `of`: whose attention it is, of an external model,
- * which has weights alone; `stays`: what a transformer's words give to other words than those of the columns.
+ * A map over words. `weights` are always those that the model used: from them, or from `scores`, the browser computes
+ * the cells' values. `none` is the null word's column, if the model has one. `crossed`: for each row the rows that
+ * cross it, and `crossings` its q, in a model that counts crossings. `of`: the source of an external model's attention,
+ * which has only weights; `stays`: the weight of a transformer's words outside the columns.
  * @param {any} record
  * @param {string} show weight, column or score
  */
@@ -42,8 +42,8 @@ export function wordMap(record, show) {
   };
 }
 
-// For each window of the rows' text: its first word, that of the other text's most looked-at window (null where no window
-// is like it), their cosine, and the share that it has in the mix.
+// For each window of the rows' text: its first word, that of the other text's window with the most weight (null if no
+// window is similar), their cosine, and its share of the mix.
 export function windowLines({ scores, weights }) {
   return weights.map((row, i) => {
     const best = heaviest(row);
@@ -51,7 +51,7 @@ export function windowLines({ scores, weights }) {
   });
 }
 
-// A matrix for each map over words, a list for each map over windows. A map over phrases is not drawn here.
+// One matrix per map over words, one list per map over windows. Maps over phrases are not drawn here.
 export function mapsOf(records, explanation, { show = "weight" }) {
   const width = recordOf(explanation, "filter_provenance")?.width;
   const windows = width ? records.filter(({ units }) => units === "windows") : [];

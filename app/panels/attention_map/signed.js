@@ -4,27 +4,27 @@ import { differenceLook } from "../../components/colours.js";
 import { signed } from "../../components/elements.js";
 import { MatrixPanel } from "./panel.js";
 
-const WRITTEN = 26; // pixels of a cell that has room for a number
-const WORTH = 0.05; // of the largest value, from which a cell says its sign
+const WRITTEN = 26; // pixels smallest cell with room for a number
+const WORTH = 0.05; // share of the largest value from which a cell shows its sign
 
 export const SCALE = Array.from({ length: 11 }, (_, i) => differenceLook(i / 5 - 1).ground);
 
 export class SignedMatrix extends MatrixPanel {
   constructor(view, map) {
     super(view, map);
-    this.element.classList.add("attention_map"); // whose style it has
+    this.element.classList.add("attention_map"); // for its style
   }
 
   look(value) {
     return differenceLook(Math.max(-1, Math.min(1, value / this.attention.high)));
   }
 
-  // A number as it stands in a cell.
+  // A number in the short form used in cells.
   short(value) {
     return signed(value, this.attention.high < 1 ? 2 : 1);
   }
 
-  // The sign or the number of a cell that does something.
+  // The sign or the number of a cell whose effect is not negligible.
   written(value) {
     if (value === null) return "·";
     const { high } = this.attention;

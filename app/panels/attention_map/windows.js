@@ -1,4 +1,4 @@
-// Which window of the other text each window of the judged one looks at most (models whose attention is over windows).
+// The window of the other text to which each window of the judged one attends most (attention over windows).
 
 import {
   exactPercent,
@@ -18,7 +18,7 @@ const FIRST_WINDOWS = 8;
 export class WindowPanel {
   /**
    * @param {any} view
-   * @param {any} record a map over windows, as records.js has it
+   * @param {any} record a map over windows, from records.js
    */
   constructor(view, record) {
     this.view = view;
@@ -50,7 +50,7 @@ export class WindowPanel {
       .join(" ");
   }
 
-  // Most alike windows first.
+  // Most similar windows first.
   lines() {
     return [...this.record.lines].sort((a, b) => b[2] - a[2] || a[0] - b[0]);
   }

@@ -1,4 +1,4 @@
-// The selected word's side of the attention: what its context is mixed from, or who looks at it.
+// The selected word's side of the attention: the words that its context mixes, or those that attend to it.
 
 import { exactPercent, heading, html, moreButton, percent, plural, refill, the } from "../../components/elements.js";
 import { sentences } from "../../components/evidence.js";
@@ -38,7 +38,7 @@ class ContextPanel {
     else refill(this.element, html("p.empty", "Select a word to see its context."));
   }
 
-  // Have the nearest words of a row's mix looked up.
+  // Requests the nearest words of a row's mix.
   look(row) {
     const { view, record, answer } = this;
     const { why, explanation } = view.data;
@@ -112,13 +112,13 @@ class ContextPanel {
     return this.view.dataOf("attention_map", (map) => map.rows === rows && map.columns === columns);
   }
 
-  // Each word's weight on the null word, of a model that has one.
+  // Each word's weight on the null word, in a model that has one.
   get none() {
     return this.map?.none;
   }
 
   // The words of this edge (0: rows, 1: columns) with the largest weights, the selected one, and the null word, all on
-  // one scale from 0 to 100 %; what weighs next to nothing is one line.
+  // one scale from 0 to 100 %; negligible weights share one line.
   bars(weights, edge, selected, nothing) {
     const ranked = this.ranked(weights, edge);
     const worth = ranked.filter(({ weight }) => weight >= LEAST_BAR);
@@ -176,7 +176,7 @@ class ContextPanel {
     return line(title, words);
   }
 
-  // The heaviest of the words outside the word table in a row's mix.
+  // The heaviest word outside the word table in a row's mix.
   unknown(row) {
     const { tokens, unknown } = this.view.sideOf(this.record.columns);
     const weights = this.record.weights[row];
@@ -184,7 +184,7 @@ class ContextPanel {
     return first === undefined ? "" : tokens[first];
   }
 
-  // The filters that a word has won, and the one of them that says most about the verdict's classes.
+  // The filters that a word has won, and the one with the largest effect on the verdict.
   won(role, index) {
     const { why, explanation } = this.view.data;
     const same = ({ kind, rows }) => kind === "filter_provenance" && rows === role;

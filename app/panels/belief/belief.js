@@ -1,4 +1,4 @@
-// Can it be believed: computed when a person asks for it, beside the page.
+// Faithfulness of the explanations: computed on request, next to the page.
 
 import { heading, html, linkButton, moreOnDemand, refill, signed } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";

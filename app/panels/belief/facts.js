@@ -1,4 +1,4 @@
-// A record of faithfulness in numbers and sentences: what each number is, where it comes from and what it cannot tell.
+// A record of faithfulness in numbers and sentences: the meaning, the source and the limits of each number.
 
 import { percent, signed, the } from "../../components/elements.js";
 
@@ -13,12 +13,12 @@ const METHODS = {
 };
 const RANDOM = "random";
 const STEPS = ["1", "2", "3", "20 %", "50 %"];
-const MUCH = 0.1; // nats of divergence below which an adversary's attention is hardly different
-const LARGEST_CHANGE = 0.02; // total variation that counts as the same answer
+const MUCH = 0.1; // nats of divergence below which adversarial attention hardly differs
+const LARGEST_CHANGE = 0.02; // total variation up to which an answer counts as the same
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// A difference of two percentages, as core/wording.py says it.
+// A difference of two percentages, worded as in core/wording.py.
 function points(difference) {
   const number = percent(Math.abs(difference)).replace("\u00a0%", "");
   return `${number} percentage ${number === "1.0" ? "point" : "points"}`;
@@ -31,7 +31,7 @@ function method(title, { sufficiency, comprehensiveness }) {
   return { title, left: mean(sufficiency), taken: mean(comprehensiveness), steps };
 }
 
-// Every method's erasure curves, the most telling first, with those of random orders beside.
+// Every method's erasure curves, best first, with those of random orders.
 export function methodsOf({ curves }) {
   const known = Object.entries(curves).filter(([name]) => name in METHODS);
   const methods = known.map(([name, own]) => method(METHODS[name], own));
@@ -39,7 +39,7 @@ export function methodsOf({ curves }) {
   return { methods, random: method("Random orders", curves[RANDOM]) };
 }
 
-// What permutations of this pair cannot show, and what they do to pairs of a data set.
+// What permutations of this pair cannot show, and their effect on a data set.
 function limitsOf({ moved, verdict, elsewhere = [] }) {
   if (!moved?.mean.length) return [];
   const mismatch =
@@ -47,7 +47,7 @@ function limitsOf({ moved, verdict, elsewhere = [] }) {
   return [...(["contradiction", "0"].includes(verdict) ? [mismatch] : []), ...elsewhere];
 }
 
-// The record in one sentence, as its to_text has it.
+// The record in one sentence, like its to_text.
 export function sentenceOf(record) {
   const { moved, named, tau_b, labels, verdict, probabilities } = record;
   const parts = [];
@@ -71,7 +71,7 @@ export function sentenceOf(record) {
 }
 
 /**
- * All facts beside the figure. `names`: the classes as people read them.
+ * All facts next to the figure. `names`: the display names of the classes.
  * @param {any} record
  * @param {string[]} names
  */

@@ -1,8 +1,8 @@
-// A word with its bar: to the right and filled where it supports the verdict, to the left and hollow where it opposes it.
+// A word with its bar: to the right and filled if it supports the verdict, to the left and hollow if it opposes it.
 
 import { capital, html, percent, signed } from "../../components/elements.js";
 
-// A word's effect and its spread, which may be unknown, and the probability of the verdict without it.
+// A word's effect and its spread (either may be unknown), and the probability of the verdict without it.
 export const wordOf = (text, index, [effect, spread, after] = []) => ({
   text,
   index,
@@ -11,14 +11,14 @@ export const wordOf = (text, index, [effect, spread, after] = []) => ({
   after: after ?? null,
 });
 
-const LEAST_DRAWN = 0.05; // in the unit of the effects; a smaller one has a number and no bar
+const LEAST_DRAWN = 0.05; // in the effects' unit; smaller ones have a number but no bar
 const UNITS = { "log p": "log p, nats", norm: "length", attention: "weight received" };
-const CLOSE = 0.2; // share of the scale, within which a second number would lie on the first
+const CLOSE = 0.2; // share of the scale within which two numbers would overlap
 
-// Whether an effect has a bar. A gradient's length has no natural unit, so that only its order means something.
+// Whether an effect has a bar. A gradient's norm has no natural unit, so that only the order is meaningful.
 export const drawn = (effect, unit) => ["norm", "attention"].includes(unit) || Math.abs(effect) >= LEAST_DRAWN;
 
-// Both ends of one scale for all of these words, spread included, and its unit.
+// Both ends of a common scale for these words, spread included, and its unit.
 export function rangeOf(words, unit) {
   const known = words.filter(({ effect }) => effect !== null);
   const ends = known
@@ -28,7 +28,7 @@ export function rangeOf(words, unit) {
   return { low, high: high > low ? high : low + 1, known: known.length > 0, unit, bars: ends.length > 0 };
 }
 
-// The numbers along the scale, each with its place from 0 to 1: zero, and both ends where they are not next to it.
+// The tick labels, each with its position from 0 to 1: zero, and both ends unless they are next to it.
 export function ticksOf({ low, high }) {
   const at = (value) => (value - low) / (high - low);
   return [low, 0, high]
@@ -36,7 +36,7 @@ export function ticksOf({ low, high }) {
     .map((value) => ({ at: at(value), text: signed(value, Math.abs(value) < 10 ? 2 : 0) }));
 }
 
-// What the lengths of the bars mean: the last line of a list.
+// The meaning of the bars' lengths: the last line of a list.
 export function axisLine(range) {
   if (!range.bars) return null;
   const ticks = ticksOf(range).map(({ at, text }) =>
@@ -65,7 +65,7 @@ const said = (effect, unit) => {
   return `${effect < 0 ? "opposes" : "supports"} the verdict by ${Math.abs(effect).toFixed(2)}${inUnit}`;
 };
 
-// All that is known of a word, in one line. `known`: the bars' own record; `verdict`: the class that is followed.
+// All known facts about a word, in one line. `known`: the bars' record; `verdict`: the class that is followed.
 export function factsOf({ text, effect, spread, after }, known, verdict) {
   const facts = [
     `${text}: ${said(effect, known?.unit)}`,

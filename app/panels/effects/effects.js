@@ -1,4 +1,4 @@
-// What each word does to the verdict: a bar a word, by a way that a person chooses.
+// Each word's effect on the verdict: one bar per word, by a method that the user selects.
 
 import { capital, chooser, heading, html, linkButton, refill, signed } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
@@ -9,7 +9,7 @@ import { complete } from "./records.js";
 
 const COMBINED = "taken-away";
 const PARTS = [COMBINED, "dropped"];
-const DRAWING = [COMBINED, "replaced"]; // words to replace others, so that effects have a spread
+const DRAWING = [COMBINED, "replaced"]; // methods with several replacements, whose effects have a spread
 const UNSIGNED = {
   "gradient-norm":
     "A longer bar: the verdict would begin to change faster with this word’s vector. A length has no sign.",
@@ -42,21 +42,21 @@ class EffectsPanel {
     return { name, ...METHODS[name] };
   }
 
-  // Of a model whose passes take long, all ways at once are asked for by choosing them.
+  // For slow models, all methods at once are requested by selecting them.
   choose(method) {
     const [{ name: first }] = this.frame.methods;
     const { drawn } = this.view.asked;
     this.view.ask(method === COMBINED && first !== COMBINED ? { method, drawn: drawn || "few" } : { method });
   }
 
-  // The combined method computes its parts, too; of a model whose passes take long each is asked for alone.
+  // The combined method also computes its parts; for slow models each is requested alone.
   wanted({ method, drawn }) {
     const combined = drawn || this.frame.methods[0].name === COMBINED;
     const all = drawn === "all" ? { all: true } : {};
     return { method: combined && PARTS.includes(method) ? COMBINED : method, ...all };
   }
 
-  // Every word with its bar by the method that is asked for; without bars while they are computed.
+  // Every word with its bar by the selected method; without bars during the computation.
   words() {
     const bars = this.view.bars;
     return this.view.readSides.map((side) => ({
@@ -65,7 +65,7 @@ class EffectsPanel {
     }));
   }
 
-  // The words are marked while the bars are behind their door.
+  // The words are underlined while the bars are behind their door.
   prepare() {
     this.view.question("why", this.wanted(this.view.asked));
   }
@@ -90,7 +90,7 @@ class EffectsPanel {
     refill(this.after, completeness && view.bars && this.completeness(completeness), this.frame.more && this.more());
   }
 
-  // What more can be asked for, of a model whose passes take long.
+  // Further requests that a slow model offers.
   more() {
     const { frame, view } = this;
     const draw = () => view.ask({ drawn: "all", method: view.asked.method });
@@ -124,7 +124,7 @@ class EffectsPanel {
     return `Completeness: the bars add up to ${signed(sum, 2)}; ${this.view.effects.unit === "score" ? "the score" : "log p of the verdict"} minus that of vectors a thousandth as long is ${signed(whole, 2)}${off}`;
   }
 
-  // The bars of a sentence, the longest first.
+  // The bars of a sentence, longest first.
   sentence({ side, words }) {
     const ranked = this.range.known
       ? [...words].sort((a, b) => Math.abs(b.effect ?? 0) - Math.abs(a.effect ?? 0) || a.index - b.index)

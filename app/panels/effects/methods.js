@@ -1,4 +1,4 @@
-// The methods by which word effects are computed: what is done to the word, and what the numbers cannot tell.
+// The methods that compute word effects: what they do to a word, and the limits of their numbers.
 
 const HIDDEN =
   "Two words that say the same hide each other: without one the other still says it, and both have short bars";

@@ -1,9 +1,9 @@
-// What the bars show of a record of effects.
+// The data of the bars, from a record of effects.
 
-const NEAR = 0.05; // share of the whole, or nats, by which effects may miss it
+const NEAR = 0.05; // tolerated error of the sum: a share of the whole, or nats
 
-// By role, one bar per word by this method: effect, spread, and the verdict's mean probability without the word. Of a mean
-// of several methods each is known alone, too.
+// By role, one bar per word by this method: effect, spread, and the mean probability of the verdict without the word.
+// In a mean of several methods, each is also known alone.
 export function barsOf({ words, method: asked, labels, verdict }, method) {
   const target = labels.indexOf(verdict);
   const whole = ({ effect, spread, probabilities }) => [effect, spread, probabilities?.[target] ?? null];
@@ -15,5 +15,5 @@ export function barsOf({ words, method: asked, labels, verdict }, method) {
   return Object.fromEntries(roles.map((role) => [role, of(role).map(method === asked ? whole : alone)]));
 }
 
-// Whether effects add up to the difference that they should be.
+// Whether the effects add up to the difference that they should.
 export const complete = ([sum, whole]) => Math.abs(sum - whole) <= Math.max(NEAR * Math.abs(whole), NEAR);

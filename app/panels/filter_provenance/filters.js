@@ -1,4 +1,5 @@
-// What won the filters: one row a filter, its parts as a strip around zero, its share in every class's logit, and the sums.
+// The winning n-grams: one row per filter, its parts as a strip around zero, its share in every class's logit, and the
+// sums.
 
 import {
   choice,
@@ -18,7 +19,7 @@ import { PANELS } from "../../components/view.js";
 
 const RECORDS = ["filter_provenance", "filter_products"];
 const FIRST_ROWS = 8;
-const LEAST_CONTEXT = 0.001; // of the weight; less of it is no context
+const LEAST_CONTEXT = 0.001; // share of the weight; smaller contexts are not shown
 const PART_TITLES = {
   left: "left neighbour",
   self: "the word itself",
@@ -27,7 +28,7 @@ const PART_TITLES = {
   bias: "bias",
 };
 
-// Words of a window without names of their own, from light (the first) to dark (the last).
+// Unnamed words of a window, from light (the first) to dark (the last).
 function partLook(part, parts) {
   const words = parts.filter((name) => name.startsWith("word "));
   const place = words.indexOf(part);
@@ -63,7 +64,7 @@ class FilterPanel {
     );
   }
 
-  // One side's filters. `axis`: what a selected word of this side is called.
+  // The filters of one side. `axis`: the name of a selected word of this side.
   read(side) {
     const sentence = this.view.sideOf(side.role);
     const { filters } = side;
@@ -126,8 +127,8 @@ class FilterPanel {
     return this.classes.findIndex((k) => k.label === this.view.data.verdict.label);
   }
 
-  // A button that makes `value` this panel's side or mode. After it the sentence selects no word any more: the panel would
-  // follow that selection instead.
+  // A button that makes `value` this panel's side or mode. It also deselects the sentence's word: otherwise the panel
+  // would follow that selection.
   choice(what, value, ...label) {
     const choose = () => {
       this.view.explicit = true;
@@ -165,8 +166,8 @@ class FilterPanel {
     return html("i.swatch", { style: `background:light-dark(${k.light},${k.dark})` });
   }
 
-  // Where there is little room, the strip stands below its n-gram, and on a phone the numbers beside the shares are left
-  // to its parts: nothing is cut at the right, least of all the line that ends in the logit.
+  // In narrow windows the strip is below its n-gram, and on a phone the numbers next to the shares make room for its
+  // parts: nothing is cut off at the right, least of all the line that ends in the logit.
   fit(width) {
     const room = width < 500 * this.view.type ? "phone" : width < 900 * this.view.type ? "narrow" : "wide";
     if (room === this.room) return;
@@ -174,7 +175,7 @@ class FilterPanel {
     this.draw();
   }
 
-  // A newly selected word shows its own side's filters, and those that it won.
+  // A newly selected word shows the filters of its side, and those that it won.
   follow() {
     const { row, column } = this.view.selection;
     const moved = this.followed !== `${row} ${column}`;
@@ -227,7 +228,7 @@ class FilterPanel {
     );
   }
 
-  // The columns for which there is room, before the shares.
+  // The columns before the shares, as far as they fit.
   columns(scale) {
     const [wide, phone] = [this.room === "wide", this.room === "phone"];
     const { activation, context } = this.side;
@@ -265,8 +266,8 @@ class FilterPanel {
       .map((word, i) => [i ? " " : null, first + i === f.position ? html("b", word) : word]);
   }
 
-  // The two words that weigh most in the attentive context of the winning n-gram, of several contexts in the one that it
-  // won beside.
+  // The two heaviest words of the attentive context of the winning n-gram; of several contexts, the one that it won
+  // with.
   contextWords(f) {
     const { columns, weights } = this.side.context;
     const row = weights[f.position];
@@ -281,7 +282,7 @@ class FilterPanel {
     return order.map((j) => tokens[j]).join(", ") + (f.beside === null ? "" : ` (line ${f.beside + 1})`);
   }
 
-  // A part's name in words: of a whole window, the word that stands there.
+  // A part's name in words: for a part of a whole window, the word itself.
   named(part, f) {
     const place = this.side.parts.indexOf(part);
     const whole = f.window[1] - f.window[0] === this.side.parts.length - 2;
@@ -324,7 +325,7 @@ class FilterPanel {
     );
   }
 
-  // Each part's name in the legend; of a window's words the first and the last are enough.
+  // Each part's name in the legend; for a window's words, the first and last are enough.
   partTitle(part) {
     const words = this.side.parts.filter((name) => name.startsWith("word "));
     if (part === words[0]) return "first";
@@ -354,7 +355,7 @@ class FilterPanel {
     );
   }
 
-  // Rows that show the shares adding up to the logits.
+  // Rows showing that the shares add up to the logits.
   sums(listed) {
     const sum = (filters) => this.classes.map((_, c) => filters.reduce((all, f) => all + f.shares[c], 0));
     const left = this.all.filter((f) => !listed.includes(f));
@@ -379,7 +380,7 @@ class FilterPanel {
     );
   }
 
-  // What the list that is shown holds, in words.
+  // A description of the current list.
   listTitle() {
     const { length } = this.listed();
     const of = `${this.shown.length} of ${length}`;
@@ -402,7 +403,7 @@ class FilterPanel {
 const NAMED = { 1: ["self"], 3: ["left", "self", "right"] }; // words of a window, by its width
 const total = (rows, c) => rows.reduce((sum, row) => sum + row[c], 0);
 
-// A side's filters with the names of their parts; `wins`: of a text of several lines, how often each won.
+// A side's filters with the names of their parts; `wins`: the number of wins per line of a text with several lines.
 function sideOf({ rows, made_from, activation, width, contexts, filters }) {
   const near = NAMED[width] ?? Array.from({ length: width }, (_, i) => `word ${i + 1}`);
   const won = filters.map(({ beside }) => beside).filter((line) => line !== null);
@@ -421,14 +422,14 @@ function sideOf({ rows, made_from, activation, width, contexts, filters }) {
   };
 }
 
-// The answer with what won the filters of the drawn explanation: the page leaves it out, because it is large.
+// The winning n-grams of the drawn explanation's filters, which the page omits because of their size.
 export function askFilters(view) {
   const answer = view.answer("filters", "Looking for what won the filters …", "what won the filters", "explain");
   view.question("filters", { records: RECORDS }, view.data.why.shown);
   return answer;
 }
 
-// The panel's place, before the answer has come and after.
+// The panel's place, before and after the answer.
 class FilterPlace {
   constructor(view) {
     this.view = view;
@@ -451,7 +452,7 @@ class FilterPlace {
   }
 }
 
-// All sides with filters, the judged one first, and what else adds to the logits (`rest`), by name.
+// All sides with filters, the judged one first, and the other terms of the logits (`rest`), by name.
 export function filtersOf(records, { logits }) {
   const sides = records.filter(({ kind }) => kind === "filter_provenance");
   const products = records.find(({ kind }) => kind === "filter_products");

@@ -1,4 +1,4 @@
-// Like these: training rows whose vectors are near the pair's, by class. They come late.
+// Like these: training rows whose vectors are similar to the pair's, by class. They arrive late.
 
 import { heading, html, refill } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";

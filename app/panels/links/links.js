@@ -1,4 +1,4 @@
-// What each link of attention does: the map's own matrix, with the effect of taking each cell away in its place.
+// The effect of each attention link: the map's matrix, with the effect of ablating a cell in the cell itself.
 
 import {
   choice,
@@ -17,14 +17,14 @@ import { aloneIn } from "../attention_map/matrix.js";
 import { SCALE, SignedMatrix } from "../attention_map/signed.js";
 
 const EVERY = "all";
-const HEADS = "heads"; // whole ones; the units of such a map, too
+const HEADS = "heads"; // whole heads; also the units of such a map
 const ATTENDING = ["pooled_attention", "phrase_selection"];
 const RULES = [
   ["kept", "stays as it is"],
   ["renormalised", "is renormalised"],
 ];
 
-// A map of link effects with its `values`, on a scale to `high` either way.
+// A map of link effects with its `values`, on a scale to `high` in both directions.
 const linkMap = (links) => ({
   layer: 0,
   ...links,
@@ -96,7 +96,7 @@ class LinkMatrix extends SignedMatrix {
     };
   }
 
-  // How many were cut, in words.
+  // The number of cut links, in words.
   get cells() {
     const all = this.attention.before.flat().length;
     const cut = this.attention.values.flat().filter((value) => value !== null).length;
@@ -128,7 +128,7 @@ class LinksPanel {
   constructor(view, { verdict, knockouts }) {
     this.view = view;
     this.verdict = verdict;
-    this.knockouts = knockouts; // of a transformer, whose links are cut before the softmax
+    this.knockouts = knockouts; // for a transformer, whose links are cut before the softmax
     this.matrices = [];
     this.switch = linkButton("", "Compute or hide what each link does", () =>
       view.ask({ links: view.asked.links ? "" : "kept" }),
@@ -145,7 +145,7 @@ class LinksPanel {
     );
   }
 
-  // Maps of the words that are looked at, in a model with several directions; else all.
+  // Maps in the current direction, in a model with several; else all.
   get shown() {
     const { directions, direction } = this.view;
     const own = this.matrices.filter(({ attention }) => attention.rows === direction);
@@ -174,7 +174,7 @@ class LinksPanel {
       matrix.element.hidden = !shown.includes(matrix);
       matrix.draw();
     }
-    // They may come with what is only looked up, after which the page is not laid out anew.
+    // They may arrive together with looked-up values, after which the page is not laid out again.
     if (other && this.width) this.fit(this.width);
   }
 
@@ -190,7 +190,7 @@ class LinksPanel {
     );
   }
 
-  // What can be cut of a transformer, with what it costs: links from a layer on, or whole heads.
+  // The possible ablations of a transformer, with their cost: links from a layer on, or whole heads.
   drawKnockouts(asked) {
     const { strongest, every, heads, layers } = this.knockouts;
     const ways = {
@@ -201,7 +201,7 @@ class LinksPanel {
     const own = ways[asked] ? asked : "kept";
     this.answer.say(`Ablating one ${own === HEADS ? "head" : "link"} after the other, ${ways[own][1]} …`);
     const from = this.view.asked.layer || "1";
-    const drawn = `${own} ${from}`; // while links are cut, an open list stays open
+    const drawn = `${own} ${from}`; // an open list stays open during the computation
     if (this.drawn === drawn) return;
     this.drawn = drawn;
     const first = Array.from({ length: layers }, (_, i) => [i + 1, i ? `from layer ${i + 1} on` : "in all layers"]);
@@ -226,7 +226,7 @@ class LinksPanel {
   }
 }
 
-// Whether a map's links can be cut: of what a function says of its attention they cannot.
+// Whether a map's links can be cut: not if a function only reports the attention.
 const cuttable = ({ kind, scores, own }) =>
   kind === "attention_map" ? scores.length + (own ?? []).length > 0 : ATTENDING.includes(kind);
 

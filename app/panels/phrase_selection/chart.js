@@ -8,7 +8,7 @@ const BAR = { least: 7, most: 22 };
 const GAP = 6; // between the bars of two words
 const AXIS = 46;
 
-// k-min's pattern, as high as its bar.
+// k-min's pattern, as tall as its bar.
 const stripes = () => svg("svg.stripes", svg("line", { x1: "50%", x2: "50%", y1: "100%", y2: 0 }));
 
 export class BarChart {
@@ -70,7 +70,7 @@ export class BarChart {
     this.scrolls.hidden = this.frame.scrollWidth <= this.frame.clientWidth;
   }
 
-  // For another k: the kept bars get a colour and a pattern, and a sign in their lane.
+  // After a change of k: kept bars get a colour and a pattern, and a symbol in their lane.
   drawKept() {
     const { phrases, k } = this.view;
     this.hits.forEach((hit, index) => {
@@ -99,7 +99,7 @@ export class BarChart {
     if (here(pinned) !== null) reach(this.hits, this.hits[here(pinned)]);
   }
 
-  // Scroll the frame, not the page, until the bar is clear of the fixed axis.
+  // Scrolls the frame, not the page, until the fixed axis does not cover the bar.
   reveal(index) {
     const { frame } = this;
     const x = this.hits[index].offsetLeft;

@@ -1,4 +1,4 @@
-// On Explore: the phrases that each pooling keeps of both sentences at the k that the model was trained with.
+// On Explore: the phrases of both sentences that each pooling keeps at the k used in training.
 
 import { capital, heading, html } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
@@ -54,7 +54,7 @@ class KeptPhrases {
     );
   }
 
-  // Mark the phrases that the selected word is part of.
+  // Marks the phrases that contain the selected word.
   draw() {
     for (const { text, axis, first, last } of this.phrases) {
       const word = this.view.selection[axis];
@@ -63,7 +63,7 @@ class KeptPhrases {
   }
 }
 
-// The spans of each sentence that k-min and k-max keep, at the trained k.
+// The spans of each sentence that k-min and k-max keep at the trained k.
 export function keptOf({ k: trainedK, pooling: trained, sides, choices }) {
   const k = Math.min(trainedK, LARGEST_K);
   const kept = (pooling, place) =>

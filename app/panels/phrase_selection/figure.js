@@ -1,4 +1,4 @@
-// Figure 5: the best alignment score of every phrase of both sentences, and the phrase that is looked at in words.
+// Figure 5: the best alignment score of every phrase of both sentences, and the focused phrase in words.
 
 import { heading, html, the } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";

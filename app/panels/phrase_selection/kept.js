@@ -1,12 +1,12 @@
-// Both sentences under k-min and under k-max, side by side: words marked by how many kept phrases cover them, and the
-// kept phrases in the order of the text (the paper's fake sentence).
+// Both sentences under k-min and k-max, side by side: words marked by the number of kept phrases that cover them, and
+// the kept phrases in text order (the paper's fake sentence).
 
 import { clipLines, cutMark, truncation } from "../../components/chips.js";
 import { LONG, capital, directionOf, heading, html, plural } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { POOLINGS, POOLING_NAMES, phraseName, poolingSign } from "./phrases.js";
 
-const KEPT_LINES = 7; // of a long sentence are shown, the others scroll
+const KEPT_LINES = 7; // visible lines of a long sentence; the others scroll
 
 export class KeptPanel {
   constructor(view) {
@@ -86,7 +86,7 @@ export class KeptPanel {
       clipLines({ element: words, chips, cut }, KEPT_LINES);
   }
 
-  // For another k: marks and kept phrases.
+  // After a change of k: marks and kept phrases.
   drawKept() {
     const { phrases, k } = this.view;
     for (const { pooling, title, sides } of this.columns) {
@@ -132,7 +132,7 @@ export class KeptPanel {
     return html("button.phrase", attributes, phrases.text(side, index));
   }
 
-  // Words of the phrase that is looked at, and of its partner in the other sentence.
+  // Highlights the words of the focused phrase, and of its partner in the other sentence.
   drawFocus() {
     const { focus, partner, pinned } = this.view;
     for (const { sides } of this.columns) {

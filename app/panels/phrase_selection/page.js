@@ -1,4 +1,4 @@
-// The page Phrases: holds k and the selected phrase, and shows both in all of its parts.
+// The page Phrases: stores k and the selected phrase, and shows both in all its parts.
 
 import { html } from "../../components/elements.js";
 import { drawNotices, headline, named } from "../../components/shares.js";
@@ -18,7 +18,7 @@ class PhraseView extends View {
     on(this.root, "keydown", (event) => {
       if (event.key === "Escape" && this.pinned) this.pin(this.pinned);
     });
-    // A phrase that is pointed at, or that the keyboard is on, in words or as a bar.
+    // The phrase under the pointer or with keyboard focus, in words or as a bar.
     const phrase = (event) => event.target.closest("[data-phrase]");
     const hover = (event) => this.hover(phraseOf(phrase(event)?.dataset.phrase), phrase(event));
     on(this.root, "pointerover", hover);
@@ -71,7 +71,7 @@ class PhraseView extends View {
     );
   }
 
-  // Both charts share an axis: from 0, or nearer when no score is low.
+  // Both charts share an axis: from 0, or from a higher start if no score is low.
   scores() {
     const lowest = Math.min(
       ...this.phrases.sides.map((side) => side.phrases.reduce((low, { score }) => Math.min(low, score), 1)),
@@ -110,7 +110,7 @@ class PhraseView extends View {
     if (before !== (this.focus && phraseName(this.focus))) this.drawFocus({ reveal: Boolean(target) });
   }
 
-  // The tooltip beside the pointer or the focused bar.
+  // The tooltip next to the pointer or the focused bar.
   point(target, element) {
     if (!target) return this.tip.hide();
     const { left, top, bottom } = element.getBoundingClientRect();
@@ -125,7 +125,7 @@ class PhraseView extends View {
     this.drawFocus({ reveal: Boolean(this.pinned) });
   }
 
-  // The verdict at the k of the slider, under the pooling that the model was trained with.
+  // The verdict at the slider's k, under the pooling used in training.
   get verdict() {
     const { trained } = this.phrases;
     const choice = this.phrases.choice(trained.pooling, trained.pooling === "full" ? 0 : this.k);
@@ -157,7 +157,7 @@ class PhraseView extends View {
     this.columns.drawFocus();
     this.figure.drawFocus();
     if (!reveal || !this.width) return;
-    // The chart under the pointer stays where it is.
+    // The chart under the pointer does not move.
     for (const at of [this.focus, this.partner]) {
       if (at && !(this.hovered && at.side === this.hovered.side)) this.figure.charts[at.side].reveal(at.index);
     }
@@ -168,7 +168,7 @@ class PhraseView extends View {
     return { k: this.k === own ? null : this.k, select: this.pinned ? phraseName(this.pinned) : null };
   }
 
-  // The link of what is on screen now, even when the server has not yet put it into the address.
+  // The link to the current view, even if the server has not yet put it into the URL.
   link() {
     const { k, select } = this.picked();
     return { ...this.data.link, ...(k === null ? {} : { k }), ...(select ? { select } : {}) };

@@ -1,9 +1,9 @@
-// The data of the phrases, and how they read in words.
+// The data of the phrases, and their descriptions.
 
 import { svg } from "../../components/elements.js";
 import { lineStarts, recordOf, sentenceOf, tokensOf, withChances } from "../../components/evidence.js";
 
-export const LARGEST_K = 10; // of choices that are computed
+export const LARGEST_K = 10; // largest precomputed k
 export const POOLINGS = ["kmin", "kmax"];
 export const POOLING_NAMES = { kmin: "k-min", kmax: "k-max", full: "full" };
 
@@ -22,12 +22,12 @@ export class Phrases {
     });
   }
 
-  // What a pooling keeps at this k, with the classes' probabilities; full pooling has no k.
+  // The choice of a pooling at this k, with the classes' probabilities; full pooling has no k.
   choice(pooling, k = 0) {
     return this.choices.find((choice) => choice.pooling === pooling && choice.k === k);
   }
 
-  // Its span, its score, and the place of its partner in the other sentence.
+  // Its span, its score, and the index of its partner in the other sentence.
   phrase(side, index) {
     return this.sides[side].phrases[index];
   }
@@ -37,12 +37,12 @@ export class Phrases {
     return this.sides[side].tokens.slice(first, last).join(" ");
   }
 
-  // What a pooling keeps of a sentence at this k: indices in the order of the text.
+  // The phrases that a pooling keeps of a sentence at this k: indices in text order.
   pooled(pooling, k, side) {
     return this.choice(pooling, k).kept[side];
   }
 
-  // Which poolings keep this phrase.
+  // The poolings that keep this phrase.
   poolingsOf(k, side, index) {
     return POOLINGS.filter((pooling) => this.pooled(pooling, k, side).includes(index));
   }
@@ -51,7 +51,7 @@ export class Phrases {
     return withChances(this.own, probabilities);
   }
 
-  // For a screen reader and for the line under the figure.
+  // For screen readers and for the line under the figure.
   describe(k, side, index) {
     const by = this.poolingsOf(k, side, index).map((pooling) => POOLING_NAMES[pooling]);
     const poolings = by.length ? `kept by ${by.join(" and ")}` : "not kept";
@@ -67,7 +67,7 @@ export function phraseOf(name) {
   return match ? { side: "ab".indexOf(match[1]), index: Number(match[2]) - 1 } : null;
 }
 
-// The sign of a pooling, the same in every figure: k-min points down, k-max up.
+// The symbol of a pooling, the same in every figure: k-min points down, k-max up.
 export function poolingSign(pooling, attributes) {
   const path = pooling === "kmin" ? "M0,1H10L5,10Z" : "M5,0L10,9H0Z";
   return svg(

@@ -1,4 +1,4 @@
-// How many phrases each pooling keeps of a sentence.
+// The number of phrases that each pooling keeps of a sentence.
 
 import { html } from "../../components/elements.js";
 import { LARGEST_K } from "./phrases.js";

@@ -1,4 +1,4 @@
-// The verdict of the shown model under each pooling at this k, and of every model under its own.
+// The verdict of the current model under each pooling at this k, and of every model under its own pooling.
 
 import { heading, html, refill } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";

@@ -1,4 +1,4 @@
-// How much each word weighs when its sentence is pooled into one vector: a bar above the word.
+// The weight of each word when its sentence is pooled into one vector: a bar above the word.
 
 import { WordChips } from "../../components/chips.js";
 import { legend, scaleColour, scaleEnd } from "../../components/colours.js";
@@ -56,7 +56,7 @@ class PooledPanel {
     );
   }
 
-  // Whether both sentences are drawn here, so that they need no panel of their own.
+  // Whether both sentences are drawn here and need no panel of their own.
   get sentences() {
     return this.sides.length === this.view.data.sides.length;
   }

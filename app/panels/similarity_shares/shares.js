@@ -1,4 +1,4 @@
-// How the similarity of two texts adds up from pairs of words: of the output layer's states, and on request of the input
+// How pairs of words add up to the similarity of two texts: for the output layer's states, and on request for the input
 // words.
 
 import { html, linkButton, refill, signed, the } from "../../components/elements.js";
@@ -11,7 +11,7 @@ const INPUT = "Shares of the input words";
 const sum = (values) => values.reduce((all, value) => all + value, 0);
 const digits = (value) => value.toFixed(3).replace("-", "\u2212");
 
-// The page's view with a row and a column of special tokens, which select no word.
+// The page's view with a row and a column of special tokens, which cannot be selected.
 function withSpecial(view) {
   const sideOf = (role) => {
     const side = view.sideOf(role);
@@ -80,7 +80,7 @@ class ShareMatrix extends SignedMatrix {
     refill(this.selection, this.said);
   }
 
-  // What is selected: a word's share, or a cell's and the similarity without it.
+  // A description of the selection: a word's share, or a cell's and the similarity without it.
   get said() {
     const { shares, score, exact } = this.attention;
     const [row, column] = this.selected;
@@ -94,7 +94,7 @@ class ShareMatrix extends SignedMatrix {
       : `“${this.columns[column]}” in all: ${signed(sum(shares.map((line) => line[column])))}`;
   }
 
-  // Below the first screen it is as tall as it needs.
+  // Below the first screen it is as tall as needed.
   fit(width) {
     this.build(width, Infinity);
   }

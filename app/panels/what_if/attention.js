@@ -1,9 +1,9 @@
-// Attention changed by hand: the weight of the selected cell, or a whole map.
+// Manual changes of the attention: the weight of the selected cell, or a whole map.
 
 import { chooser, html, numbered, refill, the } from "../../components/elements.js";
 import { CellGestures } from "./gestures.js";
 
-const PAUSE = 500; // milliseconds after which a slider that was moved is let go
+const PAUSE = 500; // milliseconds after which a moved slider counts as released
 const SEEDS = 10_000;
 const [COLDEST, HOTTEST] = [-2, 5.65]; // of the slider: powers of two
 const RULES = [
@@ -13,7 +13,7 @@ const RULES = [
 
 const asPercent = (value) => `${Number(value.toPrecision(4))}\u00a0%`;
 
-// The matches of a model that attends by scores, chosen by their words: its matrix is not drawn.
+// The matches of a score-based model, selected by their words: the model's matrix is not drawn.
 class Scores {
   constructor(view, map) {
     this.view = view;
@@ -31,7 +31,7 @@ class Scores {
     return this.map.shares[i][j];
   }
 
-  // The match that is changed: of the selected words, else of the last chosen ones, else the best.
+  // The match to change: from the selected words, else from the last selected ones, else the best.
   get selected() {
     const { view, map } = this;
     const best = map.shares.map((row) => Math.max(...row));
@@ -46,7 +46,7 @@ class Scores {
     return this.view.selection;
   }
 
-  // Another match, of which only one end is another one.
+  // Another match, with only one end changed.
   choose(axis, at) {
     const { view, map } = this;
     view.match = this.selected.with(axis, at);
@@ -55,22 +55,22 @@ class Scores {
 }
 
 export class AttentionEditor {
-  /** @type {any} the number beside the slider */
+  /** @type {any} the number next to the slider */
   said = null;
 
-  /** @param {any} panel of what if, which makes changes and has `maps` in its data */
+  /** @param {any} panel the panel What if, which makes changes and has `maps` in its data */
   constructor(panel) {
     this.panel = panel;
     this.view = panel.view;
     const { maps, scores } = panel.data;
-    this.maps = [...maps, ...scores]; // a model has either
+    this.maps = [...maps, ...scores]; // every model has one kind
     this.scores = scores.map((map) => new Scores(this.view, map));
     this.element = html("div.weights-by-hand.mid");
     this.whole = html("div.whole.controls.mid.screen", { role: "group", "aria-label": "Change all of the attention" });
     this.timer = 0;
   }
 
-  // The map whose words are looked at, where there are several.
+  // The map in the current direction, if there are several.
   get map() {
     return this.maps.find(({ rows }) => rows === this.view.direction) ?? this.maps[0];
   }
@@ -82,7 +82,7 @@ export class AttentionEditor {
     );
   }
 
-  // What becomes of the rest of a row. It is the same in the panel that comes after a change.
+  // The rule for the rest of a row. It is kept in the panel that follows a change.
   get rest() {
     return this.view.restOfRow ?? RULES[0][0];
   }
@@ -128,7 +128,7 @@ export class AttentionEditor {
     });
   }
 
-  // Ask for it once nothing is on its way any more.
+  // Requests it when no other request is pending.
   make(regain, text, stays = this.view.selection) {
     clearTimeout(this.timer);
     if (this.view.editing) this.timer = setTimeout(() => this.make(regain, text, stays), PAUSE);
@@ -139,12 +139,12 @@ export class AttentionEditor {
     return `cell ${map.number} ${i} ${j} ${Number(weight.toFixed(4))} ${this.rest}`;
   }
 
-  // `regain`: where the keyboard is then.
+  // `regain`: where the keyboard focus goes then.
   setCell(map, at, weight, regain, stays = this.view.selection) {
     this.make(regain, this.edit(map, at, weight), stays);
   }
 
-  // Where the gestures in the matrix are by now.
+  // The current state of the gestures in the matrix.
   show(at, weight) {
     if (!this.slider || String(this.at) !== String(at)) return;
     this.slider.value = String(100 * weight);
@@ -174,7 +174,7 @@ export class AttentionEditor {
     );
   }
 
-  // A slider and its number: what it edits is tried out while it moves, and made once it is let go.
+  // A slider and its number: its edits are previewed while it moves, and made on release.
   slide(range, start, write, edit) {
     const value = () => Number(slider.value);
     const said = html("output", write(start));
@@ -196,7 +196,7 @@ export class AttentionEditor {
     return [slider, said];
   }
 
-  // What stands at one end of a match, to be chosen.
+  // The word at one end of a match, selectable.
   end(map, matrix, axis) {
     const name = `end-${axis}`;
     const label = `${["Match of", "Match with"][axis]} (${the([map.rows, map.columns][axis])})`;
@@ -239,7 +239,7 @@ export class AttentionEditor {
     ];
   }
 
-  // On a scale of powers of two; in its middle the attention stays as it is.
+  // On a scale of powers of two, with unchanged attention in the middle.
   temperature() {
     const shown = (power) => String(Number((2 ** power).toPrecision(2)));
     const label = "Temperature of the attention";

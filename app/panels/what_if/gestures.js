@@ -1,10 +1,10 @@
-// A cell's weight changed in the matrix itself: dragged up or down, or by the keys + and − on it.
+// Changes a cell's weight in the matrix itself: by dragging up or down, or with the keys + and −.
 
 import { html, percent } from "../../components/elements.js";
 
 const STEP = 0.05;
-const WHOLE = 160; // pixels of a drag from no weight to all of it
-const STILL = 5; // pixels up to which a press is a click
+const WHOLE = 160; // pixels of a drag from no weight to the full weight
+const STILL = 5; // pixels of movement that still count as a click
 const PAUSE = 700; // milliseconds after the last key
 const KEYS = { "+": STEP, "=": STEP, "-": -STEP, "\u2212": -STEP };
 
@@ -19,7 +19,7 @@ export class CellGestures {
   constructor(matrix, hears) {
     this.matrix = matrix;
     this.hears = hears;
-    this.held = null; // the cell that is changed, with its weight by now
+    this.held = null; // the cell being changed, with its current weight
     this.pressed = null;
     this.dragged = false;
     matrix.frame.addEventListener("keydown", (event) => this.key(event));
@@ -46,13 +46,13 @@ export class CellGestures {
     this.timer = setTimeout(() => this.release(true), PAUSE);
   }
 
-  // A finger scrolls the matrix; it has the slider.
+  // Touch scrolls the matrix; it has the slider.
   press(event) {
     const at = this.matrix.placeOf(event);
     if (!at || event.button !== 0 || event.pointerType === "touch") return;
     this.dragged = false;
     this.pressed = { at, y: event.clientY, weight: this.own(at) };
-    // A quick drag leaves the matrix before it is known to be one.
+    // A quick drag leaves the matrix before it is recognised.
     const ended = new AbortController();
     const on = (name, act) => window.addEventListener(name, act, { signal: ended.signal, capture: true });
     const end = (act) => {
@@ -62,7 +62,7 @@ export class CellGestures {
     on("pointermove", (moved) => this.drag(moved));
     on("pointerup", () => end(() => this.letGo()));
     on("pointercancel", () => end(() => this.cancel()));
-    on("click", (click) => this.dragged && click.stopImmediatePropagation()); // it was no click
+    on("click", (click) => this.dragged && click.stopImmediatePropagation()); // it was a drag, not a click
   }
 
   drag(event) {
@@ -85,7 +85,7 @@ export class CellGestures {
     if (this.dragged) this.release(false);
   }
 
-  // Shown at once; asked for when it is let go.
+  // Shown at once; requested on release.
   move(at, weight) {
     this.held = { at, weight };
     this.show(at, weight);

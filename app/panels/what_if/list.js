@@ -1,4 +1,4 @@
-// The list of changes: each with its verdict, and a step back to it by a click.
+// The list of changes: each with its verdict; a click goes back to it.
 
 import { capital, html, linkButton, percent, signed, table } from "../../components/elements.js";
 import { numberOf, sharesOf } from "../../components/shares.js";
@@ -15,7 +15,7 @@ export function beforeAndAfter({ steps, at }) {
   return html("p.both", "Before: ", said(steps[0]), html("span.soft", " → "), "after: ", said(steps[at]));
 }
 
-// `go` is called with a button's name and how many changes shall be in effect.
+// `go` is called with a button's name and the number of changes to keep in effect.
 export function listOfSteps({ followed, steps, at }, go) {
   const numbers = [`p(${followed})`, "Δp"].map((name) => html("th.number", name));
   const head = [html("th", "Change"), html("th", "Verdict"), numbers, html("th")];

@@ -1,4 +1,4 @@
-// What if: the selected word, or attention to it, is changed, and each change is listed with its verdict.
+// What if: changes the selected word, or attention to it, and lists each change with its verdict.
 
 import { capital, heading, html, linkButton, percent, refill, signed, the } from "../../components/elements.js";
 import { withChances } from "../../components/evidence.js";
@@ -8,7 +8,7 @@ import { PANELS } from "../../components/view.js";
 import { AttentionEditor } from "./attention.js";
 import { beforeAndAfter, listOfSteps } from "./list.js";
 
-const LONGEST = 60; // characters of a word that is put in
+const LONGEST = 60; // characters of an inserted word
 const BOTH_TEXTS = (texts) => texts.filter(Boolean).join(" / ");
 const QUOTED = (texts) => BOTH_TEXTS(texts.map((text) => text && `“${text}”`));
 
@@ -76,7 +76,7 @@ class WhatIfPanel {
     return html("button.act", { "aria-label": label, "data-name": name, onclick, ...more }, text);
   }
 
-  // After a change the panel is another one, in which the keyboard stays where it was.
+  // A change replaces the panel; keyboard focus returns to the same control.
   regain() {
     const { view } = this;
     const { cell, map } = view.regain;
@@ -92,13 +92,13 @@ class WhatIfPanel {
     (same ?? other)?.focus({ preventScroll: true });
   }
 
-  // Ask for edits in their text form. `stays`: the words that are selected then, none unless they are told.
+  // Requests edits in their text form. `stays`: the words to select afterwards, by default none.
   make(name, edits, stays = {}) {
     this.view.regain = name;
     this.view.edit({ make: [edits].flat() }, stays);
   }
 
-  // So many edits shall be in effect. The same words stay selected where no word changes.
+  // Sets the number of edits in effect. The selection stays if no word changes.
   go(name, to) {
     const { at, data } = this;
     const between = data.steps.slice(Math.min(at, to) + 1, Math.max(at, to) + 1);
@@ -106,7 +106,7 @@ class WhatIfPanel {
     this.view.edit({ to }, between.some(({ words }) => words) ? {} : this.view.selection);
   }
 
-  // One edit less or more in effect. While the page still makes the one before it waits for that.
+  // Undoes or redoes one edit. Waits until the page has made the previous edit.
   stepBy(name, by) {
     if (this.view.editing) this.view.nextStep = [name, by];
     else if (this.at + by >= 0 && this.at + by <= this.last) this.go(name, this.at + by);
@@ -126,7 +126,7 @@ class WhatIfPanel {
     return this.data.steps.length - 1;
   }
 
-  // The selected words, of a cell both.
+  // The selected words; for a cell, both.
   get chosen() {
     const { data, selection } = this.view;
     return data.sides
@@ -135,7 +135,7 @@ class WhatIfPanel {
       .filter(({ side, index }) => index < side.tokens.length);
   }
 
-  // The one of them that is changed.
+  // The word to change, among the selected ones.
   get now() {
     const { chosen } = this;
     return chosen.find(({ side }) => side.axis === this.axis) ?? chosen[0] ?? null;
@@ -203,7 +203,7 @@ class WhatIfPanel {
     );
   }
 
-  // What is typed, with single spaces.
+  // The typed text, with single spaces.
   get written() {
     return this.input.value.trim().split(/\s+/).join(" ");
   }
@@ -224,7 +224,7 @@ class WhatIfPanel {
     this.make(name, `replace ${number} ${index} ${word}`, { [side.axis]: index });
   }
 
-  // The word of a chip, which may have the keyboard without being the selected one.
+  // The word of a chip, which may have keyboard focus without being selected.
   wordOf(chip) {
     const { role } = this.view.data.sides.find(({ axis }) => axis === chip.dataset.axis);
     return { number: this.data.sides.indexOf(role), index: Number(chip.dataset.index) };
@@ -234,7 +234,7 @@ class WhatIfPanel {
     this.make("drop", `drop ${number} ${index}`);
   }
 
-  // The selected word, and what can be done with it without another word.
+  // The selected word, and the changes that need no other word.
   drawWord(now) {
     const { side, index, number } = now;
     const word = side.tokens[index];
@@ -262,7 +262,7 @@ class WhatIfPanel {
     );
   }
 
-  // Words that may stand in its place, by what they are to it.
+  // Words that could replace it, by their relation to it.
   drawOffers(now) {
     const offered = this.offered.value;
     const own = offered?.words[now.number]?.[now.index] ?? {};
@@ -283,7 +283,7 @@ class WhatIfPanel {
     );
   }
 
-  // The changes that turn the verdict, once they are asked for.
+  // The changes that flip the verdict, once requested.
   drawSmallest() {
     const { view } = this;
     const asked = Boolean(view.asked.turns);
@@ -333,7 +333,7 @@ class WhatIfPanel {
     );
   }
 
-  // The verdict on the pair that is shown, by the model as it was trained.
+  // The unchanged model's verdict on the current pair.
   get own() {
     return this.view.data.why.verdict;
   }
@@ -358,15 +358,15 @@ class WhatIfPanel {
     this.drawSmallest();
   }
 
-  // Cells are dragged in the matrix while the door is closed, too.
+  // Cells can be dragged in the matrix while the door is closed, too.
   ready() {
     this.attention.listen();
   }
 
-  // Keys of the whole page.
+  // Keyboard shortcuts of the page.
   shortcut(event) {
     const inside = event.composedPath()[0];
-    if (inside.matches?.('input:not([type="range"]), textarea')) return; // what undoes its own letters
+    if (inside.matches?.('input:not([type="range"]), textarea')) return; // fields with an undo of their own
     const control = event.ctrlKey || event.metaKey;
     const again = control && (event.key === "y" || (event.shiftKey && event.key.toLowerCase() === "z"));
     if (event.key === "Delete" && inside.matches?.(".chip")) this.leaveOut(this.wordOf(inside));
@@ -382,7 +382,7 @@ class WhatIfPanel {
 }
 
 /**
- * The steps with their classes and the changes of what is followed, and the maps that can be changed by hand: none of an
+ * The steps with their classes and the changes of the followed class, and the maps that can be edited: none of an
  * external model, whose maps have no scores.
  * @param {import("../../components/evidence.js").Explanation} explanation
  * @param {any} page

@@ -1,5 +1,5 @@
-// How the selected word gets to the verdict: its scores, its weights, and the filter that it wins, number by number. On
-// demand the numbers travel from each row of cells to the next.
+// The path from the selected word to the verdict: its scores, its weights, and the filter that it wins, number by
+// number. On demand the numbers move from each row of cells to the next.
 
 import { heading, html, linkButton, refill, shorten } from "../../components/elements.js";
 import { calm, travel } from "../../components/motion.js";
@@ -14,12 +14,12 @@ const MORE =
 class PathPanel {
   /**
    * @param {any} view
-   * @param {any[]} maps of words, one a sentence with filters
+   * @param {any[]} maps over words, one per sentence with filters
    */
   constructor(view, maps) {
     this.view = view;
     this.maps = maps;
-    this.row = undefined; // what is drawn: of this word, with this answer
+    this.row = undefined; // the word and the answer that are drawn
     this.value = undefined;
     this.stop = () => this.halt();
     this.play = linkButton("Let the numbers travel", "Let the numbers travel; any key stops them", () => this.go());
@@ -69,7 +69,7 @@ class PathPanel {
     );
   }
 
-  // From one line of cells to the next, each as soon as the one before has arrived.
+  // From one row of cells to the next, each as soon as the previous one has arrived.
   go() {
     if (calm()) return;
     this.halt();
@@ -101,7 +101,7 @@ const cell = ({ text, word }) =>
     word ? html("span.tiny.soft", { dir: "auto" }, shorten(word, 18)) : null,
   );
 
-// The maps of words by which the filters of the same sentences have contexts, of a model that has both.
+// The maps over words that give the filters of the same sentences their contexts, in a model with both.
 function mapsOf(records) {
   const filters = records.filter(({ kind, contexts }) => kind === "filter_provenance" && contexts === 1);
   const maps = records.filter(

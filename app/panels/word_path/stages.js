@@ -1,10 +1,10 @@
-// The numbers of a word's way to the verdict, line by line, without anything of the page.
+// The numbers on a word's path to the verdict, row by row, independent of the page.
 
 import { percent, the } from "../../components/elements.js";
 import { NO_WORD } from "../../components/evidence.js";
 
-const MOST = 12; // words whose scores and weights are shown, those with the largest weights
-// What a word is compared by before the convolution, of a model that does so, and whether the context is in it.
+const MOST = 12; // words whose scores and weights are shown, largest weights first
+// The comparisons of a word before the convolution, in a model that makes them, and whether they involve the context.
 const COMPARED = [
   ["word", false],
   ["context", true],
@@ -14,13 +14,13 @@ const COMPARED = [
   ["bias", false],
 ];
 
-// A number for a reader: two decimals, about 0 where they are all 0.
+// A number in readable form: two decimals, "≈0" if these are all 0.
 export function written(number) {
   const text = String(Number(number.toFixed(2)));
   return text === "0" && number ? "≈0" : text.replace("-", "\u2212");
 }
 
-// Of the filters that the word at this place wins, the one that pushes most towards the verdict.
+// Among the filters won by the word at this position, the one that pushes most towards the verdict.
 function strongest(filters, place, verdict) {
   const push = ({ logit_shares }) =>
     logit_shares[verdict] - logit_shares.reduce((a, b) => a + b, 0) / logit_shares.length;
@@ -28,9 +28,9 @@ function strongest(filters, place, verdict) {
 }
 
 /**
- * Lines of cells: each cell with its text, the word that it is about, and the places of the cells before that it is made of.
+ * Lines of cells: each cell with its text, its word, and the indices of its source cells in the previous line.
  * @param {{ map: any, filters: any, beside?: any }} data `beside`: the filters over the other sentence
- * @param {number} row place of the word
+ * @param {number} row index of the word
  * @param {string[][]} words of the sentence along the rows, and of that along the columns
  * @param {string[]} classes
  * @param {{ logits: number[], probabilities: number[] }} explanation
@@ -66,7 +66,7 @@ export function stagesOf({ map, filters, beside }, row, [own, others], classes, 
     ...(terms ? [] : [[won.context, "context"]]),
     [won.bias, "bias"],
   ];
-  const before = terms ? "itself" : "context"; // the part that is made of the line before
+  const before = terms ? "itself" : "context"; // the part computed from the previous line
   const share = won.logit_shares[verdict];
   const sum = (of) => of.reduce((all, { logit_shares }) => all + logit_shares[verdict], 0);
   const shares = [
@@ -103,7 +103,7 @@ export function stagesOf({ map, filters, beside }, row, [own, others], classes, 
   ];
 }
 
-// The name of a place in a window of `width` words.
+// The name of a position in a window of `width` words.
 function partName(place, width) {
   const middle = (width - 1) / 2;
   if (place === middle) return "itself";
