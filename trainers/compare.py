@@ -5,8 +5,8 @@
 
 Each resample draws items (questions in a ranking set) and, for each group, seeds, all with replacement. Hard items are
 hard for both groups, so both use the same resampled items. The folders are those written by `sweep`; the folds of a
-seed count as one run over all rows, in the order of the combined training and dev data. --csv stores the result as the
-row --named of a table, which the Models page shows if the table is in a checkpoint's folder.
+seed count as one run over all rows, in the order of the combined training and dev data. --csv adds the result to a
+table, as a row named --named; the Models page shows tables in a checkpoint's folder.
 """
 
 from __future__ import annotations

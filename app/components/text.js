@@ -107,21 +107,21 @@ export class TextPanel {
     const { rows, columns, units, final } = ribbons;
     const who = (final ?? null) === null ? `a word of ${the(rows)}` : `${the(rows)}’s final state`;
     return units === "similarity"
-      ? `Ribbon: how alike two words’ states are (cosine); this is not attention.${effects}`
+      ? `Ribbon: the similarity of two words’ states (cosine); this is not attention.${effects}`
       : `Ribbon: the weight that ${who} puts on a word of ${the(columns)}.${effects}`;
   }
 
   more() {
     const { ribbons } = this;
     const words =
-      "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, so its vector was made from its letters. ";
+      "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click outside the words undoes a selection. A dotted line under a word: the word table does not know it, so its vector was made from its letters. ";
     if (!ribbons) return words;
     const both =
       this.maps.length > 1
-        ? "Point at a word to see its ribbons in both directions; those of the words that look at it are dashed. "
+        ? "Point at a word to see its ribbons in both directions; those of the words that attend to it are dashed. "
         : "";
     const q = ribbons.crossed
-      ? "Outlined: a ribbon that crosses another word’s. A word is crossed by one before it that looks further to the right, or one after it that looks further to the left. The model reads the share of the other words that do so, q, beside each word, which tells it who does what to whom; what looks at no word counts for little. "
+      ? "Outlined: a ribbon that crosses another word’s. A word is crossed by one before it that looks further to the right, or one after it that looks further to the left. The model reads the share of the other words that do so, q, with each word, which shows who does what to whom; a word that looks at no word counts for little. "
       : "";
     const more = `${both}The slider sets the smallest weight that is drawn; until it is moved, a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. Of sentences of several lines the ribbons between the lines that face each other are drawn, and all of a selected word: they run between the lines and beside them, never behind other words. `;
     return [more, q, words, this.slider()];

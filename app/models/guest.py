@@ -27,7 +27,7 @@ _SUGGESTED = "suggested labels"
 _REOPENED = "reopened classes"
 """Session key of the folder whose form was reopened."""
 _GOOD = 0.7
-"""Accuracy on the simple pairs from which a suggestion is useful."""
+"""Minimum accuracy on the simple pairs for a useful suggestion."""
 _FLOAT = 4
 """Bytes per weight in memory."""
 

@@ -112,7 +112,7 @@ def _convert_earlier() -> None:
 
 @functools.lru_cache(maxsize=1000)
 def _convert(file: str, versions: tuple[tuple[Path, int, int], ...]) -> None:
-    """Converts these files, each tried once per version. The rows of the last one are kept; a file with other rows is
+    """Converts these files, each once per version. The rows of the last one are kept; a file with other rows is
     left alone. Models come in the order of their order file, then in the order of prediction."""
     folder, order = folder_of(file), _runs() / f"{file}.json"
     names = list[str]()

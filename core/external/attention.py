@@ -35,8 +35,8 @@ class Knockout:
 
 class Attention(TorchFunctionMode):
     """A context manager that, with ``seen``, records the attention over ``pieces`` pieces (``weights``, ``[B, heads, P,
-    P]`` per layer), and, with a :class:`Knockout`, knocks out parts of it. ``layers``: how many of a call's softmaxes,
-    the first ones, are the layers' attention (:func:`layers_of`); None for all."""
+    P]`` per layer), and, with a :class:`Knockout`, knocks out parts of it. ``layers``: the number of a call's
+    softmaxes, from the first, that are the layers' attention (:func:`layers_of`); None for all."""
 
     def __init__(
         self, pieces: int, knockout: Knockout | None = None, *, seen: bool = False, layers: int | None = None

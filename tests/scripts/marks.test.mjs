@@ -91,7 +91,7 @@ test("a word's line lists its facts", () => {
     line,
     "not: supports the verdict by 1.50 nats (log p); spread 0.25; contradiction 90 % with it, 10 % without",
   );
-  assert.equal(factsOf(wordOf("a", 0), null, "x"), "a: has no effect by this way");
+  assert.equal(factsOf(wordOf("a", 0), null, "x"), "a: has no effect by this method");
 });
 
 test("phrases are named by their place and read from the text", () => {

@@ -24,7 +24,7 @@ export class AttentionMatrix extends MatrixPanel {
     const { rows, columns, apart, show, of, stays } = this.attention;
     const how = {
       weight: this.alike
-        ? "Brighter cell: the two words’ states are more alike (cosine). The model reads each text by itself: this is not attention. Click a cell or a word to follow it."
+        ? "Brighter cell: the two words’ states are more similar (cosine). The model reads each text separately: this is not attention. Click a cell or a word to follow it."
         : `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
       score: "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it.",
       column:
@@ -33,17 +33,17 @@ export class AttentionMatrix extends MatrixPanel {
     const { judged } = this.view.sideOf(rows);
     const more = [
       this.final === null
-        ? `Rows are ${the(rows)}${judged ? ", the sentence that is judged" : ""}`
+        ? `Rows are ${the(rows)}${judged ? ", the judged sentence" : ""}`
         : `The row is the state after the last word of ${the(rows)}, the only one that looks back`,
       `; columns ${the(columns)}${judged ? ", its context" : ""}. `,
       this.several &&
-        `Numbered blocks of columns are its lines${apart ? ": the model reads each of them by itself" : ""}. `,
-      `The colour scale is this pair’s own: it runs to the largest ${of ? "weight on a word" : "value"}${show === "score" || this.alike ? "" : ", and at least to twice the mean, so that weights that are all alike are not the brightest"}. `,
+        `Numbered blocks of columns are its lines${apart ? ": the model reads each of them separately" : ""}. `,
+      `The colour scale is this pair’s own: it runs to the largest ${of ? "weight on a word" : "value"}${show === "score" || this.alike ? "" : ", and at least to twice the mean, so that nearly equal weights are not the brightest"}. `,
       stays &&
-        `A word’s pieces are looked at together (their weights are added up) and look together (theirs are averaged). The last column is what goes to pieces that belong to no word, such as [CLS] and [SEP]${this.attention.none ? ": often most of it" : ""}. `,
+        `The weights that a word’s pieces receive are added up, and those that they give are averaged. The last column is the weight on pieces that belong to no word, such as [CLS] and [SEP]${this.attention.none ? ": often most of it" : ""}. `,
       this.none &&
         !of &&
-        `The last column is the null word, a vector that the model learnt for a word without a counterpart in ${the(columns)}; with it a row adds up to 1. `,
+        `The last column is the null word, a vector that the model learned for words without a counterpart in ${the(columns)}; with it a row adds up to 1. `,
       "Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.",
     ];
     const { agreement, verdict } = this.view.data;

@@ -26,7 +26,7 @@ export class WindowPanel {
     this.open = false;
     this.table = html("div.scroll", { tabindex: "-1" });
     const { rows, columns } = this.record;
-    const how = `Each window of ${the(rows)} takes in a mix of ${the(columns)}’s windows; here is the one that weighs most in it.`;
+    const how = `Each window of ${the(rows)} reads a mix of ${the(columns)}’s windows; the table shows the heaviest one.`;
     const more =
       "The cosine is that of the two windows’ filter values; the weight is the cosine’s share among those with all windows. The most similar windows come first; “All numbers (JSON)” has the whole matrix.";
     const saves = saveButtons(view, "windows", () => ({

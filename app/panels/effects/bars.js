@@ -57,7 +57,7 @@ export function axisLine(range) {
 
 const share = (value, { unit }) => (unit === "score" ? value.toFixed(2) : percent(value));
 const said = (effect, unit) => {
-  if (effect === null) return "has no effect by this way";
+  if (effect === null) return "has no effect by this method";
   if (unit === "norm") return `length ${effect.toPrecision(3)}`;
   if (unit === "attention") return `receives weight ${effect.toFixed(2)}`;
   if (unit === "score") return `${effect < 0 ? "lowers" : "raises"} the score by ${Math.abs(effect).toFixed(2)}`;

@@ -12,7 +12,7 @@ const PARTS = [COMBINED, "dropped"];
 const DRAWING = [COMBINED, "replaced"]; // methods with several replacements, whose effects have a spread
 const UNSIGNED = {
   "gradient-norm":
-    "A longer bar: the verdict would begin to change faster with this word’s vector. A length has no sign.",
+    "A longer bar: the verdict changes faster with this word’s vector. A norm has no sign.",
   attention: "A longer bar: the word receives more attention. It has no sign, and is not an effect.",
 };
 
@@ -105,7 +105,7 @@ class EffectsPanel {
       html("b", `How: `),
       `${capital(how)}. `,
       "The length is log p of the verdict (of a model with one output, its score) before minus after: of log p, 0.7 halves the probability, 2.3 divides it by ten. ",
-      "An effect below 0.05 has a number and no bar. The spread is one standard deviation over the words that were put in its place. Words stand with the longest bar first; click one to follow it. ",
+      "An effect below 0.05 has a number and no bar. The spread is one standard deviation over the replacements. Words are sorted by the length of their bars; click one to follow it. ",
       html("b", "What it cannot tell: "),
       cannot,
     ];

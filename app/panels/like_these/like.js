@@ -6,7 +6,7 @@ import { PANELS } from "../../components/view.js";
 const TITLE = "Like these";
 const LONGEST_LINK = 2000; // letters, as in app/page_state/codec.py
 const MORE =
-  "The classifier is linear in the vector that it reads: rows with a cosine near 1 point where your pair points; the label is what the data set says, not the model. If the nearest rows of the right class share words with your pair but not its meaning, the model may have learnt the words. What it cannot tell: that these rows caused the verdict. A cosine is not comparable between models, and rows that are not in the index may lie nearer.";
+  "The classifier is linear in its input vector: rows with a cosine near 1 point in the same direction as your pair; the label is from the data set, not from the model. If the nearest rows of the right class share words with your pair but not its meaning, the model may have learnt the words. What it cannot tell: that these rows caused the verdict. A cosine is not comparable between models, and rows that are not in the index may lie nearer.";
 
 class LikeThesePanel {
   constructor(view) {
@@ -48,7 +48,7 @@ class LikeThesePanel {
 function how({ searched, of }) {
   const number = (count) => count.toLocaleString("en");
   const some = searched < of ? `${number(searched)} of ${number(of)} training rows` : `all ${number(of)} training rows`;
-  return `The nearest of ${some} by the vector that the classifier reads, for each label of the data; the number is the cosine.`;
+  return `The nearest of ${some} by the classifier’s input vector, for each label of the data; the number is the cosine.`;
 }
 
 function line({ row: { first, second, data }, cosine }, page) {

@@ -68,14 +68,14 @@ class LinkMatrix extends SignedMatrix {
         : `Kendall’s τ-b between ${least === null ? "weight" : "score"} and size of the effect over ${this.cells}: ${signed(tau_b, 2)}.`;
     const layers = layer ? `every layer from ${layer + 1} on, in every head` : "every layer and head";
     const rule = knockedOut
-      ? `All pieces of a word no longer see all pieces of the other, before the softmax of ${layers}, so that the rest of the row shares what is left; the weights are the mean of all layers and heads, or of the head that the card names. A crossed cell was not cut: each costs a pass, so that those of largest weight come first. `
+      ? `All pieces of a word no longer see all pieces of the other, before the softmax of ${layers}, so that the rest of the row shares what is left; the weights are the mean of all layers and heads, or of the head that the card names. A crossed cell was not cut: each costs a pass, so the largest weights come first. `
       : least === null
         ? `The cell becomes 0, and the rest of its row ${renormalised ? "is divided by its sum, so that the row adds up to 1 again" : "stays as it is, so that the row adds up to less than 1"}; a row whose whole weight was there keeps 0. `
-        : `These are scores, of which a choice or a pooling follows: the cell gets ${signed(least, 0)}, the least score that a match of this model can have. `;
+        : `These are scores, from which the model selects or pools: the cell gets ${signed(least, 0)}, the least score that a match of this model can have. `;
     return {
       title: `What each link of ${the(rows)}${apart} does to “${verdict}”${layer ? `, cut from layer ${layer + 1} on` : ""}`,
       how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.`,
-      more: `${rule}An effect is log p of the verdict (of a model with one output, its score) before minus after this one cell is cut; all others stay. τ-b is 1 where the order is the same, 0 where there is no order, below 0 where it is turned round. What it cannot tell: two links that carry the same hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
+      more: `${rule}An effect is log p of the verdict (of a model with one output, its score) before minus after this one cell is cut; all others stay. τ-b is 1 if the order is the same, 0 if it is unrelated, below 0 if it is reversed. What it cannot tell: two links that carry the same information hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
       what: "effects of links",
       file: `effects-of-links-of-${rows}${renormalised && !knockedOut ? "-renormalised" : ""}${layer ? `-from-layer-${layer + 1}` : ""}`,
     };
@@ -90,7 +90,7 @@ class LinkMatrix extends SignedMatrix {
     return {
       title: `What each head does to “${verdict}”`,
       how: `A row is a layer, a cell a head that is cut out whole. ${agreement}+: the verdict loses by the cut; \u2212: it gains.`,
-      more: "What the head gives to the next layer is 0; all other heads stay. An effect is log p of the verdict (of a model with one output, its score) before minus after. The weight is the share of its attention that a word gives to the other sentence in this head, on average over both sentences’ words. What it cannot tell: heads that do the same hide each other, and a layer without one of its heads is one that the model never saw.",
+      more: "The head’s output to the next layer is 0; all other heads stay. An effect is log p of the verdict (of a model with one output, its score) before minus after. The weight is the share of its attention that a word gives to the other sentence in this head, on average over both sentences’ words. What it cannot tell: heads with the same function hide each other, and a layer without one of its heads is one that the model never saw.",
       what: "effects of heads",
       file: "effects-of-heads",
     };

@@ -15,7 +15,7 @@ export class ScoreFigure {
     const how = `A taller bar: the phrase has a better partner in the other sentence. Bars above a word are the phrases that end with it, shortest first.${from}`;
     const more =
       "The height is aᵢ, the largest cosine of the phrase with any phrase of the other sentence (equation 5 of Yin & Schütze 2017; this is its figure 5). Striped, with ▼ below: k-min keeps it; filled, with ▲: k-max keeps it. " +
-      "Tab comes to a chart, the arrow keys left and right walk along it, up and down go to the partner in the other sentence, Enter keeps the phrase selected and Escape lets it go. The partner of a phrase may itself have another partner.";
+      "Tab reaches a chart, the left and right arrow keys move along it, up and down go to the partner in the other sentence, Enter selects the phrase and Escape deselects it. The partner of a phrase may itself have another partner.";
     const saves = saveButtons(view, "bars", () => ({
       file: `phrase-bars-k${view.k}`,
       title: `Best alignment of every phrase, and what k-min and k-max keep at k = ${view.k}`,

@@ -33,7 +33,7 @@ class PooledPanel {
       this.sides.map(({ role, words, name }) => html("div.side.labelled", { "data-role": role }, name, words.element)),
     );
     const how = "A taller, brighter bar: the word weighs more when its sentence is pooled into one vector.";
-    const more = `${record.shares ? "The weights of a sentence add up to 1. " : ""}The scale of each sentence runs to its largest weight, and at least to twice the mean, so that weights that are all alike are not the brightest. Point at a word for its weight; with the keyboard, Tab to a sentence and move with the arrow keys.`;
+    const more = `${record.shares ? "The weights of a sentence add up to 1. " : ""}The scale of each sentence runs to its largest weight, and at least to twice the mean, so that nearly equal weights are not the brightest. Point at a word for its weight; with the keyboard, Tab to a sentence and move with the arrow keys.`;
     const ends = [
       this.written(0),
       record.sides.map(({ role, high }) => `${this.written(high)} of ${the(role)}`).join(", "),

@@ -17,15 +17,15 @@ class WhatIfPanel {
     this.view = view;
     this.data = data;
     const more = [
-      "Each change works on the words as they are after the one before. Going back undoes the changes behind a step, and they stay in the list until you make another one; typing a sentence anew ends the list. ",
+      "Each change applies to the words after the previous change. Going back undoes the changes behind a step, and they stay in the list until you make another one; typing a sentence anew ends the list. ",
       `Δp is by how much one change moved the probability of “${data.followed}”, the verdict on the pair as typed. `,
-      "The smallest change is searched among words left out and words offered in their place, up to three at once: fewest changes first, then the largest Δp, by the model as it was trained. ",
+      "The search for the smallest change tries leaving words out and the offered replacements, up to three at once: fewest changes first, then the largest Δp, by the trained model. ",
       data.maps.length &&
-        "A change of attention works on the weights as they are after the one before: a cell of the matrix by the slider here, by dragging it up or down, or by the keys + and \u2212 on it. It ends when a word is changed, since its cells would be those of other words, and acts again when that is undone; a temperature stays. ",
+        "A change of attention applies to the weights after the previous change: a cell of the matrix by the slider here, by dragging it up or down, or by the keys + and \u2212 on it. It ends when a word is changed, since its cells would be those of other words, and acts again when that is undone; a temperature stays. ",
       data.scores.length &&
         "This model attends by scores, of which a choice or a pooling follows. A change of a match holds to its share of the way from the least that a match can have (0 %) to the best (100 %), and no row is normalised. It ends when a word is changed. ",
       "The address and a saved file hold all changes. Keys: Delete on a word leaves it out, Ctrl + Z undoes, Ctrl + Y makes it again. ",
-      "What it cannot tell: a sentence that nobody would write, or a row that no softmax gives, is one that the model has never seen.",
+      "What it cannot tell: a sentence that nobody would write, or a row that no softmax produces, is one that the model has never seen.",
     ]
       .filter(Boolean)
       .join("");
@@ -164,8 +164,8 @@ class WhatIfPanel {
       }),
     ];
     const smallest = this.button(
-      "Smallest change that turns the verdict",
-      "Find the smallest change that turns the verdict",
+      "Smallest change that flips the verdict",
+      "Find the smallest change that flips the verdict",
       () => view.ask({ turns: view.asked.turns ? "" : "on" }),
       { name: "smallest", title: this.data.cost ? `At most ${this.data.cost}` : null },
     );
@@ -300,8 +300,8 @@ class WhatIfPanel {
     if (!turns.length) return html("p", "This pair has no word that could be dropped or replaced.");
     const [{ before, turned }] = turns;
     const head = turned
-      ? `The smallest changes that turn the verdict, each made to ${QUOTED(before)}:`
-      : `No change of up to three words turns the verdict. The one that takes most from it, made to ${QUOTED(before)}:`;
+      ? `The smallest changes that flip the verdict, each made to ${QUOTED(before)}:`
+      : `No change of up to three words flips the verdict. The one that weakens it most, made to ${QUOTED(before)}:`;
     return [
       html("p.soft", html("bdi", head)),
       html(
