@@ -1,4 +1,4 @@
-"""Numbers for how far a picture can be believed: against cases by hand and constraints that must hold."""
+"""Faithfulness measures, tested on hand-computed cases and invariants."""
 
 import json
 from pathlib import Path

@@ -8,8 +8,8 @@ from core.card import CardFaithfulness, Interval
 from core.wording import counted, percent
 
 CAPTION = (
-    "Each way ranks the words of both texts. Comprehensiveness: what p of the verdict loses when the first 1, 2 and 3 "
-    "words, 20 and 50 % are dropped (large is good); sufficiency: what it loses when only they are left (small is "
+    "Each method ranks the words of both texts. Comprehensiveness: the drop in p of the verdict when the first 1, 2 "
+    "and 3 words, 20 and 50 % are dropped (large is good); sufficiency: the drop when only they are left (small is "
     "good); means over these steps (area over the perturbation curve, AOPC; DeYoung et al. 2020), with 95 % intervals "
     "over the rows. For comparison: the mean of 20 random orders. {moved}"
 )

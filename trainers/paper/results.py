@@ -45,26 +45,26 @@ FIGURES = {
 }
 """Titles by the name of the file that `figure` wrote."""
 CLAIMS = {
-    "ablation": "what each part of the features brings",
-    "adaptivity": "fixed filters against generated ones",
-    "adaptivity-folds": "fixed against generated filters, in folds; best epoch",
+    "ablation": "the gain from each part of the features",
+    "adaptivity": "fixed and generated filters",
+    "adaptivity-folds": "fixed and generated filters, cross-validated; best epoch",
     "attention": "each term of the match and of the loss",
     "baselines": "baselines with the same word table and linguistic features",
     "figure3a": "the number of filters K (the paper’s figure 3a)",
     "figure3b": "by question word (the paper’s figure 3b)",
     "figure6": "each k of k-min and k-max pooling (the paper’s figure 6)",
     "folds": "cross-validation",
-    "folds-squad": "cross-validation, pre-trained on SQuAD’s sentences, too",
+    "folds-squad": "cross-validation, also pre-trained on SQuAD’s sentences",
     "folds-without-pretraining": "cross-validation from random weights",
-    "hundred-filters": "M-ACNN against M-CNN in folds; last epoch",
-    "made-kinds": "all made pairs, and without one family",
-    "made-pairs": "the weight of the made pairs in the loss",
+    "hundred-filters": "M-ACNN and M-CNN, cross-validated; last epoch",
+    "made-kinds": "all generated pairs, and without one family",
+    "made-pairs": "the weight of the generated pairs in the loss",
     "paper-settings": "M-ACNN with the paper’s own settings",
     "pooling": "k-min, k-max and full pooling, all features",
-    "pooling-plain": "k-min against k-max, the paper’s features `rep` and `simi` alone",
+    "pooling-plain": "k-min and k-max, only the paper’s features `rep` and `simi`",
     "single-filter": "S-ACNN against S-CNN: one filter, trained for longer",
     "tfidf": "word counts without a network",
-    "tuned-words": "the shared words as they are, against words tuned with the model",
+    "tuned-words": "the shared words unchanged, and tuned with the model",
 }
 """The setting varied in a checkpoint's table, by the table's file name."""
 BLOCK = re.compile(r"(?<=<!-- written: )([^>]+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     if args.check:
         if old == page:
             return 0
-        print(f"docs/{PAGE} is not what the cards and tables say: run `{MADE_BY}`.", file=sys.stderr)
+        print(f"docs/{PAGE} does not match the cards and tables: run `{MADE_BY}`.", file=sys.stderr)
         return 1
     path.write_text(page, encoding="utf-8")
     print(f"wrote docs/{PAGE}")
