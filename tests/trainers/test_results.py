@@ -1,4 +1,4 @@
-"""docs/results.md is what cards, tables and maps say, and README says nothing else."""
+"""docs/results.md and README agree with cards, tables and maps."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_check_notices_a_deviating_card(made_up: Path, capsys: pytest.CaptureFix
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     assert paper(["results", "--check"]) == 1
     assert capsys.readouterr().err == (
-        "docs/results.md is not what the cards and tables say: run `python -m trainers.paper results`.\n"
+        "docs/results.md does not match the cards and tables: run `python -m trainers.paper results`.\n"
     )
     assert (made_up.parent / "docs/results.md").read_text(encoding="utf-8") == page
 
