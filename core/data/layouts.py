@@ -78,7 +78,7 @@ class ColumnLayout:
     needed: tuple[str, ...] = ()
     """The parts besides texts that a file must have to match this layout."""
     clean: Callable[[str], str] = str
-    """Converts the file's text of a document, or its title."""
+    """Cleans a document's text or title."""
 
     @property
     def of_pairs(self) -> bool:

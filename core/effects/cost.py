@@ -21,9 +21,9 @@ from core.evidence.faithfulness import STEPS
 from core.wording import counted, duration
 
 BRISK = 0.6
-"""Longest time in seconds for an answer computed unasked: if combined removal takes longer, words are dropped first."""
+"""Longest time in seconds for an automatic answer: if the combined method takes longer, words are dropped first."""
 SOON = 4.0
-"""Longest time in seconds for a reason computed unasked: it is shown after the verdict, which does not wait for it."""
+"""Longest time in seconds for an automatic reason: it appears after the verdict, which does not wait for it."""
 TYPICAL_WORDS = 21
 """Number of words in the pair used for timing a pass."""
 OFFERED = 12
@@ -39,7 +39,7 @@ class Cost:
 
     @property
     def brisk(self) -> bool:
-        """Whether the answer is computed unasked."""
+        """Whether the answer is computed automatically."""
         return self.seconds <= BRISK
 
     def __str__(self) -> str:

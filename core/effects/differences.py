@@ -253,7 +253,7 @@ def omissions(texts: Texts, own: int, *, shared: bool) -> Iterator[Candidate]:
 
 
 def together(texts: Texts, own: int, ranked: Sequence[Candidate]) -> Iterator[Candidate]:
-    """Drops all words that only the own text has, if they are few; then two of the ``ranked`` words at a time, best
+    """Drops all words that only this text contains, if they are few; then two of the ``ranked`` words at a time, best
     first. Adjacent words are dropped as one phrase."""
     alone = [one for one in omissions(texts, own, shared=False) if one.named[0][0] == own]
     if 2 < len(alone) <= LONGEST_LIST and len(texts) > 1:

@@ -33,8 +33,8 @@ def handout(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str], blan
 
 
 def _legends(lesson: Lesson, evaluated: Evaluated, matrices: bool) -> list[str]:
-    """For each step, the words for the parts of values that no earlier step shows, since paper has no picture; with
-    ``matrices`` also those with one picture row per word, with their numbers."""
+    """For each step, the names of the parts of values that no earlier step shows, because a printed page lacks the
+    picture; with ``matrices``, matrices with one row per word are included, with their numbers."""
     words, seen, legends = {**lesson.words, **evaluated.words}, set(), []
     for step in lesson.steps:
         lines = []

@@ -76,9 +76,7 @@ def evaluate(lesson: Lesson, inputs: Values, texts: Mapping[str, str]) -> Evalua
     except ArithmeticError:
         evaluated = None
     if evaluated is None or not _finite(list(evaluated.values.values())):
-        raise LessonError(
-            "With these numbers the lesson divides by 0 or leaves what a computer counts with: change them"
-        )
+        raise LessonError("With these numbers the lesson divides by 0 or overflows: change them")
     return evaluated
 
 
