@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import streamlit as st
 from sqlalchemy import Engine
 
@@ -31,6 +32,7 @@ from core.desk.slices import with_slices
 from core.desk.strongest_words import Found, StrongestWords
 from core.desk.table import RunTable, open_table, with_tags
 from core.errors import UserError
+from core.memory import return_freed_memory
 
 PAGE = PageSession(DeskState)
 
@@ -105,7 +107,10 @@ def open_run(annotator: str) -> OpenRun:
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)
 def _run(file: str, models: tuple[str, ...], written: str) -> tuple[Run, RunTable]:
     run = store.open_run(file, models)
-    return run, open_table(run)
+    table = open_table(run)
+    pa.default_memory_pool().release_unused()
+    return_freed_memory()
+    return run, table
 
 
 @st.cache_resource(show_spinner=False)

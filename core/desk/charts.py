@@ -363,4 +363,4 @@ def _intervals(
         .add_params(_picking()),
         base.mark_tick(color=SOFT, thickness=1.5, size=16).encode(x="compared:Q"),
         base.mark_tick(color=CONTEXT, thickness=4, size=12).encode(x="score:Q"),
-    ).properties(height=alt.Step(20), description=f"Intervals of {title}")
+    ).properties(height=alt.Step(20), padding={"right": 8}, description=f"Intervals of {title}")

@@ -162,8 +162,11 @@ class StoredRows(Sequence[Example]):
 
     def column(self, name: str) -> list[str | None]:
         """The values in a column of the file, ``[N]``."""
-        values: list[str | None] = pq.read_table(self.path, columns=[name]).column(0).to_pylist()
-        return values
+        one: dict[str, str] = {}  # equal values share their memory
+        with pq.ParquetFile(self.path) as file:
+            batches = file.iter_batches(10_000, columns=[name])
+            texts = (text for batch in batches for text in batch.column(0).to_pylist())
+            return [None if text is None else one.setdefault(text, text) for text in texts]
 
     def texts(self, rows: int) -> Iterator[tuple[list[str], list[str]]]:
         """The first and second texts, ``rows`` at a time."""
