@@ -329,8 +329,10 @@ def test_perturbed_rows_become_a_run_with_the_failure_rates(kept_run, checkpoint
     assert not app.exception and "taxi.tsv, perturbed" in texts(app)
     drawn = unescape(figures(app))
     assert "Both texts swapped same prediction 2" in drawn and "becomes contradiction" not in drawn
-    expression = next(mark["filter"] for rows in chart_rows(app) for mark in rows)
-    assert "failed has word" in expression
+    mark = next(mark for rows in chart_rows(app) for mark in rows)
+    assert "failed has word" in mark["filter"]
+    failures = open_view("error_desk", **query(app) | {"filter": mark["filter"], "view": "rows"})
+    assert re.search(rf"\b{round(2 * mark['score'])} of \d+ rows", texts(failures))
     app = open_view("error_desk", **query(app) | {"filter": "premise.words < 2"})
     assert not app.exception, "no row is left to count"
 
