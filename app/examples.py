@@ -105,7 +105,7 @@ EXAMPLES: tuple[ExampleTexts, ...] = (
     _pair("paraphrase", "Two questions that ask the same", _PARAPHRASE, kind="paraphrases", gold="paraphrase"),
     _pair("claim", "A claim and its evidence", _SCOTT, gold="supports", **_CLAIMS),
     _pair("other-name", "A claim with another name", _SPIELBERG, gold="refutes", **_CLAIMS),
-    _pair("not-said", "A claim of which the evidence says nothing", _AWARD, gold="not enough info", **_CLAIMS),
+    _pair("not-said", "A claim that the evidence does not mention", _AWARD, gold="not enough info", **_CLAIMS),
     _pair("praise", "Praise", _PRAISE, gold="very positive", **_REVIEWS),
     _pair("praise-and-blame", "Praise, then blame", _BOTH, gold="negative", **_REVIEWS),
     _pair("not-wonderful", f"One word of negation: {FAILS}", _NOT_WONDERFUL, gold="negative", **_REVIEWS),

@@ -41,7 +41,7 @@ _STYLE = (
   outline: 2px solid var(--pl-accent); outline-offset: 1px; }
 :is([data-testid="stRadioOption"], [data-testid="stCheckbox"] label):has(input:focus-visible) {
   outline: 2px solid var(--pl-accent); outline-offset: 2px; border-radius: 4px; }
-/* What is not selected is seen, too. */
+/* Unselected options are visible, too. */
 [data-testid="stRadioOption"]:not([data-selected="true"]) > div > div:first-child,
 [data-testid="stCheckbox"] label:not([data-selected="true"]) > div:nth-of-type(1) {
   box-shadow: inset 0 0 0 1.5px var(--pl-soft); }
@@ -53,7 +53,7 @@ _STYLE = (
 :is([class*="st-key-filter-map-remove"], [class*="st-key-desk-step"]) button [data-testid="stMarkdownContainer"] {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 [class*="st-key-unseen-"], [data-testid="stLayoutWrapper"]:has(> [class*="st-key-unseen-"]) { display: none; }
-/* The table's own CSV would hold formulas as they are: the Error desk has an export that does not. */
+/* The table's own CSV would contain active formulas: the Error desk has a safe export. */
 [data-testid="stElementToolbarButton"]:has([aria-label*="ownload"]) { display: none; }
 .stApp input[role="combobox"] { text-overflow: ellipsis; }
 /* A list that opens is as wide as its longest name. */
@@ -82,7 +82,7 @@ _STYLE = (
   .stMainBlockContainer { padding: 2.9rem 1rem 2.5rem; }
   .st-key-swap, .st-key-swap button { width: 3.5rem !important; }
 }
-/* On a low screen all that chooses what the figures show is in sight. */
+/* On a low screen all controls of the figures are visible. */
 @media (min-width: 769px) and (max-height: 900px) {
   [data-testid="stSidebarNavItems"] :is(li, a) { margin-block: 0; }
   [data-testid="stSidebarNav"]::before { padding-bottom: 0.2rem; }

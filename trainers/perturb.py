@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _filtered(expression: str, run: Run) -> Sequence[int]:
-    """The places of the rows that a filter keeps. Raises UserError where there are none."""
+    """The indices of the rows that a filter keeps. Raises UserError if there are none."""
     table = open_table(run)
     rows = np.flatnonzero(rows_of(expression, table)).tolist()
     if not rows:

@@ -26,7 +26,7 @@ class Control:
     """Its CSS selector."""
     mark: str
     value: bool | None = None
-    """What a button sets; None for one that changes what is drawn."""
+    """The value that a button sets; None for buttons that change the display."""
     key: str = ""
     """The digit that does the same."""
 

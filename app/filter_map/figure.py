@@ -191,7 +191,7 @@ def _trail(versions: Sequence[Star], inspected: TextSide | None, scale: float) -
 
 
 def _pairs(stars: Sequence[Star]) -> list[list[Star]]:
-    """The current texts of each pair of which both are placed."""
+    """The current texts of each pair whose texts both have a position."""
     present = [star for star in stars if not star.age]
     numbers = dict.fromkeys(star.of.place for star in present)
     pairs = ([star for star in present if star.of.place == number] for number in numbers)

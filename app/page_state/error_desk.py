@@ -37,10 +37,9 @@ def _models(text: str) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True)
 class DeskState(PageState):
-    """All that decides what the Error desk shows. ``file`` and ``models`` are beginnings of checksums, ``row`` the key
-    of the open row, ``of`` the place, from 1, of the
-    model that figures are about; ``sort`` a column, with a - before it for descending; ``columns`` the formulas of the
-    reader's own columns, one a line."""
+    """Everything that determines what the Error desk shows. ``file`` and ``models`` are beginnings of checksums,
+    ``row`` the key of the open row, ``of`` the place, from 1, of the model that figures are about; ``sort`` a column,
+    with a - before it for descending; ``columns`` the formulas of the reader's own columns, one a line."""
 
     page = "error desk"
     file: str | None = parameter(None, _file)

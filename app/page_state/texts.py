@@ -1,4 +1,4 @@
-"""The state of a page over texts: its model, its texts, the first of which all pages share, and the URL of both."""
+"""The state of a page over texts: its model, its texts (all pages share the first), and their URL."""
 
 from __future__ import annotations
 

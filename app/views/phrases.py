@@ -1,4 +1,4 @@
-"""Phrases: what k-min and k-max pooling keep of both sentences, and what the verdict makes of it."""
+"""Phrases: the phrases that k-min and k-max pooling keep of both sentences, and the resulting verdict."""
 
 from __future__ import annotations
 

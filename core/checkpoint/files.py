@@ -69,7 +69,7 @@ def save(folder: Path, model: nn.Module, card: JsonMapping, words: WordTable | N
 
 @torch.no_grad()
 def round_weights(model: nn.Module) -> None:
-    """Round all weights and buffers of a model in place (:func:`rounded`), so that it is evaluated as it is stored."""
+    """Round all weights and buffers of a model in place (:func:`rounded`), so that the stored values are evaluated."""
     for value in itertools.chain(model.parameters(), model.buffers()):
         value.copy_(rounded(value))
 

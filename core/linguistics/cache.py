@@ -22,7 +22,7 @@ from core.reading.word_table import WordTable
 VERSION = 2
 """Part of every key: increase it when a change to core.linguistics, or to the tokeniser, changes a value."""
 _AT_ONCE = 500
-"""Keys per query and rows per commit: limits what a killed run loses and how long other processes wait."""
+"""Keys per query and rows per commit: limits the loss of a killed run and the waiting time of other processes."""
 _SECONDS = 60.0
 """How long a process waits for another's write before it continues without the cache."""
 

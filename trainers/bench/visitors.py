@@ -235,7 +235,7 @@ def phase(
     every: float = EVERY,
     process: psutil.Process | None = None,
 ) -> Phase:
-    """Each of ``sessions`` visitors opens ``rounds`` pairs, one ``every`` so many seconds (0: without pauses), with
+    """Each of ``sessions`` visitors opens ``rounds`` pairs, one per ``every`` seconds (0: without pauses), with
     staggered starts, and requests the word effects of each. ``process``: the server, whose memory is measured."""
     own, answers = Phase(sessions), list[TimedVerdict]()
 

@@ -1,6 +1,6 @@
 """Download data sets in their official layouts from their official addresses into the data folder.
 
-    python -m trainers data                                   # what there is, and what is in the folder already
+    python -m trainers data                                   # list the data sets, and those already in the folder
     python -m trainers data snli multinli --to DATA
     python -m trainers data glove --to DATA --registry mirror.yaml
 
