@@ -187,8 +187,8 @@ def slices(title: str, scores: Sequence[SliceScore], measure: str, unit: str = "
 
 
 def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figure:
-    """How often each word is its row's strongest, and how often the model is wrong there; the first ``most``. ``rows``:
-    number of labelled rows in the file."""
+    """How often each word is its row's strongest, and how often the model is wrong there; at most ``most`` words.
+    ``rows``: number of labelled rows in the file."""
     of = f"all {known.rows:,}" if known.rows == rows else f"a random sample of {known.rows:,} of {rows:,}"
     how = (
         f"Of {of} rows {score_percent(known.share)} are wrong (thin mark). Each row counts for the word whose removal "

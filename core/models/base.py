@@ -227,7 +227,7 @@ class PairModel(nn.Module):
     judges_both: ClassVar[bool] = True
     """Whether the classifier reads both sides; a model that represents only one must know which."""
     counts_crossings: ClassVar[bool] = False
-    """Whether it reads q, the share of words whose attention crosses a word's, so that a verdict without q exists."""
+    """Whether it reads q, the share of words whose attention crosses a word's, and so also has a verdict without q."""
     differentiable: bool = True
     """Whether its verdict is differentiable in its input."""
     records: ClassVar[tuple[type[Record], ...]] = ()
