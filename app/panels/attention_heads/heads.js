@@ -105,10 +105,7 @@ class HeadsPanel {
     const { chosen } = this;
     refill(
       this.whole,
-      [
-        ...WHOLE,
-        ...(data.measured ? [[data.measured, "Nearest to people"]] : []),
-      ].map(([head, text]) => {
+      [...WHOLE, ...(data.measured ? [[data.measured, "Nearest to people"]] : [])].map(([head, text]) => {
         const button = choice(head === chosen, () => this.choose(head), text);
         button.dataset.head = head;
         return button;

@@ -11,8 +11,7 @@ const COMBINED = "taken-away";
 const PARTS = [COMBINED, "dropped"];
 const DRAWING = [COMBINED, "replaced"]; // methods with several replacements, whose effects have a spread
 const UNSIGNED = {
-  "gradient-norm":
-    "A longer bar: the verdict changes faster with this word’s vector. A norm has no sign.",
+  "gradient-norm": "A longer bar: the verdict changes faster with this word’s vector. A norm has no sign.",
   attention: "A longer bar: the word receives more attention. It has no sign, and is not an effect.",
 };
 
