@@ -72,13 +72,13 @@ def reason_for(question: Question, progress: Progress = unheard) -> Reason:
     return _Search(question).reason(progress)
 
 
-def quick_reason(question: Question) -> Reason:
+def quick_reason(question: Question, progress: Progress = unheard) -> Reason:
     """The reason, or, for an external model that would take long, the cost of computing it."""
     from core.effects import cost  # imported here because it imports all questions
 
     price = cost.of_reason(question)
     if price.seconds <= cost.SOON:
-        return reason_for(question)
+        return reason_for(question, progress)
     return Reason(SLOW, f"What decides was not computed for this model: it takes {price}.")
 
 
