@@ -123,7 +123,7 @@ def test_matches_of_phrases_are_changed_by_keyboard_and_slider(open_page):
 def test_training_rows_like_the_pair_open_on_explore(open_page):
     page = open_page(link(model="test-other", open="how-sure"))
     panel = page.get_by_label("Like these", exact=True)
-    expect(panel.locator(".how")).to_contain_text("The nearest of 3 of 9 training rows by the vector")
+    expect(panel.locator(".how")).to_contain_text("The nearest of 3 of 9 training rows by the classifier’s input")
     expect(panel.locator("h3")).to_have_text(["entailment", "neutral"])
     expect(panel.locator("li")).to_have_count(3)
     expect(panel.get_by_text("A dog is <b>outside</b>", exact=True)).to_be_visible()
