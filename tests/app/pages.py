@@ -83,10 +83,14 @@ def open_file(app, text):
     app.run().file_uploader[0].set_value(("pair.json", text, "application/json")).run()
 
 
+REST = """() => !window.asked &&
+  document.querySelector("[data-testid=stApp][data-test-script-state=notRunning]:not(:has([data-stale=true]))")"""
+
+
 def come_to_rest(page):
-    """Wait until the browser has drawn the page and nothing of an earlier answer stands on it: Streamlit's widgets lose
-    clicks during a redraw, and an old table opens an old row."""
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]:not(:has([data-stale=true]))")
+    """Wait until the browser has drawn the page and all answers to its questions, and nothing of an earlier answer
+    stands on it: Streamlit's widgets lose clicks during a redraw, an old table opens an old row, and figures move."""
+    page.wait_for_function(REST)
 
 
 def settled(page):

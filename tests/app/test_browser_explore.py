@@ -196,12 +196,19 @@ def test_a_premise_of_200_words_leaves_the_hypothesis_whole(open_page):
     assert premise.evaluate("node => node.scrollTop") > 20
 
 
+IN_SIGHT = """matrix => {
+  const nodes = [matrix.querySelector('[data-cell="40,60"]'), matrix];
+  const [cell, frame] = nodes.map((node) => node?.getBoundingClientRect());
+  return cell && frame.left < cell.left && frame.top < cell.top &&
+    cell.right <= frame.right + 1 && cell.bottom <= frame.bottom + 1;
+}"""
+"""Whether the cell of the two last words is inside the part of the matrix that is shown."""
+
+
 def test_a_selected_word_of_a_long_pair_is_shown_with_the_word_that_it_looks_at_most(open_page):
     words = {"first": "cold weather outside " * 20 + "dog", "second": "snow toy " * 20 + "dog"}
     page = open_page(link(model="test-two-sided", **words, select="x41"))
-    cell, frame = page.locator('[data-cell="40,60"]').bounding_box(), page.locator(".matrix").first.bounding_box()
-    for axis, size in (("x", "width"), ("y", "height")):
-        assert frame[axis] < cell[axis] and cell[axis] + cell[size] <= frame[axis] + frame[size] + 1
+    wait_until(page, lambda page: page.locator(".matrix").first.evaluate(IN_SIGHT), bool)
     partner = page.locator('.text .side[data-role="premise"] .chip').last
     at, shown = partner.bounding_box(), page.locator('.text .side[data-role="premise"] .chips').bounding_box()
     assert shown["y"] <= at["y"] and at["y"] + at["height"] <= shown["y"] + shown["height"] + 1

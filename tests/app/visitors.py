@@ -20,6 +20,23 @@ Element.prototype.animate = function (...how) {
 };"""
 """Streamlit's expanders take half a second to unfold: what is in them moves, and a click on it may be lost."""
 
+ASKED = """const { fetch } = window;
+window.asked = 0;
+window.fetch = async (...request) => {
+  if (!String(request[0]).includes("/api/")) return fetch(...request);
+  window.asked += 1;
+  const drawn = () => requestAnimationFrame(() => requestAnimationFrame(() => (window.asked -= 1)));
+  try {
+    const response = await fetch(...request);
+    response.clone().text().finally(drawn).catch(() => {});
+    return response;
+  } catch (error) {
+    drawn();
+    throw error;
+  }
+};"""
+"""Counts the questions of the page whose answers are not drawn yet (:func:`~tests.app.pages.come_to_rest`)."""
+
 
 def chromium() -> Iterator[Any]:
     """Debian's Chromium, driven by Playwright."""
@@ -56,7 +73,7 @@ class Tabs:
         """The tab of a key."""
         if key not in self.pages:
             context = self.browser.new_context(**options)
-            context.add_init_script(UNFOLDED_AT_ONCE)
+            context.add_init_script(UNFOLDED_AT_ONCE + ASKED)
             self.pages[key] = context.new_page()
             self.pages[key].set_default_timeout(1000 * PATIENCE)
         return self.pages[key]
