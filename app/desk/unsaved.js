@@ -1,5 +1,5 @@
-// Keeps what an annotator sets in this tab until a drawing of the same session shows it; what another session's drawing
-// finds here was lost with its server.
+// Keeps an annotator's changes in this tab until the page of the same session shows them. Changes that another session
+// finds here were lost with their server.
 
 const KEY = "pairlens unsaved";
 const EDITED = "input, textarea, [contenteditable=true]";

@@ -1,5 +1,5 @@
-"""Marks that a server did not live to save: the browser keeps each until a drawing shows it, and a server that takes
-over reports those that are not in the log."""
+"""Unsaved marks: the browser keeps each change until the page shows it. If the server dies first, the next server
+reports the changes that are missing from the log."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from app.desk.open_run import attempt, notice_next
 
 _KEY = "desk unsaved"
 Marks = Mapping[str, bool | str | None]
-"""Checkboxes and texts of a row, or tags of all rows of a filter, by their names in sentences."""
+"""The values of a row's checkboxes and texts, or of tags for all rows that a filter keeps, by their names on screen."""
 
 
 @dataclass(frozen=True)
 class Control:
-    """What sets a mark: a button, a checkbox or a text box."""
+    """A button, checkbox or text box that sets a mark."""
 
     at: str
     """Its CSS selector."""
     mark: str
     value: bool | None = None
-    """The value that a button sets; None for buttons that change the display."""
+    """The value that the control sets; None if each click toggles it."""
     key: str = ""
-    """The digit that does the same."""
+    """The digit key that has the same effect."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A row ("row 2n") or a filter ("filter not A.right") with the marks that the page shows of it."""
+    """A row ("row 2n") or a filter ("filter not A.right") with the marks and controls that the page shows for it."""
 
     name: str
     marks: Marks
@@ -46,8 +46,8 @@ def session() -> str:
 
 
 def keep(file: str, places: Sequence[Place], saved: Callable[[str], Marks]) -> None:
-    """Keep in the browser what is set at these places of a file, and report what was lost. ``saved``: the marks of a
-    place in the log, without those that it cannot tell."""
+    """Keeps changes at these places of a file in the browser, and reports lost ones. ``saved``: a place's marks in
+    the log, without those that the log cannot tell."""
 
     def report() -> None:
         sentences = []

@@ -58,9 +58,9 @@ class FilterProvenance(Record, kind="filter_provenance"):
     contexts: int = 1
     """The number of contexts the text was read with, one at a time."""
     compared: Matrix = field(default=(), metadata=LATER)
-    """[K, 6], of a model that compares words with their contexts before the convolution: what the part of the
-    winning window's central word adds up from: the word, its context, their product, their difference, the words that
-    look across it, and the bias of the comparison."""
+    """[K, 6], for a model that compares words with their contexts before the convolution: the terms that add up to
+    the part of the winning window's central word, from the word, its context, their product, their difference, the
+    share of crossing words, and the comparison's bias."""
 
     @property
     def part_names(self) -> list[str]:
