@@ -105,6 +105,7 @@ def test_changes_are_undone_made_again_and_typed_by_keyboard(open_page):
     page.keyboard.press("Enter")
     expect(hypothesis).to_have_value("A cat is jumping")
     expect(page.get_by_text("“dog” → “cat”")).to_be_visible()
+    page.wait_for_url(re.compile("cat"))
     page.go_back()
     expect(hypothesis).to_have_value("A dog is jumping")
     expect(changes).to_have_count(4)
