@@ -244,14 +244,14 @@ class LessonView extends View {
           "data-input": name,
           onchange: (event) => this.change(name, event.target),
         })
-      : html("span.text", { "data-text": text }, text);
+      : html("span.text", { "data-text": text, "data-number": number }, text);
     return html(
       "div.cell",
       {
         class: input && "given",
         "data-of": name,
         "data-origin": origin.join(" ") || null,
-        title: input ? "Change this number" : String(number),
+        title: input && "Change this number",
       },
       bar,
       inner,
@@ -444,7 +444,7 @@ class LessonView extends View {
       if (copy.namespaceURI === MATHML && hidden) copy.textContent = "?";
       const text = copy.querySelector?.(":scope > .text");
       if (text) text.textContent = hidden ? "?" : text.dataset.text;
-      if (text) copy.title = hidden ? "To be guessed" : copy.title;
+      if (text) copy.title = hidden ? "To be guessed" : text.dataset.number;
       const bar = copy.querySelector?.(":scope > .fill");
       if (bar) bar.hidden = hidden;
     }

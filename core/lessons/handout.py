@@ -61,7 +61,7 @@ def _in_short(text: ValueTexts) -> str:
 
 def numbers_csv(lesson: Lesson, evaluated: Evaluated) -> str:
     """The picture's numbers as CSV, one line per vector: its name, whether it is given or to be computed, its word, and
-    the numbers in full precision. Rows are in the order of computation."""
+    one column per number in full precision. Rows are in the order of computation."""
     words = {**lesson.words, **evaluated.words}
     rows: list[list[object]] = []
     for row in (*lesson.given, *reversed(lesson.picture)):
@@ -71,7 +71,9 @@ def numbers_csv(lesson: Lesson, evaluated: Evaluated) -> str:
         for place, numbers in _vectors(value):
             word = of[place - 1] if 0 < place <= len(of) else ""
             rows.append([f"{row.value}.{place}" if place else row.value, kind, word, *numbers])
-    return csv_text(["value", "kind", "word", "numbers"], rows)
+    width = max(map(len, rows))
+    padded = [[*row, *[""] * (width - len(row))] for row in rows]
+    return csv_text(["value", "kind", "word", *(f"number {n}" for n in range(1, width - 2))], padded)
 
 
 def _vectors(value: Value) -> Iterator[tuple[int, list[object]]]:

@@ -17,7 +17,7 @@ from core.external.heads import Head, parse_head
 from core.external.model import CrossEncoder
 from core.external.pieces import Pieces
 from core.lessons.lesson import LessonError, Values
-from core.lessons.on_cards import METHODS_WITH_PEOPLE, alignment, dev, figures, people_words
+from core.lessons.on_cards import METHODS_WITH_PEOPLE, accuracies, alignment, figures, people_words
 from core.lessons.on_checkpoints import checkpoint_of, read
 from core.lessons.on_pairs import who_looks_at_what
 from core.lessons.sources import Evaluated, Given, source
@@ -50,13 +50,12 @@ def local_attention(given: Given) -> Evaluated:
     weights = trace.weights[0, t]
     best = int(weights.argmax())
     shares = (places / words).tolist()
-    names, accuracy = figures(given.compared, dev)
+    names, accuracy = accuracies(given.compared)
     values: Values = {
         "word": float(t + 1),
         "S": float(words),
         "D": float(layer.half_width),
         "share": shares[t],
-        "place": places[t].item(),
         "places": places.tolist(),
         "first": float(inside[0]),
         "last": float(inside[-1]),
@@ -67,11 +66,11 @@ def local_attention(given: Given) -> Evaluated:
         "nearness": (scores - match)[best].item(),
         "score": scores[inside].tolist(),
         "alpha": weights[inside].tolist(),
-        "h": premise[0, inside].tolist(),
+        "h_1": premise[0, inside, 0].tolist(),
         "c": trace.contexts[0, t].tolist(),
         "ends": float(sum(min(share, 1 - share) < ENDS for share in shares)),
         "words": float(len(shares)),
-        "dev": accuracy,
+        **accuracy,
     }
     inside_words = [pair.words["y"][i] for i in inside]
     return Evaluated(values, pair.words | {"window": inside_words, "models": names}, pair.checkpoint.name)
@@ -102,7 +101,7 @@ def transformer_heads(given: Given) -> Evaluated:
     row = of_words[i] @ every[within.layer, within.number] @ of_words.T / of_words[i].sum()
     best = second.weights[shown.layer, shown.number]
     measured = scores["results"][scores["fixed_on"]]
-    names, accuracy = figures(given.compared, dev)
+    names, accuracy = accuracies(given.compared)
     values: Values = {
         "word": float(i + 1),
         "layers": float(every.shape[0]),
@@ -116,15 +115,21 @@ def transformer_heads(given: Given) -> Evaluated:
         "looks": [float(n + 1) for n in best.argmax(-1).tolist()],
         "kinds": [part[shown.layer, shown.number, i].item() for part in (across, own, special)],
         "across": across[shown.layer, shown.number].mean().item(),
+        "layer_sum": across[0].mean(-1).sum().item(),
         "by_layer": across.mean((1, 2)).tolist(),
         "all_across": across.mean().item(),
         **_followed("within", within, own),
         "own_row": row.tolist(),
+        "own_sum": row.sum().item(),
         **_followed("special", at_special, special),
+        "special_words": special[at_special.layer, at_special.number].tolist(),
         "pairs": float(measured["pairs"]),
         "same_words": measured["identical_words"]["f1"],
         "all_f1": sorted(by_head["f1"].values(), reverse=True),
-        "dev": accuracy,
+        "both": measured["precision"] * measured["links"],
+        "links": float(measured["links"]),
+        "sure": float(measured["sure"]),
+        **accuracy,
     }
     words = pair.words | {
         "kinds": ["the other", "its own", "special"],
@@ -169,6 +174,7 @@ def agreement_with_people(given: Given) -> Evaluated:
     by_word = {i: j for j, i in links}
     card = checkpoint.card["alignment"]
     measured = card["results"][card["fixed_on"]]
+    same = measured["identical_words"]
     names, found = figures(given.compared, alignment(card["fixed_on"]))
     values: Values = {
         "alpha": [list(row) for row in record.weights],
@@ -180,7 +186,10 @@ def agreement_with_people(given: Given) -> Evaluated:
         "links": float(scores["links"]),
         "sure": float(scores["sure"]),
         **{name: scores[name] for name in ("precision", "recall", "f1")},
-        "all_f1": [measured["identical_words"]["f1"], *found],
+        "all_f1": [same["f1"], *found],
+        "same_both": same["precision"] * same["links"],
+        "same_links": float(same["links"]),
+        "all_sure": float(same["sure"]),
         "pairs": float(measured["pairs"]),
         **people_words(checkpoint.card, (looked_at.role, looking.role)),
     }

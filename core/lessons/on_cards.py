@@ -32,6 +32,14 @@ def dev(card: Card) -> float:
     return float(card["results"]["SNLI dev"]["accuracy"])
 
 
+def accuracies(models: Sequence[str]) -> tuple[list[str], Values]:
+    """The short names of the installed ``models`` and their accuracy on SNLI dev, ``dev``: the first one's is
+    ``dev_right`` of ``dev_pairs``."""
+    names, shares = figures(models, dev)
+    _, pairs = figures(models, lambda card: float(card["results"]["SNLI dev"]["items"] or 0))
+    return names, {"dev": list(shares), "dev_right": shares[0] * pairs[0], "dev_pairs": pairs[0]}
+
+
 def alignment(data_set: str) -> Figure:
     """F1 of attention links against human alignments on this set."""
     return lambda card: float(card["alignment"]["results"][data_set]["f1"])
@@ -43,17 +51,16 @@ METHODS_WITH_PEOPLE = {method: method.replace("-", " ") for method in (*METHODS,
 
 def people_words(card: Card, roles: Sequence[str]) -> Values:
     """How often the top-ranked word of each method in each text is one that people use to explain the label, on the
-    card's first set. Raises LessonError if the card has no such result."""
+    card's first set; the first method's in the last text is ``people_named`` of ``people_items``. Raises LessonError if
+    the card has no such result."""
     stored = card.get("people")
     if not stored:
         raise LessonError(f"{card['name']} was not compared with people: name another checkpoint in the lesson")
     first = next(iter(stored.values()))
-    sides = [first["sides"][role][ALL]["at_1"] for role in roles]
-    values: Values = {
-        name: [at_1[method]["mean"] for method in METHODS_WITH_PEOPLE]
-        for name, at_1 in zip(("people_y", "people_x"), sides, strict=True)
-    }
-    return values | {"people_pairs": float(first["judged_right"])}
+    sides = [first["sides"][role][ALL] for role in roles]
+    people_y, people_x = ([side["at_1"][method]["mean"] for method in METHODS_WITH_PEOPLE] for side in sides)
+    items = float(sides[-1]["items"])
+    return {"people_y": people_y, "people_x": people_x, "people_named": items * people_x[0], "people_items": items}
 
 
 BY_K = {"sick": ("te-phrases", "SICK trial"), "wikiqa": ("as-phrases", "WikiQA dev")}
@@ -63,7 +70,7 @@ pooling."""
 
 def by_k() -> Values:
     """The scores by k for models trained with k-min and with k-max, each under its own pooling; for k-min models also
-    under k-max. Raises LessonError if a model has no such scores."""
+    under k-max. A ``sum`` is that of the items' scores at k = 1. Raises LessonError if a model has no such scores."""
     values: Values = {}
     for short, (model, data) in BY_K.items():
         least, most = (_scores(f"{model}-{pooling}", data) for pooling in ("kmin", "kmax"))
@@ -76,6 +83,7 @@ def by_k() -> Values:
         for name in ("kmin", "kmax"):
             scores = cast(list[float], values[f"{short}_{name}"])
             values[f"{short}_{name}_best"] = scores.index(max(scores)) + 1.0
+            values[f"{short}_{name}_sum"] = scores[0] * least["items"]
     return values
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from core.checkpoint import Checkpoint, available, load_named
 from core.evidence import PhraseSelection
 from core.explain import check_words, explain
-from core.layers.convolution import GatedConvolution, windows
+from core.layers.convolution import windows
 from core.layers.projection import read_words
 from core.lessons.lesson import Values
 from core.lessons.on_cards import by_k
@@ -121,23 +121,26 @@ def advanced(given: Given) -> Evaluated:
     x = read_words(model.projection, pair.batch.x, 0.0)
     y = read_words(model.projection, pair.batch.y, 0.0)
     x_mask, y_mask = pair.batch.x.mask, pair.batch.y.mask
-    hidden, gate = _gated(model.trigram, x)
+    phrase = windows(x, model.trigram.width)[0, i]
+    inner, opening = model.trigram.hidden, model.trigram.gate
     values |= {
-        "hidden": hidden[i].tolist(),
-        "gate": gate[i].tolist(),
+        "hidden": torch.tanh(inner(phrase)).tolist(),
+        "gate": torch.sigmoid(opening(phrase)).tolist(),
+        "o_1": _terms(inner, phrase, model.trigram.width),
+        "g_1": _terms(opening, phrase, model.trigram.width),
         "phrase": model.trigram(x, x_mask)[0, i].tolist(),
         "single": model.unigram(x, x_mask)[0, i].tolist(),
         "source": model.source(x, x_mask)[0, i].tolist(),
         "focus": model.source(y, y_mask)[0].tolist(),
+        "f_1": model.source(y, y_mask)[0, :, 0].tolist(),
         "beneficiary": model.beneficiary(x, x_mask)[0, i].tolist(),
     }
     return Evaluated(values, pair.words | PARTS, pair.checkpoint.name)
 
 
-def _gated(layer: GatedConvolution, states: Tensor) -> tuple[Tensor, Tensor]:
-    """A gated convolution's candidate and gate for each word of one sentence: ``[T, d]`` each."""
-    phrases = windows(states, layer.width)
-    return torch.tanh(layer.hidden(phrases))[0], torch.sigmoid(layer.gate(phrases))[0]
+def _terms(layer: nn.Linear, phrase: Tensor, width: int) -> list[float]:
+    """A layer's first output for a phrase ``[width * d]`` as a sum: one term per word, then the bias."""
+    return [*(phrase * layer.weight[0]).view(width, -1).sum(1).tolist(), layer.bias[0].item()]
 
 
 @source("phrases")
@@ -155,7 +158,7 @@ def phrases(given: Given) -> Evaluated:
     )
     best = [one.score for one in record.sides[1].phrases]
     i = given.number("phrase", len(hypothesis))
-    partner = record.sides[1].phrases[i].partner
+    partner, cosines = record.sides[1].phrases[i].partner, trace.cosines[i].tolist()
     least, most = record.choice("kmin", record.k), record.choice("kmax", record.k)
     assert least is not None and most is not None
     states, others = (phrases.states[0][phrases.mask[0]] for phrases in (trace.second, trace.first))
@@ -166,7 +169,8 @@ def phrases(given: Given) -> Evaluated:
         "count": float(len(best)),
         "state": states[i].tolist(),
         "other": others[partner].tolist(),
-        "cosine": trace.cosines[i].tolist(),
+        "cosine": cosines,
+        "closest": [cosine for cosine in cosines if cosine >= sorted(cosines)[-5:][0]][:5],
         "best": best[i],
         "a": best,
         "least": [best[j] for j in least.kept[1]],
@@ -205,11 +209,13 @@ def generated_filters(given: Given) -> Evaluated:
     before = read_text.preactivations[0, :, k]
     # Most numbers of a code are 0: the largest come first.
     order = maker.code[0].argsort(descending=True)
+    code = maker.code[0, order]
     values: Values = {
         "filter": float(k + 1),
         "window": float(i + 1),
-        "z": maker.code[0, order].tolist(),
+        "z": code.tolist(),
         "made_by": columns[order].tolist(),
+        "rest": (columns[order] * code)[1:].sum().item(),
         "start": columns[-1].item(),
         "weight": filters[k, 0, 0].item(),
         "F": filters[k].tolist(),
@@ -223,6 +229,7 @@ def generated_filters(given: Given) -> Evaluated:
         "pooled": read_text.pooled[0].tolist(),
         "other": other.tolist(),
         "difference": (own - other).tolist(),
+        "squares": (own - other).square().sum(1).tolist(),
         "norms": [(own - other).norm().item(), own.norm().item()],
         **nearest_filters(pair.checkpoint, given.pairs, k).values,
     }

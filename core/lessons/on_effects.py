@@ -7,7 +7,9 @@ import math
 from collections.abc import Callable, Sequence
 from statistics import fmean
 
+import numpy as np
 import torch
+from scipy.spatial.distance import jensenshannon
 from torch import Tensor
 
 from core.data import read
@@ -15,10 +17,11 @@ from core.effects import gradients
 from core.effects.adversary import adversary
 from core.effects.faithfulness import logits_under, moved, own_maps, permutations, uniform
 from core.effects.links import Taken, link_effects, without
-from core.effects.question import Question, attention_received
-from core.effects.words import DROPPED, MIX, SAMPLING, places
+from core.effects.question import Question
+from core.effects.words import MIX, SAMPLING, places
 from core.evaluation.probe import SUITES
-from core.evidence.effects import WordEffect
+from core.evidence import AttentionMap
+from core.evidence.effects import LinkEffects, WordEffect
 from core.evidence.record import matrix
 from core.lessons.lesson import LessonError, Values
 from core.lessons.on_cards import METHODS_WITH_PEOPLE, people_words
@@ -108,6 +111,7 @@ def _moved(asked: Question) -> Evaluated:
     (other,) = found.maps if found is not None and found.maps else (matrix(links.values),)
     after = list(found.probabilities) if found is not None and found.maps else list(own)
     effects = link_effects(asked.checkpoint, asked.reading, asked.target, Taken.RENORMALISED)
+    apart = jensenshannon(links.values.double(), other, axis=1) ** 2
     values: Values = {
         "alpha": links.values.tolist(),
         "y": list(own),
@@ -117,6 +121,7 @@ def _moved(asked: Question) -> Evaluated:
         "permuted_y": _probabilities(asked, first),
         "changed": float(of_permuted.changed),
         "of": float(of_permuted.permutations),
+        "mean_y": list(of_permuted.mean),
         "moves": of_permuted.total_variation,
         "flat": uniform(links).tolist(),
         "flat_y": list(of_permuted.uniform),
@@ -126,11 +131,26 @@ def _moved(asked: Question) -> Evaluated:
         "other_y": after,
         "variation": _total_variation(own, after),
         "found": float(found is not None and bool(found.maps)),
+        "apart_rows": apart.tolist(),
         "apart": 0.0 if found is None else found.divergence,
         "most_apart": math.log(2),
-        "tau_b": effects[0].tau_b or 0.0,
+        **_order(effects[0]),
     }
     return Evaluated(values, words_of(asked.checkpoint, asked.reading), asked.checkpoint.name)
+
+
+def _order(effects: LinkEffects) -> Values:
+    """Kendall's τ-b of weight and size of effect, 0 if undefined, and what it is computed from: the numbers of pairs of
+    links in the same order by both, in the opposite order, and ``untied`` in weight and in effect."""
+    weights, sizes = (np.ravel(rows) for rows in (effects.before, np.abs(np.array(effects.effects, dtype=float))))
+    by_weight, by_size = (np.sign(np.subtract.outer(numbers, numbers)) for numbers in (weights, sizes))
+    both = by_weight * by_size
+    return {
+        "same_order": float((both > 0).sum() / 2),
+        "opposite_order": float((both < 0).sum() / 2),
+        "untied": [np.count_nonzero(signs) / 2 for signs in (by_weight, by_size)],
+        "tau_b": effects.tau_b or 0.0,
+    }
 
 
 def _total_variation(one: Sequence[float], other: Sequence[float]) -> float:
@@ -184,7 +204,13 @@ def _ways(asked: Question) -> Evaluated:
         effects, whole, _ = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, method)
         by_gradient[method] = _numbers([word for word in effects if word.role == role])
         completeness = whole or completeness
-    received = attention_received(asked.explanation, role) or [0.0] * len(words)
+    maps = [
+        np.array(record.weights)
+        for record in asked.explanation.evidence
+        if isinstance(record, AttentionMap) and record.columns == role
+    ]
+    rows = np.vstack(maps) if maps else np.zeros((1, len(words)))
+    received = rows.sum(0).tolist()
     answers = [taken, *by_way.values(), *(by_gradient[method] for method in _GRADIENTS), received]
     named = [float(numbers.index(max(numbers)) + 1) for numbers in answers]
     own = asked.explanation.probabilities
@@ -194,14 +220,17 @@ def _ways(asked: Question) -> Evaluated:
         **people_words(asked.checkpoint.card, [side.role for side in asked.sides]),
         **by_way,
         "taken": taken,
-        "without": [math.log(own[asked.target]) - effect for effect in by_way[DROPPED]],
+        **{f"{way}_logs": [math.log(own[asked.target]) - effect for effect in by_way[way]] for way in MIX},
         "share": [MIX[way] for way in MIX],
         **{name: by_gradient[method] for method, name in _GRADIENTS.items()},
+        "squares": [norm**2 for norm in by_gradient[gradients.NORM]],
         "sum": completeness[0],
         "whole": completeness[1],
         "received": received,
+        "received_from": rows.T.tolist(),
         "decides": named[0],
         "named": named,
+        "named_others": named[1:],
         "agree": float(sum(place == named[0] for place in named[1:])),
         "others": float(len(named) - 1),
         "drawn": float(SAMPLING.frequent),

@@ -81,6 +81,8 @@ def who_looks_at_what(checkpoint: Checkpoint, pairs: Pairs) -> Evaluated:
         "class": float(len(pairs)),
         "gives": [[sums[word, other] for other in looked_at] for word in looking],
         **{name: [sums[link] for link in links] for name, links in tops.items()},
+        "unlike_sum": sum(unlike.values()),
+        "all_sum": sum(sums.values()),
         "unlike_percent": round(100 * sum(unlike.values()) / sum(sums.values()), 0),
     }
     names = {name: [" → ".join(link) for link in links] for name, links in tops.items()}

@@ -148,6 +148,7 @@ def softmax(given: Given) -> Evaluated:
         **inputs,
         **shares(scores),
         "alpha": weights(scores),
+        "factor": math.exp(inputs["added"]),
         "lead": lead,
         "times": math.exp(lead),
         **changed,
