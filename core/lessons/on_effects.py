@@ -233,7 +233,6 @@ def _ways(asked: Question) -> Evaluated:
         "named_others": named[1:],
         "agree": float(sum(place == named[0] for place in named[1:])),
         "others": float(len(named) - 1),
-        "drawn": float(SAMPLING.frequent),
     }
     names = words_of(asked.checkpoint, asked.reading) | {
         "ways": list(_WAYS),
