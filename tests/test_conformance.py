@@ -54,7 +54,8 @@ CHOSEN = [
     )
     for name, settings in every_settings()
 ]
-every_choice = pytest.mark.parametrize(("architecture", "settings"), CHOSEN)
+# In the scope of the module, so that all tests of one choice follow each other and share what `told` makes.
+every_choice = pytest.mark.parametrize(("architecture", "settings"), CHOSEN, scope="module")
 
 
 # --- the forward pass ------------------------------------------------------------------------------------------------

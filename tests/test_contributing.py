@@ -51,7 +51,7 @@ for page in ("explore", "models"):
     assert "Aligned means, SICK" in drawn, page
 assert pytest.main(["-p", "no:cacheprovider", "tests/test_conformance.py", "-k", "aligned-means"]) == 0
 """
-"""All steps after writing the files, in one process, as loading torch takes seconds."""
+"""The model of the page, trained and asked, all in one process, as loading torch takes seconds."""
 
 
 def section(title):
@@ -95,11 +95,6 @@ def run(project, program):
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
-
-
-def test_the_model_of_the_page_is_everywhere_without_another_line(project):
-    told = run(project, FOLLOWED)
-    assert "passed" in told or "[100%]" in told
 
 
 FOLLOWED_FURTHER = """
@@ -157,10 +152,10 @@ with contextlib.suppress(SystemExit):
 assert main(["lengths", "data/sick/SICK_trial.txt"]) == 0
 assert main(["lengths", "data/none.txt"]) == 2
 """
-"""What the other sections of the page add, in one process, too."""
+"""What the other sections of the page add."""
 
 
-def test_record_page_reader_and_command_of_the_page_work_in_the_same_copy(project):
+def test_what_the_page_adds_is_everywhere_without_another_line(project):
     added = ("Add a record", "Add a page", "Add a reader of data files", "Add a command")
     for path, text in (file for title in added for file in section(title)):
         (project / path).parent.mkdir(exist_ok=True)
@@ -169,6 +164,7 @@ def test_record_page_reader_and_command_of_the_page_work_in_the_same_copy(projec
                 f"{(project / path).read_text('utf-8')}\n\nfrom core.evidence.shared_words import SharedWords\n{text}"
             )
         (project / path).write_text(text, "utf-8")
-    told = run(project, FOLLOWED_FURTHER)
+    told = run(project, FOLLOWED + FOLLOWED_FURTHER)
+    assert "passed" in told or "[100%]" in told
     assert re.search(r"lengths +count the words of a data file\n", told)
     assert "first: 4.0 words, 4 at most\nsecond: 4.0 words, 4 at most\n" in told

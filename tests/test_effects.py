@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from core.__main__ import main
-from core.checkpoint import PRETRAINED, load_named
+from core.checkpoint import PRETRAINED, load_named, read_card
 from core.effects import METHODS, Question
 from core.effects.gradients import STEP, can_nudge, nudged
 from core.effects.links import LinksError, Taken
@@ -158,8 +158,15 @@ PAIRS = (
 """Short, or the test takes minutes; the last one has words without a vector."""
 
 
+def shipped_kinds():
+    """A shipped checkpoint of each architecture and task."""
+    folders = sorted({path.parent for path in PRETRAINED.glob("*/*.safetensors")} - {PRETRAINED / "words"})
+    cards = {folder.name: read_card(folder) for folder in folders}
+    return {(card["architecture"], card["task"]): name for name, card in cards.items()}.values()
+
+
 @pytest.mark.variant
-@pytest.mark.parametrize("name", sorted({path.parent.name for path in PRETRAINED.glob("*/*.safetensors")} - {"words"}))
+@pytest.mark.parametrize("name", shipped_kinds())
 def test_integrated_gradients_of_shipped_models_add_up(name):
     checkpoint = load_named(name)
     assert checkpoint.model.differentiable

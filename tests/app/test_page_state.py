@@ -111,7 +111,7 @@ def states(draw):
     return page(**values).suited(MODELS)
 
 
-@settings(max_examples=500, derandomize=True, deadline=None, database=None)
+@settings(max_examples=200, derandomize=True, deadline=None, database=None)
 @given(states())
 def test_any_state_goes_through_address_link_and_file(state):
     page = type(state)

@@ -19,16 +19,18 @@ from core.desk.table import open_table, table_of_cells, with_tags
 from tests.core.made_up_runs import LABELS, made_up_run, predictions
 
 
-@pytest.fixture
-def run(tmp_path):
-    return made_up_run(tmp_path)
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return made_up_run(tmp_path_factory.mktemp("run"))
 
 
-@pytest.fixture(params=["memory", "folder"])
-def known(run, request, tmp_path):
+@pytest.fixture(scope="module", params=["memory", "folder"])
+def known(run, request, tmp_path_factory):
+    """The run's table; a test only reads it."""
     if request.param == "folder":
-        save(run, tmp_path / "run")
-        run = load(tmp_path / "run")
+        folder = tmp_path_factory.mktemp("stored") / "run"
+        save(run, folder)
+        run = load(folder)
     plain = open_table(run, known=lambda word: word != "snow")
     tagged = RowState({"negation": {"ann"}, "other": {"ann"}}, {"ann"}, {"ann": "a note"})
     return with_tags(plain, run, FileState({"1c": tagged, "2e": RowState(settled={"other": True})}))
