@@ -44,7 +44,7 @@ def local_attention(given: Given) -> Evaluated:
     asking, premise = trace.hypothesis, trace.premise
     words = premise.shape[1]
     t = given.number("word", asking.shape[1])
-    places = layer.centres(asking, batch.first.mask, torch.arange(asking.shape[1])[None])[0]
+    places = layer.centres(asking, batch.first.mask)[0]
     match, scores = layer.match(asking, premise)[0, t], trace.scores[0, t]
     inside = trace.reach[0, t].nonzero()[:, 0].tolist()
     weights = trace.weights[0, t]

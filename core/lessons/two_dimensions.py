@@ -41,7 +41,7 @@ def _look_back(score: str, given: JsonMapping, mean: bool = False) -> tuple[list
         layer.match.u.copy_(whole[:, size:])
         layer.match.v.copy_(tensor(given["v"]))
     mask = torch.ones(1, len(states), dtype=torch.bool)
-    looking = layer(last[None, None], states[None], mask, torch.zeros(1, 1, dtype=torch.long))
+    looking = layer(last[None, None], states[None], mask)
     scores, weights, context = (part[0, 0].tolist() for part in (looking.scores, looking.weights, looking.contexts))
     return scores, weights, context
 
@@ -92,14 +92,14 @@ def word_by_word(given: Given) -> Evaluated:
     """``h`` and the hypothesis' states ``h_A``, ``h_B``, ``h_C``, with ``W_h``, ``w``, ``W_a`` and ``W_k``."""
     inputs = given.inputs
     states, size = tensor(inputs["h"]), len(inputs["h_A"])
-    layer = WordByWord(size, "concat", match_states=False, mean=False).double()
+    layer = WordByWord(size, "concat", mean=False).double()
     put(layer.state, inputs["W_h"][:size])
     put(layer.context, inputs["W_h"][size:])
     put(layer.match, [[number] for number in inputs["w"]])
     put(layer.carry, inputs["W_a"])
     asking = tensor([inputs[name] for name in ("h_A", "h_B", "h_C")])[None]
     mask = torch.ones(1, len(states), dtype=torch.bool)
-    looking = layer(asking, states[None], mask, torch.zeros(1, 3, dtype=torch.long))
+    looking = layer(asking, states[None], mask)
     context_a, _, context_c = looking.contexts[0]
     query_input = torch.cat([tensor(inputs["h_B"]), context_a])
     asked = query_input @ tensor(inputs["W_h"])

@@ -46,10 +46,8 @@ def test_temperature_spreads_attention_within_its_window(tmp_path, table, attent
         assert max(spread) < max(row)
 
 
-@pytest.mark.parametrize("feeding", [True, False])
-@pytest.mark.parametrize("window", ["monotonic", "predictive"])
-def test_temperature_revives_a_weight_that_was_too_small_for_a_number(tmp_path, table, window, feeding):
-    settings = {"attention": "local", "window": window, "half_width": 2, "score": "general", "feeding": feeding}
+def test_temperature_revives_a_weight_that_was_too_small_for_a_number(tmp_path, table):
+    settings = {"attention": "local", "half_width": 2, "score": "general"}
     checkpoint = make_checkpoint(tmp_path / "c", table, "chained-rnn", "both", **settings)
     wide = explain(checkpoint, PREMISE, HYPOTHESIS).find(AttentionMap).weights
     with torch.no_grad():
@@ -57,8 +55,7 @@ def test_temperature_revives_a_weight_that_was_too_small_for_a_number(tmp_path, 
     own = explain(checkpoint, PREMISE, HYPOTHESIS)
     sharp, warm = (one.find(AttentionMap) for one in (own, at_temperature(checkpoint, 1e6)))
     inside = [[first <= j < end for j in range(11)] for first, end in sharp.reach]
-    if not feeding:  # with it the windows' places follow from the weights
-        assert inside == [[weight > 0 for weight in row] for row in wide]
+    assert inside == [[weight > 0 for weight in row] for row in wide]
     rows = zip(sharp.weights, inside, strict=True)
     lost = sum(weight == 0 for row, seen in rows for weight in itertools.compress(row, seen))
     assert lost > 5, "the test needs weights that are 0 within their window"

@@ -18,22 +18,10 @@ from tests.loops.arithmetic import (
     tanh,
 )
 
-LSTM_STEP = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
 
-
-class Fed:
-    """An LSTM whose gates have what is fed added."""
-
-    def __init__(self, rnn, fed):
-        self.hidden_size = rnn.hidden_size
-        for name in LSTM_STEP:
-            setattr(self, name, getattr(rnn, name))
-        self.bias_ih_l0 = rnn.bias_ih_l0 + rnn.bias_ih_l0.new_tensor(fed)
-
-
-def step(model, word, state, fed):
-    """The next state (h, c); ``fed``: what feeding adds to the gates."""
-    outputs, c = lstm(Fed(model.rnn, fed), [word], *state)
+def step(model, word, state):
+    """The next state (h, c)."""
+    outputs, c = lstm(model.rnn, [word], *state)
     return outputs[0], c
 
 
@@ -46,16 +34,14 @@ def score(model, h_t, h_i):
     return dot(match.v.tolist(), tanh(add(matvec(match.w, h_t), matvec(match.u, h_i))))
 
 
-def look_back(model, h_t, t, premise):
+def look_back(model, h_t, premise):
     """(scores, weights) of global and local attention."""
     scores = [score(model, h_t, h_i) for h_i in premise]
     if model.config.attention == "global":
         return scores, softmax(scores)
-    width, place = model.config.half_width, min(t, len(premise) - 1)
-    if model.config.window == "predictive":
-        inner = tanh(matvec(model.attention.place.weight, h_t))
-        place = len(premise) * sigmoid(matvec(model.attention.place_out.weight, inner))[0]
-        scores = [s - (i - place) ** 2 / (2 * (width / 2) ** 2) for i, s in enumerate(scores)]
+    width, inner = model.config.half_width, tanh(matvec(model.attention.place.weight, h_t))
+    place = len(premise) * sigmoid(matvec(model.attention.place_out.weight, inner))[0]
+    scores = [s - (i - place) ** 2 / (2 * (width / 2) ** 2) for i, s in enumerate(scores)]
     near = [i for i in range(len(premise)) if abs(i - place) <= width]
     inside = dict(zip(near, softmax([scores[i] for i in near]), strict=True))
     return scores, [inside.get(i, 0.0) for i in range(len(premise))]
@@ -66,11 +52,10 @@ def word_by_word(model, h_t, before, premise):
     attention, kind = model.attention, model.config.score
     own = h_t if kind == "dot" else matvec(attention.state.weight, h_t)
     asked = add(own, matvec(attention.context.weight, before))
-    keys = premise if attention.match_states is None else [matvec(attention.match_states.weight, y) for y in premise]
     if kind == "concat":
-        scores = [matvec(attention.match.weight, tanh(add(key, asked)))[0] for key in keys]
+        scores = [matvec(attention.match.weight, tanh(add(y, asked)))[0] for y in premise]
     else:
-        scores = [dot(key, asked) for key in keys]
+        scores = [dot(y, asked) for y in premise]
     return scores, softmax(scores), tanh(matvec(attention.carry.weight, before))
 
 
@@ -88,15 +73,13 @@ def combine(model, context, state):
 def chained_rnn(model, first, contexts, judged, extra):
     config, zero = model.config, [0.0] * model.config.hidden
     state, premise = (zero, zero), []
-    nothing = [0.0] * model.rnn.weight_hh_l0.shape[0]
     for word in projected(model, first):
-        state = step(model, word, state, nothing)
+        state = step(model, word, state)
         premise.append(add(state[0], word) if config.with_words else state[0])
-    hypothesis, rows, before, combined = [], [], zero, zero
+    hypothesis, rows, before = [], [], zero
     words = projected(model, contexts[0])
     for t, word in enumerate(words):
-        fed = matvec(model.feed.weight, combined) if config.feeding else nothing
-        state = step(model, word, state, fed)
+        state = step(model, word, state)
         own = add(state[0], word) if config.with_words else state[0]
         hypothesis.append(own)
         if config.attention == "none" or (config.attention == "global" and t < len(words) - 1):
@@ -105,13 +88,12 @@ def chained_rnn(model, first, contexts, judged, extra):
         if config.attention == "word-by-word":
             scores, weights, carried = word_by_word(model, own, before, premise)
         else:
-            scores, weights = look_back(model, own, t, premise)
+            scores, weights = look_back(model, own, premise)
         seen = scaled(weights, premise)
         if config.context == "mean":
             seen = mean([[w * v for v in h] for w, h in zip(weights, premise, strict=True)])
         before = add(seen, carried)
-        combined = combine(model, before, own)
-        rows.append((scores, weights, before, combined))
+        rows.append((scores, weights, before, combine(model, before, own)))
     steps = [row[3] for row in rows] or hypothesis
     features = largest(steps) if config.readout == "max" else steps[-1]
     out = {
@@ -167,13 +149,11 @@ CHOICES = {
         {"attention": "none", "readout": "max"},
         {"score": "general"},
         {"score": "concat", "context": "mean", "combination": "sum"},
-        {"attention": "local", "window": "monotonic", "half_width": 1},
-        {"attention": "local", "window": "predictive", "score": "general", "readout": "max"},
+        {"attention": "local", "half_width": 1, "with_words": True},
+        {"attention": "local", "score": "general", "readout": "max"},
         {"attention": "word-by-word", "score": "concat", "context": "mean"},
-        {"attention": "word-by-word", "score": "concat", "match_states": True, "combination": "sum", "readout": "max"},
+        {"attention": "word-by-word", "score": "concat", "combination": "sum", "readout": "max"},
         {"attention": "word-by-word", "score": "general", "with_words": True, "combination": "compared"},
-        {"attention": "word-by-word", "feeding": True},
-        {"attention": "local", "feeding": True, "with_words": True},
     ],
     "transformer-reader": [{"inner": 3}],
 }

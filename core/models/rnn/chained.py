@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.evidence import AttentionMap, Record
@@ -21,9 +20,9 @@ from core.evidence.record import matrix
 from core.layers.attention import put_in_place, refuse
 from core.layers.pooling import masked_max, states_at
 from core.layers.projection import word_projection
-from core.layers.recurrent import EndState, read_packed, recurrent
+from core.layers.recurrent import EndState, read_packed
 from core.models.base import Evidence, ModelConfig, Output, PairModel, Settings, Wanted, register, setting
-from core.models.rnn.attention import SCORES, WINDOWS, Looking, LookingBack, WordByWord, one_after_the_other
+from core.models.rnn.attention import SCORES, Looking, LookingBack, WordByWord
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -33,35 +32,27 @@ class ChainedConfig(ModelConfig):
     """Sizes and options.
 
     ``with_words``: a state is the sum of the network's state and the word just read, so that attention matches words
-    from the start (a residual connection, as in He et al. 2016); the slides use the network's state alone. ``window``:
-    for local attention, "monotonic" (local-m) or "predictive" (local-p), ``half_width`` words to either side.
-    ``context``: κ is the weighted sum of the states, or their mean as in the slides. ``combination``: "concat" and
-    "sum" are the two in the slides, equally expressive; "compared" adds product and difference (Chen et al. 2017,
-    section 3.2). ``match_states``: in word-by-word attention, W_y on the premise's states (Rocktäschel et al. 2016).
-    ``feeding``: each h̃ is also an input to the next step (Luong et al. 2015). ``readout``: the classifier reads the
-    last step's h̃, or the maximum over all steps in each dimension. Dropout applies to the projected words (one mask
-    per sentence) and to the classifier's input.
+    from the start (a residual connection, as in He et al. 2016); the slides use the network's state alone.
+    ``half_width``: words on either side in the window of local attention. ``context``: κ is the weighted sum of the
+    states, or their mean as in the slides. ``combination``: "concat" and "sum" are the two in the slides, equally
+    expressive; "compared" adds product and difference (Chen et al. 2017, section 3.2). ``readout``: the classifier
+    reads the last step's h̃, or the maximum over all steps in each dimension. Dropout applies to the projected words
+    (one mask per sentence) and to the classifier's input.
     """
 
-    retired: ClassVar[Settings] = {"cell": "lstm"}
+    retired: ClassVar[Settings] = {"cell": "lstm", "window": "predictive", "match_states": False, "feeding": False}
     hidden: int = setting(150, least=1)
     attention: str = setting("global", one_of=("none", "global", "local", "word-by-word"))
     score: str = setting("dot", one_of=tuple(SCORES))
-    window: str = setting("predictive", one_of=WINDOWS)
     half_width: int = setting(3, least=1)
     context: str = setting("sum", one_of=("sum", "mean"))
     combination: str = setting("concat", one_of=("concat", "sum", "compared"))
-    match_states: bool = setting(False)
     with_words: bool = setting(False)
-    feeding: bool = setting(False)
     readout: str = setting("last", one_of=("last", "max"))
     embedding_dropout: float = setting(0.1, least=0, below=1)
     dropout: float = setting(0.2, least=0, below=1)
 
     def __post_init__(self) -> None:
-        stepwise = self.attention in ("local", "word-by-word")
-        if self.feeding and not stepwise:
-            raise ValueError(f"feeding needs local or word-by-word attention, got {self.attention}")
         if self.readout == "max" and self.attention == "global":
             raise ValueError("readout must be last with global attention, which looks back once")
 
@@ -126,7 +117,6 @@ class ChainedRNN(PairModel):
     | rnn | the RNN | d -> d |
     | attention | W_α; w, W_h, W_α word by word | |
     | combination | W_κ | R^{d×2d} |
-    | feed | Luong's input feeding: h̃ into the next step's gates | R^{4d×d} |
 
     *Choices*: an LSTM passes on its cell state with h_n, as a single network reading on would; recurrent weights start
     orthogonal and an LSTM's forget gate open, because otherwise gradients explode or vanish along the chain.
@@ -142,12 +132,11 @@ class ChainedRNN(PairModel):
         _start(self.rnn)
         self.attention: nn.Module | None = None
         if config.attention == "word-by-word":
-            self.attention = WordByWord(size, config.score, config.match_states, config.context == "mean")
+            self.attention = WordByWord(size, config.score, config.context == "mean")
         elif config.attention != "none":
-            window = config.window if config.attention == "local" else ""
-            self.attention = LookingBack(size, config.score, config.context == "mean", window, config.half_width)
+            half_width = config.half_width if config.attention == "local" else 0
+            self.attention = LookingBack(size, config.score, config.context == "mean", half_width)
         self.combination = Combination(config.combination, size) if self.attention is not None else None
-        self.feed = nn.Linear(size, 4 * size, bias=False) if config.feeding else None
         self.classifier = nn.Linear(size, config.classes)
 
     def forward(self, batch: Batch, override: Tensor | None = None, reach: Tensor | None = None) -> Output:
@@ -158,25 +147,19 @@ class ChainedRNN(PairModel):
         """
         first, second = batch.first, batch.second
         premise, end = self._read(first, None)
-        last = second.mask.sum(1).sub(1)[:, None]
+        hypothesis, _ = self._read(second, end)
+        last = second.mask.sum(1) - 1
         if self.attention is None or self.combination is None:
             refuse(override)
-            hypothesis, _ = self._read(second, end)
             features = self._read_out(hypothesis, last, second.mask)
             return self._output(features, ChainedTrace(premise, hypothesis, None, None, None, None))
         mask = first.mask
         if override is not None:
             rows = 1 if self.config.attention == "global" else second.mask.shape[1]
             override = put_in_place(override, premise.new_empty(len(premise), rows, mask.shape[1]), mask[:, None])
-        if self.feed is not None:
-            hypothesis, looking, combined = self._read_and_feed(second, end, premise, mask, override, reach)
-        else:
-            hypothesis, _ = self._read(second, end)
-            once = self.config.attention == "global"
-            asking = states_at(hypothesis, last[:, 0])[:, None] if once else hypothesis
-            places = last if once else torch.arange(hypothesis.shape[1], device=last.device)[None]
-            looking = self.attention(asking, premise, mask, places, override, reach=reach)
-            combined = self.combination(looking.contexts, asking)
+        asking = states_at(hypothesis, last)[:, None] if self.config.attention == "global" else hypothesis
+        looking: Looking = self.attention(asking, premise, mask, override, reach)
+        combined = self.combination(looking.contexts, asking)
         features = combined[:, 0] if combined.shape[1] == 1 else self._read_out(combined, last, second.mask)
         trace = ChainedTrace(
             premise, hypothesis, looking.scores, looking.weights, looking.contexts, combined, looking.reach
@@ -188,7 +171,7 @@ class ChainedRNN(PairModel):
 
     def _read_out(self, states: Tensor, last: Tensor, mask: Tensor) -> Tensor:
         """The classifier's input from the steps ``[B, T, d]``: ``[B, d]``."""
-        return states_at(states, last[:, 0]) if self.config.readout == "last" else masked_max(states, mask)[0]
+        return states_at(states, last) if self.config.readout == "last" else masked_max(states, mask)[0]
 
     def _read(self, side: Side, start: EndState | None) -> tuple[Tensor, EndState]:
         """States ``[B, T, d]``, zero on padding, and the last real one in the form torch's networks accept."""
@@ -200,37 +183,6 @@ class ChainedRNN(PairModel):
         """The windows of local attention."""
         reach: Tensor | None = output.trace.reach
         return {} if reach is None else {"reach": reach}
-
-    def _read_and_feed(
-        self,
-        side: Side,
-        end: EndState,
-        premise: Tensor,
-        mask: Tensor,
-        override: Tensor | None,
-        reach: Tensor | None,
-    ) -> tuple[Tensor, Looking, Tensor]:
-        """Reads the hypothesis word by word, with each h̃ as an input to the next step: states, attention and h̃."""
-        assert self.feed is not None and self.attention is not None and self.combination is not None
-        from_input, _, bias, _ = self.rnn.all_weights[0]
-        words = self.words(side)
-        inputs = F.linear(words, from_input, bias)
-        h, c = (part[0] for part in end)
-        combined, before = inputs.new_zeros(len(inputs), self.config.hidden), None
-        states: list[Tensor] = []
-        lookings: list[Looking] = []
-        outs: list[Tensor] = []
-        for t, own in enumerate(inputs.unbind(1)):
-            h, c = _step(self.rnn, own + self.feed(combined), h, c)
-            row, window = (None if values is None else values[:, t : t + 1] for values in (override, reach))
-            place = torch.full((1, 1), t, device=inputs.device)
-            asking = h + words[:, t] if self.config.with_words else h
-            before = self.attention(asking[:, None], premise, mask, place, row, before, window)
-            combined = self.combination(before.contexts[:, 0], asking)
-            states.append(asking)
-            lookings.append(before)
-            outs.append(combined)
-        return torch.stack(states, 1), one_after_the_other(lookings), torch.stack(outs, 1)
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
@@ -277,12 +229,3 @@ def _start(rnn: nn.LSTM) -> None:
             nn.init.zeros_(weight)
             if name.startswith("bias_ih"):
                 weight.data[size : 2 * size] = 1.0
-
-
-@recurrent
-def _step(rnn: nn.LSTM, inputs: Tensor, h: Tensor, c: Tensor) -> EndState:
-    """One step of torch's LSTM from W_ih x + b_ih, ``[B, 4d]``: the next h and c, ``[B, d]`` each."""
-    _, from_state, _, bias = rnn.all_weights[0]
-    i, f, g, o = (inputs + F.linear(h, from_state, bias)).chunk(4, 1)
-    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
-    return torch.sigmoid(o) * torch.tanh(c), c
