@@ -36,28 +36,10 @@ _BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class InTables:
-    """How sweep tables name a setting. ``words``: names of its values; ``symbol``: as in “K = 100”; ``bare``: its
-    values are shown without the setting's name; ``needless``: the setting next to which "none" is omitted."""
-
-    words: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    symbol: str = ""
-    bare: bool = False
-    needless: str = ""
-
-
-def setting(
-    default: Any = dataclasses.MISSING,
-    *,
-    one_of: Sequence[str] = (),
-    in_tables: InTables | None = None,
-    **bounds: float,
-) -> Any:
+def setting(default: Any = dataclasses.MISSING, *, one_of: Sequence[str] = (), **bounds: float) -> Any:
     """A dataclass field whose value must be one of some words, or satisfy ``least`` ≤ value ≤ ``most`` or ``above`` <
     value < ``below``, unless it is None."""
-    metadata = {"one_of": one_of, "bounds": bounds, "in_tables": in_tables}
-    return dataclasses.field(default=default, metadata=metadata)
+    return dataclasses.field(default=default, metadata={"one_of": one_of, "bounds": bounds})
 
 
 def _check(value: object, field: dataclasses.Field[object]) -> None:

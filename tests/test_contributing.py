@@ -22,7 +22,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.__main__ import main as core
-from core.evaluation.sweeps import label
 from trainers.__main__ import main as trainers
 
 
@@ -39,7 +38,6 @@ assert json.loads(Path("runs/aligned-means/card.json").read_text())["training"][
 assert "Aligned means, SICK" in printed(core, "models")
 pair = ("--model", "aligned-means", "--first", "a man runs", "--second", "a dog sleeps")
 assert "Where each word of the hypothesis looks in the premise" in printed(core, "explain", *pair)
-assert label({"architecture": "aligned-means"}) == "Aligned means"
 for page in ("explore", "models"):
     app = AppTest.from_file(f"app/views/{page}.py", default_timeout=600)
     app.query_params["model"] = "aligned-means"

@@ -5,27 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import UserError
 from core.evaluation.intervals import half_width
-from core.json_types import InTables
-from core.models import REGISTRY
 
 LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
 SUITE_COLUMNS = {suite: f"accuracy ({suite} pairs)" for suite in ("simple", "order")}
 """Columns of runs that were evaluated on the suites (:mod:`core.evaluation.probe`)."""
-SETTINGS: Mapping[str, InTables] = {
-    f"model.{field.name}": field.metadata["in_tables"]
-    for spec in reversed(REGISTRY.values())
-    for field in fields(spec.config)
-    if field.metadata.get("in_tables")
-}
-"""Names of model settings in tables, by their names in recipes."""
 COMPARED = (
     "Difference with its 95\u00a0% interval: a paired bootstrap over items (questions) and seeds. Unresolved: the "
     "interval holds zero."
@@ -171,23 +162,12 @@ def mean(values: Sequence[float]) -> Mean:
 
 
 def label(varied: dict[str, str]) -> str:
-    """Readable label of a variant: k-min pooling, k = 5, rep + simi, without extra."""
+    """Readable label of a variant, with the recipe's names of settings: pooling = kmin, k = 5, extra = none."""
     words = []
     for key, value in varied.items():
-        own = SETTINGS.get(key, InTables())
-        if value == "none" and f"model.{own.needless}" in varied:
-            continue
-        made = {
-            "question_word": f"questions with {value}" if value != "other" else "other questions",
-            "architecture": REGISTRY[value].title if value in REGISTRY else f"architecture {value}",
-            "tune_words": f"words of {value} texts or more tuned" if value.strip("0") else "words as in the table",
-            "baseline": value,
-            "fold": f"fold {value}" if value else "all folds",
-        }
         *parents, last = key.split(".")
         of = f" of {parents[-1]}" if parents and parents[0] == "train" else ""
-        named = f"{own.symbol} = {value}" if own.symbol else f"{last}{of} {value}"
-        words.append(value.replace("+", " + ") if own.bare else own.words.get(value) or made.get(key, named))
+        words.append("all folds" if (key, value) == ("fold", "") else f"{last.replace('_', ' ')}{of} = {value}")
     return ", ".join(words) or "as the recipe says"
 
 

@@ -4,8 +4,8 @@
     class MyModel(PairModel):
         def __init__(self, config: MyConfig) -> None: ...
 
-A model needs only one module in this package that registers it: lists of models, titles, pages, sweep labels and the
-conformance test read :data:`REGISTRY`.
+A model needs only one module in this package that registers it: lists of models, titles, pages and the conformance
+test read :data:`REGISTRY`.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.layers.projection import word_projection
 from core.models.base import Evidence, ModelConfig, Output, Settings, Wanted, register, setting
-from core.models.features import PairFeatures, extra_setting
+from core.models.features import EXTRA_SIZES, PairFeatures
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -42,7 +42,7 @@ class BaselineConfig(ModelConfig):
     hidden: int = setting(300, least=1)
     embedding_dropout: float = setting(0.3, least=0, below=1)
     dropout: float = setting(0.2, least=0, below=1)
-    extra: str = extra_setting()
+    extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
 
 
 @dataclass(frozen=True)

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
-from core.json_types import InTables, setting
 from core.linguistics.features import FEATURES
 from core.models.base import ModelConfig, Output, PairModel
 from core.reading.batch import Batch
 
 EXTRA_SIZES = {"none": 0} | {kind: len(names) for kind, names in FEATURES.items()}
 """Number of linguistic features by the name of their set."""
-
-
-EXTRA_WORDS = {
-    "none": "without extra",
-    "entailment": "with extra",
-    "answer": "with extra",
-    "answer-type": "with answer types",
-}
-
-
-def extra_setting() -> Any:
-    """The settings field that selects the set."""
-    return setting("none", one_of=tuple(EXTRA_SIZES), in_tables=InTables(EXTRA_WORDS))
 
 
 class PairFeatures(PairModel):

@@ -31,8 +31,8 @@ def test_a_table_has_a_row_a_variant_with_means_intervals_and_plain_names(tmp_pa
         )
     )
     (first, means), (second, single) = ablation.variants
-    assert sweeps.label(first) == "rep + simi, without extra"
-    assert sweeps.label(second) == "simi, with extra"
+    assert sweeps.label(first) == "features = rep+simi, extra = none"
+    assert sweeps.label(second) == "features = simi, extra = entailment"
     # t(.975, 2) = 4.30265, s = 0.02, n = 3: 4.30265 · 0.02 / √3 = 0.049683
     assert means["accuracy"] == pytest.approx((0.82, 0.049683, 3), abs=1e-6)
     assert sweeps.text(means["accuracy"], "accuracy") == "82.0 ± 5.0 %"
@@ -47,9 +47,8 @@ def test_a_table_has_a_row_a_variant_with_means_intervals_and_plain_names(tmp_pa
 
 
 def test_names_are_plain_words():
-    assert sweeps.label({"model.pooling": "kmin", "model.k": "5"}) == "k-min pooling, k = 5"
-    assert sweeps.label({"architecture": "attentive-lstm"}) == "A-LSTM"
-    assert sweeps.label({"architecture": "own", "model.hidden": "50"}) == "architecture own, hidden 50"
+    assert sweeps.label({"model.pooling": "kmin", "model.k": "5"}) == "pooling = kmin, k = 5"
+    assert sweeps.label({"train.SNLI-86k.weight": "0.5"}) == "weight of SNLI-86k = 0.5"
     assert sweeps.label({}) == "as the recipe says"
 
 
@@ -58,8 +57,8 @@ def test_a_grid_is_a_row_a_combination_and_one_seed_has_no_interval(tmp_path):
     path = table(tmp_path, "figure6.csv", head, "kmin,1,1,3,network,0.61,0.7", "kmax,10,1,3,network,0.62,0.7")
     sweep = sweeps.read(path)
     assert sweep.averages() == [
-        {"variant": "k-min pooling, k = 1", "runs": "1", "MAP": "0.6100", "MRR": "0.7000"},
-        {"variant": "k-max pooling, k = 10", "runs": "1", "MAP": "0.6200", "MRR": "0.7000"},
+        {"variant": "pooling = kmin, k = 1", "runs": "1", "MAP": "0.6100", "MRR": "0.7000"},
+        {"variant": "pooling = kmax, k = 10", "runs": "1", "MAP": "0.6200", "MRR": "0.7000"},
     ]
     assert sweeps.caption(sweep, "WikiQA dev") == (
         "MAP and MRR on WikiQA dev with the classifier that was kept. One run each, so without intervals."
@@ -77,9 +76,9 @@ def test_question_words_are_rows_too(tmp_path):
     rows = [f"{kind},{matching},how,{seed},3,WikiQA dev,9,0.{seed},0.7" for seed in (5, 7) for kind, matching in kinds]
     words = sweeps.read(table(tmp_path, "figure3b.csv", head, *rows))
     assert [row["variant"] for row in words.averages()] == [
-        "fixed filters, questions with how",
-        "the other text’s filters, questions with how",
-        "the other text’s filters, with matching, questions with how",
+        "adaptivity = none, matching = none, question word = how",
+        "adaptivity = two-way, matching = none, question word = how",
+        "adaptivity = two-way, matching = multi-perspective, question word = how",
     ]
     assert words.variants[0][1]["map"].value == pytest.approx(0.6)
 
@@ -124,7 +123,7 @@ def test_folds_are_listed_separately_and_averaged(tmp_path):
             "1,2,3,network,0.9,0.7",
         )
     )
-    assert [sweeps.label(varied) for varied, _ in folds.variants] == ["fold 1", "fold 2", "all folds"]
+    assert [sweeps.label(varied) for varied, _ in folds.variants] == ["fold = 1", "fold = 2", "all folds"]
     assert folds.variants[2][1]["accuracy"].value == pytest.approx(0.85)
     assert "cross-validation over train and dev (2 folds)" in sweeps.caption(folds, "SICK dev")
 
@@ -173,7 +172,7 @@ def test_tables_are_shown_as_text_with_their_card_and_can_be_downloaded(checkpoi
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
     app, page = models(model="own")
     shown = [cell for part in app.expander for table in part.table for cell in table.value.to_numpy().ravel()]
-    assert r"\<img src\=x\> \<script\>1\</script\>\*\*x\*\*" in shown, "no cell is read as Markdown"
+    assert r"\<img src\=x\> \= \<script\>1\</script\>\*\*x\*\*" in shown, "no cell is read as Markdown"
     assert [one.label for one in app.expander] == [
         r"A b\<b\>",
         "Comparisons",
@@ -185,7 +184,7 @@ def test_tables_are_shown_as_text_with_their_card_and_can_be_downloaded(checkpoi
     assert page.count('class="pl-notice"') == 1
     assert "broken.csv in the folder of own" in page
     assert "Test entailment phrases" in page
-    assert "k = 2" in page and r"questions with \<i\>why\</i\>" in shown
+    assert "k = 2" in page and r"question word \= \<i\>why\</i\>" in shown
     assert [code.value for code in app.expander[2].code] == ["trainers <b>again</b>"]
     assert r"\<b\>x\</b\>" in shown and "+0.1000 [+0.0500, +0.2000]" in page and "higher" in page
     assert [button.proto.label for button in app.get("download_button")] == [

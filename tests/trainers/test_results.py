@@ -125,7 +125,7 @@ def test_every_kind_of_file_reaches_the_page(made_up: Path) -> None:
         "| SICK trial 85.0 ± 63.5 % (2 seeds) | WikiQA test MAP 0.7107 | 1,234 + 56 | 1.6 minutes, 2 threads "
         "| random weights |",
         "| `sick-phrases-kmin` | figure6: each k of k-min and k-max pooling (the paper’s figure 6) | 4 "
-        "| k-min pooling, k = 1: 70.0 % | k-min pooling, k = 2: 72.0 % | k-max pooling, k = 1: 60.0 % | accuracy |",
+        "| pooling = kmin, k = 1: 70.0 % | pooling = kmin, k = 2: 72.0 % | pooling = kmax, k = 1: 60.0 % | accuracy |",
         r"| k-min against k-max | SICK trial: 500 items, 3 seeds | accuracy 80.0 % against 70.0 % "
         r"| +10.0 \[+5.0, +15.0] | higher | `sick-phrases-kmin` |",
         "| `as-adaqa` | all filters | 1,234 of train.tsv | 10 | 94.0 % | 92.0 % | 90.0 % (321 of dev.tsv) | 50.0 % "

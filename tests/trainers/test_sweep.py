@@ -155,7 +155,7 @@ def test_keys_are_varied_one_at_a_time_beside_the_recipe_as_it_is(data: Path, tm
     assert [(row["model.k"], row["lr"]) for row in table] == [("", ""), ("1", ""), ("2", ""), ("", "0.01")]
     assert all(shlex.split(row["command"]).count("--alone") == 1 for row in table)
     labels = [sweeps.label(varied) for varied, _ in sweeps.read(tmp_path / "a.csv").variants]  # type: ignore[union-attr]
-    assert labels == ["as the recipe says", "k = 1", "k = 2", "lr 0.01"]
+    assert labels == ["as the recipe says", "k = 1", "k = 2", "lr = 0.01"]
 
 
 def test_folds_hold_every_row_out_once_and_keep_questions_whole(data: Path) -> None:
@@ -256,7 +256,7 @@ def test_word_counts_are_scored_beside_a_network(data: Path, tmp_path: Path, cap
     assert 0.4 < accuracy <= 1 and f"DBpedia-6k dev accuracy {accuracy:.2%}"[:-2] in capsys.readouterr().out
     assert row["command"] == "python -m trainers.paper baselines topic-acnn"
     assert by_vectors["baseline"] == "paragraph vectors, logistic regression" and float(by_vectors["accuracy"]) > 1 / 14
-    assert sweeps.label(sweeps.read(written).variants[0][0]) == "TF-IDF, linear SVM"
+    assert sweeps.label(sweeps.read(written).variants[0][0]) == "baseline = TF-IDF, linear SVM"
     assert paper(["baselines", "as-adaqa", "--data", str(data)]) == 2
     assert "as-adaqa ranks answers" in capsys.readouterr().err
 
@@ -295,7 +295,7 @@ def test_simple_pairs_beside_a_data_set_at_several_weights(data: Path, tmp_path:
     shown = sweeps.read(tmp_path / "a.csv")
     assert isinstance(shown, sweeps.Sweep) and shown.columns["accuracy (simple pairs)"] == "simple pairs"
     assert "written by hand" in sweeps.caption(shown, "")
-    assert sweeps.label(shown.variants[0][0]) == "weight of MNLI-23k 0"
+    assert sweeps.label(shown.variants[0][0]) == "weight of MNLI-23k = 0"
     command[command.index("train.MNLI-23k.weight=0,1")] = "train.MNLI.weight=0,1"
     assert main(command) == 2
     assert "nothing there is named 'MNLI'" in capsys.readouterr().err

@@ -36,7 +36,6 @@ from torch import Tensor
 
 from core.evidence import FilterProvenance, GeneratedFilters
 from core.evidence.record import matrix
-from core.json_types import InTables
 from core.layers.pooling import masked_max
 from core.layers.projection import read_words, word_projection
 from core.models.acnn.filters import FilterGenerator, StaticConvolution, Windows, adaptive_convolution, valid_windows
@@ -53,7 +52,7 @@ class ACNNConfig(ProjectedConfig):
     probability of dropping a word in training, both for the generator and the convolution."""
 
     classes: int = setting(2, least=1)
-    filters: int = setting(100, least=1, in_tables=InTables(symbol="K"))
+    filters: int = setting(100, least=1)
     width: int = setting(5, least=1)
     code: int = setting(100, least=1)
     rank: int = setting(0, least=0)

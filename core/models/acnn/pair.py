@@ -10,12 +10,11 @@ from torch import Tensor, nn
 
 from core.evidence import AttentionMap, FilterProducts, FilterProvenance, GeneratedFilters, Record
 from core.evidence.record import matrix
-from core.json_types import InTables
 from core.layers.attention import refuse
 from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace, generated
 from core.models.acnn.multi_perspective import Matched, MultiPerspective
 from core.models.base import Evidence, Output, Settings, Wanted, register, setting
-from core.models.features import extra_setting
+from core.models.features import EXTRA_SIZES
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -35,25 +34,10 @@ class AdaQAConfig(ACNNConfig):
     of its four kinds. ``extra``: a set of linguistic features, or none."""
 
     filters: int = setting(300, least=1)
-    adaptivity: str = setting(
-        "two-way",
-        one_of=tuple(MAKERS),
-        in_tables=InTables(
-            {
-                "none": "fixed filters",
-                "self": "the text’s own filters",
-                "one-way": "the question’s filters",
-                "two-way": "the other text’s filters",
-            }
-        ),
-    )
-    matching: str = setting(
-        "none",
-        one_of=MATCHINGS,
-        in_tables=InTables({"none": "without matching", "multi-perspective": "with matching"}, needless="adaptivity"),
-    )
+    adaptivity: str = setting("two-way", one_of=tuple(MAKERS))
+    matching: str = setting("none", one_of=MATCHINGS)
     perspectives: int = setting(10, least=1)
-    extra: str = extra_setting()
+    extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
     embedding_dropout: float = setting(0.5, least=0, below=1)
 
 

@@ -24,13 +24,12 @@ from torch import Tensor, nn
 
 from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide
 from core.evidence.record import matrix
-from core.json_types import InTables
 from core.layers.attention import Override
 from core.layers.pooling import states_at
 from core.layers.projection import word_projection
 from core.layers.recurrent import recurrent
 from core.models.base import Evidence, Output, ProjectedConfig, Settings, Wanted, register, setting
-from core.models.features import PairFeatures, extra_setting
+from core.models.features import EXTRA_SIZES, PairFeatures
 from core.models.phrases.alignment import (
     POOLINGS,
     KeptPhrases,
@@ -64,15 +63,11 @@ class PhraseConfig(ProjectedConfig):
 
     retired: ClassVar[Settings] = {"longest": 7}
     hidden: int = setting(256, least=1)
-    pooling: str = setting(
-        "kmin",
-        one_of=POOLINGS,
-        in_tables=InTables({"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"}),
-    )
-    k: int = setting(5, least=1, in_tables=InTables(symbol="k"))
-    features: str = setting("rep+simi", in_tables=InTables(bare=True))
+    pooling: str = setting("kmin", one_of=POOLINGS)
+    k: int = setting(5, least=1)
+    features: str = "rep+simi"
     similarities: str = setting("cosine+euclid", one_of=SIMILARITIES)
-    extra: str = extra_setting()
+    extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
     embedding_dropout: float = setting(0.0, least=0, below=1)
     dropout: float = setting(0.0, least=0, below=1)
 
