@@ -11,17 +11,7 @@ from core.checkpoint import load_named
 from core.data import Example
 from core.effects import adversary as adversaries
 from core.effects.faithfulness import erase, erased, faithfulness, moved, own_maps, uniform
-from core.effects.pointing import (
-    Game,
-    Item,
-    PointingScore,
-    natural_items,
-    only_difference,
-    play,
-    pointed,
-    replaced_items,
-    untrained,
-)
+from core.effects.pointing import Game, Item, items_of, only_difference, play, pointed
 from core.effects.question import Question
 from core.effects.words import SAMPLING, Sampling
 from core.evidence.faithfulness import LARGEST_CHANGE, RANDOM, STEPS
@@ -132,12 +122,10 @@ def test_items_are_pairs_that_differ_in_one_word_and_in_label():
         ("A man sleeps.", "A tall man rests.", "neutral"),  # another length
         ("A dog sleeps.", "A man rests.", "contradiction"),  # the premise changed
     )
-    items = list(natural_items(data))
+    items = list(items_of(data))
     assert [(item.hypothesis, item.index) for item in items] == [
         ("A man rests.", 2), ("A man runs", 2), ("A man sings.", 2),
     ]  # fmt: skip
-    (made,) = replaced_items(rows(("A red car.", "A blue car.", "contradiction"), ("A car.", "A red car.", "neutral")))
-    assert (made.index, made.kind) == (1, "made")
     assert only_difference(["a"], ["a"]) is None
 
 
@@ -149,22 +137,19 @@ def test_ties_share_their_point():
 
 def test_a_game_by_hand():
     checkpoint = load_named("nli-two-sided")
-    items = [Item("1", *GIRLS, "contradiction", 0, "natural"), Item("2", *GIRLS, "contradiction", 0, "premise")]
-    game = play(checkpoint, items, ("taken-away", "gradient-norm", "least-attended"), Sampling(2, 2))
-    assert game.scores["taken-away"].pointed == [1, 1]
-    assert game.scores["chance"].pointed == pytest.approx([1 / 7, 1 / 7])
+    items = [Item("1", *GIRLS, "contradiction", 0), Item("2", *GIRLS, "contradiction", 0, "premise")]
+    game = play(checkpoint, items, ("taken-away", "gradient-norm", "least-attended"))
+    assert game.scores["taken-away"] == [1, 1]
+    assert game.scores["chance"] == pytest.approx([1 / 7, 1 / 7])
     # "Two" is too short for the rule, and no other word is new: any of the seven.
-    assert game.scores["rule"].pointed == pytest.approx([1 / 7, 1])
-    assert len(game.without_rule["taken-away"].pointed) == 1
-    fresh = untrained(checkpoint)
-    assert not torch.equal(fresh.model.compare.weight, checkpoint.model.compare.weight)
-    assert fresh.model.state_dict().keys() == checkpoint.model.state_dict().keys()
+    assert game.scores["rule"] == pytest.approx([1 / 7, 1])
+    assert len(game.without_rule["taken-away"]) == 1
 
 
 def test_taken_away_is_compared_with_each_way_item_by_item():
     points = {"taken-away": [1, 1, 1, 0], "dropped": [1, 0, 1, 0], "least-attended": [1, 1], "rule": [1, 1, 1, 0]}
     points["zeroed"] = [1, 1, 1, 1]  # a method of earlier versions
-    game = Game({way: PointingScore(of) for way, of in points.items()}, {})
+    game = Game(points, {})
     beyond = game.beyond()
     assert beyond["dropped"][0] == 0.25
     low, high = beyond["dropped"][1]
@@ -191,11 +176,8 @@ def test_the_commands(tmp_path: Path, capsys):
     for name in ("snli_1.0_train_86k", "snli_1.0_dev"):
         write(snli / f"{name}.jsonl", (scene, two, "contradiction", "a-1"), (scene, three, "entailment", "a-2"))
     write(snli / "cad_revised_train.jsonl", (scene, "Girls are there.", "entailment", "c-1"))
-    write(made / "pairs.jsonl", ("A red car.", "A blue car.", "contradiction", "colour-1"))
     train, revised = str(snli / "snli_1.0_train_86k.jsonl"), str(snli / "cad_revised_train.jsonl")
     assert [item.index for item in point.read_items([Path(train), Path(revised)])] == [0, 0]
-    (item,) = point.read_items([made / "pairs.jsonl"], replaced=True)
-    assert (item.index, item.kind, item.label) == (1, "colour", "contradiction")
     file = str(snli / "snli_1.0_dev.jsonl")
     items = [vars(item) for item in point.read_items([Path(file)])]
     names = {
@@ -210,11 +192,10 @@ def test_the_commands(tmp_path: Path, capsys):
         "".join(json.dumps(row) + "\n" for row in old)
     )  # as earlier versions wrote
     assert point.read_items([made / "pointing-dev.jsonl"]) == point.read_items([Path(file)])
-    assert main(["point", "nli-two-sided", file, "--way", "taken-away", "--json", "--untrained"]) == 0
+    assert main(["point", "nli-two-sided", file, "--way", "taken-away", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["judged_right"] == 2
     assert answer["trained"]["ways"]["taken-away"]["items"] == 2
-    assert "rule" in answer["untrained"]["ways"]
     assert main(["point", "nli-two-sided", revised]) == 2
     assert "holds no items of the pointing game" in capsys.readouterr().err
 

@@ -2,14 +2,11 @@
 
     python -m trainers point nli-two-sided DATA/snli/snli_1.0_dev.jsonl
     python -m trainers point nli-esim DATA/snli/snli_1.0_train_86k.jsonl DATA/snli/cad_revised_train.jsonl --rows 350
-    python -m trainers point pretrained/nli-esim DATA/snli/snli_1.0_dev.jsonl --untrained --card "SNLI dev"
-    python -m trainers point nli-two-sided DATA/made/pairs.jsonl --replaced --rows 700
+    python -m trainers point pretrained/nli-esim DATA/snli/snli_1.0_dev.jsonl --card "SNLI dev"
 
-Items are pairs for which another pair in the files differs in one word of the hypothesis and in the label; with
---replaced, generated pairs whose hypothesis is the premise with one word replaced. Item files written by earlier
-versions are also supported. Only correctly classified items count. Every method is compared with chance, with a
-model-free rule, and with --untrained the same method on the same architecture with untrained weights. --card writes the
-figures to the checkpoint's card under this data set name.
+Items are pairs for which another pair in the files differs in one word of the hypothesis and in the label. Item files
+written by earlier versions are also supported. Only correctly classified items count. Every method is compared with
+chance and with a model-free rule. --card writes the figures to the checkpoint's card under this data set name.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from core.checkpoint import open_checkpoint
 from core.data import DataError, read
 from core.data.labels import key
 from core.effects.faithfulness import WAYS
-from core.effects.pointing import Item, judged_right, natural_items, play, replaced_items, untrained
+from core.effects.pointing import Item, items_of, judged_right, play
 from core.effects.words import TAKEN_AWAY
 from core.errors import RunError
 from core.files import parse_json
@@ -40,18 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers point`."""
     add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", nargs="+", type=Path, help="data files of pairs, read together")
-    parser.add_argument("--replaced", action="store_true", help="the pairs of one replaced word, such as made ones")
     parser.add_argument("--rows", type=int, default=0, help="sample size, drawn with --seed; 0: all items")
-    parser.add_argument("--seed", type=int, default=1, help="for the sample and untrained weights (default: 1)")
+    parser.add_argument("--seed", type=int, default=1, help="for the sample (default: 1)")
     parser.add_argument("--way", action="append", choices=WAYS, help="use only this method; repeatable")
-    parser.add_argument("--untrained", action="store_true", help="also run each method on an untrained model")
     add_options(parser, "--label", "--card", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
     """Play and print."""
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
-    items, (scale,) = read_items(args.file, args.replaced), scales_of([checkpoint], mapped(args.counts_as))
+    items, (scale,) = read_items(args.file), scales_of([checkpoint], mapped(args.counts_as))
     if args.rows:
         items = random.Random(args.seed).sample(items, min(args.rows, len(items)))
     if scale.several:
@@ -63,25 +58,23 @@ def run(args: argparse.Namespace) -> int:
     right = judged_right(checkpoint, items)
     if not right:
         raise RunError(f"{checkpoint.name} judges none of {args.file[0].name} right, and only such items count")
-    models = {"trained": checkpoint} | ({"untrained": untrained(checkpoint, args.seed)} if args.untrained else {})
+    with bar(len(right), "item") as shown:
+        game = play(checkpoint, right, args.way or WAYS, progress=lambda done: shown.update())
     figures: JsonObject = {"items": len(items), "judged_right": len(right), "seed": args.seed}
-    for name, model in models.items():
-        with bar(len(right), "item", name) as shown:
-            game = play(model, right, args.way or WAYS, progress=lambda done, shown=shown: shown.update())  # type: ignore[misc]
-        figures[name] = game.to_dict()
-    own = {name: getattr(args, name) for name in ("replaced", "untrained", "card", "rows", "way")}
+    figures["trained"] = game.to_dict()
+    own = {name: getattr(args, name) for name in ("card", "rows", "way")}
     own |= {"seed": str(args.seed)} if args.seed != 1 else {}
     figures["command"] = as_typed("trainers point", checkpoint.name, *(path.name for path in args.file), **own)
     return report(checkpoint, args, "pointing", figures, table)
 
 
-def read_items(paths: Sequence[Path], replaced: bool = False) -> list[Item]:
+def read_items(paths: Sequence[Path]) -> list[Item]:
     """Items from all data files, or from files that already contain items. Raises DataError if there are none."""
     try:
         return [_item(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError, KeyError, TypeError):
         rows = [row for path in paths for row in read(path).rows]
-    items = [*(replaced_items if replaced else natural_items)(rows)]
+    items = [*items_of(rows)]
     if not items:
         raise DataError(f"{paths[0].name} holds no items of the pointing game: give pairs that differ in one word")
     return items
@@ -90,13 +83,13 @@ def read_items(paths: Sequence[Path], replaced: bool = False) -> list[Item]:
 def _item(line: str) -> Item:
     row = parse_json(line)
     texts = (row["pairID"], row["sentence1"], row["sentence2"], key(row["gold_label"]))
-    return Item(*texts, int(row["changed"]), row["set"], row.get("kind", ""))
+    return Item(*texts, int(row["changed"]), row["set"])
 
 
 def rows(figures: JsonMapping) -> list[dict[str, str]]:
     """One row per method, best first: how often it points right, over all items and over those the rule cannot solve,
-    how much more often combined removal does, and, if measured, the result with untrained weights."""
-    own, fresh = figures["trained"], figures.get("untrained")
+    and how much more often combined removal does."""
+    own = figures["trained"]
     beyond = own.get("taken_away_beyond", {})
     return [
         {
@@ -104,7 +97,6 @@ def rows(figures: JsonMapping) -> list[dict[str, str]]:
             "all items": _share(score),
             "rule of no use": _share(own["rule_of_no_use"].get(way)),
             "taken away beyond it": _more(beyond.get(way)),
-            **({} if fresh is None else {"untrained": _share(fresh["ways"].get(way))}),
         }
         for way, score in sorted(own["ways"].items(), key=lambda pair: -pair[1]["share"])
     ]

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from core.checkpoint import Checkpoint
 from core.data import Example
 from core.effects.question import Question
-from core.effects.words import TAKEN_AWAY, Sampling, places
-from core.errors import RunError
+from core.effects.words import TAKEN_AWAY, places
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.predict import predict
-from core.models import build
 from core.reading.tokens import tokenize
 
 LONG = 3
@@ -40,11 +37,8 @@ class Item:
     label: str
     index: int
     """Position of the changed word in the hypothesis, or, if ``set`` is "premise", in the premise."""
-    set: str
-    """Origin: "natural", "replaced" (generated), or, in files written by earlier versions, "premise" (people changed
-    the premise)."""
-    kind: str = ""
-    """Kind of a generated pair."""
+    set: str = "natural"
+    """Files written by earlier versions also have "premise" (people changed the premise) and "replaced"."""
 
     @property
     def side(self) -> int:
@@ -52,9 +46,9 @@ class Item:
         return 0 if self.set == "premise" else 1
 
 
-def natural_items(rows: Iterable[Example]) -> Iterator[Item]:
+def items_of(rows: Iterable[Example]) -> Iterator[Item]:
     """Pairs with the same premise whose hypotheses have equal length and differ in one token and in the label: both are
-    items ("natural"). A final full stop does not count as a token. Items are not repeated."""
+    items. A final full stop does not count as a token. Items are not repeated."""
     groups: dict[str, dict[str, Example]] = defaultdict(dict)
     for row in rows:
         if row.label is not None:
@@ -69,16 +63,7 @@ def natural_items(rows: Iterable[Example]) -> Iterator[Item]:
             for row in (group[one], group[other]):
                 if (row.id, index) not in seen:
                     seen.add((row.id, index))
-                    yield Item(f"{row.id}-{index}", row.first, row.second, str(row.label), index, "natural")
-
-
-def replaced_items(rows: Iterable[Example]) -> Iterator[Item]:
-    """Generated pairs whose hypothesis is the premise with one word replaced, with their kind, taken from their id."""
-    for row in rows:
-        index = only_difference(_words(row.first), _words(row.second))
-        if index is not None and row.label is not None:
-            kind = row.id.rpartition("-")[0]
-            yield Item(f"{row.id}-{index}", row.first, row.second, row.label, index, "replaced", kind)
+                    yield Item(f"{row.id}-{index}", row.first, row.second, str(row.label), index)
 
 
 def _words(text: str) -> list[str]:
@@ -92,42 +77,38 @@ def only_difference(first: Sequence[str], second: Sequence[str]) -> int | None:
     return places[0] if len(first) == len(second) and len(places) == 1 else None
 
 
-@dataclass
-class PointingScore:
-    """How often a method pointed right."""
-
-    pointed: list[float] = field(default_factory=list)
-    """One number per item, in order: 1, 0, or the changed word's share of a tie."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain values, with a 95 % interval (Wilson 1927)."""
-        right, items = sum(self.pointed), len(self.pointed)
-        return {"right": right, "items": items, "share": right / items, "interval": wilson(right, items)}
+Points = Mapping[str, Sequence[float]]
+"""By method, one number per item, in order: 1, 0, or the changed word's share of a tie."""
 
 
 @dataclass
 class Game:
     """The game of one checkpoint over some items."""
 
-    scores: dict[str, PointingScore]
-    """By method, including the baselines."""
-    without_rule: dict[str, PointingScore]
+    scores: Points
+    """Including the baselines."""
+    without_rule: Points
     """The same for items that the rule cannot solve: the other side lacks several such words, or none."""
 
     def beyond(self) -> dict[str, tuple[float, tuple[float, float]]]:
         """By method, how much more often combined removal points right than that method on the same items, with a
         paired 95 % interval; only for methods that answer every item."""
-        base = self.scores.get(TAKEN_AWAY, PointingScore()).pointed
-        pairs = {way: score.pointed for way, score in self.scores.items() if len(score.pointed) == len(base)}
-        more = {way: np.subtract(base, pointed) for way, pointed in pairs.items() if way != TAKEN_AWAY}
+        base = self.scores.get(TAKEN_AWAY, ())
+        pairs = {way: points for way, points in self.scores.items() if len(points) == len(base) and way != TAKEN_AWAY}
+        more = {way: np.subtract(base, points) for way, points in pairs.items()}
         return {way: (float(values.mean()), bootstrap_mean(values)) for way, values in more.items() if len(values)}
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values."""
+        """Plain values, shares with a 95 % interval (Wilson 1927)."""
         parts = {"ways": self.scores, "rule_of_no_use": self.without_rule}
-        shares = {name: {way: score.to_dict() for way, score in scores.items()} for name, scores in parts.items()}
+        shares = {name: {way: _share(points) for way, points in of.items()} for name, of in parts.items()}
         beyond = {way: {"mean": mean, "interval": interval} for way, (mean, interval) in self.beyond().items()}
         return {**shares, "taken_away_beyond": beyond}
+
+
+def _share(points: Sequence[float]) -> dict[str, object]:
+    right, items = sum(points), len(points)
+    return {"right": right, "items": items, "share": right / items, "interval": wilson(right, items)}
 
 
 def judged_right(checkpoint: Checkpoint, items: Sequence[Item]) -> list[Item]:
@@ -145,35 +126,24 @@ def play(
     checkpoint: Checkpoint,
     items: Sequence[Item],
     ways: Sequence[str],
-    sampling: Sampling | None = None,
-    progress: Callable[[int], None] = lambda items: None,
+    progress: Callable[[int], object] = lambda items: None,
 ) -> Game:
     """Plays the game with these methods (from :func:`core.effects.question`, :data:`LEAST_ATTENDED` and
     :data:`MOST_ATTENDED`); ``progress`` receives the number of items done. Methods that need attention are skipped if
     no map has the side's words."""
-    game = Game(defaultdict(PointingScore), defaultdict(PointingScore))
+    every, without_rule = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
     for number, item in enumerate(items, 1):
-        asked = Question(checkpoint, item.premise, item.hypothesis, sampling)
+        asked = Question(checkpoint, item.premise, item.hypothesis)
         named = rule(asked, item.side)
         scores = {RULE: _rule_points(named, asked, item), CHANCE: 1 / len(asked.sides[item.side].tokens)}
         values, _ = asked.word_values(ways, places(asked.sides, item.side))
         scores |= {way: pointed(numbers, item.index) for way, numbers in values.items()}
         for way, value in scores.items():
-            game.scores[way].pointed.append(value)
+            every[way].append(value)
             if len(named) != 1:
-                game.without_rule[way].pointed.append(value)
+                without_rule[way].append(value)
         progress(number)
-    return game
-
-
-def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:
-    """The same architecture and words with newly initialised weights: shows how a method behaves on a model that
-    learned nothing. Raises RunError for an external model, of which only the weights are known."""
-    if "guest" in checkpoint.card:
-        raise RunError(f"{checkpoint.name} cannot be reinitialised: leave --untrained out")
-    torch.manual_seed(seed)
-    model = build(checkpoint.card["architecture"], checkpoint.card["config"]).eval()
-    return replace(checkpoint, name=f"{checkpoint.name}, untrained", model=model, state=())
+    return Game(every, without_rule)
 
 
 def rule(asked: Question, side: int) -> list[int]:
