@@ -1,11 +1,9 @@
 """Baselines without a network on pairs."""
 
-import sys
-
 import numpy as np
 import pytest
 
-from trainers.paper.baselines import of_pairs, of_texts, overlaps, paragraph_vectors, skipped
+from trainers.paper.baselines import of_pairs, overlaps, skipped
 
 
 def test_n_grams_may_leave_out_one_word():
@@ -40,22 +38,3 @@ def test_the_mlp_reads_the_words_of_both_texts():
     labels = np.array(["yes" if i % 2 and i % 3 else "no" for i in range(600)])
     predict = dict(of_pairs(texts, labels))["TF-IDF, MLP"]
     assert (predict(texts) == labels).mean() == 1
-
-
-def test_paragraph_vectors_tell_topics_apart_alike_on_every_call():
-    source = np.random.default_rng(0)
-    words = {"sea": ["wave", "fish", "salt", "ship", "tide"], "wood": ["tree", "leaf", "bird", "root", "deer"]}
-    labels = np.array([("wood", "sea")[i % 2] for i in range(120)])
-    texts = [" ".join(source.choice(words[label], 12)) for label in labels]
-    predict = paragraph_vectors(texts[:90], labels[:90])
-    found = predict([*texts[90:], "unknown", ""]).tolist()
-    assert (np.array(found[:30]) == labels[90:]).mean() > 0.9
-    again = paragraph_vectors(texts[:90], labels[:90])
-    assert predict(texts[90:92]).tolist() == found[:2] and again([*texts[90:], "unknown", ""]).tolist() == found
-
-
-def test_without_gensim_paragraph_vectors_are_left_out_with_a_sentence(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "gensim.models", None)
-    texts = [("a tree", ""), ("a fish", "")]
-    assert [name for name, _ in of_texts(texts, np.array(["wood", "sea"]))] == ["TF-IDF, linear SVM"]
-    assert capsys.readouterr().err == 'left out: paragraph vectors need gensim: pip install "gensim>=4.4,<5"\n'

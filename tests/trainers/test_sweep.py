@@ -250,12 +250,11 @@ def test_vectors_from_a_folder_are_scaled_and_spelt_as_the_tokeniser_does(tmp_pa
 def test_word_counts_are_scored_beside_a_network(data: Path, tmp_path: Path, capsys) -> None:
     written = tmp_path / "tfidf.csv"
     assert paper(["baselines", "topic-acnn", "--data", str(data), "--csv", str(written)]) == 0
-    row, by_vectors = rows(written)
+    (row,) = rows(written)
     accuracy = float(row["accuracy"])
     # Every text says the word of its class twice, and words of other classes once: far above 1 in 14.
     assert 0.4 < accuracy <= 1 and f"DBpedia-6k dev accuracy {accuracy:.2%}"[:-2] in capsys.readouterr().out
     assert row["command"] == "python -m trainers.paper baselines topic-acnn"
-    assert by_vectors["baseline"] == "paragraph vectors, logistic regression" and float(by_vectors["accuracy"]) > 1 / 14
     assert sweeps.label(sweeps.read(written).variants[0][0]) == "baseline = TF-IDF, linear SVM"
     assert paper(["baselines", "as-adaqa", "--data", str(data)]) == 2
     assert "as-adaqa ranks answers" in capsys.readouterr().err

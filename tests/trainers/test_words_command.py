@@ -11,6 +11,7 @@ import pytest
 from core.reading.word_table import WordTable
 from tests.trainers.conftest import WORDS
 from trainers.paper.__main__ import main as paper
+from trainers.paper.words import SETTINGS
 
 
 @pytest.fixture
@@ -29,7 +30,9 @@ def test_a_table_is_written_whole_and_replaced_only_when_asked(
     with_vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    command = ["words", "--data", str(with_vectors), "--width", "8", "--epochs", "1"]
+    for name, value in {"width": 8, "epochs": 1}.items():
+        monkeypatch.setitem(SETTINGS, name, value)
+    command = ["words", "--data", str(with_vectors)]
     assert paper(command) == 0
     out = tmp_path / "runs" / "words"
     made = WordTable.load(out)
@@ -41,9 +44,10 @@ def test_a_table_is_written_whole_and_replaced_only_when_asked(
     assert "holds a word table; give another --out, or --overwrite" in capsys.readouterr().err
     with monkeypatch.context() as patch:
         patch.setattr("trainers.paper.words._write_card", full)
-        assert paper([*command, "--overwrite", "--seed", "2"]) == 2
+        assert paper([*command, "--overwrite"]) == 2
     assert WordTable.load(out).sha256 == made.sha256
-    assert paper([*command, "--overwrite", "--seed", "2"]) == 0
+    monkeypatch.setitem(SETTINGS, "seed", 2)
+    assert paper([*command, "--overwrite"]) == 0
     assert WordTable.load(out).sha256 != made.sha256
 
 

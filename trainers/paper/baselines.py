@@ -3,22 +3,17 @@
     python -m trainers.paper baselines topic-acnn --data ../shared/data
     python -m trainers.paper baselines nli-esim --data ../shared/data --csv runs/nli-baselines.csv
 
-Single texts: TF-IDF of words and word pairs with a linear SVM; paragraph vectors with logistic regression (Le & Mikolov
-2014), if gensim is installed. Pairs, as in the AttConv paper's tables: the majority class; the overlap of the second
-text's unigrams, one-skip bigrams and one-skip trigrams with the first, with logistic regression (Khot et al. 2018,
-section 5); TF-IDF of both texts and their cosine, with an MLP (Riedel et al. 2017). All use scikit-learn's defaults
-except for sublinear counts (1 + log tf) and early stopping; nothing is tuned on dev.
+Single texts: TF-IDF of words and word pairs with a linear SVM. Pairs, as in the AttConv paper's tables: the majority
+class; the overlap of the second text's unigrams, one-skip bigrams and one-skip trigrams with the first, with logistic
+regression (Khot et al. 2018, section 5); TF-IDF of both texts and their cosine, with an MLP (Riedel et al. 2017). All
+use scikit-learn's defaults except for sublinear counts (1 + log tf) and early stopping; nothing is tuned on dev.
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
-import sys
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import scipy.sparse  # type: ignore[import-untyped]
@@ -26,7 +21,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from core.errors import RunError
@@ -86,16 +80,10 @@ Fitted = Callable[[TextRows], np.ndarray]
 
 
 def of_texts(texts: TextRows, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
-    """The baselines for single texts, fitted."""
+    """The baseline for single texts, fitted."""
     model = make_pipeline(TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)), LinearSVC(random_state=0))
     model.fit([first for first, _ in texts], labels)
     yield NAME, lambda seen: model.predict([first for first, _ in seen])
-    try:
-        predict = paragraph_vectors([first for first, _ in texts], labels)
-    except RunError as error:  # the others do not need gensim
-        print(f"left out: {error}", file=sys.stderr)
-        return
-    yield PARAGRAPHS, lambda seen: predict([first for first, _ in seen])
 
 
 def of_pairs(texts: TextRows, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
@@ -136,57 +124,3 @@ def both_texts(words: TfidfVectorizer, texts: TextRows) -> scipy.sparse.csr_matr
     """TF-IDF of both texts, concatenated, and their cosine, sparse ``[N, 2V + 1]``."""
     first, second = (words.transform([pair[side] for pair in texts]) for side in (0, 1))
     return scipy.sparse.hstack([first, second, first.multiply(second).sum(1)]).tocsr()
-
-
-PARAGRAPHS = "paragraph vectors, logistic regression"
-WIDTH = 100
-READ, PASSES = 20_000_000, (10, 100)
-"""Number of words read over all passes, and the minimum and maximum number of passes."""
-
-
-def paragraph_vectors(texts: Sequence[str], labels: np.ndarray) -> Callable[[Sequence[str]], np.ndarray]:
-    """A function that predicts labels of texts from paragraph vectors (Le & Mikolov 2014) with logistic regression,
-    deterministic across runs. Raises RunError if gensim is not installed.
-
-    A text's vector is learned by predicting its words from it: the distributed bag of words of section 2.3, without
-    labels, on the training texts alone. All vectors the regression sees, including those of the training texts, are
-    inferred afterwards with fixed word vectors (section 2.2), so that training and test vectors match. The paper uses
-    400 dimensions, hierarchical softmax and also the distributed memory model; here 100 dimensions, five negative
-    samples and a hundred passes did best on a held-out tenth of SST-5's training sentences. Larger sets are read in
-    fewer passes.
-    """
-    try:
-        from gensim.models import doc2vec
-    except ImportError:
-        raise RunError('paragraph vectors need gensim: pip install "gensim>=4.4,<5"') from None
-    documents = [doc2vec.TaggedDocument(words, [number]) for number, words in enumerate(map(words_of, texts))]
-    passes = int(np.clip(READ / max(1, sum(len(document.words) for document in documents)), *PASSES))
-    # Single-threaded: several threads would update shared vectors in a different order each time.
-    model = doc2vec.Doc2Vec(
-        documents, dm=0, vector_size=WIDTH, min_count=2, negative=5, epochs=passes, workers=1, seed=1, hashfxn=_number
-    )
-
-    start = functools.partial(doc2vec.pseudorandom_weak_vector, hashfxn=_number)
-
-    def vectors(seen: Sequence[str]) -> np.ndarray:
-        model.random.seed(1)  # otherwise a text's vector would depend on earlier calls
-        # gensim initialises a new text's vector with Python's hash of it, whatever hashfxn is.
-        with mock.patch.object(doc2vec, "pseudorandom_weak_vector", start):
-            return np.array([model.infer_vector(words_of(text)) for text in seen])
-
-    regression = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(vectors(texts), labels)
-
-    def predict(seen: Sequence[str]) -> np.ndarray:
-        return regression.predict(vectors(seen))
-
-    return predict
-
-
-def words_of(text: str) -> list[str]:
-    """The words and punctuation of a text, tokenised as for models."""
-    return [token.norm for token in tokenize(text)]
-
-
-def _number(text: str) -> int:
-    """Python's own hash of a text differs between processes."""
-    return zlib.crc32(text.encode())

@@ -33,6 +33,7 @@ from torch import Tensor, nn
 
 from core.errors import RunError
 from core.files import check_writable, json_text, whole_folder
+from core.json_types import JsonObject
 from core.reading.word_table import WordTable, ngram_vector
 from trainers import loop
 from trainers import recipe as recipes
@@ -49,6 +50,10 @@ GLOVE_ROWS = 72_000
 MIN_COUNT = 2
 OFTEN = 5
 """Training words with at least this count enter the table even if neither vector file has them ("rollerskating")."""
+SETTINGS: JsonObject = {
+    "width": 160, "epochs": 3, "batch_size": 128, "lr": 2e-3, "residual_lr": 5e-4, "dropout": 0.1, "seed": 1,
+}  # fmt: skip
+"""Of the training; ``dropout``: on the projected words."""
 INFLECTIONS = ("s", "ing", "ed", "er", "est", "ly", "n", "other")
 OWN, GLOVE_ONLY, UNKNOWN = 0, 1, 2
 
@@ -138,32 +143,32 @@ def run(options: argparse.Namespace) -> int:
     check_writable(out, "--out", folder=True)
     if (out / "words.safetensors").exists() and not options.overwrite:
         raise RunError(f"{out} holds a word table; give another --out, or --overwrite to replace it")
-    recipe = _recipe(options)
+    recipe, width = _recipe(), SETTINGS["width"]
     torch.manual_seed(recipe.seed)
     sources, data = Sources(Path(options.data)), load_data(recipe, Path(options.data))
     words = sources.choose(_counts(data))
     every = [*data.vocabulary.ids, *(word for word in words if word not in data.vocabulary.ids)]
-    parts = SummedParts(every, sources, options.width, options.residual_lr / options.lr)
+    parts = SummedParts(every, sources, width, SETTINGS["residual_lr"] / SETTINGS["lr"])
     with tempfile.TemporaryDirectory() as folder:
         settings = Options(Path(folder), "cpu", options.precision)
-        trained = loop.ready(recipe, data, random_table(data.vocabulary, options.width, recipe.seed), settings, parts)
+        trained = loop.ready(recipe, data, random_table(data.vocabulary, width, recipe.seed), settings, parts)
         trained.fit()
     assert isinstance(trained.model, TrainedWords)
     number = {word: i for i, word in enumerate(every, start=1)}
     with torch.no_grad():
         vectors = trained.model.vectors(torch.tensor([number[word] for word in words]))
-    made = WordTable.from_vectors(words, vectors, float(parts.spelling[UNKNOWN].detach()), f"nli-{options.width}")
+    made = WordTable.from_vectors(words, vectors, float(parts.spelling[UNKNOWN].detach()), f"nli-{width}")
     with whole_folder(out, last="card.json") as scratch:
-        _write_card(scratch, made, made.save(scratch), trained, options)
-    print(f"{len(words):,} words x {options.width} -> {out}")
+        _write_card(scratch, made, made.save(scratch), trained, options.precision)
+    print(f"{len(words):,} words x {width} -> {out}")
     return 0
 
 
-def _recipe(options: argparse.Namespace) -> Recipe:
+def _recipe() -> Recipe:
     """The light model's recipe, without keys that training ignores."""
     recipe = recipes.load("nli-attconv-light")
-    model = recipe.model | {"embedding_dropout": options.dropout, "dropout": options.dropout}
-    own = {name: getattr(options, name) for name in ("epochs", "batch_size", "lr", "seed")}
+    model = recipe.model | dict.fromkeys(("embedding_dropout", "dropout"), SETTINGS["dropout"])
+    own = {name: SETTINGS[name] for name in ("epochs", "batch_size", "lr", "seed")}
     return dataclasses.replace(recipe, model=model, report=(), tune_words=2, ema=0, **own)
 
 
@@ -174,12 +179,7 @@ def _counts(data: TrainingData) -> Counter[str]:
     return Counter(dict(zip(data.vocabulary.ids, counts.tolist(), strict=True)))
 
 
-def _write_card(
-    out: Path, made: WordTable, sha256: str, trained: loop.TrainingRun, options: argparse.Namespace
-) -> None:
-    settings = {
-        k: getattr(options, k) for k in ("width", "epochs", "batch_size", "lr", "residual_lr", "dropout", "seed")
-    }
+def _write_card(out: Path, made: WordTable, sha256: str, trained: loop.TrainingRun, precision: str) -> None:
     card = {
         "name": made.name,
         "sha256": sha256,
@@ -193,33 +193,25 @@ def _write_card(
             {"name": "SNLI revised pairs (Kaushik et al.)", "licence": "Apache-2.0"},
             {"name": "MultiNLI-23k", "licence": "OANC and others"},
         ],
-        "settings": settings,
+        "settings": SETTINGS,
         "epochs": trained.progress.history,
         "training": {
             "seconds": round(trained.progress.seconds),
             "threads": torch.get_num_threads(),
             "precision": trained.precision,
-            "precision_asked": options.precision,
+            "precision_asked": precision,
             "torch": torch.__version__,
-            "command": "python -m trainers.paper words --data DATA "
-            + " ".join(f"--{k.replace('_', '-')} {v}" for k, v in settings.items()),
+            "command": "python -m trainers.paper words --data DATA",
         },
     }
     (out / "card.json").write_text(json_text(card), encoding="utf-8")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``python -m trainers.paper words``; the defaults make the shipped table."""
+    """The options of ``python -m trainers.paper words``."""
     parser.add_argument("--data", required=True, help="the data folder (vectors/, snli/, mnli/)")
     parser.add_argument("--out", default="runs/words", help="folder to write words.safetensors and card.json to")
     parser.add_argument(
         "--overwrite", action="store_true", help="replace a table there: no checkpoint made on it can be read any more"
     )
-    parser.add_argument("--width", type=int, default=160, help="numbers a word")
-    parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--batch-size", type=int, default=128)
-    parser.add_argument("--lr", type=float, default=2e-3)
-    parser.add_argument("--residual-lr", type=float, default=5e-4)
-    parser.add_argument("--dropout", type=float, default=0.1, help="on the projected words")
     add_precision(parser, ("32", "bf16"))
-    parser.add_argument("--seed", type=int, default=1)
