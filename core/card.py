@@ -69,20 +69,14 @@ class LinkScores(TypedDict):
     sure: NotRequired[int]
 
 
-class ThresholdScores(LinkScores):
-    """Scores of the links above a threshold."""
-
-    threshold: float
-
-
-class CardWordScores(ThresholdScores):
+class CardWordScores(LinkScores):
     """The result of :func:`core.evaluation.alignment.word_scores` on one file, and its number of ``pairs``."""
 
+    threshold: float
     pairs: NotRequired[int]
     content_on_function: float
     entropy: float
     identical_words: LinkScores
-    both_ways: dict[str, ThresholdScores] | None
 
 
 class AlignmentScores(CardWordScores):
@@ -101,13 +95,11 @@ class MeasuredHeads(TypedDict):
 
 
 class CardAlignment(TypedDict):
-    """Agreement of attention with human word alignments; ``both_ways``: thresholds for links that combine both
-    directions."""
+    """Agreement of attention with human word alignments."""
 
     threshold: float
-    both_ways: dict[str, float]
     fixed_on: str
-    """The set, a key of ``results``, on which the thresholds were tuned."""
+    """The set, a key of ``results``, on which the threshold was tuned."""
     results: dict[str, AlignmentScores]
     shares: NotRequired[bool]
     """Whether links are based on shares of a similarity instead of attention."""

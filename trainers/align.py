@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from core.card import AlignmentScores, CardAlignment, CardWordScores
+from core.card import AlignmentScores, CardAlignment, CardWordScores, MeasuredHeads
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data.alignments import Alignments, read
 from core.errors import RunError
@@ -55,13 +55,13 @@ def run(args: argparse.Namespace) -> int:
     if args.also:
         raise RunError("--also measures the head that --heads chooses: add --heads, or give one file after the other")
     if not args.fix_threshold:
-        stored_thresholds(checkpoint)  # fails early if the card has none
+        stored_threshold(checkpoint)  # fails early if the card has none
         args.shares = checkpoint.card["alignment"].get("shares", False)
     attended = list(alignment.attend(checkpoint, data.pairs, shares=args.shares))
-    thresholds = alignment.fix_thresholds(attended) if args.fix_threshold else stored_thresholds(checkpoint)
-    scores = alignment.word_scores(attended, thresholds)
+    threshold = alignment.fixed_threshold(attended) if args.fix_threshold else stored_threshold(checkpoint)
+    scores = alignment.word_scores(attended, threshold)
     if args.card:
-        write(checkpoint, args, thresholds, scores)
+        write(checkpoint, args, scores)
     head = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": data.name}
     record = {**head, "broken": list(data.problems), **scores}
     print(told(record, "\n".join(lines(checkpoint, data, scores)), args.json))
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespace) -> int:
-    """Chooses a head and its thresholds on one file, and measures them on that file and the other."""
+    """Chooses a head and its threshold on one file, and measures them on that file and the other."""
     name = args.card or data.name
     files = {name: data} | ({args.also[1]: read(Path(args.also[0]))} if args.also else {})
     if len(files) < 1 + bool(args.also):
@@ -77,14 +77,14 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
     f1 = head_scores(checkpoint, data)
     head = max(f1, key=f1.__getitem__)
     attended = {of: list(alignment.attend(checkpoint, some.pairs, head)) for of, some in files.items()}
-    thresholds = alignment.fix_thresholds(attended[name])
+    threshold = alignment.fixed_threshold(attended[name])
     command = as_typed("trainers align", checkpoint.name, args.file.name, heads=True, card=name)
     command += f" --also {shlex.join([Path(args.also[0]).name, args.also[1]])}" if args.also else ""
     results: dict[str, AlignmentScores] = {
-        of: {**alignment.word_scores(some, thresholds), "command": command} for of, some in attended.items()
+        of: {**alignment.word_scores(some, threshold), "command": command} for of, some in attended.items()
     }
-    stored = _fixed(thresholds, name, results)
-    stored["heads"] = {"head": head, "f1": f1}
+    heads: MeasuredHeads = {"head": head, "f1": f1}
+    stored: CardAlignment = {"threshold": threshold, "fixed_on": name, "results": results, "heads": heads}
     if args.card:
         add_to_card(checkpoint.folder, head=head, alignment=stored)
     record = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], **stored}
@@ -106,7 +106,7 @@ def head_scores(checkpoint: Checkpoint, data: Alignments) -> dict[str, float]:
             maps = list(alignment.attend_heads(checkpoint, data.pairs, names))
             for name in names:
                 attended = [of[name] for of in maps]
-                scores[name] = alignment.word_scores(attended, alignment.fix_thresholds(attended))["f1"]
+                scores[name] = alignment.word_scores(attended, alignment.fixed_threshold(attended))["f1"]
             shown.update()
     return scores
 
@@ -124,30 +124,24 @@ def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: 
     return [*out, "", alignment_table.in_one_line(stored)]
 
 
-def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:
-    """The card's thresholds by kind of links. Raises RunError for a card without them."""
+def stored_threshold(checkpoint: Checkpoint) -> float:
+    """The card's threshold. Raises RunError for a card without one."""
     stored = checkpoint.card.get("alignment")
     if stored is None:
         raise RunError(
             f"the card of {checkpoint.name} has no threshold for links: fix it with "
             f'`python -m trainers align {checkpoint.name} rte2_dev.json --fix-threshold --card "RTE-2 dev"`'
         )
-    return {alignment.WORDS: stored["threshold"], **stored["both_ways"]}
+    return stored["threshold"]
 
 
-def _fixed(thresholds: Mapping[str, float], fixed_on: str, results: dict[str, AlignmentScores]) -> CardAlignment:
-    """The card's entry with thresholds by kind of links."""
-    both_ways = {way: threshold for way, threshold in thresholds.items() if way != alignment.WORDS}
-    return {"threshold": thresholds[alignment.WORDS], "both_ways": both_ways, "fixed_on": fixed_on, "results": results}
-
-
-def write(
-    checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: CardWordScores
-) -> None:
+def write(checkpoint: Checkpoint, args: argparse.Namespace, scores: CardWordScores) -> None:
     """Writes the figures to the card; a new threshold discards the figures for the previous one."""
     typed = {"fix_threshold": args.fix_threshold, "shares": args.shares and args.fix_threshold, "card": args.card}
     command = as_typed("trainers align", checkpoint.name, args.file.name, **typed)
-    stored = _fixed(thresholds, args.card, {}) if args.fix_threshold else checkpoint.card["alignment"]
+    stored = checkpoint.card.get("alignment")
+    if args.fix_threshold or stored is None:
+        stored = {"threshold": scores["threshold"], "fixed_on": args.card, "results": {}}
     if args.shares:
         stored["shares"] = True
     results = {**stored["results"], args.card: {**scores, "command": command}}
@@ -160,10 +154,4 @@ def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list
     if data.problems:
         more = "; …" if len(data.problems) > 5 else ""
         out.append(f"{len(data.problems):,} broken entries were left out ({'; '.join(data.problems[:5])}{more})")
-    out.append(text(alignment_table.table({data.name: cast(CardWordScores, scores)})))
-    if scores["both_ways"]:
-        ways = (f"{way}, above {row['threshold']:.2f}" for way, row in scores["both_ways"].items())
-        out.append(f"Links by both directions: {'; '.join(ways)}.")
-    if scores["both_ways"] is None:
-        out.append("Only target words attend (to source words), so links by both directions are not available.")
-    return out
+    return [*out, text(alignment_table.table({data.name: cast(CardWordScores, scores)}))]

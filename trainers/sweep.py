@@ -217,12 +217,11 @@ def aligned(run: Path, files: Mapping[str, Alignments]) -> dict[str, float]:
     """F1 of a finished run's links on each file, above the threshold that is best on the first."""
     if not files:
         return {}
-    checkpoint, thresholds = open_checkpoint(str(run)), dict[str, float]()
-    columns = {}
+    checkpoint, threshold, columns = open_checkpoint(str(run)), None, dict[str, float]()
     for name, file in files.items():
         attended = [*alignment.attend(checkpoint, file.pairs)]
-        thresholds = thresholds or alignment.fix_thresholds(attended)
-        columns[f"F1 ({name})"] = round(alignment.word_scores(attended, thresholds)["f1"], 4)
+        threshold = alignment.fixed_threshold(attended) if threshold is None else threshold
+        columns[f"F1 ({name})"] = round(alignment.word_scores(attended, threshold)["f1"], 4)
     return columns
 
 

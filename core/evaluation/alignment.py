@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from core.card import CardWordScores, LinkScores, ThresholdScores
+from core.card import CardWordScores, LinkScores
 from core.checkpoint import Checkpoint
 from core.data import DataError
 from core.data.alignments import AlignedPair, Link
@@ -31,9 +31,6 @@ from core.reading.tokens import Token
 
 THRESHOLDS = tuple(k / 100 for k in range(100))
 """Thresholds tried by :func:`best_threshold`."""
-
-WORDS = "words"
-"""The kind of links that a card's threshold refers to."""
 
 Strengths = Mapping[Link, float]
 """The links of one pair (source position, target position), each with its largest attention weight."""
@@ -123,61 +120,50 @@ class Attended:
     pair: AlignedPair
     source: ReadText
     target: ReadText
-    forward: AttentionMap
+    attention: AttentionMap
     """Rows are the target's tokens."""
-    backward: AttentionMap | None
-    """Rows are the source's tokens; None for a model with attention in only one direction."""
 
     def links(self) -> dict[Link, float]:
         """Links from the target's words with their weights."""
-        return strengths(self.forward.weights, none_of(self.forward), *self._places(self.target, self.source))
-
-    def backward_links(self) -> dict[Link, float]:
-        """Links from the source's words with their weights; empty for a model with attention in only one direction."""
-        if self.backward is None:
-            return {}
-        turned = strengths(self.backward.weights, none_of(self.backward), *self._places(self.source, self.target))
-        return {(source, target): weight for (target, source), weight in turned.items()}
+        return strengths(self.attention.weights, none_of(self.attention), *self._places())
 
     def identical_words(self) -> set[Link]:
         """The baseline's links (:func:`identical_words`)."""
-        rows, columns = self._places(self.target, self.source)
+        rows, columns = self._places()
         tokens = identical_words(self.source.tokens, self.target.tokens)
         return {link for i, j in tokens for link in product(columns[i], rows[j])}
 
     def peaks(self) -> list[Token | None]:
         """The source token with the largest weight in each row, None if the null word's weight is larger."""
-        best = [int(np.argmax(row)) for row in self.forward.weights]
-        null = none_of(self.forward) or (0.0,) * len(best)
+        best = [int(np.argmax(row)) for row in self.attention.weights]
+        null = none_of(self.attention) or (0.0,) * len(best)
         return [
             self.source.tokens[j] if row[j] > none else None
-            for j, row, none in zip(best, self.forward.weights, null, strict=True)
+            for j, row, none in zip(best, self.attention.weights, null, strict=True)
         ]
 
     def entropies(self) -> np.ndarray:
         """Entropy of each row, including the null weight, in nats, ``[T_target]``. Rows that do not add up to 1 are
         normalised first."""
-        rows = np.array(self.forward.override)
-        if self.forward.own or self.forward.units == SIMILARITY:
-            weights = np.array(self.forward.weights)
+        rows = np.array(self.attention.override)
+        if self.attention.own or self.attention.units == SIMILARITY:
+            weights = np.array(self.attention.weights)
             rows = weights / weights.sum(1, keepdims=True).clip(1e-12)
         # 0 · log 0 is 0.
         return -(rows * np.log(np.where(rows > 0, rows, 1.0))).sum(1)
 
-    def _places(self, *sides: ReadText) -> list[list[list[int]]]:
-        return [whitespace_places(side.text, side.tokens) for side in sides]
+    def _places(self) -> tuple[list[list[int]], list[list[int]]]:
+        return tuple(whitespace_places(side.text, side.tokens) for side in (self.target, self.source))  # type: ignore[return-value]
 
 
-def _maps(record: Record) -> Iterator[AttentionMap]:
-    """The record as word-to-word attention maps; similarity shares give one map per direction: each word's positive
-    shares, normalised to add up to 1."""
+def _map(record: Record) -> AttentionMap | None:
+    """The record as a word-to-word attention map, if it is one; in a map of similarity shares each row has the word's
+    positive shares, normalised to add up to 1."""
     if isinstance(record, SimilarityShares):
         shares = np.array(record.shares)[:-1, :-1].clip(0, None)
-        for rows, columns, values in ((record.rows, record.columns, shares), (record.columns, record.rows, shares.T)):
-            weights = matrix(values / values.sum(1, keepdims=True).clip(1e-12))
-            yield AttentionMap(record.name, rows, columns, (), weights, units=SIMILARITY)
-    elif isinstance(record, AttentionMap) and record.units in ("words", SIMILARITY):
-        yield record
+        weights = matrix(shares / shares.sum(1, keepdims=True).clip(1e-12))
+        return AttentionMap(record.name, record.rows, record.columns, (), weights, units=SIMILARITY)
+    return record if isinstance(record, AttentionMap) and record.units in ("words", SIMILARITY) else None
 
 
 @torch.inference_mode()
@@ -212,52 +198,30 @@ def attend_heads(
 def _attended(checkpoint: Checkpoint, pair: AlignedPair, reading: Reading, output: Output, shares: bool) -> Attended:
     source, target = checkpoint.roles["first"], checkpoint.roles["second"]
     records = checkpoint.model.evidence(reading, output, (SimilarityShares if shares else AttentionMap,))
-    maps = {(one.rows, one.columns): one for record in records for one in _maps(record)}
-    if (target, source) not in maps:
+    attention = next((one for one in map(_map, records) if one and (one.rows, one.columns) == (target, source)), None)
+    if attention is None:
         raise DataError(
             f"{checkpoint.name} has no similarity that adds up from words: leave --shares out"
             if shares
             else f"{checkpoint.name} has no attention from the second sentence to the first: "
             "choose a model with an attention matrix, such as nli-attconv-light"
         )
-    return Attended(pair, reading.first, reading.second, maps[target, source], maps.get((source, target)))
+    return Attended(pair, reading.first, reading.second, attention)
 
 
-def by_way(attended: Sequence[Attended]) -> dict[str, list[dict[Link, float]]]:
-    """Each pair's weighted links by direction: from the target's words (:data:`WORDS`) and, for a model with maps in
-    both directions, the intersection (with the smaller weight) and the union (with the larger)."""
-    forward = [one.links() for one in attended]
-    if any(one.backward is None for one in attended):
-        return {WORDS: forward}
-    both = list(zip(forward, [one.backward_links() for one in attended], strict=True))
-    return {
-        WORDS: forward,
-        "intersection": [{link: min(a[link], b[link]) for link in a.keys() & b.keys()} for a, b in both],
-        "union": [{link: max(a.get(link, 0.0), b.get(link, 0.0)) for link in a.keys() | b.keys()} for a, b in both],
-    }
+def fixed_threshold(attended: Sequence[Attended]) -> float:
+    """The best threshold for these pairs (:func:`best_threshold`)."""
+    return best_threshold([one.links() for one in attended], [one.pair for one in attended])
 
 
-def fix_thresholds(attended: Sequence[Attended]) -> dict[str, float]:
-    """The best threshold for every kind of links (:func:`best_threshold`)."""
-    pairs = [one.pair for one in attended]
-    return {way: best_threshold(links, pairs) for way, links in by_way(attended).items()}
+def word_scores(attended: Sequence[Attended], threshold: float) -> CardWordScores:
+    """Agreement with human word alignments of the links above a threshold.
 
-
-def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> CardWordScores:
-    """Agreement with human word alignments.
-
-    ``both_ways``: the same for links that combine both directions, None for a model with one direction.
     ``content_on_function``: the share of the target's content words whose largest weight is on a function word
     (scikit-learn's list) or punctuation. ``entropy``: mean over the target's tokens, in nats. ``identical_words``: the
     baseline.
     """
     pairs = [one.pair for one in attended]
-
-    def scores(way: str, links: Sequence[Strengths]) -> ThresholdScores:
-        threshold = thresholds[way]
-        return {"threshold": threshold, **agreement([above(own, threshold) for own in links], pairs)}
-
-    ways = {way: scores(way, links) for way, links in by_way(attended).items() if way in thresholds}
     content = [
         peak
         for one in attended
@@ -266,9 +230,9 @@ def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -
     ]
     away = sum(peak is not None and _functional(peak) for peak in content)
     return {
-        **ways.pop(WORDS),
+        "threshold": threshold,
+        **agreement([above(one.links(), threshold) for one in attended], pairs),
         "pairs": len(pairs),
-        "both_ways": ways or None,
         "content_on_function": away / len(content) if content else 0.0,
         "entropy": float(np.concatenate([one.entropies() for one in attended]).mean()),
         "identical_words": agreement([one.identical_words() for one in attended], pairs),

@@ -10,9 +10,9 @@ from core.external.heads import title_of
 CAPTION = (
     "Each word of the second sentence links to the word of the first with its largest weight, if that is above a "
     "threshold (fixed on {fixed_on}) and above the null word’s, where a model has one. F1, precision, recall and "
-    "alignment error rate over people’s sure links. Intersection and union: of the links of both directions. Last "
-    "columns: the share of content words that look most at a function word or a sign, and the mean entropy of a word’s "
-    "weights in nats. Identical words: equal words are linked; if several match, the nearest in relative position."
+    "alignment error rate over people’s sure links. Last columns: the share of content words that look most at a "
+    "function word or a sign, and the mean entropy of a word’s weights in nats. Identical words: equal words are "
+    "linked; if several match, the nearest in relative position."
 )
 """How to read :func:`table`."""
 
@@ -20,20 +20,20 @@ _HEAD = ("set", "links", "F1", "precision", "recall", "AER", "content words on f
 
 
 def table(results: Mapping[str, CardWordScores]) -> list[dict[str, str]]:
-    """Table rows for the ``results`` of a card's ``alignment``: for each set the links from the target's words,
-    combined links if there are any, and the identical-words baseline."""
+    """Table rows for the ``results`` of a card's ``alignment``: for each set the links from the target's words, and the
+    identical-words baseline."""
     rows = []
     for name, scores in results.items():
-        ways: dict[str, LinkScores] = {f"largest weight, above {_decimals(scores['threshold'], 2)}": scores}
-        for way, of_way in (scores["both_ways"] or {}).items():
-            ways[f"{way} of both, above {_decimals(of_way['threshold'], 2)}"] = of_way
-        ways["identical words"] = scores["identical_words"]
-        for links, found in ways.items():
-            figures = map(_decimals, (found["f1"], found["precision"], found["recall"], found["aer"]))
-            own = found is scores
-            apart = (_decimals(scores["content_on_function"]), f"{scores['entropy']:.2f}") if own else ("–", "–")
-            rows.append(dict(zip(_HEAD, (name, links, *figures, *apart), strict=True)))
+        links = f"largest weight, above {_decimals(scores['threshold'], 2)}"
+        apart = _decimals(scores["content_on_function"]), f"{scores['entropy']:.2f}"
+        rows.append(dict(zip(_HEAD, (name, links, *_figures(scores), *apart), strict=True)))
+        baseline = _figures(scores["identical_words"])
+        rows.append(dict(zip(_HEAD, (name, "identical words", *baseline, "–", "–"), strict=True)))
     return rows
+
+
+def _figures(scores: LinkScores) -> list[str]:
+    return [_decimals(share) for share in (scores["f1"], scores["precision"], scores["recall"], scores["aer"])]
 
 
 def in_one_line(stored: CardAlignment) -> str:

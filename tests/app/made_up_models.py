@@ -28,7 +28,6 @@ WORDS = [
 IDENTICAL = {"precision": 0.8, "recall": 0.7, "f1": 0.7466, "aer": 0.2534}
 ALIGNMENT = {
     "threshold": 0.25,
-    "both_ways": {},
     "fixed_on": "RTE-2 dev",
     "results": {
         "RTE-2 dev": {
@@ -39,7 +38,6 @@ ALIGNMENT = {
             "aer": 2 / 3,
             "content_on_function": 0.125,
             "entropy": 0.5,
-            "both_ways": None,
             "identical_words": IDENTICAL,
             "command": "python -m trainers align test",
         }

@@ -21,15 +21,13 @@ def pair(source, target, sure="", possible=""):
     return AlignedPair("1", source, target, *links)
 
 
-def attended(aligned, weights, backward=None):
+def attended(aligned, weights):
     """A pair as a model read it whose words look as ``weights`` [T_target, T_source] say."""
     source, target = (
         ReadText(role, text, tuple(tokenize(text)))
         for role, text in (("premise", aligned.source), ("hypothesis", aligned.target))
     )
-    forward = AttentionMap("attention", "hypothesis", "premise", (), weights)
-    other = None if backward is None else AttentionMap("attention", "premise", "hypothesis", (), backward)
-    return alignment.Attended(aligned, source, target, forward, other)
+    return alignment.Attended(aligned, source, target, AttentionMap("attention", "hypothesis", "premise", (), weights))
 
 
 def test_tokens_lie_in_the_whitespace_tokens_that_they_share_characters_with():
@@ -91,38 +89,24 @@ def test_content_words_that_look_at_function_words_and_entropy():
     rows = [[1.0, 0, 0, 0], [0.7, 0.1, 0.1, 0.1], [0, 0.5, 0, 0.5], [0.2, 0.2, 0.5, 0.1], [0, 0, 1.0, 0]]
     words = pair("the dog cat .", "the dog runs cat red", "0-0 1-1 2-3")
     one = attended(words, rows)
-    figures = alignment.word_scores([one], {alignment.WORDS: 0.5})
+    figures = alignment.word_scores([one], 0.5)
     assert figures["content_on_function"] == 1 / 4  # "dog"; "runs" looks first at "dog", as much as at the sign
     entropies = [-sum(p * np.log(p) for p in row if p) for row in rows]
     assert figures["entropy"] == pytest.approx(np.mean(entropies))
     assert (figures["precision"], figures["recall"], figures["links"]) == (1 / 3, 1 / 3, 3)
     assert figures["identical_words"]["f1"] == 1
-    assert figures["both_ways"] is None
 
 
 def test_attention_on_the_null_word_is_neither_a_link_nor_a_peak_but_counts_in_the_entropy():
     one = attended(pair("the dog", "dogs sleep", "1-0"), ((0.1, 0.5), (0.25, 0.25)))
     # "sleep" looks first at "the", were it not for the null.
-    assert alignment.word_scores([one], {alignment.WORDS: 0.0})["content_on_function"] == 1 / 2
-    one = replace(one, forward=replace(one.forward, null=(0.4, 0.5)))
-    assert alignment.word_scores([one], {alignment.WORDS: 0.0})["content_on_function"] == 0
+    assert alignment.word_scores([one], 0.0)["content_on_function"] == 1 / 2
+    one = replace(one, attention=replace(one.attention, null=(0.4, 0.5)))
+    assert alignment.word_scores([one], 0.0)["content_on_function"] == 0
     assert one.links() == {(1, 0): 0.5}
     assert [peak and peak.text for peak in one.peaks()] == ["dog", None]
     rows = [(0.1, 0.5, 0.4), (0.25, 0.25, 0.5)]
     assert one.entropies() == pytest.approx([-sum(p * np.log(p) for p in row) for row in rows])
-
-
-def test_both_directions_links_are_those_that_both_have_and_that_one_has():
-    backward = [[0.8, 0.2], [0.9, 0.1], [0.4, 0.6]]  # the source's words look at the target's
-    one = attended(pair("a b c", "x y", "0-0 2-1"), [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]], backward)
-    links = alignment.by_way([one])
-    assert links[alignment.WORDS] == [{(0, 0): 0.7, (1, 1): 0.8}]
-    assert links["intersection"] == [{(0, 0): 0.7}]
-    assert links["union"] == [{(0, 0): 0.8, (1, 1): 0.8, (1, 0): 0.9, (2, 1): 0.6}]
-    thresholds = alignment.fix_thresholds([one])
-    assert thresholds == {alignment.WORDS: 0.0, "intersection": 0.0, "union": 0.0}
-    figures = alignment.word_scores([one], thresholds)
-    assert figures["both_ways"]["intersection"]["precision"] == 1 and figures["both_ways"]["union"]["recall"] == 1
 
 
 def test_jacanas_layout_is_read_and_broken_entries_are_named(tmp_path):
@@ -161,12 +145,12 @@ def test_another_file_is_refused_in_one_sentence(tmp_path, text):
 def test_links_come_from_the_models_own_map(checkpoint):
     aligned = pair("a dog plays in snow", "the dog is cold .")
     (one,) = alignment.attend(checkpoint, [aligned])
-    weights = np.array(one.forward.weights)
-    assert weights.shape == (5, 5) and np.allclose(weights.sum(1), 1) and one.backward is None
+    weights = np.array(one.attention.weights)
+    assert weights.shape == (5, 5) and np.allclose(weights.sum(1), 1)
     assert one.links() == {(int(j), i): pytest.approx(weights[i, j]) for i, j in enumerate(weights.argmax(1))}
 
 
-def test_a_model_whose_sentences_look_at_each_other_has_links_both_ways(tmp_path, table):
+def test_of_a_model_whose_sentences_look_at_each_other_the_targets_words_are_linked(tmp_path, table):
     checkpoint = make_checkpoint(tmp_path / "tiny", table, "two-sided", "both")
     aligned = pair("a dog plays in snow", "the dog is cold .", "1-1")
     (one,) = alignment.attend(checkpoint, [aligned])
@@ -175,14 +159,7 @@ def test_a_model_whose_sentences_look_at_each_other_has_links_both_ways(tmp_path
         for record in explain(checkpoint, aligned.source, aligned.target).evidence
         if isinstance(record, AttentionMap)
     ]
-    assert [one.forward, one.backward] == maps and (maps[0].rows, maps[1].rows) == ("hypothesis", "premise")
-    for links, record, turn in ((one.links(), maps[0], False), (one.backward_links(), maps[1], True)):
-        best = {i: max(range(len(row)), key=row.__getitem__) for i, row in enumerate(record.weights)}
-        expected = {
-            ((i, j) if turn else (j, i)): record.weights[i][j]
-            for i, j in best.items()
-            if record.weights[i][j] > record.null[i]
-        }
-        assert links == pytest.approx(expected) and links
-    figures = alignment.word_scores([one], alignment.fix_thresholds([one]))
-    assert set(figures["both_ways"]) == {"intersection", "union"}
+    assert one.attention == maps[0] and (maps[0].rows, maps[1].rows) == ("hypothesis", "premise")
+    best = {i: max(range(len(row)), key=row.__getitem__) for i, row in enumerate(maps[0].weights)}
+    expected = {(j, i): maps[0].weights[i][j] for i, j in best.items() if maps[0].weights[i][j] > maps[0].null[i]}
+    assert one.links() == pytest.approx(expected) and expected

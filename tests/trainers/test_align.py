@@ -47,7 +47,7 @@ def test_a_threshold_is_fixed_once_kept_in_the_card_and_used_for_other_files(
     fixed = json.loads(align(capsys, folder, "words.json", "--fix-threshold", "--json")[1])
     assert read_card(folder / "tiny") == before
     attended = list(alignment.attend(load(folder / "tiny"), read(folder / "words.json").pairs))
-    assert fixed["threshold"] == alignment.fix_thresholds(attended)[alignment.WORDS]
+    assert fixed["threshold"] == alignment.fixed_threshold(attended)
     assert (fixed["checkpoint"], fixed["file"], fixed["pairs"], fixed["sure"]) == ("tiny", "words.json", 2, 4)
     assert fixed["broken"] == ["entry 3: sureAlign has 5-1, but the sentences have 2 and 2 words"]
 
@@ -74,21 +74,7 @@ def test_the_figures_are_shown_with_the_baseline_and_broken_entries(
 ) -> None:
     _, out, _ = align(capsys, folder, "words.json", "--fix-threshold", "--card", "Made up")
     assert "tiny on words.json: 2 pairs, links above 0." in out and "1 broken entries were left out (entry 3: " in out
-    assert "identical words" in out and "links by both directions are not available" in out
-
-
-def test_links_of_both_directions_have_thresholds_of_their_own(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make_checkpoint(folder / "tiny", make_table(), "two-sided", "both")
-    align(capsys, folder, "words.json", "--fix-threshold", "--card", "Made up")
-    stored = read_card(folder / "tiny")["alignment"]
-    _, out, _ = align(capsys, folder, "others.json", "--json")
-    ways = json.loads(out)["both_ways"]
-    assert set(stored["both_ways"]) == {"intersection", "union"}
-    assert {way: figures["threshold"] for way, figures in ways.items()} == stored["both_ways"]
-    _, out, _ = align(capsys, folder, "others.json")
-    assert f"union, above {stored['both_ways']['union']:.2f}" in out and "no links by both directions" not in out
+    assert "identical words" in out
 
 
 @pytest.mark.parametrize(

@@ -98,14 +98,14 @@ def test_a_head_is_chosen_on_one_file_measured_on_another_and_shown(guest, capsy
     assert len(heads["f1"]) == 3 * 4 + 2 and heads["f1"][head] == max(heads["f1"].values())
     pairs = read(one).pairs
     attended = list(alignment.attend(load(guest), pairs, head))
-    thresholds = alignment.fix_thresholds(attended)
+    threshold = alignment.fixed_threshold(attended)
     measured = stored["alignment"]["results"]
-    assert measured["RTE"]["f1"] == alignment.word_scores(attended, thresholds)["f1"]
-    by_other = alignment.word_scores(list(alignment.attend(load(guest), read(other).pairs, head)), thresholds)
-    assert measured["Others"]["f1"] == by_other["f1"] and measured["Others"]["threshold"] == thresholds["words"]
+    assert measured["RTE"]["f1"] == alignment.word_scores(attended, threshold)["f1"]
+    by_other = alignment.word_scores(list(alignment.attend(load(guest), read(other).pairs, head)), threshold)
+    assert measured["Others"]["f1"] == by_other["f1"] and measured["Others"]["threshold"] == threshold
     for name in ("1.2", "mean", "rollout"):
         alone = list(alignment.attend(load(guest), pairs, name))
-        assert heads["f1"][name] == alignment.word_scores(alone, alignment.fix_thresholds(alone))["f1"]
+        assert heads["f1"][name] == alignment.word_scores(alone, alignment.fixed_threshold(alone))["f1"]
     last = f"F1 {by_other['f1']:.2f} against people’s word alignments (Others)".replace("0.", ".")
     assert out.splitlines()[-1].endswith(last)
     assert core(["explain", "--model", "my-bert", "--first", "A dog.", "--second", "A cat."]) == 0
