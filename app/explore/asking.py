@@ -15,8 +15,8 @@ from app.page_state.explore import SHOWN
 from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint
 from core.effects import METHODS, Question, cost, gradients
+from core.effects.asked_pair import target_class
 from core.effects.jacobians import has_jacobians
-from core.effects.question import target_class
 from core.effects.words import ATTENTION, DROPPED, REPLACED, SAMPLING, TAKEN_AWAY
 from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_map import SIMILARITY

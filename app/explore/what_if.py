@@ -9,11 +9,11 @@ from app.page_state.explore import MOST_EDITS, ExploreState, opened, split_by
 from app.pairs import Version
 from app.panels import verdict
 from core.checkpoint import Checkpoint, load_named, records_of
+from core.effects.asked_pair import target_class
 from core.effects.attention_edits import BEST_MATCH, OF_ANY_WORDS, AttentionEdit, explain_under, maps_under
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import MOST_LINKS
-from core.effects.question import target_class
 from core.evidence import AttentionMap, Explanation, Matrix
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.edges import edge_words

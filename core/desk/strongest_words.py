@@ -27,7 +27,7 @@ from core.desk.jobs import Job, predicted_by
 from core.desk.run import Run, column_of, other_columns
 from core.desk.schema import check_row, clean
 from core.desk.table import RunTable
-from core.effects.question import target_class
+from core.effects.asked_pair import target_class
 from core.effects.words import DROPPED, Place, Sides, places, without
 from core.errors import DeskError
 from core.evaluation.intervals import wilson

@@ -9,11 +9,11 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from core.effects.asked_pair import AskedPair
 from core.effects.faithfulness import logits_under, own_maps
 from core.effects.links import stacked
 from core.effects.words import Progress, unheard
@@ -21,9 +21,6 @@ from core.evidence.faithfulness import LARGEST_CHANGE, Adversary, Faithfulness, 
 from core.evidence.record import matrix
 from core.layers.attention import as_override
 from core.models.base import AttentionLinks, Intervention
-
-if TYPE_CHECKING:
-    from core.effects.question import Question
 
 STARTS = 5
 ITERATIONS = 100
@@ -37,7 +34,7 @@ _LEAST = -30.0
 
 
 def adversary(
-    asked: Question, *, seed: int = 0, seconds: float = SECONDS, progress: Progress = unheard
+    asked: AskedPair, *, seed: int = 0, seconds: float = SECONDS, progress: Progress = unheard
 ) -> Adversary | None:
     """Attention rows, a softmax of free logits over the cells the model can use, with the largest mean Jensen-Shannon
     divergence from the model's under a total variation of the class probabilities of at most :data:`LARGEST_CHANGE`;
@@ -77,7 +74,7 @@ def adversary(
     return _checked(asked, best, own, start)
 
 
-def with_adversary(asked: Question, measured: Faithfulness, seed: int, progress: Progress) -> Faithfulness:
+def with_adversary(asked: AskedPair, measured: Faithfulness, seed: int, progress: Progress) -> Faithfulness:
     """``measured`` with the adversary's maps added, and the model's own for comparison."""
     own = [
         ShownMap(links.rows, links.columns, links.units, links.null, matrix(_flat(links.values)))
@@ -86,7 +83,7 @@ def with_adversary(asked: Question, measured: Faithfulness, seed: int, progress:
     return measured.with_adversary(own, adversary(asked, seed=seed, progress=progress))
 
 
-def _checked(asked: Question, best: Sequence[Tensor] | None, own: Sequence[Tensor], start: float) -> Adversary:
+def _checked(asked: AskedPair, best: Sequence[Tensor] | None, own: Sequence[Tensor], start: float) -> Adversary:
     """The model's answer under the returned matrices alone."""
     probabilities = asked.explanation.probabilities
     none = Adversary((), 0.0, 0.0, probabilities, time.perf_counter() - start)

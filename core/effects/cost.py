@@ -10,11 +10,11 @@ import math
 from dataclasses import dataclass, replace
 
 from core.effects import gradients
+from core.effects.asked_pair import AskedPair
 from core.effects.differences import MOST_PASSES
 from core.effects.faithfulness import ORDERS, WAYS
 from core.effects.jacobians import STEPS as STEPS_OF_PATH
 from core.effects.links import STRONGEST
-from core.effects.question import Question
 from core.effects.turning import FURTHER, WIDTH
 from core.effects.words import ATTENTION, REPLACED, TAKEN_AWAY
 from core.evidence.faithfulness import STEPS
@@ -47,7 +47,7 @@ class Cost:
         return f"{passes}, about {duration(self.seconds)}" if self.seconds else passes
 
 
-def of_words(question: Question, method: str = TAKEN_AWAY) -> Cost:
+def of_words(question: AskedPair, method: str = TAKEN_AWAY) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.words` with a method."""
     if method in gradients.METHODS:
         return _cost(question, 1 + gradients.passes(method))
@@ -57,14 +57,14 @@ def of_words(question: Question, method: str = TAKEN_AWAY) -> Cost:
     return _cost(question, 1 + _words(question) * of_word)
 
 
-def of_reason(question: Question) -> Cost:
+def of_reason(question: AskedPair) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.reason`, which usually ends after a third of its passes (the
     median over 500 SNLI dev pairs is 13)."""
     cost = _cost(question, MOST_PASSES)
     return replace(cost, seconds=cost.seconds / 3)
 
 
-def of_links(question: Question, *, every: bool = False) -> Cost:
+def of_links(question: AskedPair, *, every: bool = False) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.links` for a transformer, whose two maps have one cell per
     pair of words; 0 passes for other models, which are fast."""
     if question.checkpoint.model.knockouts is None:
@@ -73,34 +73,34 @@ def of_links(question: Question, *, every: bool = False) -> Cost:
     return _cost(question, 1 + 2 * (cells if every else min(STRONGEST, cells)))
 
 
-def of_heads(question: Question) -> Cost:
+def of_heads(question: AskedPair) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.heads`; 0 passes for a model without heads."""
     config = question.checkpoint.card["config"]
     return _cost(question, 1 + config["layers"] * config["heads"] if question.checkpoint.model.knockouts else 0)
 
 
-def of_smallest_change(question: Question) -> Cost:
+def of_smallest_change(question: AskedPair) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.smallest_change`, less if a single edit flips the verdict."""
     return _cost(question, 1 + _words(question) * (1 + OFFERED) + 2 * WIDTH * FURTHER)
 
 
-def of_shares(question: Question) -> Cost:
+def of_shares(question: AskedPair) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.shares` if every word is a single token. One row holds one of
     the two texts; its forward pass with derivatives was measured to take half the time of a pass over the pair."""
     cost = _cost(question, 4 + STEPS_OF_PATH * _words(question))
     return replace(cost, seconds=cost.seconds / 2)
 
 
-def of_faithfulness(question: Question) -> Cost:
+def of_faithfulness(question: AskedPair) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.faithfulness`."""
     erased = 2 * len(STEPS) * (len(WAYS) + ORDERS)
     ways = sum(map(gradients.passes, gradients.METHODS))
     return _cost(question, of_words(question).passes + ways + erased + 2 * STRONGEST)
 
 
-def _words(question: Question) -> int:
+def _words(question: AskedPair) -> int:
     return sum(len(side.tokens) for side in question.sides)
 
 
-def _cost(question: Question, passes: int) -> Cost:
+def _cost(question: AskedPair, passes: int) -> Cost:
     return Cost(passes, passes * question.checkpoint.seconds * max(0.5, _words(question) / TYPICAL_WORDS))

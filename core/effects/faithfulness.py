@@ -14,13 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from core.effects import gradients
+from core.effects.asked_pair import AskedPair
 from core.effects.links import Taken, link_effects, stacked
 from core.effects.words import (
     LEAST_ATTENDED,
@@ -41,9 +41,6 @@ from core.layers.attention import as_override
 from core.models.base import AttentionLinks, Intervention
 from core.reading.reader import Reading
 
-if TYPE_CHECKING:
-    from core.effects.question import Question
-
 ORDERS = 20
 """Number of random orders; their mean is the baseline of every method."""
 PERMUTATIONS = 100
@@ -51,7 +48,7 @@ WAYS = (TAKEN_AWAY, *MIX, *gradients.METHODS, MOST_ATTENDED, LEAST_ATTENDED)
 
 
 def faithfulness(
-    asked: Question, ways: Sequence[str] = WAYS, *, seed: int = 0, progress: Progress = unheard
+    asked: AskedPair, ways: Sequence[str] = WAYS, *, seed: int = 0, progress: Progress = unheard
 ) -> Faithfulness:
     """Faithfulness of each method on one pair. Exceptions raised by ``progress`` cancel the work."""
     checkpoint = asked.checkpoint
@@ -78,7 +75,7 @@ def faithfulness(
 
 
 def erase(
-    asked: Question, orders: Mapping[str, Sequence[int]], seed: int, progress: Progress = unheard
+    asked: AskedPair, orders: Mapping[str, Sequence[int]], seed: int, progress: Progress = unheard
 ) -> tuple[dict[str, Curves], int]:
     """The curves of the given orders of all words (indices into :func:`core.effects.words.places`, top-ranked first),
     the mean curve of :data:`ORDERS` random orders, and the number of texts read."""
@@ -128,14 +125,14 @@ def _only(sides: Sides, chosen: set[Place]) -> Sides:
 
 
 @torch.inference_mode()
-def own_maps(asked: Question) -> tuple[AttentionLinks, ...]:
+def own_maps(asked: AskedPair) -> tuple[AttentionLinks, ...]:
     """The attention maps behind the model's answer."""
     model = asked.checkpoint.model
     return model.links(asked.reading, model(asked.checkpoint.reader.batch(asked.reading)))
 
 
 @torch.inference_mode()
-def moved(asked: Question, maps: Sequence[AttentionLinks], seed: int) -> Moved:
+def moved(asked: AskedPair, maps: Sequence[AttentionLinks], seed: int) -> Moved:
     """Permutes all maps at once, row by row over the cells the model can use, and makes them uniform."""
     permuted = permutations(maps, seed)
     rows = [*permuted, [uniform(links) for links in maps]]
@@ -158,7 +155,7 @@ def permutations(maps: Sequence[AttentionLinks], seed: int) -> list[list[Tensor]
     return [[_permuted(links, drawn) for links in maps] for _ in range(PERMUTATIONS)]
 
 
-def logits_under(asked: Question, rows: Sequence[Sequence[Tensor]]) -> Tensor:
+def logits_under(asked: AskedPair, rows: Sequence[Sequence[Tensor]]) -> Tensor:
     """Logits ``[B, C]`` of the pair under other attention; each row holds all maps."""
     model = asked.checkpoint.model
     override = stacked([model.lay_out(as_override(maps), asked.reading) for maps in rows])

@@ -1,63 +1,24 @@
 """One question about a pair and its answers: the effects of words, links and heads on the verdict, the smallest change
 that flips it, and the faithfulness of these explanations.
-
-An effect is log p(verdict) before a removal minus after it: positive supports the verdict, negative opposes it. Word
-effects need no attention and work for every model; a model with linguistic features recomputes them for each edit.
 """
 
 from __future__ import annotations
 
-import functools
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
 
-import numpy as np
-import scipy.special
-import torch
-
-from core.card import right_class
-from core.checkpoint import Checkpoint
 from core.effects import gradients, reason, turning
 from core.effects.adversary import with_adversary
+from core.effects.asked_pair import AskedPair, attention_received
 from core.effects.faithfulness import faithfulness
 from core.effects.jacobians import integrated_jacobians
 from core.effects.links import Taken, head_effects, link_effects
-from core.effects.words import (
-    ATTENTION,
-    DROPPED,
-    FREQUENT,
-    LEAST_ATTENDED,
-    MIX,
-    MOST_ATTENDED,
-    NUDGED,
-    RELATED,
-    REPLACED,
-    TAKEN_AWAY,
-    WAYS,
-    Place,
-    Progress,
-    Sampling,
-    Sides,
-    mix_of,
-    part,
-    places,
-    related_words,
-    unheard,
-    usual_sampling,
-)
+from core.effects.words import ATTENTION, DROPPED, REPLACED, TAKEN_AWAY, Progress, mix_of, part, unheard
 from core.errors import UserError
-from core.evaluation.predict import predict
-from core.evidence import AttentionMap, Explanation
 from core.evidence.effects import Effects, LinkEffects, WordEffect
 from core.evidence.faithfulness import Faithfulness
 from core.evidence.reason import Reason
 from core.evidence.similarity_shares import SimilarityShares
-from core.explain import explain
-from core.models.answers import SIGMOID
-from core.reading.reader import Reading
-from core.reading.word_table import WordTable
 from core.wording import hint
 
 METHODS: Mapping[str, str] = {
@@ -70,17 +31,8 @@ METHODS: Mapping[str, str] = {
 """The methods for word effects with their descriptions."""
 
 
-@dataclass(frozen=True, eq=False)
-class Question:
-    """A pair of texts put to a model. ``first`` and ``second`` as in :func:`core.explain.explain`; ``sampling``: how
-    replacements are sampled, None for the model's default.
-
-    All methods report to ``progress``; its exceptions cancel the work. They raise PairError as ``explain`` does."""
-
-    checkpoint: Checkpoint
-    first: str
-    second: str = ""
-    sampling: Sampling | None = None
+class Question(AskedPair):
+    """All answers about a pair of texts put to a model."""
 
     def words(self, method: str = TAKEN_AWAY, *, progress: Progress = unheard) -> Effects:
         """The effect of each word, by one of :data:`METHODS`. Raises UserError for a method that is unknown or
@@ -150,95 +102,6 @@ class Question:
         measured = faithfulness(self, seed=seed, progress=part(progress, 0, 2))
         return with_adversary(self, measured, seed, part(progress, 1, 2))
 
-    # --- intermediate values shared by the answers ---
-
-    @functools.cached_property
-    def explanation(self) -> Explanation:
-        """The model's explanation, with its attention."""
-        return explain(self.checkpoint, self.first, self.second, records=(AttentionMap,))
-
-    @functools.cached_property
-    def reading(self) -> Reading:
-        """The pair as the model reads it."""
-        return self.checkpoint.read(self.first, self.second)
-
-    @functools.cached_property
-    def target(self) -> int:
-        """The class whose probability is measured."""
-        return target_class(self.checkpoint, self.explanation.probabilities)
-
-    @property
-    def sides(self) -> Sides:
-        """The texts, tokenised."""
-        return self.reading.texts()
-
-    @property
-    def table(self) -> WordTable:
-        """The word table from which replacements are sampled."""
-        return self.checkpoint.words
-
-    @property
-    def sampled(self) -> Sampling:
-        """How replacements are sampled."""
-        return self.sampling or usual_sampling(self.checkpoint.card)
-
-    @functools.cached_property
-    def related(self) -> dict[str, tuple[str, ...]]:
-        """The related words that replace each word (:func:`related_words`)."""
-        norms = [norm for side in self.sides for norm in side.norms]
-        return related_words(self.table, norms, self.sampled.related, self.sampled.seed)
-
-    def word_effects(
-        self,
-        mix: Mapping[str, float],
-        progress: Progress = unheard,
-        *,
-        chosen: Sequence[Place] | None = None,
-    ) -> tuple[WordEffect, ...]:
-        """The effects of all words, or of the ``chosen`` ones, by a weighted mean of methods."""
-        numbers = {place: number for number, place in enumerate(places(self.sides))}
-        at = [*(chosen or numbers)]
-        edits: list[dict[str, Sequence[Sides]]] = []
-        for place in at:
-            progress(0, 0)  # long texts take seconds here
-            edits.append({way: WAYS[way](self, place) for way in mix if way in WAYS})
-        effects = self._effects_of(edits, mix, progress, [numbers[place] for place in at])
-        return tuple(
-            WordEffect(side.role, place.index, side.tokens[place.index].text, **values)
-            for place, values in zip(at, effects, strict=True)
-            for side in (self.sides[place.side],)
-        )
-
-    def word_values(
-        self, ways: Sequence[str], chosen: Sequence[Place] | None = None, progress: Progress = unheard
-    ) -> tuple[dict[str, list[float]], int]:
-        """By method, a number for every word or for the ``chosen`` ones (larger ranks higher), and the number of
-        passes. Attention methods are skipped if no map has these words as columns, gradients if the model has none."""
-        values: dict[str, list[float]] = {}
-        at = chosen or places(self.sides)
-        passes = 0
-        if {TAKEN_AWAY, REPLACED, *MIX} & {*ways}:
-            words = self.word_effects(MIX, progress, chosen=at)
-            values[TAKEN_AWAY] = [_or_least(word.effect) for word in words]
-            values[REPLACED] = [_or_least(_mean(word.by_way, mix_of(REPLACED))) for word in words]
-            for way in MIX:
-                if any(way in word.by_way for word in words):
-                    values[way] = [_or_least(word.by_way.get(way)) for word in words]
-            passes += sum(word.passes for word in words)
-        for way in gradients.METHODS:
-            if way in ways and self.checkpoint.model.differentiable:
-                words, _, taken = gradients.word_effects(self.checkpoint, self.reading, self.target, way)
-                effects = {(word.role, word.index): word.effect for word in words}
-                values[way] = [_or_least(effects[self.sides[place.side].role, place.index]) for place in at]
-                passes += taken
-        received = [attention_received(self.explanation, side.role) for side in self.sides]
-        if any(received[place.side] for place in at):
-            # Words of a text that no map attends to are ranked last in either order.
-            flat = np.array([next(iter(received[place.side][place.index :]), np.nan) for place in at])
-            values[ATTENTION] = values[MOST_ATTENDED] = np.nan_to_num(flat, nan=-np.inf).tolist()
-            values[LEAST_ATTENDED] = np.nan_to_num(-flat, nan=-np.inf).tolist()
-        return {way: values[way] for way in ways if way in values}, passes
-
     def _attended(self) -> tuple[WordEffect, ...]:
         """The attention each word receives; None in a text that no map attends to. Raises UserError for a model without
         such a map."""
@@ -250,99 +113,3 @@ class Question:
             for side in self.sides
             for index, token in enumerate(side.tokens)
         )
-
-    def _effects_of(
-        self,
-        edits: Sequence[Mapping[str, Sequence[Sides]]],
-        mix: Mapping[str, float],
-        progress: Progress,
-        words: Sequence[int],
-    ) -> list[dict[str, Any]]:
-        """For each removed item, the fields of its :class:`WordEffect`. ``edits``: by method, the texts without the
-        item; ``words``: its index, used to nudge its vector if the mix includes that method."""
-        rows = [sides for ways in edits for sided in ways.values() for sides in sided]
-        whole = 2 * len(rows)
-
-        def readings() -> Iterator[Reading]:
-            # With linguistic features, this loop takes longer than the forward calls.
-            for number, sides in enumerate(rows, start=1):
-                yield self.checkpoint.reading(sides)
-                progress(number, whole)
-
-        logits = torch.empty(0, len(self.checkpoint.labels))
-        if rows:  # there are none if the words are only nudged
-            logits = predict(self.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, whole))
-        log_p = self.checkpoint.model.supports(logits.double()).numpy()
-        counts = np.cumsum([len(sided) for ways in edits for sided in ways.values()], dtype=int)
-        after = iter(np.split(self._numbers(log_p), counts))
-        by_way = [{way: next(after) for way in ways} for ways in edits]
-        if NUDGED in mix and words and gradients.can_nudge(self.checkpoint):
-            moved = self._numbers(gradients.nudged(self.checkpoint, self.reading, self.target, words).numpy())
-            by_way = [{**ways, NUDGED: one[None]} for ways, one in zip(by_way, moved, strict=True)]
-        own = torch.tensor([self.explanation.logits], dtype=torch.float64)
-        (before,) = self._numbers(self.checkpoint.model.supports(own).numpy())
-        return [self._mixed(before, ways, mix) for ways in by_way]
-
-    def _numbers(self, log_p: np.ndarray) -> np.ndarray:
-        """log p of every class ``[N, C]``, with the measured class's log-odds as an extra last column."""
-        return np.column_stack([log_p, self._log_odds(log_p)])
-
-    def _log_odds(self, log_p: np.ndarray) -> np.ndarray:
-        """log (p / (1 - p)) of the measured class, from ``log_p [N, C]``; for a score, which has none, the score."""
-        log_q = log_p[:, self.target]
-        if len(self.checkpoint.labels) == 1:
-            return log_q
-        if self.checkpoint.model.activation == SIGMOID:
-            return log_q - np.log(-np.expm1(log_q))
-        # Sums the other classes' probabilities: 1 - p would be 0 if p is nearly 1.
-        return log_q - scipy.special.logsumexp(np.delete(log_p, self.target, axis=-1), axis=-1)
-
-    def _mixed(self, before: np.ndarray, after: Mapping[str, np.ndarray], mix: Mapping[str, float]) -> dict[str, Any]:
-        """Mixes log p of every class with the measured class's log-odds last: before ``[C + 1]``, and by method after
-        ``[rows, C + 1]``."""
-        taken = {way: numbers for way, numbers in after.items() if len(numbers)}
-        if not taken:
-            return {"effect": None}
-        weights = np.array([mix[way] for way in taken])
-        weights = weights / weights.sum()
-        means = np.array([numbers.mean(0) for numbers in taken.values()])
-        by_way = before[self.target] - means[:, self.target]
-        drawn = {way: numbers[:, self.target] for way, numbers in taken.items() if way in (FREQUENT, RELATED)}
-        one_output = len(self.checkpoint.labels) == 1
-        chances = [(np.asarray if one_output else np.exp)(numbers[:, :-1]).mean(0) for numbers in taken.values()]
-        return {
-            "effect": float(weights @ by_way),
-            "spread": float(np.concatenate([*drawn.values()]).std()) if drawn else None,
-            "log_odds": None if one_output else float(weights @ (before[-1] - means[:, -1])),
-            "probabilities": tuple((weights @ chances).tolist()),
-            "by_way": dict(zip(taken, by_way.tolist(), strict=True)) if len(mix) > 1 else {},
-            "spread_by_way": {way: float(log_p.std()) for way, log_p in drawn.items()} if len(mix) > 1 else {},
-            "passes": sum(map(len, taken.values())),
-        }
-
-
-def attention_received(explanation: Explanation, role: str) -> list[float]:
-    """The attention each word of a text receives, summed over all rows of the maps with this text as columns; empty
-    without such a map."""
-    maps = [
-        np.array(record.weights)
-        for record in explanation.evidence
-        if isinstance(record, AttentionMap) and record.columns == role and record.weights
-    ]
-    return np.sum([weights.sum(0) for weights in maps], axis=0).tolist() if maps else []
-
-
-def target_class(checkpoint: Checkpoint, probabilities: Sequence[float]) -> int:
-    """The class whose probability is measured: the most probable one, or for a ranking model the class it ranks by."""
-    ranks = right_class(checkpoint.card) if checkpoint.card["task"] == "answer selection" else None
-    return max(range(len(probabilities)), key=probabilities.__getitem__) if ranks is None else ranks
-
-
-def _mean(by_way: Mapping[str, float], mix: Mapping[str, float]) -> float | None:
-    """The weighted mean of the methods in a mix that could be applied."""
-    taken = [way for way in mix if way in by_way]
-    return float(np.average([by_way[way] for way in taken], weights=[mix[way] for way in taken])) if taken else None
-
-
-def _or_least(value: float | None) -> float:
-    return float("-inf") if value is None else value

@@ -12,14 +12,14 @@ import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import torch
 
 from core.alone import explained_alone, unread
 from core.card import ranked_by
 from core.checkpoint import Checkpoint
-from core.effects import differences, gradients
+from core.effects import cost, differences, gradients
+from core.effects.asked_pair import AskedPair
 from core.effects.attention_edits import CELL, AttentionEdit, explain_under
 from core.effects.differences import (
     ALONE,
@@ -45,9 +45,6 @@ from core.evidence.record import the
 from core.input_warnings import is_unlike
 from core.wording import capital, percent, shown
 
-if TYPE_CHECKING:
-    from core.effects.question import Question
-
 MOST_LISTED = 400
 """Maximum number of changes considered per kind: both texts have at most this many words."""
 ENTAILED = ("entailment", "supports", "paraphrase")
@@ -67,15 +64,13 @@ class Outcome:
         return max(range(len(self.probabilities)), key=self.probabilities.__getitem__)
 
 
-def reason_for(question: Question, progress: Progress = unheard) -> Reason:
+def reason_for(question: AskedPair, progress: Progress = unheard) -> Reason:
     """The reason for the verdict on a pair or a single text."""
     return _Search(question).reason(progress)
 
 
-def quick_reason(question: Question, progress: Progress = unheard) -> Reason:
+def quick_reason(question: AskedPair, progress: Progress = unheard) -> Reason:
     """The reason, or, for an external model that would take long, the cost of computing it."""
-    from core.effects import cost  # imported here because it imports all questions
-
     price = cost.of_reason(question)
     if price.seconds <= cost.SOON:
         return reason_for(question, progress)
@@ -84,16 +79,14 @@ def quick_reason(question: Question, progress: Progress = unheard) -> Reason:
 
 def with_reason(checkpoint: Checkpoint, explanation: Explanation) -> Explanation:
     """A copy with the reason for its verdict under the model's own attention (:func:`quick_reason`)."""
-    from core.effects.question import Question
-
-    asked = Question(checkpoint, explanation.first.text, explanation.second.text)
+    asked = AskedPair(checkpoint, explanation.first.text, explanation.second.text)
     return replace(explanation, reason=quick_reason(asked))
 
 
 class _Search:
     """Tries the changes of one pair in order and puts them into words."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: AskedPair) -> None:
         self.question, self.checkpoint, self.explanation = question, question.checkpoint, question.explanation
         split, sides = self.checkpoint.reader.tokens, (self.explanation.first, *self.explanation.contexts)
         # Truncated words, which the model does not read, are never changed.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
 
+from core.effects.asked_pair import AskedPair
 from core.effects.edits import DROP, REPLACE, Edit, edited
 from core.effects.offers import offers_for
 from core.effects.words import Place, Progress, Sides, places, unheard, with_word, without
@@ -16,9 +16,6 @@ from core.linguistics.content_words import stop_words
 from core.linguistics.word_lists import article, word_groups
 from core.reading.tokens import Token
 from core.wording import percent, points
-
-if TYPE_CHECKING:
-    from core.effects.question import Question
 
 WIDTH, DEEPEST, BEST = 8, 3, 3
 """Beam width; maximum edits per change; number of changes returned."""
@@ -60,7 +57,7 @@ class Change:
         return "\n".join([f"{', '.join(self.described)} {what} {lost}", *(f"  {text}" for text in self.after if text)])
 
 
-def smallest_changes(asked: Question, progress: Progress = unheard) -> tuple[Change, ...]:
+def smallest_changes(asked: AskedPair, progress: Progress = unheard) -> tuple[Change, ...]:
     """The three best changes that flip the verdict, fewest edits first, then largest Δp; if no change of at most
     :data:`DEEPEST` edits flips it, the one that lowers its probability most. No text is left without words.
 
@@ -174,7 +171,7 @@ def _longer(beam: Sequence[tuple[Edit, ...]], singles: Sequence[Edit]) -> list[t
 
 
 def _judged(
-    asked: Question, texts: tuple[str, str], candidates: Sequence[tuple[Edit, ...]], progress: Callable[[int], None]
+    asked: AskedPair, texts: tuple[str, str], candidates: Sequence[tuple[Edit, ...]], progress: Callable[[int], None]
 ) -> list[Change]:
     """The model's answer after each change; changes that would empty a text are left out."""
     agreeing = [_with_articles(asked.sides, edits) for edits in candidates]
@@ -194,7 +191,7 @@ def _judged(
     return [_made(asked, change) if change.turned else change for change in changes]
 
 
-def _made(asked: Question, change: Change) -> Change:
+def _made(asked: AskedPair, change: Change) -> Change:
     """The change with the resulting texts and its description."""
     split = asked.checkpoint.reader.tokens
     described = tuple(edit.describe(change.before, split) for edit in reversed(change.edits))

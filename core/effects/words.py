@@ -1,25 +1,18 @@
-"""Methods of removing a word: each gives the texts that the model reads instead.
-
-No method compares the two texts itself: the model's answer is its only information about a pair.
-"""
+"""The words of a pair: how methods remove them, and by which words they are replaced."""
 
 from __future__ import annotations
 
 import functools
 import random
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from core.card import Card
 from core.progress import Progress as Progress
 from core.reading.reader import ReadText
 from core.reading.tokens import Token
 from core.reading.word_table import WordTable
-
-if TYPE_CHECKING:
-    from core.effects.question import Question
 
 FREQUENT_RANKS = (60, 1600)
 """Ranks in the word table from which frequent words are sampled: earlier ones are function words and punctuation, which
@@ -109,34 +102,6 @@ def with_word(sides: Sides, place: Place, word: str) -> Sides:
     old = side.tokens[place.index]
     tokens = (*side.tokens[: place.index], Token(word, old.start, old.end, word), *side.tokens[place.index + 1 :])
     return (*sides[: place.side], replace(side, tokens=tokens), *sides[place.side + 1 :])
-
-
-def dropped(question: Question, place: Place) -> list[Sides]:
-    """The texts without the word; empty if it is the only word of its side."""
-    left = without(question.sides, place)
-    return [] if left is None else [left]
-
-
-def replacements(question: Question, place: Place, method: str) -> list[str]:
-    """A method's replacements at this position: for ``frequent`` the same words everywhere, except the word itself."""
-    norm = question.sides[place.side].tokens[place.index].norm
-    if method == FREQUENT:
-        count = question.sampled.frequent
-        words = frequent_words(question.table, count + 1, question.sampled.seed)
-        return [word for word in words if word != norm][:count]
-    return list(question.related.get(norm, ()))
-
-
-def _replaced(question: Question, place: Place, method: str) -> list[Sides]:
-    return [with_word(question.sides, place, word) for word in replacements(question, place, method)]
-
-
-WAYS: Mapping[str, Callable[[Question, Place], Sequence[Sides]]] = {
-    DROPPED: dropped,
-    FREQUENT: functools.partial(_replaced, method=FREQUENT),
-    RELATED: functools.partial(_replaced, method=RELATED),
-}
-"""By method, a function from a word to the texts without it."""
 
 
 @functools.cache
