@@ -127,6 +127,7 @@ def _why(options: argparse.Namespace) -> None:
         from core.effects import Question, cost
         from core.effects.reason import quick_reason
         from core.effects.words import SAMPLING
+        from core.evidence.codec import to_dict
 
     checkpoint = open_checkpoint(options.model, options.class_names)
     every = options.all
@@ -134,7 +135,7 @@ def _why(options: argparse.Namespace) -> None:
     if options.shares:
         with _watched(checkpoint, lambda: cost.of_shares(question)) as progress:
             shares = question.shares(progress=progress)
-        as_json = json.dumps(shares.to_dict(), ensure_ascii=False, indent=1)
+        as_json = json.dumps(to_dict(shares), ensure_ascii=False, indent=1)
         print(as_json if options.json else "\n".join(shares.to_text(question.explanation)))
         return
     with _watched(checkpoint, lambda: cost.of_words(question, options.method)) as progress:
@@ -147,7 +148,7 @@ def _why(options: argparse.Namespace) -> None:
         with _watched(checkpoint, lambda: cost.of_heads(question)) as progress:
             effects = effects.with_links(question.heads(progress=progress))
     if options.json:
-        print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1))
+        print(json.dumps(to_dict(effects), ensure_ascii=False, indent=1))
         return
     print(f"{quick_reason(question).sentence}\n")
     print("\n".join(effects.to_text()))

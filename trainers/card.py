@@ -1,35 +1,28 @@
-"""The card of a trained checkpoint, which documents how it was trained."""
+"""What commands write to cards: of a checkpoint when it is trained, and later their figures."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import hashlib
 import json
 import platform
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import torch
 
-from core.card import ranked_by
-from core.checkpoint import Checkpoint, load_named, read_card
+from core.checkpoint import Checkpoint, read_card
 from core.errors import RunError
 from core.external.folder import is_external
 from core.external.names import is_function
 from core.external.settings import add_settings
 from core.files import json_text, write_whole
 from core.json_types import JsonObject
-from core.models import PairModel
 from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
 from trainers.tables import told
-
-if TYPE_CHECKING:
-    from trainers.loop import TrainingRun
 
 
 def slug(name: str) -> str:
@@ -78,46 +71,3 @@ def report(
     result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": file.name, **figures}
     print(told(result, shown(result), args.json))
     return 0
-
-
-def make(run: TrainingRun, results: Mapping[str, object]) -> dict[str, object]:
-    """The card without the fields added by :func:`core.checkpoint.save` (checksum, sizes, version)."""
-    recipe, data, progress = run.recipe, run.data, run.progress
-    assert isinstance(run.average, PairModel)
-    first, second = recipe.roles if len(recipe.roles) == 2 else (*recipe.roles, "")
-    sides = dict(zip(recipe.roles, data.train.lengths, strict=True))
-    return {
-        "name": recipe.name,
-        "title": recipe.title,
-        "architecture": recipe.architecture,
-        "config": dataclasses.asdict(run.average.config),
-        "task": recipe.task,
-        "labels": list(recipe.labels),
-        "ranked_by": ranked_by({"labels": list(recipe.labels)}) if data.dev.groups else None,
-        "roles": {"first": first, "second": second, "judged": recipe.judged},
-        "words": {"name": run.words.name, "sha256": run.words.sha256},
-        "licence": recipe.licence,
-        "notes": recipe.notes,
-        "paper": recipe.paper,
-        "recipe": recipe.to_dict(),
-        "seed": recipe.seed,
-        "data": list(data.listed),
-        "token_limits": recipe.token_limits,
-        "init": recipe.init and {"name": recipe.init, "sha256": load_named(recipe.init).card["sha256"]},
-        "teachers": [{"name": t.name, "sha256": t.card["sha256"]} for t in run.teachers],
-        "epochs": progress.history,
-        "best_epoch": progress.best_epoch,
-        "results": results,
-        "typical_length": {role: int(np.percentile(lengths, 99)) for role, lengths in sides.items()},
-        "training": {
-            "seconds": round(progress.seconds, 1),
-            "steps": progress.step,
-            "device": device_name(run.fabric.device),
-            "processes": run.fabric.world_size,
-            "threads": torch.get_num_threads(),
-            "precision": run.precision,
-            "precision_asked": run.options.precision,
-            "torch": torch.__version__,
-            "command": run.options.command,
-        },
-    }

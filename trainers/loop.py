@@ -9,10 +9,11 @@ running mean (EMA) of the weights from the best epoch on dev.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,14 +22,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.checkpoint import open_checkpoint, save
+from core.card import ranked_by
+from core.checkpoint import load_named, open_checkpoint, save
 from core.checkpoint.files import round_weights
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, plan
 from core.evaluation.predict import feature_vectors, probabilities
 from core.evaluation.scores import summary
 from core.json_types import JsonObject
-from core.models import build
+from core.models import PairModel, build
 from core.models.features import PairFeatures
 from core.progress import bar
 from core.reading.batch import Batch, Side
@@ -331,11 +333,53 @@ class TrainingRun:
                 results[name] = summary(data.labels.numpy(), chances.numpy(), data.groups, self.recipe.right_class)
                 if self.recipe.task == "fact checking":
                     results[name] |= self.with_evidence(data, chances)
-            text = card.make(self, results) | classifiers
+            text = self._card(results) | classifiers
             written = save(self.options.out, self.average, text, self.words if own_words else None)
             (self.options.out / resume.FILE).unlink(missing_ok=True)
         self.fabric.barrier()
         return written
+
+    def _card(self, results: Mapping[str, object]) -> JsonObject:
+        """The checkpoint's card without the fields added by :func:`core.checkpoint.save` (checksum, sizes, version)."""
+        recipe, data, progress = self.recipe, self.data, self.progress
+        assert isinstance(self.average, PairModel)
+        first, second = recipe.roles if len(recipe.roles) == 2 else (*recipe.roles, "")
+        sides = dict(zip(recipe.roles, data.train.lengths, strict=True))
+        return {
+            "name": recipe.name,
+            "title": recipe.title,
+            "architecture": recipe.architecture,
+            "config": dataclasses.asdict(self.average.config),
+            "task": recipe.task,
+            "labels": list(recipe.labels),
+            "ranked_by": ranked_by({"labels": list(recipe.labels)}) if data.dev.groups else None,
+            "roles": {"first": first, "second": second, "judged": recipe.judged},
+            "words": {"name": self.words.name, "sha256": self.words.sha256},
+            "licence": recipe.licence,
+            "notes": recipe.notes,
+            "paper": recipe.paper,
+            "recipe": recipe.to_dict(),
+            "seed": recipe.seed,
+            "data": list(data.listed),
+            "token_limits": recipe.token_limits,
+            "init": recipe.init and {"name": recipe.init, "sha256": load_named(recipe.init).card["sha256"]},
+            "teachers": [{"name": t.name, "sha256": t.card["sha256"]} for t in self.teachers],
+            "epochs": progress.history,
+            "best_epoch": progress.best_epoch,
+            "results": results,
+            "typical_length": {role: int(np.percentile(lengths, 99)) for role, lengths in sides.items()},
+            "training": {
+                "seconds": round(progress.seconds, 1),
+                "steps": progress.step,
+                "device": card.device_name(self.fabric.device),
+                "processes": self.fabric.world_size,
+                "threads": torch.get_num_threads(),
+                "precision": self.precision,
+                "precision_asked": self.options.precision,
+                "torch": torch.__version__,
+                "command": self.options.command,
+            },
+        }
 
     def with_evidence(self, data: Encoded, chances: Tensor) -> dict[str, float]:
         """Accuracy on claims with annotated evidence (all classes but the last), and the share of claims whose evidence

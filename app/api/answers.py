@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
-from app.api.door import Refused
-from app.api.executor import sentence
+from app.api.refusals import Refused, sentence
 from app.model_choice import Listed, is_external, offered
 from app.palette import class_colours
 from core.card import ranked_by

@@ -16,7 +16,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from app import login
-from app.api.executor import Compute, Executor, Update, sentence
+from app.api.executor import Compute, Executor, Update
+from app.api.refusals import Refused, sentence
 from core.errors import UserError
 from core.json_types import JsonObject
 
@@ -31,14 +32,6 @@ HEADERS = {
 CLIENT = "x-pairlens-client"
 """Header with an identifier chosen by each page: computing time is shared among clients."""
 EXECUTOR = Executor()
-
-
-class Refused(Exception):
-    """The request is rejected with an HTTP ``status`` and one sentence."""
-
-    def __init__(self, status: int, error: str) -> None:
-        super().__init__(error)
-        self.status, self.error = status, error
 
 
 async def answer(request: Request) -> Response | AnswerStream:

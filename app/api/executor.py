@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
+from app.api.refusals import sentence
 from core.errors import UserError
 from core.progress import Progress
 from core.shared_memory import SharedMemory
-from core.wording import capital
 
 THREADS = 32
 OF_ONE_CLIENT = 8
@@ -223,9 +222,3 @@ class Executor:
     def _seconds(self, client: str) -> float:
         seconds, counted = self._used.get(client, (0.0, 0.0))
         return seconds * 0.5 ** ((time.monotonic() - counted) / HALF_LIFE)
-
-
-def sentence(text: str) -> str:
-    """An error's message as a sentence of plain text."""
-    plain = re.sub(r"`([^`]+)`", r"“\1”", text)
-    return capital(plain) if plain.endswith((".", "?")) else f"{capital(plain)}."

@@ -66,12 +66,6 @@ class Record:
         cls.kind = kind
         RECORDS[kind] = cls
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain dicts, lists, strings and numbers."""
-        from core.evidence.codec import to_dict  # imported here because it knows all kinds of records
-
-        return to_dict(self)
-
     def to_text(self, explanation: Explanation) -> list[str]:
         """Lines for a terminal; empty if the record can only be shown as a figure."""
         return []

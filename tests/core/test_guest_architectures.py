@@ -18,7 +18,7 @@ from core.errors import UserError
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
-from core.evidence.codec import from_dict
+from core.evidence.codec import from_dict, to_dict
 from core.evidence.record import Record
 from core.explain import explain
 from core.external.between import rollout
@@ -131,7 +131,7 @@ def test_what_earlier_versions_said_of_a_decoder_is_read(tmp_path):
     (folder / "pairlens.json").write_text('{"head": "cross.2.1"}')
     heads = explain(load(folder), *PAIR).find(AttentionHeads)
     assert heads.head == "mean"
-    told = {**heads.to_dict(), "stacks": ["decoder", "cross"]}
+    told = {**to_dict(heads), "stacks": ["decoder", "cross"]}
     assert from_dict(told, Record) == heads
 
 

@@ -17,6 +17,7 @@ from core.effects.links import STRONGEST, LinksError, Taken
 from core.effects.question import METHODS, Question
 from core.effects.words import DROPPED, FEW, SAMPLING, TAKEN_AWAY
 from core.evaluation.predict import predict
+from core.evidence.codec import to_dict
 from core.evidence.effects import HEADS
 from core.explain import explained
 from core.external.attention import Knockout
@@ -59,7 +60,7 @@ def test_every_record_counts_its_passes(guest, monkeypatch):
     assert passes(Question(guest, *PAIR).links(Taken.RENORMALISED), extra=3) == 2 * STRONGEST
     assert passes(Question(guest, *PAIR).links(Taken.RENORMALISED, every=True), extra=3) == 2 * 11 * 6
     assert passes(Question(guest, *PAIR).heads(), extra=3) == 3 * 4
-    assert json.loads(json.dumps(Question(guest, *PAIR).words().to_dict()))["passes"] == 86
+    assert json.loads(json.dumps(to_dict(Question(guest, *PAIR).words())))["passes"] == 86
     rows.clear()
     measured = faithfulness(Question(guest, *PAIR))
     assert measured.passes - 40 <= sum(rows) <= measured.passes + 4 and "integrated-gradients" in measured.curves
