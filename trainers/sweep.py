@@ -3,15 +3,12 @@
     python -m trainers sweep sick-phrases-kmin --vary model.pooling=kmin,kmax,full --seeds 1,2,3,4,5 --csv pooling.csv
     python -m trainers sweep sick-phrases-kmin --vary model.k=1,2,3,4,5,6,7,8,9,10 --seeds 1,2 --csv figure6.csv
     python -m trainers sweep sick-phrases-kmin --set keep=last --folds 5 --csv folds.csv
-    python -m trainers sweep nli-two-sided --vary model.place=0,0.3 --csv a.csv --alignments rte2_dev.json
 
 Each row is a run: the varied settings, the seed, the scores of the kept classifier and of each kind of classifier, and
 the command for the table. With --folds, training and dev data are combined and cut into this many parts, ranking sets
-by question; each part is dev once. --alignments adds the agreement of attention with human word alignments (`python -m
-trainers align`): F1, with each run's threshold tuned on the first of the files; --probe adds the accuracy on each suite
-of pairs (`python -m trainers probe`). Every run's folder keeps the probabilities on its dev set, which `python -m
-trainers compare` reads. Finished runs are not repeated. With --ray, runs are tasks on a cluster whose machines share
-the folders of data and runs (docs/cluster.md).
+by question; each part is dev once. Every run's folder is a checkpoint, for `python -m trainers align` or `probe`, and
+keeps the probabilities on its dev set, which `python -m trainers compare` reads. Finished runs are not repeated. With
+--ray, runs are tasks on a cluster whose machines share the folders of data and runs (docs/cluster.md).
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ import dataclasses
 import functools
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,12 +26,8 @@ import numpy as np
 import torch
 
 from core.card import Card
-from core.checkpoint import open_checkpoint
-from core.data.alignments import Alignments, read
 from core.errors import RunError
-from core.evaluation import alignment, sweeps
-from core.evaluation.probe import probe
-from core.evaluation.sweeps import SUITE_COLUMNS
+from core.evaluation import sweeps
 from core.files import check_writable
 from core.json_types import JsonMapping
 from core.wording import counted
@@ -56,23 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "recipe")
     parser.add_argument("--csv", type=Path, required=True, metavar="FILE", help="the table")
     parser.add_argument(
-        "--alignments",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a file of word alignments to measure attention on; repeatable",
-    )
-    parser.add_argument("--probe", action="store_true", help="evaluate each run on both suites of pairs")
-    parser.add_argument(
         "--vary",
         action="append",
         default=[],
         metavar="KEY=A,B,C",
         help="values to try for a key; if repeated, every combination is run",
-    )
-    parser.add_argument(
-        "--alone", action="store_true", help="vary one key at a time, and also run the unchanged recipe"
     )
     parser.add_argument("--seeds", default="1", metavar="1,2,3", help="seeds of every variant")
     parser.add_argument("--folds", type=int, default=0, metavar="N", help="cross-validation over training and dev data")
@@ -87,15 +68,13 @@ def run(args: argparse.Namespace) -> int:
     use_threads(args.threads)
     check_writable(args.csv, "--csv")
     check_writable(args.runs, "--runs", folder=True)
-    folder, alignments = data_folder(args.data), {path.stem: read(path) for path in args.alignments}
+    folder = data_folder(args.data)
     rows: list[dict[str, object]] = []
-    variants = alone(args.vary) if args.alone else combinations(args.vary)
-    plan = [*itertools.product(variants, whole_numbers(args.seeds), range(max(1, args.folds)))]
+    plan = [*itertools.product(combinations(args.vary), whole_numbers(args.seeds), range(max(1, args.folds)))]
     with runs.shared_out(args.ray, args.threads) as calls:
         for (row, seed, fold), run in calls(functools.partial(trained, args, folder), plan):
             head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
-            measured = aligned(run.out, alignments) | (suites(run.out) if args.probe else {})
-            rows.append(head | scores(run.card) | measured | {"command": command(args)})
+            rows.append(head | scores(run.card) | {"command": command(args)})
             write_rows(args.csv, rows)
             print(f"{run.name}: {rows[-1]}", flush=True)
     for line in summary(args.csv):
@@ -108,54 +87,40 @@ Planned = tuple[dict[str, str], int, int]
 
 
 class Done(NamedTuple):
-    """A finished run, its folder and its card."""
+    """A finished run's name and card."""
 
     name: str
-    out: Path
     card: Card
 
 
 def trained(args: argparse.Namespace, folder: Path, planned: Planned) -> Done:
     """One run of the plan."""
     row, seed, fold = planned
-    changes = [*(f"{key}={value}" for key, value in row.items() if value), f"seed={seed}"]
+    changes = [*(f"{key}={value}" for key, value in row.items()), f"seed={seed}"]
     recipe = recipes.load(args.recipe, [*args.changes, *changes])
     name = "-".join([recipe.name, *changes])
     name += f"-fold={fold + 1}of{args.folds}" if args.folds else ""
     out = args.runs / re.sub(r"[^\w.=+-]", "_", name)
-    return Done(name, out, one_run(recipe, folder, out, args, fold))
+    return Done(name, one_run(recipe, folder, out, args, fold))
 
 
 def command(args: argparse.Namespace) -> str:
     """The command that rebuilds the table, without this machine's folders."""
-    names = ("vary", "alone", "alignments", "probe", "seeds", "folds")
-    own = {name: getattr(args, name) for name in names}
+    own = {name: getattr(args, name) for name in ("vary", "seeds", "folds")}
     own |= {"precision": args.precision} if args.precision != AUTO else {}
     return as_typed("trainers sweep", Path(args.recipe).stem, set=args.changes, **own)
 
 
-def values_of(vary: Sequence[str]) -> dict[str, list[str]]:
-    """The values to try for each key, from texts ``KEY=A,B,C`` (``KEY={},{a: 1, b: 2}``). Raises RunError otherwise."""
+def combinations(vary: Sequence[str]) -> list[dict[str, str]]:
+    """Every combination of the values in texts ``KEY=A,B,C`` (``KEY={},{a: 1, b: 2}``); a single empty one if there are
+    none. Raises RunError for other texts."""
     values = {}
     for text in vary:
         key, sign, listed = text.partition("=")
         if not sign or not listed:
             raise RunError(f"--vary wants KEY=A,B,C, such as model.k=1,2,3, got {text!r}")
         values[key] = COMMA.split(listed)
-    return values
-
-
-def combinations(vary: Sequence[str]) -> list[dict[str, str]]:
-    """Every combination of the values; a single empty one if there are none."""
-    values = values_of(vary)
     return [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
-
-
-def alone(vary: Sequence[str]) -> list[dict[str, str]]:
-    """Each value with all other keys as in the recipe (""), after the recipe itself."""
-    values = values_of(vary)
-    recipe = dict.fromkeys(values, "")
-    return [recipe, *({**recipe, key: value} for key, listed in values.items() for value in listed)]
 
 
 def whole_numbers(text: str) -> list[int]:
@@ -211,25 +176,6 @@ def scores(card: JsonMapping) -> dict[str, object]:
         if of_kind:
             out[f"{first} ({kind})"] = round(max(of_kind), 4)
     return out
-
-
-def aligned(run: Path, files: Mapping[str, Alignments]) -> dict[str, float]:
-    """F1 of a finished run's links on each file, above the threshold that is best on the first."""
-    if not files:
-        return {}
-    checkpoint, threshold, columns = open_checkpoint(str(run)), None, dict[str, float]()
-    for name, file in files.items():
-        attended = [*alignment.attend(checkpoint, file.pairs)]
-        threshold = alignment.fixed_threshold(attended) if threshold is None else threshold
-        columns[f"F1 ({name})"] = round(alignment.word_scores(attended, threshold)["f1"], 4)
-    return columns
-
-
-def suites(run: Path) -> dict[str, float]:
-    """The accuracy of a finished run on each suite of pairs."""
-    checkpoint, device = open_checkpoint(str(run)), torch.device("cpu")
-    results = {column: probe(checkpoint, device, suite) for suite, column in SUITE_COLUMNS.items()}
-    return {column: round(result["right"] / result["total"], 4) for column, result in results.items()}
 
 
 def summary(table: Path) -> Iterator[str]:

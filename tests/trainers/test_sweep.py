@@ -18,13 +18,12 @@ from core.evaluation.scores import summary
 from core.models import build
 from core.reading.batch import Batch
 from core.reading.word_table import WordTable
-from tests.trainers.test_align import PAIRS
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.linear import fitted
 from trainers.paper.__main__ import main as paper
 from trainers.runs import DEV
-from trainers.sweep import part, values_of
+from trainers.sweep import combinations, part
 from trainers.trained_words import fold
 from trainers.training_data import load_data
 from trainers.vectors import read_folder
@@ -93,69 +92,6 @@ def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path:
     assert foreign.read_text() == "comparison,note\none,mine\n"
     assert main(["compare", *folders_of, "--csv", str(kept_in)]) == 2
     assert "go together" in capsys.readouterr().err
-
-
-def test_attention_of_each_run_is_measured_on_word_alignments(data: Path, tmp_path: Path, capsys) -> None:
-    words, others = (tmp_path / name for name in ("words.json", "others.json"))
-    words.write_text(json.dumps(PAIRS))
-    others.write_text(json.dumps(PAIRS[:1]))
-    command = [
-        "sweep",
-        "nli-two-sided-natural",
-        "--data",
-        str(data),
-        "--csv",
-        str(tmp_path / "a.csv"),
-        "--runs",
-        str(tmp_path / "runs"),
-        "--vary",
-        "model.place=0.3,0",
-        "--alignments",
-        str(words),
-        "--alignments",
-        str(others),
-    ]
-    command += [
-        part_
-        for change in ("model.hidden=6", "model.compared=6", "model.filters=6", "epochs=1")
-        for part_ in ("--set", change)
-    ]
-    assert main(command) == 0
-    assert "F1 (words)" in capsys.readouterr().out.splitlines()[-1]
-    for row, run in zip(rows(tmp_path / "a.csv"), sorted((tmp_path / "runs").iterdir(), reverse=True), strict=True):
-        assert main(["align", str(run), str(words), "--fix-threshold", "--json", "--card", "Made up"]) == 0
-        assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(float(row["F1 (words)"]), abs=1e-4)
-        assert main(["align", str(run), str(others), "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(float(row["F1 (others)"]), abs=1e-4)
-        assert row["command"].endswith("--alignments words.json --alignments others.json --seeds 1")
-    shown = sweeps.read(tmp_path / "a.csv")
-    assert isinstance(shown, sweeps.Sweep) and "F1: of links by attention" in sweeps.caption(shown, "")
-    assert [*shown.columns] == ["accuracy", "F1 (words)", "F1 (others)"]
-
-
-def test_keys_are_varied_one_at_a_time_beside_the_recipe_as_it_is(data: Path, tmp_path: Path, capsys) -> None:
-    command = [
-        "sweep",
-        "wikiqa-phrases-kmax",
-        "--data",
-        str(data),
-        "--csv",
-        str(tmp_path / "a.csv"),
-        "--alone",
-        "--runs",
-        str(tmp_path / "runs"),
-        "--vary",
-        "model.k=1,2",
-        "--vary",
-        "lr=0.01",
-        *CHANGES,
-    ]
-    assert main(command) == 0
-    table = rows(tmp_path / "a.csv")
-    assert [(row["model.k"], row["lr"]) for row in table] == [("", ""), ("1", ""), ("2", ""), ("", "0.01")]
-    assert all(shlex.split(row["command"]).count("--alone") == 1 for row in table)
-    labels = [sweeps.label(varied) for varied, _ in sweeps.read(tmp_path / "a.csv").variants]  # type: ignore[union-attr]
-    assert labels == ["as the recipe says", "k = 1", "k = 2", "lr = 0.01"]
 
 
 def test_folds_hold_every_row_out_once_and_keep_questions_whole(data: Path) -> None:
@@ -268,7 +204,6 @@ def test_simple_pairs_beside_a_data_set_at_several_weights(data: Path, tmp_path:
         str(data),
         "--csv",
         str(tmp_path / "a.csv"),
-        "--probe",
         "--runs",
         str(tmp_path / "runs"),
         "--vary",
@@ -280,28 +215,26 @@ def test_simple_pairs_beside_a_data_set_at_several_weights(data: Path, tmp_path:
         for part_ in ("--set", change)
     ]
     assert main(command) == 0
-    assert "simple pairs" in capsys.readouterr().out.splitlines()[-1]
-    table, runs = rows(tmp_path / "a.csv"), sorted((tmp_path / "runs").iterdir())
+    runs = sorted((tmp_path / "runs").iterdir())
     cards = [json.loads((run / "card.json").read_text()) for run in runs]
     assert [source["weight"] for card in cards for source in card["recipe"]["train"]] == [1, 1, 0, 1, 1, 1]
     assert [source["rows"] for source in cards[0]["data"]][2] == 0 < [source["rows"] for source in cards[1]["data"]][2]
-    for row, run in zip(table, runs, strict=True):
-        for suite in ("simple", "order"):
-            assert main(["probe", str(run), "--suite", suite, "--json"]) == 0
-            told = json.loads(capsys.readouterr().out)
-            assert float(row[f"accuracy ({suite} pairs)"]) == pytest.approx(told["right"] / told["total"], abs=1e-4)
-        assert "--probe" in shlex.split(row["command"])
-    shown = sweeps.read(tmp_path / "a.csv")
-    assert isinstance(shown, sweeps.Sweep) and shown.columns["accuracy (simple pairs)"] == "simple pairs"
-    assert "written by hand" in sweeps.caption(shown, "")
-    assert sweeps.label(shown.variants[0][0]) == "weight of MNLI-23k = 0"
+    (variant, _), _ = sweeps.read(tmp_path / "a.csv").variants
+    assert sweeps.label(variant) == "weight of MNLI-23k = 0"
     command[command.index("train.MNLI-23k.weight=0,1")] = "train.MNLI.weight=0,1"
     assert main(command) == 2
     assert "nothing there is named 'MNLI'" in capsys.readouterr().err
 
 
 def test_a_comma_within_brackets_does_not_part_two_values():
-    assert values_of(["model.k=1,2", "train.made.part_weights={},{voice: 0, joined: 0}"]) == {
-        "model.k": ["1", "2"],
-        "train.made.part_weights": ["{}", "{voice: 0, joined: 0}"],
-    }
+    assert combinations(["model.k=1,2", "train.made.part_weights={},{voice: 0}"]) == [
+        {"model.k": k, "train.made.part_weights": weights} for k in "12" for weights in ("{}", "{voice: 0}")
+    ]
+
+
+def test_a_table_of_suites_says_what_its_pairs_are(tmp_path: Path) -> None:
+    table = tmp_path / "probed.csv"
+    table.write_text("seed,best_epoch,accuracy,accuracy (simple pairs),F1 (rte2),command\n1,3,0.7,0.9,0.6,python\n")
+    shown = sweeps.read(table)
+    assert shown.columns["accuracy (simple pairs)"] == "simple pairs"
+    assert "written by hand" in sweeps.caption(shown, "") and "links by attention" in sweeps.caption(shown, "")
