@@ -206,10 +206,6 @@ def table(scores: JsonMapping) -> str:
         if scores["questions_apart"]:
             apart = counted(scores["questions_apart"], "question")
             lines.append(f"the answers to {apart} do not stand together in the file; they were ranked together")
-        for word, part in scores["question_words"].items():
-            lines.append(
-                f"  {word:>6}  MAP {part['map']:.4f}   MRR {part['mrr']:.4f}   {part['questions']:>5,} questions"
-            )
         return "\n".join(lines)
     if "pearson" in scores:
         return "\n".join([*lines, *_correlations(scores)])

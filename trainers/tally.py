@@ -11,17 +11,8 @@ from scipy.special import logit  # type: ignore[import-untyped]
 from core.data import Dataset
 from core.data.labels import Scale, key
 from core.evaluation.intervals import bootstrap_mean, wilson
-from core.evaluation.scores import (
-    QUESTION_KINDS,
-    by_kind,
-    classification_of,
-    correlations,
-    precisions,
-    question_kind,
-    ranking,
-)
+from core.evaluation.scores import classification_of, correlations, precisions, ranking
 from core.json_types import JsonObject
-from core.reading.tokens import tokenize
 
 
 @dataclass
@@ -84,8 +75,6 @@ class Rankings:
         self.apart: set[int] = set()
         """Questions, by index, whose answers are not contiguous."""
         self._groups, self._right, self._chances = array("l"), array("b"), array("d")
-        self._kinds = array("b")
-        self._asked = "", QUESTION_KINDS.index("other")
 
     def add(self, dataset: Dataset, probabilities: np.ndarray) -> None:
         """Adds rows that are answers, with their probabilities ``[N, C]``."""
@@ -101,21 +90,12 @@ class Rankings:
             self._groups.append(number)
             self._right.append(is_right)
             self._chances.append(chance)
-            self._kinds.append(self._kind(row.first))
-
-    def _kind(self, question: str) -> int:
-        """The index of a question's kind; answers to the same question are mostly contiguous."""
-        if question != self._asked[0]:
-            self._asked = question, QUESTION_KINDS.index(question_kind(token.norm for token in tokenize(question)))
-        return self._asked[1]
 
     def scores(self) -> JsonObject:
-        """MAP and MRR, over all questions and by question word."""
+        """MAP and MRR."""
         ranked = ranking(self._groups, self._right, self._chances)
         low, high = bootstrap_mean(precisions(self._groups, self._right, self._chances))
-        kinds = [QUESTION_KINDS[kind] for kind in self._kinds]
-        words = by_kind(kinds, self._groups, self._right, self._chances)
-        return {**vars(ranked), "map_interval_95": [low, high], "question_words": words}
+        return {**vars(ranked), "map_interval_95": [low, high]}
 
 
 @dataclass

@@ -138,21 +138,6 @@ RESAMPLES, SEED = 10_000, 0
 """Defaults of :func:`paired_bootstrap`."""
 QUESTION_WORDS = ("what", "where", "how", "when", "who")
 """The kinds of question of Shen et al. 2018, figure 3b."""
-QUESTION_KINDS = (*QUESTION_WORDS, "other")
-
-
-def by_kind(
-    kinds: Sequence[str], groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequence[float]
-) -> dict[str, dict[str, float]]:
-    """MAP, MRR and number of questions by kind of question, given each row's kind (:func:`question_kind`); kinds that
-    do not occur are left out."""
-    out = {}
-    for kind in QUESTION_KINDS:
-        rows = [i for i, own in enumerate(kinds) if own == kind]
-        ranked = ranking([groups[i] for i in rows], [relevant[i] for i in rows], [scores[i] for i in rows])
-        if ranked.questions:
-            out[kind] = {"map": ranked.map, "mrr": ranked.mrr, "questions": ranked.questions}
-    return out
 
 
 def question_kind(norms: Iterable[str]) -> str:

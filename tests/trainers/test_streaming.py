@@ -243,7 +243,7 @@ def test_answers_that_do_not_stand_together_are_ranked_together_and_told(
         found.append(json.loads(capsys.readouterr().out))
     assert (found[0]["questions"], found[0]["questions_apart"], found[1]["questions_apart"]) == (30, 0, 30)
     assert found[1]["map"] == pytest.approx(found[0]["map"])
-    assert found[1]["question_words"]["who"]["mrr"] == pytest.approx(found[0]["question_words"]["who"]["mrr"])
+    assert found[1]["mrr"] == pytest.approx(found[0]["mrr"])
     assert main(command) == 0
     assert "the answers to 30 questions do not stand together in the file; they were ranked together" in (
         capsys.readouterr().out
