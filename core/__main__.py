@@ -44,8 +44,6 @@ def parser() -> argparse.ArgumentParser:
                         "of its row renormalised")  # fmt: skip
     asking.add_argument("--all", action="store_true", help="for an external model, as many replacements and links as "
                         "for a shipped one")  # fmt: skip
-    asking.add_argument("--from-layer", type=int, default=1, metavar="N", help="the first layer in which a "
-                        "transformer's links are ablated (default: 1)")  # fmt: skip
     asking.add_argument("--heads", action="store_true", help="the effect of ablating each head of a transformer")
     asking.add_argument("--shares", action="store_true", help="instead, the share of each pair of words in a "
                         "bi-encoder's similarity, by integrated Jacobians")  # fmt: skip
@@ -142,7 +140,7 @@ def _why(options: argparse.Namespace) -> None:
         effects = question.words(options.method, progress=progress)
     if options.links:
         with _watched(checkpoint, lambda: cost.of_links(question, every=every)) as progress:
-            cut = question.links(every=every, layer=options.from_layer - 1, progress=progress)
+            cut = question.links(every=every, progress=progress)
         effects = effects.with_links(cut)
     if options.heads:
         with _watched(checkpoint, lambda: cost.of_heads(question)) as progress:

@@ -124,10 +124,9 @@ class ReasonRequest(PairRequest):
 
 @dataclass(frozen=True)
 class LinksRequest(PairRequest):
-    """``links``: how links are ablated; ``layer``: for a transformer, the first layer, from 1, in which they are."""
+    """``links``: how links are ablated."""
 
     links: str = setting(Taken.RENORMALISED.value, one_of=(*Taken, EVERY, HEADS))
-    layer: int = setting(1, least=1)
 
 
 @dataclass(frozen=True)
@@ -268,7 +267,7 @@ def links(asked: LinksRequest, progress: Progress) -> tuple[LinkEffects, ...]:
     else:
         every = asked.links == EVERY
         rule = Taken.KEPT if every else Taken(asked.links)
-        effects = Question(*asked.pair).links(rule, every=every, layer=asked.layer - 1, progress=progress)
+        effects = Question(*asked.pair).links(rule, every=every, progress=progress)
     explanation = explained(*asked.pair)
     return tuple(replace(cut, words=link_edges(cut, explanation)) for cut in effects)
 

@@ -37,13 +37,12 @@ class Method:
 
 @dataclass(frozen=True)
 class KnockoutCosts:
-    """The cost of each ablation of a transformer with this number of ``layers``: of its ``strongest`` links or
-    ``every`` link, before the softmax, from any layer on, or of whole ``heads``."""
+    """The cost of each ablation of a transformer: of its ``strongest`` links or ``every`` link, before the softmax, or
+    of whole ``heads``."""
 
     strongest: str
     every: str
     heads: str
-    layers: int
 
 
 @dataclass(frozen=True)
@@ -187,8 +186,7 @@ def _price(cost_of: Callable[..., cost.Cost], question: Question, *method: str) 
 
 def _knockouts(question: Question) -> KnockoutCosts | None:
     """The ablations of a transformer with their costs; None for a model whose weights can be set."""
-    knockouts = question.checkpoint.model.knockouts
-    if knockouts is None:
+    if question.checkpoint.model.knockouts is None:
         return None
     strongest, every = (str(cost.of_links(question, every=every)) for every in (False, True))
-    return KnockoutCosts(strongest, every, str(cost.of_heads(question)), knockouts.layers)
+    return KnockoutCosts(strongest, every, str(cost.of_heads(question)))

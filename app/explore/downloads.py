@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from app import page_style
-from app.explore import asking, drawing, heads, what_if
+from app.explore import asking, drawing, what_if
 from app.explore.reading import Read
 from app.page_state.explore import EVERY, HEADS
 from core.effects.jacobians import has_jacobians
@@ -67,7 +67,7 @@ def _links(read: Read) -> tuple[LinkEffects, ...]:
     if links == HEADS and read.checkpoint.model.knockouts:
         return Question(*pair).heads()
     taken = Taken(links) if links in {*Taken} else Taken.KEPT
-    return Question(*pair).links(taken, every=links == EVERY, layer=heads.layer(read.page, read.checkpoint) - 1)
+    return Question(*pair).links(taken, every=links == EVERY)
 
 
 def _links_csv(read: Read) -> str:

@@ -73,8 +73,7 @@ def asked(read: Read) -> dict[str, str]:
     page = read.page
     heads_alone = page.links == HEADS and read.checkpoint.model.knockouts is None
     links = Taken.KEPT.value if heads_alone else page.links
-    has = replace(page, layer=heads.layer(page, read.checkpoint), links=links)
-    return has.asked | {
+    return replace(page, links=links).asked | {
         "open": page.doors,
         "head": heads.shown(page, read.checkpoint),
         "method": asking.shown_method(read),

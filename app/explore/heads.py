@@ -8,22 +8,11 @@ from app.page_state.explore import ExploreState
 from core.checkpoint import Checkpoint
 from core.evidence.attention_heads import AttentionHeads
 from core.external.heads import Head, parse_head, title_of
-from core.wording import counted
 
 
 def shown(page: ExploreState, checkpoint: Checkpoint) -> str:
     """The chosen head if the model has it; empty for the card's default."""
     return "" if _problem(page, checkpoint) else page.head
-
-
-def layer(page: ExploreState, checkpoint: Checkpoint) -> int:
-    """The first layer, from 1, in which links are ablated: the chosen one if the model has it."""
-    return page.layer if page.layer <= _layers(checkpoint) else 1
-
-
-def _layers(checkpoint: Checkpoint) -> int:
-    knockouts = checkpoint.model.knockouts
-    return knockouts.layers if knockouts else 1
 
 
 def measured(page: ExploreState, checkpoint: Checkpoint) -> bool:
@@ -37,9 +26,6 @@ def problems(page: ExploreState, checkpoint: Checkpoint) -> list[str]:
     out, elsewhere = [_problem(page, checkpoint)], is_external(checkpoint.card)
     if elsewhere and page.show == "score":
         out.append("The link asks for raw scores, which an external model does not have: weights are shown.")
-    if layer(page, checkpoint) != page.layer:
-        has = counted(_layers(checkpoint), "layer")
-        out.append(f"The link cuts links from layer {page.layer} on; this model has {has}: all are cut.")
     return [problem for problem in out if problem]
 
 

@@ -118,8 +118,7 @@ class ExploreState(TextState):
     - ``direction``: the role of the sentence whose words attend, in a model with two directions; None for the first;
     - ``head``: the transformer head to show, empty for the card's first one;
     - ``method``: for word effects; ``drawn``: number of replacements, for a slow model;
-    - ``links``: how links are ablated when their effects are requested, else empty; ``layer``: for a transformer, the
-      first layer, from 1, in which they are ablated;
+    - ``links``: how links are ablated when their effects are requested, else empty;
     - ``believed``: whether faithfulness is requested;
     - ``jacobians``: whether integrated Jacobians are requested, for a bi-encoder;
     - ``candidates``: other answers to the question, one per line;
@@ -138,7 +137,6 @@ class ExploreState(TextState):
     method: str = parameter(TAKEN_AWAY, one_of(METHODS), asked=True)
     drawn: str = parameter("", one_of(("few", "all")), belongs_to=_OF_PAIR, asked=True)
     links: str = parameter("", one_of((*Taken, EVERY, HEADS)), asked=True)
-    layer: int = parameter(1, whole_number(1, 999), belongs_to=("model",), asked=True)
     believed: bool = switch(False, belongs_to=_OF_PAIR, asked=True)
     jacobians: bool = switch(False, belongs_to=_OF_PAIR, asked=True)
     candidates: str = parameter("", long=True)

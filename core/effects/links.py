@@ -27,7 +27,6 @@ from core.external.attention import Knockout
 from core.layers.attention import Override, as_override
 from core.models.base import AttentionLinks, Intervention
 from core.reading.reader import Reading
-from core.wording import counted
 
 MOST_LINKS = 12_000
 """Largest map whose links are computed: more cells would take minutes."""
@@ -59,23 +58,19 @@ def link_effects(
     progress: Progress = unheard,
     *,
     every: bool = False,
-    layer: int = 0,
 ) -> tuple[LinkEffects, ...]:
     """The effect of every link of every attention map, one map at a time; for a transformer the :data:`STRONGEST` links
-    per map, or ``every`` link, ablated from a ``layer`` (from 0) on.
+    per map, or ``every`` link.
 
     ``target``: the class whose probability is measured; ``progress`` receives the number of links done so far over all
-    maps. Raises LinksError for a model without attention, for a map with more than :data:`MOST_LINKS` cells and for a
-    layer that does not exist.
+    maps. Raises LinksError for a model without attention and for a map with more than :data:`MOST_LINKS` cells.
     """
     model, knockouts = checkpoint.model, checkpoint.model.knockouts
     batch = checkpoint.reader.batch(reading)
     before = model.supports(model(batch).logits.double())[0, target]
-    maps, layers = removable_links(checkpoint, reading), knockouts.layers if knockouts else 1
+    maps = removable_links(checkpoint, reading)
     if not maps:
         raise LinksError(f"{checkpoint.name} has no attention links to ablate; choose another model")
-    if not 0 <= layer < layers:
-        raise LinksError(f"{checkpoint.name} has {counted(layers, 'layer')}: choose one of them to cut from")
     asked = [asked_for(links, every) for links in maps]
     done, whole, effects = 0, sum(map(len, asked)), []
     most = checkpoint.rows_a_call(sum(len(side.text) for side in reading.texts()))
@@ -87,7 +82,7 @@ def link_effects(
             if knockouts:
                 width = links.values.shape[-1]
                 places = [divmod(cell, width) for cell in some.tolist()]
-                intervention = knockouts.knocked_out(reading, batch, number, places, layer)
+                intervention = knockouts.knocked_out(reading, batch, number, places)
             else:
                 cuts = without(links, some, taken)
                 others = [[cut if i == number else None for i in range(len(maps))] for cut in cuts]
@@ -98,7 +93,7 @@ def link_effects(
             done += len(some)
             progress(done, whole)
         record = _record(links, of_map.view(-1, links.values.shape[-1]), taken)
-        effects.append(replace(record, layer=layer, passes=len(cells)))
+        effects.append(replace(record, passes=len(cells)))
     return tuple(effects)
 
 

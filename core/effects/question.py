@@ -72,12 +72,11 @@ class Question(AskedPair):
         taken: Taken = Taken.RENORMALISED,
         *,
         every: bool = False,
-        layer: int = 0,
         progress: Progress = unheard,
     ) -> tuple[LinkEffects, ...]:
         """The effect of each link of every attention map, as :func:`core.effects.links.link_effects` computes it.
         Raises LinksError for a model without attention and for maps with too many links."""
-        return link_effects(self.checkpoint, self.reading, self.target, taken, progress, every=every, layer=layer)
+        return link_effects(self.checkpoint, self.reading, self.target, taken, progress, every=every)
 
     def heads(self, *, progress: Progress = unheard) -> tuple[LinkEffects, ...]:
         """The effect of ablating each attention head of a transformer, as one map. Raises LinksError for a model

@@ -72,8 +72,6 @@ class LinkEffects:
     None if the link was not ablated."""
     tau_b: float | None
     """Kendall's τ-b between the weights and the absolute effects of the ablated cells; None if either is constant."""
-    layer: int = field(default=0, metadata=LATER)
-    """In a transformer, the first layer (from 0) in which links were ablated."""
     passes: int = field(default=0, metadata=LATER)
     """Number of ablated links; each takes one forward pass."""
     words: tuple[tuple[str, ...], ...] = field(default=(), metadata=LATER)
@@ -84,8 +82,7 @@ class LinkEffects:
         """A title that names the rows and columns."""
         if self.units == HEADS:
             return "Heads that are cut out whole, a line a layer"
-        since = f", cut from layer {self.layer + 1} on" if self.layer else ""
-        return f"Links of {the(self.rows)} into {the(self.columns)}{since}"
+        return f"Links of {the(self.rows)} into {the(self.columns)}"
 
 
 def links_csv(links: Sequence[LinkEffects], words: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:

@@ -21,16 +21,14 @@ _SOFTMAX = (torch.nn.functional.softmax, torch.softmax, Tensor.softmax)
 @dataclass(frozen=True)
 class Knockout:
     """The attention to knock out. ``cells [B, P, P]``: true where a piece (row) may not attend to another (column),
-    applied before the softmax in layers from ``layer`` (from 0) on; ``heads``: (layer, head) pairs whose output is set
-    to 0."""
+    applied before the softmax of every layer; ``heads``: (layer, head) pairs whose output is set to 0."""
 
     cells: Tensor | None = None
-    layer: int = 0
     heads: tuple[tuple[int, int], ...] = ()
 
     def row(self, number: int) -> Knockout:
         """The knockout for one row of a batch."""
-        return self if self.cells is None else Knockout(self.cells[number : number + 1], self.layer, self.heads)
+        return self if self.cells is None else Knockout(self.cells[number : number + 1], self.heads)
 
 
 class Attention(TorchFunctionMode):
@@ -63,7 +61,7 @@ class Attention(TorchFunctionMode):
     def _cut(self, layer: int, func: Callable[..., Any], scores: Tensor, *args: Any, **kwargs: Any) -> Any:
         """The weights of a layer, after any knockout."""
         cut = self._knockout
-        if cut is not None and cut.cells is not None and layer >= cut.layer:
+        if cut is not None and cut.cells is not None:
             scores = scores.masked_fill(cut.cells[:, None], torch.finfo(scores.dtype).min)
         weights = func(scores, *args, **kwargs)
         silent = [head for at, head in cut.heads if at == layer] if cut is not None else []

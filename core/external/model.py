@@ -153,17 +153,13 @@ class CrossEncoder(ExternalModel[Pieces]):
     def knockouts(self) -> Knockouts | None:
         return self if self.config.layers else None
 
-    @property
-    def layers(self) -> int:
-        return self.config.layers
-
     def heads_across(self, reading: Reading, batch: Pieces) -> Tensor:
         layers = self.under(batch, Intervention(head=self.config.head)).trace.layers
         first, second = between(torch.stack([layer[0] for layer in layers]).double(), batch)
         return torch.cat([first.weights.sum(-1), second.weights.sum(-1)], dim=-1).mean(-1)
 
     def knocked_out(
-        self, reading: Reading, batch: Pieces, number: int, cells: Sequence[tuple[int, int]], layer: int = 0
+        self, reading: Reading, batch: Pieces, number: int, cells: Sequence[tuple[int, int]]
     ) -> Intervention:
         """Ablates attention from all pieces of one word to all pieces of another, before the softmax of every layer
         (Geva et al. 2023, section 4.1), one link per row. ``number``: index of the map in :meth:`cuttable`."""
@@ -173,7 +169,7 @@ class CrossEncoder(ExternalModel[Pieces]):
         looking = torch.tensor([rows_from + row for row, _ in cells])
         looked_at = torch.tensor([columns_from + column for _, column in cells])
         cut = (owners[None, :, None] == looking[:, None, None]) & (owners[None, None] == looked_at[:, None, None])
-        return Intervention(knockout=Knockout(cut, layer))
+        return Intervention(knockout=Knockout(cut))
 
 
 def _map(name: str, rows: str, columns: str, seen: Between) -> AttentionMap:

@@ -202,18 +202,11 @@ class Knockouts(Protocol):
     """The interface that link effects require of a transformer whose links and heads can be ablated. ``batch``: a
     single pair."""
 
-    @property
-    def layers(self) -> int:
-        """Number of layers from which an ablation can start."""
-
     def cuttable(self, reading: Reading, batch: Any) -> tuple[AttentionLinks, ...]:
         """The pair's attention maps whose links can be ablated."""
 
-    def knocked_out(
-        self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]], layer: int = 0
-    ) -> Intervention:
-        """The pair once per link (row and column), without that link: links of map ``number`` in :meth:`cuttable`,
-        ablated from ``layer`` (from 0) on."""
+    def knocked_out(self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]]) -> Intervention:
+        """The pair once per link (row and column), without that link: links of map ``number`` in :meth:`cuttable`."""
 
     def heads_across(self, reading: Reading, batch: Any) -> Tensor:
         """The mean attention of a word to the other text by layer and head, ``[layers, heads]``."""

@@ -10,7 +10,6 @@ from core.checkpoint import in_memory, load, load_named
 from core.desk import store
 from core.desk.prediction import PredictionJob
 from core.effects import cost, gradients
-from core.effects.links import Taken
 from core.effects.question import Question
 from core.effects.words import DROPPED, TAKEN_AWAY
 from core.errors import UserError
@@ -148,14 +147,14 @@ def test_strongest_links_are_cut_when_asked_for_and_every_link_on_demand(drawn):
     cells = 2 * len(data["sides"][0]["tokens"]) * len(data["sides"][1]["tokens"])
     knockouts = data["why"]["knockouts"]
     assert knockouts["strongest"].startswith("41 passes") and knockouts["every"].startswith(f"{cells + 1} passes")
-    assert knockouts["heads"].startswith("13 passes") and knockouts["layers"] == 3
+    assert knockouts["heads"].startswith("13 passes")
     cut = [value for one in asked(data, "links", links="kept") for row in one["effects"] for value in row]
     assert len(cut) == cells and sum(value is not None for value in cut) == 40
     every_link = asked(data, "links", links="all")
     assert all(value is not None for one in every_link for row in one["effects"] for value in row)
 
 
-def test_whole_heads_are_cut_and_links_from_a_layer_on(drawn):
+def test_whole_heads_are_cut(drawn):
     guest = load_named("small-bert")
     app = explore(links="heads")
     assert drawn(app)["asked"]["links"] == query(app)["links"] == "heads"
@@ -163,15 +162,6 @@ def test_whole_heads_are_cut_and_links_from_a_layer_on(drawn):
     (own,) = Question(guest, *PAIR).heads()
     assert heads["words"] == [[f"layer {i}" for i in (1, 2, 3)], [f"head {i}" for i in (1, 2, 3, 4)]]
     assert heads["units"] == "heads" and heads["effects"][2] == pytest.approx(own.effects[2], rel=1e-3)
-    app = explore(links="kept", layer="3")
-    assert drawn(app)["asked"]["layer"] == query(app)["layer"] == "3"
-    first = asked(drawn(app), "links", links="kept", layer=3)[0]
-    expected = Question(guest, *PAIR).links(Taken.KEPT, layer=2)[0]
-    assert first["layer"] == 2
-    assert first["effects"][0] == [None if v is None else pytest.approx(v, abs=1e-9) for v in expected.effects[0]]
-    app = explore(links="kept", layer="9")
-    assert drawn(app)["asked"]["layer"] == ""
-    assert any("cuts links from layer 9 on; this model has 3 layers" in one for one in drawn(app)["notices"])
 
 
 def test_a_model_whose_weights_can_be_set_is_asked_for_its_links_where_a_link_asks_for_heads(drawn):

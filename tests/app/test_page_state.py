@@ -55,7 +55,6 @@ VALUES = {
     "jacobians": st.booleans(),
     "links": st.sampled_from(["", "all", *Taken]),
     "method": st.sampled_from([*METHODS]),
-    "layer": st.integers(1, 30),
     "head": st.sampled_from(["", "mean", "rollout", "7.4", "24.16"]),
     "drawn": st.sampled_from(["", "few", "all"]),
     "candidates": TYPED,

@@ -163,11 +163,8 @@ def test_a_link_that_is_cut_has_no_weight_in_any_layer(folders, architecture):
     torch.testing.assert_close(own.trace.layers[0][0][:, ~rows], cut.trace.layers[0][0][:, ~rows])
     assert not torch.equal(own.logits, cut.logits)
     with torch.inference_mode():
-        later = guest.model.under(batch, Intervention(head="", knockout=Knockout(intervention.knockout.cells, layer=2)))
         silent = guest.model.under(batch, Intervention(head="", knockout=Knockout(heads=((1, 2),))))
         again = guest.model.under(batch, Intervention(head=""))
-    assert torch.equal(later.trace.layers[1], own.trace.layers[1])
-    assert later.trace.layers[2][0][:, rows][:, :, columns].abs().max() == 0
     assert silent.trace.layers[1][0, 2].abs().max() == 0 < silent.trace.layers[1][0, 1].abs().max()
     assert torch.equal(again.logits, own.logits)  # nothing is left behind
 

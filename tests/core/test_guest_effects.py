@@ -67,15 +67,14 @@ def test_every_record_counts_its_passes(guest, monkeypatch):
     assert measured.passes <= cost.of_faithfulness(Question(guest, *PAIR)).passes
 
 
-def test_links_from_a_layer_on_and_heads_as_a_whole(guest):
+def test_links_in_all_layers_and_heads_as_a_whole(guest):
     asked = Question(guest, *PAIR)
     batch = guest.reader.batch(asked.reading)
-    effects = Question(guest, *PAIR).links(Taken.RENORMALISED, layer=2)[0]
+    effects = Question(guest, *PAIR).links(Taken.RENORMALISED)[0]
     i, j = next((i, j) for i, row in enumerate(effects.effects) for j, one in enumerate(row) if one is not None)
     heads = Question(guest, *PAIR).heads()[0]
     with torch.inference_mode():
-        cells = guest.model.knockouts.knocked_out(asked.reading, batch, 0, [(i, j)]).knockout.cells
-        cut = guest.model.under(batch, Intervention(knockout=Knockout(cells, layer=2))).logits
+        cut = guest.model.under(batch, guest.model.knockouts.knocked_out(asked.reading, batch, 0, [(i, j)])).logits
         silent = guest.model.under(batch, Intervention(knockout=Knockout(heads=((1, 3),)))).logits
         weights = guest.model.under(batch, Intervention(head="")).trace.layers[1][0, 3]
     before = torch.tensor(asked.explanation.probabilities).log()[asked.target]
@@ -84,11 +83,8 @@ def test_links_from_a_layer_on_and_heads_as_a_whole(guest):
         return float(before - torch.log_softmax(logits.double(), 1)[0, asked.target])
 
     assert effects.effects[i][j] == pytest.approx(lost(cut), abs=1e-6)
-    assert effects.layer == 2 and "from layer 3 on" in effects.title
     assert heads.units == HEADS and heads.effects[1][3] == pytest.approx(lost(silent), abs=1e-6)
     assert 0 < heads.before[1][3] < float(weights.sum(1).mean()) + 1e-6
-    with pytest.raises(LinksError, match="has 3 layers"):
-        Question(guest, *PAIR).links(Taken.RENORMALISED, layer=3)
     with pytest.raises(LinksError, match="no attention heads"):
         Question(load_named("nli-two-sided"), *PAIR).heads()
 

@@ -2,7 +2,6 @@
 
 import {
   choice,
-  chooser,
   exactPercent,
   fill,
   html,
@@ -26,7 +25,6 @@ const RULES = [
 
 // A map of link effects with its `values`, on a scale to `high` in both directions.
 const linkMap = (links) => ({
-  layer: 0,
   ...links,
   values: links.effects,
   high: Math.max(0, ...links.effects.flat().map((effect) => Math.abs(effect ?? 0))),
@@ -60,24 +58,23 @@ class LinkMatrix extends SignedMatrix {
   }
 
   get labelsOfLinks() {
-    const { rows, columns, verdict, least, renormalised, tau_b, layer, knockedOut } = this.attention;
+    const { rows, columns, verdict, least, renormalised, tau_b, knockedOut } = this.attention;
     const apart = rows === columns ? "" : ` into ${the(columns)}`;
     const agreement =
       tau_b === null
         ? "Weight and effect are the same everywhere, so their order cannot be compared."
         : `Kendall’s τ-b between ${least === null ? "weight" : "score"} and size of the effect over ${this.cells}: ${signed(tau_b, 2)}.`;
-    const layers = layer ? `every layer from ${layer + 1} on, in every head` : "every layer and head";
     const rule = knockedOut
-      ? `All pieces of a word no longer see all pieces of the other, before the softmax of ${layers}, so that the rest of the row shares what is left; the weights are the mean of all layers and heads, or of the head that the card names. A crossed cell was not cut: each costs a pass, so the largest weights come first. `
+      ? `All pieces of a word no longer see all pieces of the other, before the softmax of every layer and head, so that the rest of the row shares what is left; the weights are the mean of all layers and heads, or of the head that the card names. A crossed cell was not cut: each costs a pass, so the largest weights come first. `
       : least === null
         ? `The cell becomes 0, and the rest of its row ${renormalised ? "is divided by its sum, so that the row adds up to 1 again" : "stays as it is, so that the row adds up to less than 1"}; a row whose whole weight was there keeps 0. `
         : `These are scores, from which the model selects or pools: the cell gets ${signed(least, 0)}, the least score that a match of this model can have. `;
     return {
-      title: `What each link of ${the(rows)}${apart} does to “${verdict}”${layer ? `, cut from layer ${layer + 1} on` : ""}`,
+      title: `What each link of ${the(rows)}${apart} does to “${verdict}”`,
       how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.`,
       more: `${rule}An effect is log p of the verdict (of a model with one output, its score) before minus after this one cell is cut; all others stay. τ-b is 1 if the order is the same, 0 if it is unrelated, below 0 if it is reversed. What it cannot tell: two links that carry the same information hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
       what: "effects of links",
-      file: `effects-of-links-of-${rows}${renormalised && !knockedOut ? "-renormalised" : ""}${layer ? `-from-layer-${layer + 1}` : ""}`,
+      file: `effects-of-links-of-${rows}${renormalised && !knockedOut ? "-renormalised" : ""}`,
     };
   }
 
@@ -154,10 +151,10 @@ class LinksPanel {
 
   draw() {
     const { view } = this;
-    const { links: asked, layer } = view.asked;
+    const { links: asked } = view.asked;
     this.computed.hidden = !asked;
     this.switch.textContent = asked ? "Hide" : "Compute";
-    view.question("links", asked && { links: asked, ...(layer && { layer: Number(layer) }) });
+    view.question("links", asked && { links: asked });
     if (!asked) return;
     const maps = this.answer.value;
     const other = maps !== this.known;
@@ -190,9 +187,9 @@ class LinksPanel {
     );
   }
 
-  // The possible ablations of a transformer, with their cost: links from a layer on, or whole heads.
+  // The possible ablations of a transformer, with their cost: of links or of whole heads.
   drawKnockouts(asked) {
-    const { strongest, every, heads, layers } = this.knockouts;
+    const { strongest, every, heads } = this.knockouts;
     const ways = {
       kept: [`The strongest links of each direction (${strongest})`, strongest],
       [EVERY]: [`Every link (${every})`, every],
@@ -200,19 +197,10 @@ class LinksPanel {
     };
     const own = ways[asked] ? asked : "kept";
     this.answer.say(`Ablating one ${own === HEADS ? "head" : "link"} after the other, ${ways[own][1]} …`);
-    const from = this.view.asked.layer || "1";
-    const drawn = `${own} ${from}`; // an open list stays open during the computation
-    if (this.drawn === drawn) return;
-    this.drawn = drawn;
-    const first = Array.from({ length: layers }, (_, i) => [i + 1, i ? `from layer ${i + 1} on` : "in all layers"]);
-    const choose = (chosen) => this.view.ask({ layer: chosen === "1" ? "" : chosen });
-    const layer = chooser(first, from, choose, { "data-name": "layer" });
-    const label = html("label.way.soft", "Ablated ", layer);
     refill(
       this.rule,
       html("span.soft", "Ablate one at a time"),
       Object.entries(ways).map(([name, [text]]) => choice(name === own, () => this.view.ask({ links: name }), text)),
-      own === HEADS || layers < 2 ? null : label,
     );
   }
 
