@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from core.json_types import JsonObject
-
 
 class MapSource(TypedDict):
     """A data file; ``texts``: how many of its texts were held out."""
@@ -35,7 +33,5 @@ class MapCard(TypedDict, total=False):
     metric: str
     perplexity: float
     seed: int
-    placing: JsonObject
-    """See :class:`core.filter_map.map.Placing`."""
     quality_neighbours: int
     sha256: str

@@ -16,7 +16,7 @@ Texts are encoded and placed independently, so no result depends on the other te
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
@@ -54,25 +54,13 @@ class FilterMapError(UserError):
     """A map cannot be made, read or queried; the message is one sentence with the remedy."""
 
 
-@dataclass(frozen=True)
-class Placing:
-    """How new texts are placed: settings that give finite coordinates within a few seconds. With other settings
-    openTSNE raises unexpected errors or returns NaN."""
-
-    perplexity: float = setting(least=1, most=100)
-    initialization: str = setting(one_of=("median", "weighted", "random"))
-    """The initial position of a text, named as in openTSNE."""
-    n_iter: int = setting(least=0, most=10_000)
-    learning_rate: float = setting(least=0, most=1e3)
-    exaggeration: float = setting(least=1e-3, most=1e3)
-    momentum: float = setting(least=0, most=0.999)
-    max_grad_norm: float | None = setting(least=0, most=1e6)
-    max_step_norm: float | None = setting(least=0, most=1e6)
-
-
-PLACING = asdict(Placing(5, "median", 250, 0.1, 1.5, 0.8, 0.25, None))
-"""The defaults of ``TSNEEmbedding.transform``, recorded in every map. A text starts at the median of the 15 neighbours
-(3 · perplexity) that then attract it."""
+_START: JsonObject = {"perplexity": 5, "initialization": "median"}
+"""How a new text is placed: it starts at the median of the 15 neighbours (3 · perplexity) that then attract it."""
+_STEPS: JsonObject = {
+    "n_iter": 250, "learning_rate": 0.1, "exaggeration": 1.5, "momentum": 0.8, "max_grad_norm": 0.25,
+    "max_step_norm": None,
+}  # fmt: skip
+"""The defaults of ``TSNEEmbedding.transform``."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +273,6 @@ class FilterMap:
             "perplexity": perplexity,
             "seed": seed,
             "iterations": list(iterations),
-            "placing": PLACING,
             "quality_neighbours": QUALITY_NEIGHBOURS,
             "versions": {name: version(name) for name in ("openTSNE", "numpy", "scikit-learn")},
             **(about or {}),
@@ -294,13 +281,12 @@ class FilterMap:
 
     def place(self, codes: np.ndarray, layout: str) -> np.ndarray:
         """Coordinates of new texts, float32 ``[M, 2]``, from their ``codes [M, l]``; each is placed independently."""
-        space, settings = self._space(layout), dict(self.card["placing"])
-        start = {key: settings.pop(key) for key in ("perplexity", "initialization")}
+        space = self._space(layout)
         places = np.empty((len(codes), 2), dtype=np.float32)
         for i, code in enumerate(codes):
             # Not ``transform``: it starts by centring the reference points.
-            one = self._embeddings[layout].prepare_partial(space.distances(space.point(code)[None]), **start)
-            one.optimize(inplace=True, **settings)
+            one = self._embeddings[layout].prepare_partial(space.distances(space.point(code)[None]), **_START)
+            one.optimize(inplace=True, **_STEPS)
             places[i] = one[0]
         return places
 
@@ -406,7 +392,6 @@ def _read_record(folder: Path, where: str) -> JsonObject:
         raise FilterMapError(f"{where}/map.json is of another version than {SCHEMA_VERSION}: {_AGAIN}")
     try:
         checked(record, _Record, by=LENIENT)
-        checked(record["placing"], Placing, "placing")
     except ValueError as error:
         raise FilterMapError(f"{where}/map.json is damaged ({error}): copy it again or {_AGAIN}") from error
     return record
@@ -419,7 +404,6 @@ class _Record:
     checkpoint: Weights
     sha256: str
     perplexity: float
-    placing: JsonObject
     layouts: tuple[LayoutCard, ...]
     items: tuple[list[str], ...]
 

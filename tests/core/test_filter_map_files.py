@@ -2,11 +2,10 @@
 
 import json
 
-import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from core.filter_map.map import PLACING, FilterMap, FilterMapError, MapItem, available_map
+from core.filter_map.map import FilterMap, FilterMapError, MapItem, available_map
 from tests.core.made_up import make_checkpoint
 from tests.core.test_filter_map import clustered, items_of
 
@@ -72,7 +71,6 @@ def _foreign(folder):
         (lambda f: (f / "map.json").write_text("[]"), "another version"),
         (lambda f: _change(f, schema_version=99), "another version"),
         (lambda f: (f / "map.json").write_text('{"schema_version": 1}'), "checkpoint is missing"),
-        (lambda f: _change(f, placing={}), "placing.perplexity is missing"),
         (lambda f: _change(f, checkpoint={}), "checkpoint.sha256 is missing"),
         (lambda f: _change(f, checkpoint={"name": "tiny", "sha256": "0"}), "other weights"),
         (lambda f: _truncate(f, "map.safetensors"), "truncated"),
@@ -132,44 +130,6 @@ def test_a_layout_that_the_model_cannot_have_is_refused(kept, changes, message):
 def test_a_layout_may_tell_more_of_its_quality(kept):
     _change_layout(available_map(kept), quality=GOOD | {"more": 0.5})
     assert FilterMap.load(available_map(kept), kept).layouts["all filters"].quality["more"] == 0.5
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"n_iter": "x"},
-        {"n_iter": 2.5},
-        {"n_iter": -1},
-        {"perplexity": 0},
-        {"perplexity": None},
-        {"momentum": True},
-        {"learning_rate": float("nan")},
-        {"exaggeration": []},
-        {"max_step_norm": "x"},
-        {"initialization": 1},
-        {"initialization": "nowhere"},
-        {"more": 1},
-        {"perplexity": 1e308},
-        {"exaggeration": 0},
-        {"exaggeration": 1e308},
-        {"learning_rate": 1e308},
-        {"momentum": 1},
-        {"n_iter": 10**9},
-        {"max_grad_norm": 1e308},
-    ],
-    ids=str,
-)
-def test_placing_that_opentsne_cannot_do_is_refused(kept, changes):
-    _change(available_map(kept), placing=PLACING | changes)
-    with pytest.raises(FilterMapError, match=rf"placing.{next(iter(changes))} must be|unknown key placing.more"):
-        FilterMap.load(available_map(kept), kept)
-
-
-@pytest.mark.parametrize("changes", [{"max_grad_norm": None, "max_step_norm": 1}, {"initialization": "weighted"}])
-def test_a_text_can_be_placed_in_another_way(kept, changes):
-    _change(available_map(kept), placing=PLACING | changes)
-    found = FilterMap.load(available_map(kept), kept)
-    assert np.isfinite(found.place(found.codes[:1], "all filters")).all()
 
 
 def test_a_map_of_another_checkpoint_is_refused(kept, tmp_path, table):
