@@ -31,7 +31,7 @@ FOLDERS = tuple(Path(__file__).resolve().parent / name for name in ("recipes", "
 class DataSource:
     """One data file of a recipe, relative to the data folder (``--data``)."""
 
-    retired: ClassVar[JsonMapping] = {"layout": "auto"}
+    retired: ClassVar[JsonMapping] = {"layout": "auto", "labelled": True}
     name: str
     """The name in results; a sample's name includes its size ("SNLI-86k")."""
     path: str
@@ -49,8 +49,6 @@ class DataSource:
     taught: bool = True
     """Whether the recipe's teachers are applied to these rows. Labels that hold by construction need no teacher, and a
     teacher that never saw such pairs would pass on its mistakes."""
-    labelled: bool = True
-    """Whether the rows' labels count; otherwise only the teachers' answers do."""
 
     def weight_of(self, row_id: str) -> float:
         """The weight of the row with this id."""
@@ -175,7 +173,7 @@ class Recipe:
             raise RecipeError(
                 "train_words starts from random vectors, tune_words from a table's; leave one of them out"
             )
-        if self.linear and (self.transfer or not all(source.labelled for source in self.train)):
+        if self.linear and self.transfer:
             raise RecipeError("linear is fitted to labels: leave it, or the rows without labels (transfer), out")
         if self.init_classifier and not self.init:
             raise RecipeError("init_classifier needs init, the checkpoint whose classifier is meant")

@@ -73,7 +73,7 @@ def load_data(
         return dataset
 
     def read_rows(*sources: DataSource) -> list[tuple[Example, DataSource]]:
-        return [(_as_used(row, source), source) for source in sources for row in get(source).rows]
+        return [(row, source) for source in sources for row in get(source).rows]
 
     def encoded(rows: Sequence[tuple[Example, DataSource]]) -> Encoded:
         return encode(
@@ -106,16 +106,12 @@ def load_data(
     )
 
 
-def _as_used(row: Example, source: DataSource) -> Example:
-    return row if source.labelled else dataclasses.replace(row, label=None)
-
-
 def transfer_set(recipe: Recipe, train: Sequence[tuple[Example, DataSource]]) -> list[tuple[Example, DataSource]]:
     """The recipe's unlabelled pairs, recombined from its taught rows. Raises RunError."""
     if not recipe.transfer:
         return []
     taught = [row for row, source in train if source.taught]
-    source = DataSource("recombined pairs", "", labelled=False)
+    source = DataSource("recombined pairs", "")
     return [(row, source) for row in recombined(taught, recipe.transfer, recipe.seed)]
 
 

@@ -107,12 +107,12 @@ def test_the_transfer_set_joins_the_training_rows_without_labels(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(teaching, "sentence_vectors", lambda texts: np.ones((len(texts), 4), dtype=np.float32))
     path = "path: snli/snli_1.0_train_86k.jsonl"
-    sources = f"train=[{{name: a, {path}, rows: 30}}, {{name: b, {path}, rows: 20, labelled: false}}]"
+    sources = f"train=[{{name: a, {path}, rows: 30}}, {{name: b, {path}, rows: 20}}]"
     loaded = load_data(recipes.load("nli-attconv-light", [sources, "transfer=5"]), data, quiet=True)
-    assert (loaded.train.labels >= 0).tolist() == [True] * 30 + [False] * 25
+    assert (loaded.train.labels >= 0).tolist() == [True] * 50 + [False] * 5
     weights = class_weights(recipes.load("nli-attconv-light"), loaded.train.labels, loaded.train.weights)
-    counts = torch.bincount(loaded.train.labels[:30], minlength=3)
-    assert torch.allclose(weights, 30 / (3 * counts))
+    counts = torch.bincount(loaded.train.labels[:50], minlength=3)
+    assert torch.allclose(weights, 50 / (3 * counts))
 
 
 def test_teachers_are_not_asked_about_a_file_whose_labels_hold_by_construction(data: Path) -> None:
