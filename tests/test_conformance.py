@@ -1,6 +1,7 @@
 """The contract of every registered model; new models are tested without any change here."""
 
 import dataclasses
+import inspect
 import itertools
 import json
 import threading
@@ -26,7 +27,6 @@ from tests.models import (
     batch_of,
     bfloat16_error,
     close,
-    every_settings,
     fits,
     learns_by_heart,
     make,
@@ -45,17 +45,30 @@ from trainers.training_data import load_data
 
 PAIRS = [name for name in REGISTRY if not single(name)]
 every_model = pytest.mark.parametrize("architecture", REGISTRY)
-CHOSEN = [
-    pytest.param(
-        name,
-        settings,
-        id="-".join([name, *map(str, settings.values())]),
-        marks=[pytest.mark.variant] if settings else [],
-    )
-    for name, settings in every_settings()
+USUAL = [pytest.param(name, [{}], id=name) for name in REGISTRY]
+OTHERS = [
+    pytest.param(name, several, id=f"{name}-settings", marks=pytest.mark.variant) for name, several in CHOICES.items()
 ]
-# In the scope of the module, so that all tests of one choice follow each other and share what `told` makes.
-every_choice = pytest.mark.parametrize(("architecture", "settings"), CHOSEN, scope="module")
+
+
+def every_choice(test):
+    """A test of each architecture with its usual settings, and one with all its others, which stand in the failure."""
+
+    def of_each(architecture, choices, **fixtures):
+        for settings in choices:
+            try:
+                test(architecture, settings, **fixtures)
+            except BaseException as error:
+                error.add_note(f"{architecture}, {settings}")
+                raise
+
+    of_each.__name__, of_each.__doc__ = test.__name__, test.__doc__
+    named = inspect.signature(test).parameters.values()
+    of_each.__signature__ = inspect.Signature(
+        [one.replace(name="choices") if one.name == "settings" else one for one in named]
+    )
+    # In the scope of the module, so that all tests of one choice follow each other and share what `told` makes.
+    return pytest.mark.parametrize(("architecture", "choices"), [*USUAL, *OTHERS], scope="module")(of_each)
 
 
 # --- the forward pass ------------------------------------------------------------------------------------------------

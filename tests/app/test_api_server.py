@@ -33,7 +33,9 @@ def server(tmp_path_factory, checkpoints, guests):
     (folder / "checkpoints").mkdir()
     for model in (checkpoints / "test-light", guests / "small-bert"):
         (folder / "checkpoints" / model.name).symlink_to(model)
-    started = Server.start("streamlit_app.py", folder, folder / "checkpoints", STREAMLIT_SERVER_BASE_URL_PATH="lens")
+    # A server that preloads no second model is quiet sooner.
+    settings = {"STREAMLIT_SERVER_BASE_URL_PATH": "lens", "PAIRLENS_SECOND": "off"}
+    started = Server.start("streamlit_app.py", folder, folder / "checkpoints", **settings)
     yield started
     started.end()
 

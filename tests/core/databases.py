@@ -11,6 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.shared import shared
+
 
 def _programs():
     """The folder of initdb and pg_ctl: Debian's are not in the search path."""
@@ -25,8 +27,13 @@ def _as_postgres(*command):
 
 
 @pytest.fixture(scope="session")
-def postgresql():
-    """The address of a server of the tests' own."""
+def postgresql(tmp_path_factory):
+    """The address of a server of the tests' own, one for all test processes."""
+    with shared(tmp_path_factory, "postgresql", _started, _stop) as server:
+        yield server["address"]
+
+
+def _started(_):
     programs = _programs()
     if programs is None:
         pytest.fail("These tests need PostgreSQL: install it with `apt-get install postgresql`.", pytrace=False)
@@ -35,23 +42,27 @@ def postgresql():
         port = probe.getsockname()[1]
     # Not below pytest's own folder, which only its owner may enter.
     folder = Path(tempfile.mkdtemp(prefix="pairlens-postgresql-"))
-    try:
-        if os.geteuid() == 0:
-            owner = pwd.getpwnam("postgres")
-            os.chown(folder, owner.pw_uid, owner.pw_gid)
-        run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": "/"}
-        subprocess.run(
-            _as_postgres(programs / "initdb", "-D", folder / "data", "-U", "tests", "-A", "trust", "-E", "UTF8"), **run
-        )
-        options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1"
-        control = [programs / "pg_ctl", "-D", folder / "data", "-w", "-l", folder / "log"]
-        subprocess.run(_as_postgres(*control, "-o", options, "start"), **run)
-        try:
-            yield f"postgresql+psycopg://tests@127.0.0.1:{port}/"
-        finally:
-            subprocess.run(_as_postgres(*control, "-m", "immediate", "stop"), **run)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    if os.geteuid() == 0:
+        owner = pwd.getpwnam("postgres")
+        os.chown(folder, owner.pw_uid, owner.pw_gid)
+    control = [programs / "pg_ctl", "-D", folder / "data", "-w", "-l", folder / "log"]
+    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+    _run(programs / "initdb", "-D", folder / "data", "-U", "tests", "-A", "trust", "-E", "UTF8", "--no-sync")
+    _run(*control, "-o", options, "start")
+    return {
+        "address": f"postgresql+psycopg://tests@127.0.0.1:{port}/",
+        "folder": str(folder),
+        "stop": [*map(str, control), "-m", "immediate", "stop"],
+    }
+
+
+def _stop(server):
+    _run(*server["stop"])
+    shutil.rmtree(server["folder"], ignore_errors=True)
+
+
+def _run(*command):
+    subprocess.run(_as_postgres(*command), check=True, stdout=subprocess.DEVNULL, cwd="/")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
