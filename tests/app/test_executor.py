@@ -140,7 +140,7 @@ def test_long_computations_wait_for_one_that_has_just_begun():
 
     def fresh(progress):
         begun.set()
-        going_on.wait(1)
+        going_on.wait(60)
         return b"1"
 
     executor.ask("fresh", fresh, "third", listener)
