@@ -70,7 +70,7 @@ pooling."""
 
 def by_k() -> Values:
     """The scores by k for models trained with k-min and with k-max, each under its own pooling; for k-min models also
-    under k-max. A ``sum`` is that of the items' scores at k = 1. Raises LessonError if a model has no such scores."""
+    under k-max. ``…_sum``: the sum of the items' scores at k = 1. Raises LessonError if a model has no such scores."""
     values: Values = {}
     for short, (model, data) in BY_K.items():
         least, most = (_scores(f"{model}-{pooling}", data) for pooling in ("kmin", "kmax"))

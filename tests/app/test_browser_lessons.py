@@ -36,6 +36,7 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     page.keyboard.press("Enter")
     expect(numbers).to_contain_text("0.16")
     expect(page.locator(".guess")).to_have_text("You guessed 0.2; it is off by 0.04.")
+    expect(page.locator('.cell[data-of="score.1"]')).to_have_attribute("title", re.compile("^0.16"))
     # A number that is pointed at lights up everywhere, and so does what it is made of.
     page.locator('.cell[data-of="score.1"]').hover()
     expect(numbers.locator('mn[data-of="score.1"]')).to_have_class(re.compile("hot"))
