@@ -1,5 +1,6 @@
 """Lessons: every file holds together, the slides' numbers come out, and formulas show what they say."""
 
+import functools
 import html
 import io
 import math
@@ -33,13 +34,19 @@ def own(name, **inputs):
     return evaluate(LESSONS[name], inputs, {}).values
 
 
+@functools.cache
+def default(name):
+    """A lesson with its own numbers."""
+    return evaluate(LESSONS[name], {}, {})
+
+
 def text(formula):
     return html.unescape(re.sub("<[^>]*>", "", formula))
 
 
 @every_lesson
 def test_every_name_in_a_lesson_is_a_value_and_every_formula_can_be_drawn(name):
-    lesson, evaluated = LESSONS[name], evaluate(LESSONS[name], {}, {})
+    lesson, evaluated = LESSONS[name], default(name)
     for row in (*lesson.picture, *lesson.given):
         at(evaluated.values, row.value)
         assert not row.of or row.of in {**lesson.words, **evaluated.words}
@@ -52,23 +59,29 @@ def test_every_name_in_a_lesson_is_a_value_and_every_formula_can_be_drawn(name):
         assert not step.opens or step.opens in available()
 
 
+PRINTED = re.compile(r'data-of="([^"]+)" class="value">([^<]+)<')
+"""The numbers of a sheet with their names."""
+
+
 def numbers_of(value):
     return [number for part in value for number in numbers_of(part)] if isinstance(value, list) else [value]
 
 
 @every_lesson
 def test_a_number_to_guess_is_in_its_step_and_given_away_nowhere(name):
-    lesson, evaluated = LESSONS[name], evaluate(LESSONS[name], {}, {})
+    lesson, evaluated = LESSONS[name], default(name)
     values, reached = evaluated.values, set(lesson.inputs)
-    _, *sheet = handout(lesson, evaluated, {}, blanks=True).split("<section>")
-    printed = [re.findall(r'data-of="([^"]+)" class="value">([^<]+)<', section) for section in sheet]
+    blanks, key = (handout(lesson, evaluated, {}, blanks) for blanks in (True, False))
+    assert "____" not in key and (not lesson.change or lesson.change not in blanks), "nothing changes on paper"
+    sheets = (page.split("<section>")[1:] for page in (blanks, key))
+    printed, answers = ([PRINTED.findall(section) for section in sheet] for sheet in sheets)
     for place, step in enumerate(lesson.steps):
         reached |= {part.partition(".")[0] for part in step.lit}
         if not step.guess:
             continue
         guess = place_of(values, step.guess)
         answer = at(values, guess)
-        assert (guess, "____") in printed[place], step.title
+        assert (guess, "____") in printed[place] and (guess, shown(answer, lesson.digits)) in answers[place], step.title
         said_before = "".join(earlier.says + earlier.note for earlier in lesson.steps[:place]) + step.says
         assert rf"\val{{{step.guess}}}" not in said_before, step.title
         if answer == round(answer) or re.search("max|min", step.formula):
@@ -83,17 +96,12 @@ def test_a_number_to_guess_is_in_its_step_and_given_away_nowhere(name):
 
 
 def test_the_slides_worked_example_is_exact():
-    values = own("global-attention")
+    values, states = own("global-attention"), LESSONS["global-attention"].inputs["h"]
     assert values["score"] == pytest.approx([0.16, 0.10, 0.03])
+    assert values["alpha"] == pytest.approx(softmax([0.16, 0.10, 0.03]))
     assert [round(weight, 2) for weight in values["alpha"]] == [0.35, 0.33, 0.31]
     assert [round(number, 4) for number in values["kappa"]] == [0.0799, 0.1258]
-    total = sum(math.exp(score) for score in (0.16, 0.10, 0.03))
-    assert values["alpha"] == pytest.approx([math.exp(s) / total for s in (0.16, 0.10, 0.03)])
-    rounded_ = [
-        sum(w * h for w, h in zip((0.35, 0.33, 0.31), column, strict=True)) / 3
-        for column in ((0.4, 0.2, 0.1), (0.6, 0.4, 0.1))
-    ]
-    assert [round(number, 3) for number in rounded_] == [0.079, 0.124]
+    assert [round(number / 3, 3) for number in scaled((0.35, 0.33, 0.31), states)] == [0.079, 0.124]
     assert values["kappa_sum"] == pytest.approx([3 * number for number in values["kappa"]])
 
 
@@ -374,20 +382,15 @@ def test_two_texts_filters_differ_number_by_number_and_the_nearest_is_found():
     filters = {}
     for pair in (tuple(LESSONS["filters"].texts.values()), *OWN):
         trace = model.model(model.reader.batch(model.read(*pair))).trace
-        filters |= {text: side.filters[0, 3].tolist() for text, side in zip(pair, (trace.q, trace.a), strict=True)}
+        sides = zip(pair, (trace.q, trace.a), strict=True)
+        filters |= {text: side.filters[0, 3].flatten().tolist() for text, side in sides}
     first, second, *others = filters.values()
-
-    def apart(one, other):
-        return math.sqrt(sum((a - b) ** 2 for rows in zip(one, other, strict=True) for a, b in zip(*rows, strict=True)))
-
-    assert values["difference"] == [
-        pytest.approx([a - b for a, b in zip(*rows, strict=True)], abs=1e-6) for rows in zip(first, second, strict=True)
-    ]
-    zero = [[0.0] * len(first[0])] * len(first)
-    assert values["norms"] == pytest.approx([apart(first, second), apart(first, zero)], rel=1e-5)
+    difference = [a - b for a, b in zip(first, second, strict=True)]
+    assert numbers_of(values["difference"]) == pytest.approx(difference, abs=1e-6)
+    assert values["norms"] == pytest.approx([math.hypot(*difference), math.hypot(*first)], rel=1e-5)
     assert math.sqrt(sum(values["squares"])) == pytest.approx(values["norms"][0])
-    length = sum(apart(one, zero) for one in others) / len(others)
-    nearest = sorted((min(apart(one, other) for other in others if other is not one) for one in others), reverse=True)
+    length = sum(math.hypot(*one) for one in others) / len(others)
+    nearest = sorted((min(math.dist(one, other) for other in others if other is not one) for one in others))[::-1]
     assert values["nearest"] == pytest.approx(nearest, rel=1e-4)
     assert values["mean_length"] == pytest.approx(length, rel=1e-5)
     assert values["farthest_percent"] == round(100 * nearest[0] / length)
@@ -492,22 +495,8 @@ def test_a_handout_holds_all_steps_and_nothing_typed_becomes_markup():
     assert "http" not in page.replace("http-equiv", "") and "<script" not in page and "src=" not in page
 
 
-@every_lesson
-def test_blanks_are_the_numbers_to_guess_and_the_key_has_them(name):
-    lesson, evaluated = LESSONS[name], evaluate(LESSONS[name], {}, {})
-    blanks, key = (handout(lesson, evaluated, {}, blanks) for blanks in (True, False))
-    for guess in {place_of(evaluated.values, step.guess) for step in lesson.steps if step.guess}:
-        number = shown(at(evaluated.values, guess), lesson.digits)
-        place = f'data-of="{guess}" class="value">'
-        assert f"{place}{number}<" in key and f"{place}{number}<" not in blanks, guess
-    assert "____" not in key and (not lesson.change or lesson.change not in blanks), "nothing changes on paper"
-
-
 def test_a_handout_names_the_parts_of_its_vectors_once():
-    people, states = (
-        handout(LESSONS[name], evaluate(LESSONS[name], {}, {}), {}, blanks=True)
-        for name in ("people", "global-attention")
-    )
+    people, states = (handout(LESSONS[name], default(name), {}, blanks=True) for name in ("people", "global-attention"))
     assert people.count("same words, local, word-by-word") == people.count("taken away, dropped") == 1
     assert "weights α (over A, man, plays, the, guitar): A (1, " in people
     assert "people’s links: A, woman, plays, a, guitar" in people and "states: every, dog, danced" in states
@@ -515,7 +504,7 @@ def test_a_handout_names_the_parts_of_its_vectors_once():
 
 @pytest.mark.parametrize("name", ["global-attention", "light"])
 def test_a_spreadsheet_opens_as_a_table_whose_numbers_follow_from_the_given_ones(name):
-    lesson, evaluated = LESSONS[name], evaluate(LESSONS[name], {}, {})
+    lesson, evaluated = LESSONS[name], default(name)
     table = pandas.read_csv(io.StringIO(numbers_csv(lesson, evaluated)), index_col="value")
     numbers = {value: row.dropna().tolist() for value, row in table.filter(like="number").iterrows()}
     assert [*table.index].index("score") < [*table.index].index("alpha"), "in the order of computation"
