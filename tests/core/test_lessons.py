@@ -390,7 +390,7 @@ def test_two_texts_filters_differ_number_by_number_and_the_nearest_is_found():
     assert values["norms"] == pytest.approx([math.hypot(*difference), math.hypot(*first)], rel=1e-5)
     assert math.sqrt(sum(values["squares"])) == pytest.approx(values["norms"][0])
     length = sum(math.hypot(*one) for one in others) / len(others)
-    nearest = sorted((min(math.dist(one, other) for other in others if other is not one) for one in others))[::-1]
+    nearest = sorted(min(math.dist(one, other) for other in others if other is not one) for one in others)[::-1]
     assert values["nearest"] == pytest.approx(nearest, rel=1e-4)
     assert values["mean_length"] == pytest.approx(length, rel=1e-5)
     assert values["farthest_percent"] == round(100 * nearest[0] / length)
