@@ -162,11 +162,11 @@ def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> Values:
 
 
 def _about(lesson: Lesson, evaluated: Evaluated) -> tuple[str, ...]:
-    """Notes on the source of the numbers, and the accuracy of models to compare."""
+    """Notes on the source of the numbers, and the accuracy of models to compare unless a step asks for it."""
     about = f"Numbers: {evaluated.model}" if evaluated.checkpoint else "Numbers: an example with weights set by hand"
     names, accuracy = figures(lesson.compared, dev)
     compared = ", ".join(f"{name} {percent(share)}" for name, share in zip(names, accuracy, strict=True))
-    notes = [about, *([f"Accuracy on SNLI dev: {compared}"] if names else [])]
+    notes = [about, *([f"Accuracy on SNLI dev: {compared}"] if names and "dev" not in evaluated.values else [])]
     if lesson.checkpoints and evaluated.checkpoint != lesson.checkpoints[0]:
         notes.append(f"{lesson.checkpoints[0]} is not installed: its numbers would fit the screen")
     return tuple(notes)
