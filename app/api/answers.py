@@ -231,9 +231,11 @@ def explain(asked: ExplainRequest, progress: Progress) -> Explanation:
     checkpoint, first, second = asked.pair
     if asked.head and checkpoint.model.knockouts is None:
         raise UserError(f"{checkpoint.name} has no heads to choose from: leave head out")
-    records = None if asked.records is None else tuple(RECORDS[kind] for kind in asked.records)
-    edits = acting(asked.parsed_edits)
-    explanation = explain_under(checkpoint, first, second, edits, head=asked.head, records=records)
+    # With all records, as on the pages, so that a page and its questions compute an explanation once.
+    explanation = explain_under(checkpoint, first, second, acting(asked.parsed_edits), head=asked.head)
+    if asked.records is not None:
+        wanted = tuple(record for record in explanation.evidence if record.kind in asked.records)
+        explanation = replace(explanation, evidence=wanted)
     if asked.word is None:
         return explanation
     sides = _sides(explanation)

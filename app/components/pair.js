@@ -21,6 +21,9 @@ const DOORS = {
   details: ["Details", "effects as bars, all parts of the model, saved figures"],
 };
 
+/** @type {(side: string) => any} The form's box for a text. */
+const boxOf = (side) => document.querySelector(`[class*="st-key-explore-${side}-"] :is(input, textarea)`);
+
 /**
  * @typedef {{ row: number | null, column: number | null }} Selection
  * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean,
@@ -43,6 +46,8 @@ export class PairView extends View {
     on(window, "keydown", (event) => {
       if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.shortcut?.(event);
     });
+    on(window, "keydown", ({ key, target }) => key === "Enter" && target.matches("input") && this.typed(target));
+    on(window, "focusout", ({ target }) => this.typed(target));
     // A click outside all clickable elements.
     on(this.root, "click", (event) => {
       if (!event.target.closest(CLICKED)) this.undo();
@@ -147,11 +152,36 @@ export class PairView extends View {
     const what_if = verdict.what_if || (changed && "attention changed by hand");
     const trained = verdict.trained ?? (changed ? verdict.classes : null);
     this.reason.sentence.classList.toggle("unlike", Boolean(what_if));
-    const classes = withChances(verdict.classes, probabilities);
-    this.verdict.replaceWith(
-      (this.verdict = drawVerdict({ ...verdict, classes, what_if, trained }, notices, this.reason)),
-    );
+    this.judge({ ...verdict, what_if, trained }, probabilities, notices);
     for (const record of evidence.filter(isWordMap)) for (const panel of this.panels) panel.follows?.(record);
+  }
+
+  // Replaces the drawn verdict.
+  judge(verdict, probabilities, notices) {
+    const before = this.verdict;
+    const classes = withChances(verdict.classes, probabilities);
+    this.verdict = drawVerdict({ ...verdict, classes }, notices, this.reason);
+    before.replaceWith(this.verdict);
+  }
+
+  /**
+   * Shows the verdict on newly typed texts until the page, which takes longer, draws them. Not for slow models, which
+   * would read them twice.
+   * @param {any} box the element in which they were typed
+   */
+  async typed(box) {
+    const { why, verdict, drawing } = this.data ?? {};
+    const [first, second] = ["first", "second"].map(boxOf);
+    if (!why || why.methods[0].cost || verdict.meaning || ![first, second].includes(box)) return;
+    const asked = { model: why.shown.model, first: first.value, second: second?.value ?? "" };
+    this.asking = asked;
+    if (["first", "second"].every((side) => asked[side] === why.question[side])) return;
+    const answer = await askAtOnce("explain", { ...asked, records: [] }, this.leave.signal).catch(() => null); // the page shows errors
+    if (!answer || this.asking !== asked || this.data.drawing !== drawing) return;
+    this.data.drawing = ""; // so that the page's next drawing replaces this one, even if it is the previous one
+    this.judge({ ...verdict, what_if: "", trained: null, gold: null }, answer.probabilities, answer.warnings);
+    this.verdict.ariaLive = "off"; // announced with the drawing
+    this.verdict.querySelector(".below").classList.add("unlike");
   }
 
   // By role, each word's bar by the chosen method; empty during the computation.
