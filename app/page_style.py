@@ -5,11 +5,15 @@ from __future__ import annotations
 import functools
 import html
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.runtime import get_instance
+from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from app.page_state.session import PageSession
 from app.pages import VIEWS, address, pages
@@ -173,18 +177,31 @@ def page_link(name: str, query: Mapping[str, str], label: str = "", arrow: str =
 
 
 def download(
-    label: str, text: Callable[[], str] | bytes, file: str, icon: str | None = None, *, framed: bool = False
+    label: str,
+    text: Callable[[], str] | bytes,
+    file: str,
+    icon: str | None = None,
+    *,
+    framed: bool = False,
+    explained: str | None = None,
 ) -> None:
     """A link, or a ``framed`` button, that saves text as this .json, .csv or .html file; a callable is called on click.
-    If it fails, the file contains the error's sentence."""
+    If it fails, the file contains the error's sentence. ``explained``: the button's help."""
     kind = {"json": "application/json", "html": "text/html"}.get(file.rsplit(".", 1)[-1], "text/csv")
-    made = functools.partial(_made, text) if callable(text) else text
+    made = functools.partial(_made, text, kind, file, get_script_run_ctx()) if callable(text) else text
     look: Literal["secondary", "tertiary"] = "secondary" if framed else "tertiary"
-    st.download_button(label, made, file, kind, type=look, icon=icon, on_click="ignore", key=f"save {file}")
+    st.download_button(label, made, file, kind, f"save {file}", explained, type=look, icon=icon, on_click="ignore")
 
 
-def _made(text: Callable[[], str]) -> str:
+def _made(text: Callable[[], str], kind: str, file: str, session: ScriptRunContext | None) -> str:
     try:
-        return text()
+        made = text()
     except UserError as error:
-        return f"{str(error).rstrip('.')}.\n"
+        made = f"{str(error).rstrip('.')}.\n"
+    # Streamlit deletes a file made on click as soon as two runs have ended, of any visitors, unless a session holds it.
+    add = get_instance().media_file_mgr.add
+    held = threading.Thread(target=add, args=(made.encode(), kind, f"made {file}", file, True))
+    add_script_run_ctx(held, session)
+    held.start()
+    held.join()
+    return made

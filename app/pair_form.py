@@ -122,13 +122,12 @@ class ModelForm:
         with folded("Save and open", "save and open") as is_open:
             if not is_open:
                 return
-            st.download_button(
+            page_style.download(
                 f"Save this {self.saved}",
                 self.page.state.to_file,
                 f"pairlens-{self.saved.split()[-1]}.json",
-                "application/json",
-                on_click="ignore",
-                help=f"A small file with this {self.saved} and all choices, for texts too long for a link.",
+                framed=True,
+                explained=f"A small file with this {self.saved} and all choices, for texts too long for a link.",
             )
             st.file_uploader(
                 f"Open a saved {self.saved}", key="opened", on_change=self._open_file, type="json", max_upload_size=5

@@ -4,8 +4,14 @@ import csv
 import io
 import json
 from dataclasses import replace
+from pathlib import PurePath
+from types import SimpleNamespace
 
 import pytest
+from streamlit.runtime import Runtime
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+from streamlit.testing.v1 import app_test
 
 from app.explore import downloads, reading
 from app.page_state.explore import ExploreState
@@ -92,6 +98,21 @@ def test_files_contain_the_pages_numbers(checkpoints):
     assert effects.links and measured.maps
     head, *cells = csv.reader(io.StringIO(downloads._links_csv(read)))
     assert head[-1] == "effect" and len(cells) == len(PAIR["first"].split()) * len(PAIR["second"].split())
+
+
+def test_a_file_made_on_click_stays_until_it_is_fetched_on_a_busy_server(monkeypatch):
+    media = MediaFileManager(MemoryMediaFileStorage("/media"))
+    monkeypatch.setattr(app_test, "MediaFileManager", lambda storage: media)
+    app = explore()
+    app.session_state["save and open"] = True
+    app.run()
+    files = {button.label: button.proto.deferred_file_id for button in app.get("download_button")}
+    monkeypatch.setattr(Runtime, "_instance", SimpleNamespace(media_file_mgr=media))
+    for name in ("Effects of words (CSV)", "Save this pair"):
+        address = media.execute_deferred(files[name])
+        for _ in range(3):
+            media.remove_orphaned_files()  # as at the end of each visitor's run
+        assert media.read_file(PurePath(address).stem), name
 
 
 def test_compared_models_request_effects_on_their_own_verdicts(drawn, checkpoints):
