@@ -2,6 +2,8 @@
 
 import json
 import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -9,7 +11,7 @@ import torch
 
 from core.__main__ import main
 from core.checkpoint import PRETRAINED, load_named, read_card
-from core.effects import METHODS, Question
+from core.effects import METHODS, Question, asked_pair
 from core.effects.gradients import STEP, can_nudge, nudged
 from core.effects.links import LinksError, Taken
 from core.effects.words import DROPPED, FREQUENT, MIX, NUDGED, RELATED, Sampling, frequent_words, related_words
@@ -38,6 +40,14 @@ def checkpoint_of(tmp_path, table):
         return make_checkpoint(tmp_path, table, architecture, "second", **sizes)
 
     return make
+
+
+def test_two_visitors_pairs_are_read_at_the_same_time(monkeypatch):
+    both = threading.Barrier(2, timeout=10)
+    monkeypatch.setattr(asked_pair, "explain", lambda *pair, **options: both.wait())
+    asked = [Question(None, FIRST), Question(None, SECOND)]
+    with ThreadPoolExecutor(2) as threads:
+        assert {0, 1} == {*threads.map(lambda one: one.explanation, asked)}
 
 
 def log_p(checkpoint, first, second, label, **options):

@@ -7,13 +7,11 @@ effects need no attention and work for every model; a model with linguistic feat
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.special
 import torch
 
 from core.card import right_class
@@ -47,6 +45,7 @@ from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
 from core.evidence.effects import WordEffect
 from core.explain import explain
+from core.lazy import lazy_property
 from core.models.answers import SIGMOID
 from core.reading.reader import Reading
 
@@ -63,17 +62,17 @@ class AskedPair:
     second: str = ""
     sampling: Sampling | None = None
 
-    @functools.cached_property
+    @lazy_property
     def explanation(self) -> Explanation:
         """The model's explanation, with its attention."""
         return explain(self.checkpoint, self.first, self.second, records=(AttentionMap,))
 
-    @functools.cached_property
+    @lazy_property
     def reading(self) -> Reading:
         """The pair as the model reads it."""
         return self.checkpoint.read(self.first, self.second)
 
-    @functools.cached_property
+    @lazy_property
     def target(self) -> int:
         """The class whose probability is measured."""
         return target_class(self.checkpoint, self.explanation.probabilities)
@@ -88,7 +87,7 @@ class AskedPair:
         """How replacements are sampled."""
         return self.sampling or usual_sampling(self.checkpoint.card)
 
-    @functools.cached_property
+    @lazy_property
     def related(self) -> dict[str, tuple[str, ...]]:
         """The related words that replace each word (:func:`related_words`)."""
         norms = [norm for side in self.sides for norm in side.norms]
@@ -203,7 +202,7 @@ class AskedPair:
         if self.checkpoint.model.activation == SIGMOID:
             return log_q - np.log(-np.expm1(log_q))
         # Sums the other classes' probabilities: 1 - p would be 0 if p is nearly 1.
-        return log_q - scipy.special.logsumexp(np.delete(log_p, self.target, axis=-1), axis=-1)
+        return log_q - np.logaddexp.reduce(np.delete(log_p, self.target, axis=-1), axis=-1)
 
     def _mixed(self, before: np.ndarray, after: Mapping[str, np.ndarray], mix: Mapping[str, float]) -> dict[str, Any]:
         """Mixes log p of every class with the measured class's log-odds last: before ``[C + 1]``, and by method after

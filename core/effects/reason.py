@@ -8,7 +8,6 @@ score cannot flip; for scores the largest change is reported.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -43,6 +42,7 @@ from core.evidence.explanation import LABELS
 from core.evidence.reason import SCORE, SLOW, Clause, Reason
 from core.evidence.record import the
 from core.input_warnings import is_unlike
+from core.lazy import lazy_property
 from core.wording import capital, percent, shown
 
 MOST_LISTED = 400
@@ -174,7 +174,7 @@ class _Search:
             listed.sort(key=lambda candidate: -self.slopes[candidate.named[0]])
         return listed[:most]
 
-    @functools.cached_property
+    @lazy_property
     def slopes(self) -> dict[Word, float]:
         """The norm of the gradient of log p(verdict) with respect to each word's vector."""
         self.passes += 1
@@ -270,7 +270,7 @@ class _Search:
             tried = f"{capital(self._all_in)}. {tried}"
         return replace(self._reason(best, f"{tried}, {clause.text}.", clause), kind="")
 
-    @functools.cached_property
+    @lazy_property
     def matches(self) -> Reason | None:
         """The links from the own text's words to different words of the other text, each confirmed by ablating it or by
         exchanging the words; None if one is not confirmed."""
