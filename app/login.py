@@ -14,8 +14,6 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from core.desk.schema import clean
-
 
 def name() -> str:
     """The visitor's login name on a page."""
@@ -33,6 +31,8 @@ def name_in(values_of: Callable[[str], Sequence[str]]) -> str:
     if not on_this_machine(address):
         _say_once(header, str(address or "all addresses"))
         return ""
+    from core.desk.schema import clean  # here, so that Explore starts without SQLAlchemy
+
     values = values_of(header)
     return clean(_decoded(values[0])) if len(values) == 1 else ""
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-import scipy.stats
 import torch
 from torch import Tensor
 
@@ -154,9 +153,11 @@ def stacked(overrides: Sequence[Override]) -> Override:
 
 
 def _record(links: AttentionLinks, effects: Tensor, taken: Taken) -> LinkEffects:
+    from scipy.stats import kendalltau  # type: ignore[import-untyped]  # here, so that Explore starts without it
+
     before = links.values.view(effects.shape)
     known = ~effects.isnan()
-    tau = scipy.stats.kendalltau(before[known].numpy(), effects[known].abs().numpy()).statistic
+    tau = kendalltau(before[known].numpy(), effects[known].abs().numpy()).statistic
     return LinkEffects(
         rows=links.rows,
         columns=links.columns,

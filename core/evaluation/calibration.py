@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import minimize  # type: ignore[import-untyped]
 
 from core.card import Calibration
 
@@ -14,6 +13,8 @@ from core.card import Calibration
 def fit(log_odds: Sequence[float], right: Sequence[bool]) -> tuple[float, float]:
     """Slope a and bias b of σ(a · log-odds + b) that minimise the log-loss (Platt 1999, section 2, without target
     smoothing). Raises ValueError if all answers are right or all are wrong."""
+    from scipy.optimize import minimize  # type: ignore[import-untyped]  # here, so that Explore starts without it
+
     x, y = np.asarray(log_odds, dtype=float), np.asarray(right, dtype=float)
     if not 0 < y.sum() < len(y):
         raise ValueError("both right and wrong answers are needed")

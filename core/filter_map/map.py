@@ -26,12 +26,10 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
-from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
 
 from core.checkpoint import Checkpoint
 from core.errors import UserError
 from core.files import json_text, read_json, whole_folder
-from core.filter_map import tsne
 from core.filter_map.card import MapCard, Weights
 from core.json_types import LENIENT, JsonObject, checked, setting
 from core.models.base import FilterMaker
@@ -192,6 +190,8 @@ class _Space:
 
     def distances(self, points: np.ndarray) -> np.ndarray:
         """Distances of points ``[M, l + 1]`` to the reference points: ``[M, N]``."""
+        from scipy.spatial.distance import cdist  # type: ignore[import-untyped]  # as below
+
         if self.metric == "cosine":
             # Half the squared chord is 1 - cos, and stays accurate for nearly equal filters.
             return np.asarray(cdist(points, self.points, "sqeuclidean")) / 2
@@ -213,6 +213,8 @@ class FilterMap:
         layouts: Sequence[Layout],
         card: MapCard,
     ) -> None:
+        from core.filter_map import tsne  # here, because it imports SciPy: Explore starts without it
+
         self.items, self.codes, self.card = tuple(items), _fixed(codes), card
         self.layouts: Mapping[str, Layout] = MappingProxyType({layout.name: layout for layout in layouts})
         maker = maker_of(checkpoint)
@@ -242,6 +244,8 @@ class FilterMap:
         ``about`` is added to the card: the data and the command. ``progress`` counts iterations. Raises FilterMapError
         for impossible settings and for too few items.
         """
+        from core.filter_map import tsne  # as above
+
         maker = maker_of(checkpoint)
         if codes.shape != (len(items), maker.code_size):
             raise ValueError(f"expected codes [{len(items)}, {maker.code_size}], got {list(codes.shape)}")

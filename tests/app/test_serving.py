@@ -2,6 +2,7 @@
 
 import gc
 import subprocess
+import sys
 import tomllib
 import urllib.request
 from pathlib import Path
@@ -88,3 +89,10 @@ def test_a_logins_name_counts_only_where_a_setting_names_its_header_and_the_serv
             assert visited_with(monkeypatch, address, ann) == ""
     told = capsys.readouterr().err
     assert told.count("X-Remote-User is ignored") == 5 and "listens on all addresses" in told
+
+
+def test_the_first_page_starts_without_packages_that_take_long_to_import():
+    late = "{'pandas', 'scipy', 'sqlalchemy', 'transformers'}"
+    load = "from app import preloading; [*map(importlib.import_module, preloading.MODULES)]"
+    program = f"import importlib, sys; {load}; sys.exit(str({late} & {{*sys.modules}} or '') or 0)"
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
