@@ -2,6 +2,8 @@
 
 import { html, linkButton, percent, refill } from "./elements.js";
 
+const MOST_CONTROLS = 3; // so that the page stays within 25
+
 export class Reason {
   constructor(view) {
     this.view = view;
@@ -35,11 +37,11 @@ export class Reason {
     return kind === "slow" || this.view.data.verdict.what_if ? "" : sentence;
   }
 
-  // The sentence in parts: clauses are buttons, and quoted words are emphasised.
+  // The sentence in parts: its first clauses are buttons, and quoted words are emphasised.
   clauses({ kind, sentence, clauses }) {
     const parts = [];
     let rest = sentence;
-    for (const { text, edits } of clauses) {
+    for (const { text, edits } of clauses.slice(0, MOST_CONTROLS)) {
       const at = rest.indexOf(text);
       const make = () => {
         this.view.regain = "undo"; // the keyboard focus after the change
@@ -55,18 +57,19 @@ export class Reason {
     return [parts, quoted(rest), kind === "slow" && [" ", linkButton("Compute", "Compute the reason", compute)]];
   }
 
-  // A second model's verdict, with a link to a comparison if the two differ.
+  // A second model's verdict, with a link to a comparison if the two differ and the sentence leaves room for it.
   opinion({ labels, probabilities }) {
     const { verdict, explanation, why } = this.view.data;
     const { model, title, measured } = why.second;
     const best = probabilities.indexOf(Math.max(...probabilities));
     const { label } = verdict.classes[explanation.labels.indexOf(labels[best])];
     const { first, second, model: own } = why.question;
+    const room = (this.answer.value?.clauses.length ?? 0) < MOST_CONTROLS;
     const link = `compare?${new URLSearchParams({ model: own, with: model, first, second })}`;
     return [
       `${title}${measured && ` (${measured})`}: `,
       html("b", `${label} ${percent(probabilities[best])}`),
-      label !== verdict.label && [" ", html("a.link", { href: link, target: "_self" }, "Compare")],
+      room && label !== verdict.label && [" ", html("a.link", { href: link, target: "_self" }, "Compare")],
     ];
   }
 }

@@ -10,7 +10,6 @@ from app import page_style
 from app.page_state.codec import short
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession
-from app.page_state.widgets import folded
 from app.pairs import Pair, Version
 from app.panels import verdict
 from core.evidence import Explanation
@@ -64,15 +63,13 @@ def draw(page: PageSession[ExploreState]) -> None:
     listed = _listed()
     if len(listed) < 2:
         return
-    with folded(f"Pairs tried ({len(listed)})", "pairs tried list") as is_open:
-        for place, tried in enumerate(listed if is_open else ()):
-            first, second = (short(text, QUOTED) for text in tried.texts)
-            change = f"{tried.change}: " if tried.change else ""
-            label = f"{change}{tried.label} {tried.said or percent(tried.p)} · {first} / {second} · {tried.model}"
-            with st.container(key=f"tried {place}"):
-                st.button(
-                    page_style.plain(label), key=f"reopen {place}", on_click=reopen, args=(tried,), type="tertiary"
-                )
+    page_style.note("Pairs tried")
+    for place, tried in enumerate(listed):
+        first, second = (short(text, QUOTED) for text in tried.texts)
+        change = f"{tried.change}: " if tried.change else ""
+        label = f"{change}{tried.label} {tried.said or percent(tried.p)} · {first} / {second} · {tried.model}"
+        with st.container(key=f"tried {place}"):
+            st.button(page_style.plain(label), key=f"reopen {place}", on_click=reopen, args=(tried,), type="tertiary")
 
 
 def _listed() -> list[TriedPair]:

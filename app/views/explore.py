@@ -107,8 +107,13 @@ def _sidebar(models: Mapping[str, Listed], read: Read | None) -> None:
     listed = models.get(PAGE.state.model or "")
     if listed is not None and listed.card is not None:
         page_style.note(card.one_line(listed.card))
+    FORM.files(partial(_kept, read))
+
+
+def _kept(read: Read | None) -> None:
     pairs_tried.draw(PAGE)
-    FORM.files(None if read is None else lambda: downloads.draw(read))
+    if read is not None:
+        downloads.draw(read)
 
 
 def _below(read: Read) -> None:

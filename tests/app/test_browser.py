@@ -230,6 +230,20 @@ def test_at_rest_explore_shows_few_controls_and_all_doors_open_by_keyboard(open_
     expect(page.locator(".door[open]")).to_have_count(3)
 
 
+def test_a_sentence_of_many_clauses_adds_three_controls_in_all(open_page):
+    page = open_page("/?model=test-two-sided&example=figure-6")
+    texts = [f"“{word}” ↔ “other” (exchanged: neutral 90 %)" for word in ("one", "two", "three", "four")]
+    clauses = [{"text": text, "edits": ["exchange"], "verdict": "neutral", "probability": 0.9} for text in texts]
+    answer = {"kind": "match", "sentence": f"{', '.join(texts)}.", "clauses": clauses, "named": []}
+    ended = {"content_type": "application/x-ndjson", "body": json.dumps({"answer": answer})}
+    page.route("**/api/reason", lambda route: route.fulfill(**ended))
+    page.reload()
+    expect(page.locator(".reason")).to_contain_text("four")
+    expect(page.locator(".reason button, .second a")).to_have_count(3)
+    shown = page.evaluate(CONTROLS)
+    assert len(shown) <= 25, shown
+
+
 KINDS = ("guest-minilm", "encoder-minilm", "as-adaqa", "qa-phrases-kmax", "sentiment-attconv", "para-adaqa")
 
 

@@ -63,7 +63,7 @@ def test_tried_pairs_can_be_reopened_and_compared(open_page):
     select(page, "hypothesis", "jumping")
     page.get_by_role("button", name="Drop “jumping” from the hypothesis").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is not")
-    page.get_by_test_id("stSidebar").get_by_text("Pairs tried (3)").click()
+    page.get_by_test_id("stSidebar").get_by_text("Save and open").click()
     tried = page.locator('[class*="st-key-reopen-"]')
     expect(tried).to_have_count(3)
     expect(tried.nth(0)).to_contain_text("“jumping” left out")
