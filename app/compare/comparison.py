@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from difflib import SequenceMatcher
 
 import pandas as pd
@@ -27,7 +28,7 @@ def predictions(text: str, name: str) -> pd.DataFrame:
     ``predicted`` and its probability ``p``. Raises PredictionsError for any other file."""
     try:
         if text.lstrip().startswith("{"):
-            table = pd.read_json(io.StringIO(text), lines=True, dtype=False, convert_dates=False)
+            table = pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()])
         else:
             table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
         if table.empty:
