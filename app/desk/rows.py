@@ -28,7 +28,7 @@ from core.wording import class_names, counted, shown
 _ROW = 76
 """Height of a row in pixels at normal size: four lines of text. Streamlit does not wrap text in rows up to 60."""
 _HEIGHT = 36 + 7 * _ROW
-MOST_LISTED = 100_000
+MOST_LISTED = 20_000
 """Maximum number of rows sent to the browser."""
 _STYLE = """<style>
 [class*="st-key-side-by-side"] .stColumn:has([data-testid="stPopover"]) { min-width: max-content; }

@@ -94,7 +94,7 @@ def facts(run: Run) -> dict[str, Cells]:
     """Keys, labels and the models' predictions."""
     gold = [label or None for label in run.gold]
     out = {
-        "id": cells(run.keys, "text", "the row's id"),
+        "id": cells(run.keys.tolist(), "text", "the row's id"),
         "gold": cells(gold, "text", "the file's label", dimension="gold label"),
         "held_back": cells(run.held_back, "yes", "the half of the rows, by a hash of the id, to confirm a finding on"),
     }

@@ -8,16 +8,16 @@ family.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
 
 from core.desk.columns import texts_of_row
 from core.desk.filters import compiled, literal, quoted
 from core.desk.run import Run, column_of
 from core.desk.slices import Items, Slice, SliceScore, adjusted, q_values, slices
-from core.desk.table import RunTable
+from core.desk.table import RunTable, picked
 
 MOST_ROWS = 50_000
 """Maximum number of rows searched in a larger file, sampled by the same hash."""
@@ -62,20 +62,22 @@ def search(run: Run, model: int, table: RunTable) -> Search:
     held = run.held_back[items.rows]
     large = np.minimum(masks[:, ~held].sum(1), masks[:, held].sum(1)) >= LEAST
     known, masks = [part for part, enough in zip(known, large, strict=True) if enough], masks[large]
-    own = items.kept(~held)
-    p = own.p_values(*_sums(own, masks[:, ~held]))
+    own, other = items.kept(~held), items.kept(held)
+    inside = masks[:, ~held]
+    p = own.p_values(inside.sum(1), np.array([own.scores[mask].sum() for mask in inside]))
     paired = [int(i) for i in np.argsort(p)[:MOST_PAIRED] if not np.isnan(p[i])]
-    pairs = _pairs(own, masks[paired][:, ~held], masks[paired][:, held])
-    known += [_both(known[paired[i]], known[paired[j]]) for i, j in pairs]
-    masks = np.concatenate([masks, *(masks[paired[i]][None] & masks[paired[j]] for i, j in pairs)])
-    p = own.p_values(*_sums(own, masks[:, ~held]))
+    pairs, counts, totals = _pairs(own, inside[paired], masks[paired][:, held])
+    sources = [(i,) for i in range(len(known))] + [(paired[i], paired[j]) for i, j in pairs]
+    p = np.concatenate([p, own.p_values(counts, totals)])
     q = np.array(q_values(p))
-    chosen = np.flatnonzero(q <= LEVEL)
-    searched = [replace(_scored(own, known[i], masks[i, ~held]), q=float(q[i])) for i in chosen]
-    confirmed = adjusted([_scored(items.kept(held), known[i], masks[i, held]) for i in chosen])
+    searched, confirmed = list[SliceScore](), list[SliceScore]()
+    for place in np.flatnonzero(q <= LEVEL):
+        part, mask = _joined([known[i] for i in sources[place]]), masks[[*sources[place]]].all(0)
+        searched.append(replace(_scored(own, part, mask[~held]), q=float(q[place])))
+        confirmed.append(_scored(other, part, mask[held]))
     found = [
         FoundSlice(a, b, b.q <= LEVEL and (a.score > a.outside) == (b.score > b.outside))
-        for a, b in zip(searched, confirmed, strict=True)
+        for a, b in zip(searched, adjusted(confirmed), strict=True)
     ]
     found.sort(key=lambda one: (not one.holds, -one.held_back.weight))
     return Search(tuple(found), int((~np.isnan(p)).sum()), len(own.rows), int(held.sum()))
@@ -94,16 +96,16 @@ def _of_columns(run: Run, table: RunTable) -> list[Slice]:
 def _words(run: Run, table: RunTable, rows: np.ndarray) -> list[tuple[Slice, np.ndarray]]:
     """The most frequent words of each text, and which rows have them, bool ``[I]``. They are the words matched by "has
     word": "isn't" has "is" and "not". One regular expression per word would take ten times as long."""
-    found, picked = [], pa.table({"row": rows.astype(np.int64), "place": np.arange(len(rows))})
+    found = []
     for name in texts_of_row(run):
         column = table.columns[name]
         negated = f"regexp_replace({column.folded}, '(n[''’]t)([^\\pL\\pM\\pN-]|$)|cannot', ' \\0 not \\2', 'g')"
         words = f"unnest(list_distinct(regexp_extract_all({negated}, '[\\pL\\pM\\pN-]{{{{2,}}}}')))"
         sql = (
-            f"SELECT word, list(place) FROM (SELECT place, {words} AS word FROM picked JOIN {{rows}} USING (row)) "
+            f"SELECT word, list(place) FROM (SELECT place, {words} AS word FROM {{rows}}) "
             f"GROUP BY word HAVING count(*) >= {2 * LEAST} ORDER BY count(*) DESC, word LIMIT {MOST_WORDS}"
         )
-        frequent = table.query(sql, picked=picked)
+        frequent = table.query(sql, picked=picked(rows))
         for word, places in zip(*(values.to_pylist() for values in frequent.columns), strict=True):
             mask = np.zeros(len(rows), dtype=bool)
             mask[places] = True
@@ -112,18 +114,14 @@ def _words(run: Run, table: RunTable, rows: np.ndarray) -> list[tuple[Slice, np.
     return found
 
 
-def _sums(items: Items, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The number of items in each slice (bool ``[slices, I]``) and the sum of their scores."""
-    return masks.sum(1), masks @ items.scores
-
-
 def _scored(items: Items, part: Slice, mask: np.ndarray) -> SliceScore:
     scores = items.scores[mask]
     return items.scored(part, len(scores), float(scores.sum()), scores)
 
 
-def _pairs(items: Items, masks: np.ndarray, held: np.ndarray) -> list[tuple[int, int]]:
-    """The pairs of slices (bool ``[K, I]`` on each half) with enough rows and a significant difference within both."""
+def _pairs(items: Items, masks: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The pairs of slices (bool ``[K, I]`` on each half) with enough rows and a significant difference within both: int
+    ``[P, 2]``, with the number of their items ``[P]`` and the sum of these items' scores ``[P]``."""
     numbers = masks.astype(np.float32)
     counts, others = numbers @ numbers.T, held.astype(np.float32) @ held.T.astype(np.float32)
     totals = (numbers * items.scores.astype(np.float32)) @ numbers.T
@@ -131,10 +129,14 @@ def _pairs(items: Items, masks: np.ndarray, held: np.ndarray) -> list[tuple[int,
     means = totals / np.maximum(counts, 1)
     apart = means - np.diag(means)[:, None]
     telling = (np.array(inside) < LEVEL) & (np.minimum(counts, others) >= LEAST)
-    both = telling & telling.T & (apart * apart.T > 0)
-    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(both, 1))]
+    both = np.triu(telling & telling.T & (apart * apart.T > 0), 1)
+    return np.argwhere(both), counts[both], totals[both]
 
 
-def _both(one: Slice, other: Slice) -> Slice:
+def _joined(parts: Sequence[Slice]) -> Slice:
+    """The slice itself, or the intersection of two."""
+    if len(parts) == 1:
+        return parts[0]
+    one, other = parts
     name = f"{one.dimension}: {one.value} and {other.dimension}"
     return Slice(name, other.value, f"{one.expression} and {other.expression}", 0)

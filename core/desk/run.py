@@ -6,12 +6,11 @@ Predictions and labels are held in memory as arrays; the texts of a stored run s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +30,26 @@ MOST_CELLS = 50_000_000
 TEXT_COLUMNS = ("id", "first", "second", "label", "group", "title")
 OTHER_COLUMN = "column/"
 """Prefix for the file's other columns in a run's Parquet file."""
+_TEXTS = np.dtypes.StringDType()
+_Value = TypeVar("_Value")
+
+
+class _computed_once(Generic[_Value]):
+    """:func:`functools.cached_property` without the lock that Python 3.11 shares between all instances: while one
+    visitor opens a large run, others would wait."""
+
+    def __init__(self, compute: Callable[[Any], _Value]) -> None:
+        self._compute, self.__doc__ = compute, compute.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> _Value: ...
+    def __get__(self, instance: object | None, owner: type) -> Self | _Value:
+        if instance is None:
+            return self
+        value = vars(instance)[self._compute.__name__] = self._compute(instance)
+        return value
 
 
 @dataclass(frozen=True)
@@ -95,27 +114,27 @@ class Predictions(RunModel):
         assert self.ranked_by is not None, "Run.ranks() was not called first"
         return self.probabilities[:, self.labels.index(self.ranked_by)]
 
-    @cached_property
+    @_computed_once
     def best(self) -> np.ndarray:
         """Index of the most probable class of each row, ``[N]``."""
         return self.probabilities.argmax(axis=1)
 
-    @cached_property
+    @_computed_once
     def predicted(self) -> np.ndarray:
         """Name of the most probable class of each row, ``[N]`` of str."""
         return np.array(self.labels, dtype=object)[self.best]
 
-    @cached_property
+    @_computed_once
     def scale(self) -> Scale:
         """The answers by which the model is scored. Raises DataError if classes conflict with ``counts_as``."""
         return Scale(self.labels, self.counts_as, self.ranked_by)
 
-    @cached_property
+    @_computed_once
     def answers(self) -> np.ndarray:
         """Probability of each answer, ``[N, A]``."""
         return self.scale.sums(self.probabilities)
 
-    @cached_property
+    @_computed_once
     def answered(self) -> np.ndarray:
         """Index of the most probable answer of each row, ``[N]``."""
         return self.answers.argmax(axis=1)
@@ -195,6 +214,32 @@ def examples(table: pa.Table) -> list[Example]:
     return rows
 
 
+def _digest(key: str) -> bytes:
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=4).digest()
+
+
+class _Places(Mapping[str, int]):
+    """The index of each row by its key, found by a hash; a dictionary of a million keys takes 60 MB more."""
+
+    def __init__(self, keys: np.ndarray, draws: np.ndarray) -> None:
+        self._keys, self._order = keys, np.argsort(draws).astype(np.int32)
+        self._draws = draws[self._order]
+
+    def __getitem__(self, key: str) -> int:
+        draw = np.frombuffer(_digest(key), dtype="<u4")
+        low, high = (int(np.searchsorted(self._draws, draw, side)[0]) for side in ("left", "right"))
+        for place in self._order[low:high].tolist():
+            if self._keys[place] == key:
+                return int(place)
+        raise KeyError(key)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+
 @dataclass(frozen=True)
 class Run:
     """A data set and the predictions of one to four checkpoints for its rows."""
@@ -207,12 +252,14 @@ class Run:
     folder: Path | None = None
     """Its folder; None for a run in memory."""
 
-    @cached_property
-    def keys(self) -> tuple[str, ...]:
-        """A unique name for each row: its id, with ``#2`` and so on appended to repeated ids."""
-        seen: dict[str, int] = {}
+    @_computed_once
+    def keys(self) -> np.ndarray:
+        """A unique name for each row, ``[N]`` of str: its id, with ``#2`` and so on appended to repeated ids."""
         ids = self._values("id")
         taken = set(ids)
+        if len(taken) == len(ids):
+            return np.array(ids, dtype=_TEXTS)
+        seen: dict[str, int] = {}
         keys = []
         for id in ids:
             seen[id] = count = seen.get(id, 0) + 1
@@ -221,7 +268,7 @@ class Run:
                 name += "'"
             taken.add(name)
             keys.append(name)
-        return tuple(keys)
+        return np.array(keys, dtype=_TEXTS)
 
     def _values(self, name: str) -> list[str]:
         """One of the text columns; an empty text if a row has none."""
@@ -230,12 +277,12 @@ class Run:
             return [value or "" for value in rows.column(name)]
         return [(row.shown_label if name == "label" else getattr(row, name)) or "" for row in rows]
 
-    @cached_property
+    @_computed_once
     def places(self) -> Mapping[str, int]:
         """Index of each row, by its key."""
-        return {key: i for i, key in enumerate(self.keys)}
+        return _Places(self.keys, self.draws)
 
-    @cached_property
+    @_computed_once
     def text_columns(self) -> tuple[str, str]:
         """The column names of the first and second text: their roles, unless these clash with other columns."""
         roles = self.models[0].roles
@@ -244,23 +291,22 @@ class Run:
         own = {*map(str.lower, names)} - others
         return names if len(own) == 2 and "`" not in "".join(names) else ("first", "second")
 
-    @cached_property
+    @_computed_once
     def draws(self) -> np.ndarray:
         """A random number for each row, uint32 ``[N]``, from a hash of its key alone: the same in every run."""
-        digests = b"".join(blake2b(key.encode(), digest_size=4).digest() for key in self.keys)
-        return np.frombuffer(digests, dtype="<u4")
+        return np.frombuffer(b"".join(map(_digest, self.keys)), dtype="<u4")
 
     @property
     def held_back(self) -> np.ndarray:
         """The half of the rows hidden from searches for slices, bool ``[N]``."""
         return self.draws % 2 == 1
 
-    @cached_property
+    @_computed_once
     def single(self) -> bool:
         """Whether rows are single texts, not pairs."""
         return self.dataset.single
 
-    @cached_property
+    @_computed_once
     def _labels(self) -> list[str | None]:
         """The label of each row in its normalised form, ``[N]``."""
         if not isinstance(self.dataset.rows, StoredRows):
@@ -268,16 +314,16 @@ class Run:
         by_text: dict[str, str | None] = {"": None}
         return [by_text[text] if text in by_text else by_text.setdefault(text, key(text)) for text in self._shown]
 
-    @cached_property
+    @_computed_once
     def _shown(self) -> list[str]:
         return self._values("label")
 
-    @cached_property
+    @_computed_once
     def gold(self) -> np.ndarray:
         """The file's label for each row, in its first spelling, ``[N]`` of str; empty if it has none."""
         return np.array([self.spellings.get(label or "", "") for label in self._labels], dtype=object)
 
-    @cached_property
+    @_computed_once
     def spellings(self) -> Mapping[str, str]:
         """The first spelling of each label in the file, by the label's key."""
         spelled: dict[str, str] = {}
@@ -286,7 +332,7 @@ class Run:
                 spelled.setdefault(label, shown)
         return spelled
 
-    @cached_property
+    @_computed_once
     def gold_answers(self) -> tuple[np.ndarray, ...]:
         """Per model, the index of the answer for each row's gold label, ``[N]``; -1 for rows without a label and for
         unscored labels."""
@@ -325,17 +371,17 @@ class Run:
         scores = own.probabilities[:, 0] if only else own.right_chances
         return np.array([float(label or "nan") for label in self._labels]), scores.astype(float)
 
-    @cached_property
+    @_computed_once
     def judged(self) -> np.ndarray:
         """Rows whose label can be scored for every model, bool ``[N]``; scores use only these rows."""
         return np.array(np.min(self.gold_answers, axis=0) >= 0)
 
-    @cached_property
+    @_computed_once
     def unknown(self) -> list[str]:
         """Labels in the file that match no class of one of the models."""
         return sorted({label for model in self.models for label in model.scale.unknown([*self.spellings])})
 
-    @cached_property
+    @_computed_once
     def labelled(self) -> bool:
         """Whether labels exist and all match classes of every model; otherwise nothing is scored."""
         return not self.unknown and bool(self.judged.any())

@@ -174,7 +174,7 @@ def with_slices(
             SLICE + name: RunColumn("yes", f"saved slice: {slices[name]}", sql=column)
             for name, column in zip(conditions, found.column_names, strict=True)
         }
-        known = {**table.slices, f"slices{number}": found}
+        known = {**table.slices, f"slices{number}": found.append_column("row", pa.array(np.arange(table.rows)))}
         table = replace(table, columns={**table.columns, **columns}, slices=known)
 
 

@@ -1,7 +1,7 @@
 """The rows of a run in DuckDB: texts from the run's Parquet files, joined with predictions and features.
 
 Queries consist of predefined expressions; user input is passed as parameters. A connection cannot access files outside
-the run's folder, has two threads, and uses up to 300 MB.
+the run's folder, has two threads, and uses up to 150 MB.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class RunTable:
     columns: Mapping[str, RunColumn]
     connection: duckdb.DuckDBPyConnection
     tables: tuple[str, ...]
-    """Tables with one row per row of the run, in order."""
+    """Tables with one row per row of the run, in order; in all of them, ``row`` is its index."""
     sparse: Mapping[str, pa.Table]
     """Tables with only the rows that have values, keyed by ``row``."""
     slices: Mapping[str, pa.Table] = field(default_factory=dict)
@@ -76,13 +76,19 @@ class RunTable:
     def query(
         self, sql: str, values: Sequence[object] = (), seconds: float | None = None, **more: pa.Table
     ) -> pa.Table:
-        """The result of a query over ``{rows}``, the joined tables; ``more``: additional tables it uses. Raises
-        duckdb.InterruptException if it takes longer than ``seconds``."""
-        source = " POSITIONAL JOIN ".join((*self.tables, *self.slices))
+        """The result of a query over ``{rows}``, the joined tables; ``more``: additional tables it uses, of which
+        ``picked`` selects rows and adds its columns. Raises duckdb.InterruptException if it takes longer than
+        ``seconds``."""
+        first, *others = (*self.tables, *self.slices)
+        if "picked" in more:  # DuckDB skips most of the file, which it cannot in a positional join
+            source = "".join(["picked", *(f" JOIN {name} USING (row)" for name in (first, *others))])
+        else:
+            source = "".join([first, *(f" POSITIONAL JOIN (SELECT * EXCLUDE (row) FROM {name})" for name in others)])
         source = f"(SELECT * FROM {source})"
         for name in self.sparse:
             source = f"({source} LEFT JOIN {name} USING (row))"
         with self.connection.cursor() as cursor:
+            cursor.execute("USE packed")
             for name, table in {**self.sparse, **self.slices, **more}.items():
                 cursor.register(name, table)
             timer = threading.Timer(seconds or threading.TIMEOUT_MAX, cursor.interrupt)
@@ -128,14 +134,13 @@ class RunTable:
             places = found.column("row").to_numpy()
             # They are usually already sorted, which is faster to check than to have DuckDB sort them.
             return (found if (np.diff(places) > 0).all() else found.take(np.argsort(places))).drop_columns("row")
-        sql = f"SELECT {what} FROM picked JOIN {{rows}} USING (row) ORDER BY place"
-        return self.query(sql, values, picked=_picked(rows))
+        return self.query(f"SELECT {what} FROM {{rows}} ORDER BY place", values, picked=picked(rows))
 
     def take(self, rows: np.ndarray, names: Sequence[str]) -> pa.Table:
         """The values of these columns in these rows, in order."""
         what = ", ".join(f"{self.columns[name].sql} AS v{i}" for i, name in enumerate(names))
-        sql = f"SELECT {what} FROM picked JOIN {{rows}} USING (row) ORDER BY place"
-        return self.query(sql, picked=_picked(rows)).rename_columns(list(names))
+        found = self.query(f"SELECT {what} FROM {{rows}} ORDER BY place", picked=picked(rows))
+        return found.rename_columns(list(names))
 
     def joined(self, name: str, rows: Sequence[int], columns: Mapping[str, Cells]) -> RunTable:
         """The table with more columns, which have values only in ``rows``; ``name`` is a new SQL name."""
@@ -209,26 +214,31 @@ def table_of_cells(columns: Mapping[str, Cells]) -> RunTable:
     """A table with only these columns."""
     connection, (values, known) = _connection(), _named(columns, "f")
     rows = len(next(iter(values.values())))
-    _store(connection, "facts", {**values, "row": pa.array(range(rows), pa.int64())})
+    _store(connection, "facts", values)
     return RunTable(rows, known, connection, ("facts",), {})
 
 
-def _picked(rows: np.ndarray) -> pa.Table:
+def picked(rows: np.ndarray) -> pa.Table:
+    """These rows for a query (:meth:`RunTable.query`), with their ``place`` in this order."""
     return pa.table({"row": rows.astype(np.int64), "place": np.arange(len(rows))})
 
 
 def _store(connection: duckdb.DuckDBPyConnection, name: str, arrays: Mapping[str, pa.Array]) -> None:
-    connection.register("given", pa.table(dict(arrays)))
+    table = pa.table(dict(arrays))
+    connection.register("given", table.append_column("row", pa.array(np.arange(table.num_rows))))
     connection.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
     connection.unregister("given")
+    connection.execute("CHECKPOINT packed")
 
 
 def _connection() -> duckdb.DuckDBPyConnection:
-    """An empty in-memory database with the function ``fold``, Python's casefold."""
-    connection = duckdb.connect(config={"threads": 2, "memory_limit": "300MB"})
+    """An empty in-memory database, compressed to a fifth, with the function ``fold``, Python's casefold."""
+    connection = duckdb.connect(config={"threads": 2, "memory_limit": "150MB"})
     # DuckDB may read anything in its folder for temporary files, so the folder is not shared.
     folder = Path(tempfile.gettempdir(), f"pairlens-duckdb-{os.getpid()}")
     connection.execute("SET temp_directory = ?", [str(folder)])
+    connection.execute("ATTACH ':memory:' AS packed (COMPRESS)")
+    connection.execute("USE packed")
     connection.create_function("casefold", _casefold, [VARCHAR], VARCHAR, type=PythonUDFType.ARROW)
     connection.execute("CREATE MACRO fold(x) AS CASE WHEN strlen(x) = length(x) THEN lower(x) ELSE casefold(x) END")
     return connection

@@ -246,7 +246,7 @@ def test_a_query_reaches_no_file_and_changes_no_setting(run, tmp_path):
         with pytest.raises(duckdb.Error):
             table.connection.execute(sql)
     limits = "SELECT current_setting('threads'), current_setting('memory_limit')"
-    assert table.connection.execute(limits).fetchone() == (2, "286.1 MiB")
+    assert table.connection.execute(limits).fetchone() == (2, "143.0 MiB")
 
 
 def test_sessions_query_one_run_at_the_same_time(run, tmp_path):
