@@ -24,6 +24,8 @@ from core.linguistics.features import NEGATIONS
 _EVIDENCE = ("evidence", "evidences", "evidence_sentences")
 """Names of columns with a JSON list of sentences."""
 _LENGTHS = (5, 10, 15, 20, 30)
+SLICE = "slice."
+"""Prefix of a saved slice's column."""
 _CHUNK = 10_000
 _DIGIT = re.compile(r"\d")
 

@@ -31,7 +31,7 @@ from lark import Lark, Token, Transformer, Tree, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
 from core.data.labels import is_number
-from core.desk.columns import RunColumn, find
+from core.desk.columns import SLICE, RunColumn, find
 from core.desk.table import LONGEST_SECONDS, Condition, RunTable
 from core.errors import UserError
 from core.linguistics.forms import forms_of, pattern_of
@@ -234,10 +234,18 @@ class Compiler(Transformer[Token, Value]):
             return value.column
         if token.type not in ("NAME", "QUOTED"):
             raise _error(token, f"Expected a column name here, not {short(token)}.")
-        names = {known.lower(): own for own, column in self._columns.items() for known in (column.alias, own)}
-        close = difflib.get_close_matches(_bare(token).lower(), names, n=1, cutoff=0.5)
-        hint = f"did you mean {quoted(names[close[0]])}?" if close else "see the list under “Columns”."
-        raise _error(token, f"There is no column “{short(_bare(token))}”: {hint}")
+        name = _bare(token).lower()
+        kind, prefix = ("saved slice", SLICE) if name.startswith(SLICE) else ("column", "")
+        names = {
+            known.lower().removeprefix(prefix): own
+            for own, column in self._columns.items()
+            for known in (column.alias, own)
+            if own.startswith(SLICE) == bool(prefix)
+        }
+        close = difflib.get_close_matches(name.removeprefix(prefix), names, n=1, cutoff=0.5)
+        where = "“Slices”" if prefix else "“Columns”"
+        hint = f"did you mean {quoted(names[close[0]])}?" if close else f"see the list under {where}."
+        raise _error(token, f"There is no {kind} “{short(_bare(token)[len(prefix) :])}”: {hint}")
 
     def value(self, token: Token) -> Value:
         return Value(token)

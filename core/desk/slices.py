@@ -9,15 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from core.desk.columns import RunColumn
+from core.desk.columns import SLICE, RunColumn
 from core.desk.filters import FilterError, compiled, literal, quoted
 from core.desk.run import Run, column_of
 from core.desk.table import MOST_VALUES, Condition, RunTable
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.scores import precisions
-
-SLICE = "slice."
-"""Prefix of a saved slice's column."""
 
 
 @dataclass(frozen=True)

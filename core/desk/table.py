@@ -159,7 +159,7 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     word is in the vocabulary, by default the shared one."""
     connection = _connection()
     if run.folder is not None:
-        _restrict(connection, run.folder)
+        connection.execute("SET allowed_directories = $folders", {"folders": [str(run.folder)]})
         connection.read_parquet(glob.escape(str(run.folder / DATA)), file_row_number=True).create_view("stored")
     else:
         rows = pa.array(range(len(run.dataset.rows)), pa.int64())
@@ -188,7 +188,7 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
         columns[own] = _with_sql(column, f"coalesce(c{i}, '')" if numbers is None else f"n{i}")
         if numbers is not None:
             arrays[f"n{i}"] = numbers
-    _store(connection, "facts", arrays)
+    _store_facts(connection, arrays)
     return RunTable(len(run.dataset.rows), columns, connection, ("data", "facts"), {})
 
 
@@ -214,7 +214,7 @@ def table_of_cells(columns: Mapping[str, Cells]) -> RunTable:
     """A table with only these columns."""
     connection, (values, known) = _connection(), _named(columns, "f")
     rows = len(next(iter(values.values())))
-    _store(connection, "facts", values)
+    _store_facts(connection, values)
     return RunTable(rows, known, connection, ("facts",), {})
 
 
@@ -223,10 +223,10 @@ def picked(rows: np.ndarray) -> pa.Table:
     return pa.table({"row": rows.astype(np.int64), "place": np.arange(len(rows))})
 
 
-def _store(connection: duckdb.DuckDBPyConnection, name: str, arrays: Mapping[str, pa.Array]) -> None:
+def _store_facts(connection: duckdb.DuckDBPyConnection, arrays: Mapping[str, pa.Array]) -> None:
     table = pa.table(dict(arrays))
     connection.register("given", table.append_column("row", pa.array(np.arange(table.num_rows))))
-    connection.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
+    connection.execute("CREATE TABLE facts AS SELECT * FROM given")
     connection.unregister("given")
     connection.execute("CHECKPOINT packed")
 
@@ -246,10 +246,6 @@ def _connection() -> duckdb.DuckDBPyConnection:
 
 def _casefold(texts: pa.ChunkedArray) -> pa.Array:
     return pa.array([None if text is None else text.casefold() for text in texts.to_pylist()], pa.string())
-
-
-def _restrict(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    connection.execute("SET allowed_directories = $folders", {"folders": [str(folder)]})
 
 
 def _with_sql(column: RunColumn, sql: str) -> RunColumn:

@@ -13,7 +13,7 @@ from core.desk import found_slices
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.exchange import to_csv
-from core.desk.filters import rows_of
+from core.desk.filters import FilterError, rows_of
 from core.desk.found_slices import search
 from core.desk.run import Run
 from core.desk.run_folder import load, save
@@ -58,6 +58,10 @@ def test_slices_are_columns_and_may_be_made_from_others(tmp_path):
         ("1c#2", "False", "False"),
     ]
     assert "There is no column “goldd”" in str(errors["gone"]) and len(errors) == 1
+    with pytest.raises(FilterError, match=r"There is no saved slice “a_b”: did you mean `slice\.a b`\?"):
+        rows_of("slice.a_b", table)
+    with pytest.raises(FilterError, match="There is no saved slice “hypothesi”: see the list under “Slices”"):
+        rows_of("slice.hypothesi", table)
     scores = saved(run, 0, masks | {"nothing": np.zeros(6, dtype=bool)})
     # Model one is right on rows 0, 1, 4 and 5.
     assert {name: (one.items, one.score, one.outside) for name, one in scores.items()} == {
