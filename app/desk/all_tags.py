@@ -8,17 +8,15 @@ import streamlit as st
 from app import page_style
 from app.desk import annotator, drawing
 from app.desk.open_run import OpenRun, attempt, lines, show
-from app.desk.row_tags import history
+from app.desk.row_tags import MOST_SETTLED, history, settling, to_settle
 from app.pair_form import once
 from core.desk import charts
 from core.desk.agreement import agreement, disagreements
 from core.desk.annotations import MOST_DEALT
+from core.desk.event_log import NO, YES
 from core.desk.filters import literal, rows_of
 from core.desk.slices import slices
 from core.wording import counted
-
-SHOWN = 12
-"""Maximum number of disagreements listed at once."""
 
 
 def view(opened: OpenRun) -> None:
@@ -68,9 +66,7 @@ def _blind(opened: OpenRun) -> None:
 
 def _to_settle(opened: OpenRun, names: list[str]) -> None:
     """Rows on which annotators disagree, each with buttons to settle it."""
-    rows = opened.state.rows
-    apart = disagreements(names, rows)
-    unsettled = [case for case in apart if case.tag not in rows[case.row].settled]
+    apart, unsettled = disagreements(names, opened.state.rows), to_settle(opened, names)
     if apart:
         page_style.heading(f"Disagreements to settle: {len(unsettled)} of {len(apart)}")
         page_style.note("Your decision is stored alongside each annotator’s tags.")
@@ -78,7 +74,7 @@ def _to_settle(opened: OpenRun, names: list[str]) -> None:
     def settle(row: str, tag: str, given: bool) -> None:
         attempt(lambda: opened.annotations.settle(annotator.name(), opened.file, row, tag, given))
 
-    for case in unsettled[:SHOWN]:
+    for case in unsettled[:MOST_SETTLED]:
         text, yes, no, link = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
         with text:
             place = opened.run.places.get(case.row)
@@ -87,13 +83,13 @@ def _to_settle(opened: OpenRun, names: list[str]) -> None:
             )
             said = f"{', '.join(case.gave)} gave it, {', '.join(case.left_out)} did not"
             lines([f"{case.row}: “{case.tag}” – {said}", *(f"“{text}”" for text in texts if text)])
-        key, off = f"desk settle {case.row} {case.tag}", not annotator.name()
-        yes.button("Yes", key=f"{key} yes", on_click=settle, args=(case.row, case.tag, True), disabled=off)
-        no.button("No", key=f"{key} no", on_click=settle, args=(case.row, case.tag, False), disabled=off)
+        for column, label, answer in ((yes, "Yes", YES), (no, "No", NO)):
+            args, off = (case.row, case.tag, answer == YES), not annotator.name()
+            column.button(label, key=settling(case, answer), on_click=settle, args=args, disabled=off)
         shown = {"row": case.row, "view": "rows", "filter": ""}
-        link.button("Open", key=f"{key} open", type="tertiary", on_click=show, kwargs=shown)
-    if len(unsettled) > SHOWN:
-        page_style.note(f"{len(unsettled) - SHOWN} more will appear as these are settled.")
+        link.button("Open", key=settling(case, "open"), type="tertiary", on_click=show, kwargs=shown)
+    if len(unsettled) > MOST_SETTLED:
+        page_style.note(f"{len(unsettled) - MOST_SETTLED} more will appear as these are settled.")
 
 
 def _taxonomy(opened: OpenRun, names: list[str]) -> None:

@@ -152,14 +152,16 @@ def attempt(change: Callable[[], None]) -> None:
         notice_next(f"{error}.")
 
 
-def notice_next(sentence: str) -> None:
-    """Shows a sentence the next time the page is drawn."""
+def notice_next(sentence: str | Callable[[], str]) -> None:
+    """Shows a sentence the next time the page is drawn; a function is called then, after all changes are made."""
     st.session_state["desk notice"] = sentence
 
 
 def draw_notice() -> None:
     """Draws the sentence from :func:`notice_next`."""
     sentence = st.session_state.pop("desk notice", None)
+    if callable(sentence):
+        sentence = sentence()
     if sentence:
         page_style.notice([sentence])
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -13,30 +15,39 @@ from app import page_style
 from app.browser import unseen
 from app.desk import annotator, unsaved
 from app.desk.open_run import PAGE, OpenRun, attempt, lines
+from core.desk.agreement import TagDisagreement, disagreements
 from core.desk.annotations import FileState
 from core.desk.event_log import NO, YES, Event
 from core.desk.filters import rows_of
-from core.desk.schema import check_row
+from core.desk.schema import LONGEST_NOTE, check_row
 from core.errors import DeskError
 from core.json_types import JsonObject
 from core.wording import counted
 
 MOST_TAGGED = 10_000
 """Maximum number of filtered rows that can be tagged at once."""
+MOST_SETTLED = 12
+"""Maximum number of disagreements listed at once."""
 _PLACES = 20
 """Number of rows whose widgets have different keys: a late browser message is never older than that."""
 _DONE, _REPORT, _NOTE = "“Done”", "“In the report”", "Your note"
 
 
-def _place(*shown: object) -> str:
-    """Part of the widgets' keys for ``shown``: different from recent keys and from other sessions', so that no old
-    value persists, not even one whose server died before saving it; old keys are reused, because Streamlit keeps a
-    record of each widget for the whole session."""
-    name = f"desk place of {len(shown)}"
-    before: tuple[tuple[object, ...], int] = st.session_state.get(name, ((), 0))
-    if before[0] != shown:
-        before = st.session_state[name] = shown, (before[1] + 1) % _PLACES
-    return f"{unsaved.session()} {before[1]}"
+def _key(kind: str, of: object, stored: object = None) -> str:
+    """The key of a widget for a mark ``of`` a row, whose ``stored`` value it shows.
+
+    It changes with the row, and if the log changes to a value that the widget does not show. After the user's own
+    changes it stays, so that no click or half-typed note is lost. A new key differs from recent ones and from other
+    sessions', so that no old value persists, not even one whose server died before saving it; older keys are reused,
+    because Streamlit keeps a record of each widget for the whole session."""
+    known: dict[str, tuple[object, object, int]] = st.session_state.setdefault("desk widgets", {})
+    before, was, number = known.get(kind, (of, stored, 0))
+    shown = st.session_state.get(f"desk {kind} {unsaved.session()} {number}", stored)
+    shown = sorted(shown) if isinstance(shown, list) else shown  # tags come in the order of the clicks
+    if before != of or (was != stored and shown != stored):
+        number = (number + 1) % _PLACES
+    known[kind] = of, stored, number
+    return f"desk {kind} {unsaved.session()} {number}"
 
 
 def tag_all(opened: OpenRun) -> None:
@@ -74,63 +85,71 @@ def draw(opened: OpenRun, row: str) -> None:
         page_style.note("Type your name in the sidebar to tag this row, write a note or put it into the report.")
     tags = opened.annotations.taxonomy()
     taxonomy = [tag.name for tag in tags]
-    given = [tag for tag in taxonomy if name in people.tags.get(tag, ())]
-    place = _place(file, row, name, opened.annotations.version())
+    own = _own(opened.state, row, name, taxonomy)
+    # Updated by each change, because the next one may come before the page is drawn again.
+    given, picked = {*own["tags"]}, {*own["tags"]}
 
-    def writing(kind: str, write: Callable[[str, str, str, Any], None]) -> JsonObject:
+    def writing(kind: str, write: Callable[[Any], None]) -> JsonObject:
         """Key and callback of a widget whose value is stored under the annotator's name."""
-        key = f"desk {kind} {place}"
+        key = _key(kind, (file, row, name), own[kind])
+        return {"key": key, "on_change": lambda: attempt(lambda: write(st.session_state[key])), "disabled": not name}
 
-        def changed() -> None:
-            attempt(lambda: write(name, file, row, st.session_state[key]))
+    def give(tag: str, value: bool) -> None:
+        opened.annotations.give(name, file, row, tag, value)
+        (given.add if value else given.discard)(tag)
 
-        return {"key": key, "on_change": changed, "disabled": not name}
-
-    def give(name: str, file: str, row: str, tags: list[str] | None) -> None:
-        for tag in {*given} ^ {*(tags or ())}:
-            opened.annotations.give(name, file, row, tag, tag not in given)
+    def pick(tags: list[str] | None) -> None:
+        for tag in picked ^ {*(tags or ())}:
+            give(tag, tag not in picked)
+            picked.symmetric_difference_update({tag})
 
     def press(tag: str) -> None:
-        attempt(lambda: opened.annotations.give(name, file, row, tag, tag not in given))
+        attempt(lambda: give(tag, tag not in given))
 
     keys = {tag: str(number) for number, tag in enumerate(taxonomy[:9], start=1)}
     st.pills(
         "Tags",
         taxonomy,
         selection_mode="multi",
-        default=given,
+        default=own["tags"],
         wrap=True,
         format_func=lambda tag: f"{keys[tag]} {tag}" if tag in keys else tag,
         help="Keys 1 to 9 give the first nine tags and take them back.",
-        **writing("tags", give),
+        **writing("tags", pick),
     )
     with unseen("tag keys"):
         for tag, digit in keys.items():
-            key = f"desk key {digit} {place}"
+            key = _key(f"key {digit}", (file, row, name))
             st.button(tag, key=key, shortcut=digit, on_click=press, args=(tag,), disabled=not name)
     lines(f"{tag.name}: {tag.definition}" for tag in tags if tag.definition)
     left, right = st.columns(2)
-    blind = opened.state.blind(name)
+    blind, annotations = opened.state.blind(name), opened.annotations
     if blind or not given:
         left.checkbox(
             "Done" if given else "No tag applies",
-            name in (people.done if blind else people.looked),
+            own["seen"],
             help="You reviewed the row: it counts for agreement"
             + (", and you see the others’ tags." if blind else "."),
-            **writing("seen", opened.annotations.look),
+            **writing("seen", partial(annotations.look, name, file, row)),
         )
     right.checkbox(
         "In the report",
-        row in opened.state.reported,
+        own["report"],
         help="The file’s report shows the row with its attention, whoever makes the report.",
-        **writing("report", opened.annotations.report),
+        **writing("report", partial(annotations.report, name, file, row)),
     )
-    st.text_area("Note", people.notes.get(name, ""), height=70, **writing("note", opened.annotations.note))
+    st.text_area(
+        "Note",
+        own["note"],
+        height=70,
+        max_chars=LONGEST_NOTE,
+        **writing("note", partial(annotations.note, name, file, row)),
+    )
     others = [f"{tag}: {', '.join(sorted(by))}" for tag, by in people.tags.items() if by - {name}]
     settled = [f"Settled: {tag} {YES if holds else NO}" for tag, holds in people.settled.items()]
     notes = [f"Note of {by}: {text}" for by, text in people.notes.items() if by != name]
     lines([*others, *settled, *notes])
-    events = opened.annotations.history(file, row)
+    events = annotations.history(file, row)
     if blind and name not in people.done:
         page_style.note("You see what others said of this row after you have marked it as done.")
         events = [event for event in events if event.author == name]
@@ -142,16 +161,25 @@ def draw(opened: OpenRun, row: str) -> None:
 
 
 def keep_unsaved(opened: OpenRun) -> None:
-    """Keep in the browser what the annotator sets on the open row, or on all rows of the filter."""
+    """Keep in the browser what the annotator sets on the open row, on all rows of the filter, or to settle a tag."""
     name, file, state = annotator.name(), opened.file, PAGE.state
     if not name:
         return
     tags = [tag.name for tag in opened.annotations.taxonomy()]
     places = []
     if state.view == "rows" and state.row in opened.run.places:
-        place = _place(file, state.row, name, opened.annotations.version())
+        own = _own(opened.state, state.row, name, tags)
+        keys = {kind: _key(kind, (file, state.row, name), value) for kind, value in own.items()}
         marks = _marks(opened.state, state.row, name, tags)
-        places.append(unsaved.Place(f"row {state.row}", marks, _controls(place, tags)))
+        places.append(unsaved.Place(f"row {state.row}", marks, _controls(keys, tags)))
+    if state.view == "tags":
+        answers = defaultdict[str, list[unsaved.Control]](list)
+        for case in to_settle(opened, tags)[:MOST_SETTLED]:
+            for answer in (YES, NO):
+                at = f".{unsaved.css_class(settling(case, answer))} button"
+                answers[case.row].append(unsaved.Control(at, _decision(case.tag), answer))
+        for row, controls in answers.items():
+            places.append(unsaved.Place(f"row {row}", _marks(opened.state, row, name, tags), controls))
     if _may_tag_all(opened) and (tag := st.session_state.get("desk tag of all")):
         marks = _marks_of_all(opened, opened.rows, name, tags)
         both = [unsaved.Control(f".st-key-desk-{key} button", _mark(tag), key == "give") for key in ("give", "take")]
@@ -166,9 +194,9 @@ def keep_unsaved(opened: OpenRun) -> None:
     unsaved.keep(file, places, saved)
 
 
-def _controls(place: str, tags: Sequence[str]) -> list[unsaved.Control]:
-    """The widgets of a row's marks."""
-    at = {kind: f".st-key-desk-{kind}-{place.replace(' ', '-')}" for kind in ("tags", "seen", "report", "note")}
+def _controls(keys: Mapping[str, str], tags: Sequence[str]) -> list[unsaved.Control]:
+    """The widgets of a row's marks, by their keys."""
+    at = {kind: f".{unsaved.css_class(key)}" for kind, key in keys.items()}
     pills = [
         unsaved.Control(f"{at['tags']} button:nth-of-type({number})", _mark(tag), key=str(number))
         for number, tag in enumerate(tags, start=1)
@@ -181,12 +209,35 @@ def _mark(tag: str) -> str:
     return f"The tag “{tag}”"
 
 
-def _marks(state: FileState, row: str, name: str, tags: Sequence[str]) -> unsaved.Marks:
-    """What an annotator set on a row."""
+def _decision(tag: str) -> str:
+    return f"Your decision about “{tag}”"
+
+
+def _own(state: FileState, row: str, name: str, tags: Sequence[str]) -> dict[str, Any]:
+    """What an annotator set on a row, by kind of widget."""
     people = state.row(row)
-    given = {_mark(tag): name in people.tags.get(tag, ()) for tag in tags}
+    given = [tag for tag in tags if name in people.tags.get(tag, ())]
     done = name in (people.done if state.blind(name) else people.looked)
-    return given | {_DONE: done, _REPORT: row in state.reported, _NOTE: people.notes.get(name, "")}
+    return {"tags": sorted(given), "seen": done, "report": row in state.reported, "note": people.notes.get(name, "")}
+
+
+def _marks(state: FileState, row: str, name: str, tags: Sequence[str]) -> unsaved.Marks:
+    """What an annotator set on a row, and what is settled."""
+    own, settled = _own(state, row, name, tags), state.row(row).settled
+    marks: dict[str, bool | str | None] = {_mark(tag): tag in own["tags"] for tag in tags}
+    marks |= {_decision(tag): {True: YES, False: NO}.get(settled.get(tag)) for tag in tags}
+    return marks | {_DONE: own["seen"], _REPORT: own["report"], _NOTE: own["note"]}
+
+
+def to_settle(opened: OpenRun, tags: Sequence[str]) -> list[TagDisagreement]:
+    """The disagreements without a decision."""
+    rows = opened.state.rows
+    return [case for case in disagreements(tags, rows) if case.tag not in rows[case.row].settled]
+
+
+def settling(case: TagDisagreement, answer: str) -> str:
+    """The key of a button that settles a disagreement."""
+    return f"desk settle {blake2b(f'{case.row} {case.tag}'.encode(), digest_size=8).hexdigest()} {answer}"
 
 
 def _marks_of_all(opened: OpenRun, rows: np.ndarray, name: str, tags: Sequence[str]) -> unsaved.Marks:

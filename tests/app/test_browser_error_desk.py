@@ -104,6 +104,16 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     expect(page.get_by_role("button", name="5 misled by noise")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text("3 changes", exact=True)).to_be_visible()
     come_to_rest(page)
+
+    # Clicks in the same instant are all saved, and a half-typed note stays.
+    page.get_by_label("Note").press_sequentially("half")
+    first_two = "() => [...document.querySelectorAll('[class*=st-key-desk-tags] button')].slice(0, 2)"
+    page.evaluate(f"() => ({first_two})().forEach((tag) => tag.click())")
+    expect(page.get_by_text("5 changes", exact=True)).to_be_visible()
+    page.evaluate(f"() => ({first_two})().forEach((tag) => tag.click())")
+    expect(page.get_by_text("7 changes", exact=True)).to_be_visible()
+    expect(page.get_by_label("Note")).to_have_value("half")
+    page.get_by_label("Note").fill("")
     page.get_by_text("In the report", exact=True).click()
     come_to_rest(page)
     page.wait_for_url(re.compile("row=2n"))

@@ -151,15 +151,22 @@ def test_tags_are_given_and_undone_under_ones_name(kept_run):
     annotations.blind("Bob", kept_run.dataset.sha256, False)
     app = write_as(page(kept_run, row="2n"), "Ann")
     assert not app.exception and "other: Bob" in texts(app)
-    pills = next(group for group in app.button_group if group.label == "Tags")
-    pills.set_value(["misled by noise", "other"]).run()
+
+    def pills():
+        return next(group for group in app.button_group if group.label == "Tags")
+
+    shown = pills().proto.id
+    pills().set_value(["misled by noise", "other"]).run()
+    assert pills().proto.id == shown, "the browser keeps it, and a click that comes before the answer is not lost"
     tags = annotations.state(kept_run.dataset.sha256).row("2n").tags
     assert tags == {"other": {"Ann", "Bob"}, "misled by noise": {"Ann"}}
     next(area for area in app.text_area if area.label == "Note").set_value("why?").run()
     assert annotations.state(kept_run.dataset.sha256).row("2n").notes == {"Ann": "why?"}
     undo = next(one for one in app.button if one.label == "Undo" and not one.disabled)
     undo.click().run()
-    assert annotations.state(kept_run.dataset.sha256).row("2n").notes == {}
+    assert annotations.state(kept_run.dataset.sha256).row("2n").notes == {} and pills().proto.id == shown
+    button(app, "misled by noise").click().run()
+    assert pills().proto.id != shown and pills().value == ["other"]
     assert "name" not in app.query_params and "Ann" not in json.dumps(dict(app.query_params))
 
 
@@ -417,6 +424,9 @@ def test_agreement_and_unsettled_rows(kept_run):
     assert "1c: “other” – Ann gave it, Bob did not" in texts(app) and "“no dog plays”" in texts(app)
     assert "Agreement by tag" in figures(app) and "Tags by slice" in figures(app)
     assert "Disagreements to settle: 1 of 1" in texts(app)
+    (place,) = next(data for data in components(app) if "places" in data)["places"]
+    assert place["name"] == "row 1c" and place["marks"]["Your decision about “other”"] is None
+    assert [control["value"] for control in place["controls"]] == ["yes", "no"]
     button(app, "Yes").click().run()
     assert annotations.state(file).row("1c").settled == {"other": True}
     assert "Disagreements to settle: 0 of 1" in texts(app)
