@@ -225,7 +225,8 @@ def _marks(state: FileState, row: str, name: str, tags: Sequence[str]) -> unsave
     """What an annotator set on a row, and what is settled."""
     own, settled = _own(state, row, name, tags), state.row(row).settled
     marks: dict[str, bool | str | None] = {_mark(tag): tag in own["tags"] for tag in tags}
-    marks |= {_decision(tag): {True: YES, False: NO}.get(settled.get(tag)) for tag in tags}
+    answers = {tag: YES if holds else NO for tag, holds in settled.items()}
+    marks |= {_decision(tag): answers.get(tag) for tag in tags}
     return marks | {_DONE: own["seen"], _REPORT: own["report"], _NOTE: own["note"]}
 
 

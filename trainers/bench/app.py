@@ -16,10 +16,13 @@ import time
 import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from core.checkpoint import load_named
 from core.data import Dataset, read
@@ -154,31 +157,52 @@ def motion(quick: bool) -> list[Measurement]:
 
 
 def desk(quick: bool) -> list[Measurement]:
-    """Time for filters, slices and the confusion matrix of the Error desk, and for a filter on the page, whose
-    threshold is three empty Streamlit reruns plus 200 ms."""
-    sizes = ((DESK_ROWS, 100),) if quick else ((DESK_ROWS, 100), (1_000_000, 2000))
-    return [*(row for rows, bar in sizes for row in _stored_run(rows, bar)), _filter_on_the_page(quick)]
+    """Time for filters, slices and the confusion matrix of the Error desk, computed alone and on the page, and the
+    server's memory. The page's threshold for 10,000 rows is three empty Streamlit reruns plus 200 ms."""
+    with chromium() as browser, empty_page() as empty:
+        with server(empty) as plain:
+            rerun = _reruns(browser, plain)
+        with _stored_run(DESK_ROWS) as folder:
+            measured = [*_computed(folder, 100), *_on_the_page(browser, folder, quick, round(3 * rerun + 200))]
+        if not quick:
+            with _stored_run(1_000_000) as folder:
+                measured += [*_computed(folder, 2000), *_on_the_page(browser, folder, quick, 2000)]
+    return measured
 
 
-def _stored_run(rows: int, bar: float) -> list[Measurement]:
-    """The slowest filter, the saved slices, and the confusion matrix for a stored run with this many rows."""
-    with tempfile.TemporaryDirectory() as folder:
-        known = read(pairs_file(Path(folder, "pairs.jsonl"), DESK_ROWS)).rows
-        dataset = Dataset("rows", "", known * (rows // DESK_ROWS), sha256="0" * 64)
-        chances = np.random.default_rng(0).dirichlet([0.6] * 3, rows)
-        run_folder.save(Run(dataset, (Predictions.of(load_named(MODEL), chances),)), Path(folder, "run"))
-        # Word features are computed once per run; nothing here searches for words.
-        run = run_folder.load(Path(folder, "run"))
-        table, every = open_table(run, known=bool), np.ones(rows, dtype=bool)
-        *filters, sliced, confused, searched = medians(
-            [
-                *(functools.partial(rows_of, text, table) for text in FILTERS),
-                lambda: saved(run, 0, with_slices(table, {text: text for text in FILTERS})[1]),
-                lambda: confusion(run, 0, every, {label: label for label in run.models[0].labels}),
-                lambda: search(run, 0, table),
-            ],
-            5,
-        )
+@contextlib.contextmanager
+def _stored_run(rows: int) -> Iterator[Path]:
+    """A desk's folder with a run of this many rows, which repeats the same :data:`DESK_ROWS` pairs."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        known = read(pairs_file(folder / "pairs.jsonl", DESK_ROWS)).rows
+        for repeated in sorted({1, rows // DESK_ROWS}):
+            texts = tuple(replace(row, id=str(i)) for i, row in enumerate(known * repeated))
+            chances = np.random.default_rng(0).dirichlet([0.6] * 3, len(texts))
+            dataset = Dataset("rows", "", texts, sha256=f"{repeated:064x}")
+            store.keep(Run(dataset, (Predictions.of(load_named(MODEL), chances),)), folder)
+            if repeated == 1:  # the features of a million texts take minutes
+                open_table(run_folder.load(store.folder_of(dataset.sha256, folder)))
+                features = pq.read_table(store.folder_of(dataset.sha256, folder) / run_folder.FEATURES)
+            repeats = pa.concat_tables([features] * repeated)
+            pq.write_table(repeats, store.folder_of(dataset.sha256, folder) / run_folder.FEATURES)
+        yield store.folder_of(dataset.sha256, folder)
+
+
+def _computed(folder: Path, bar: float) -> list[Measurement]:
+    """The slowest filter, the saved slices, the confusion matrix and the search for slices, without the page."""
+    run = run_folder.load(folder)
+    table, rows = open_table(run), len(run.keys)
+    every = np.ones(rows, dtype=bool)
+    *filters, sliced, confused, searched = medians(
+        [
+            *(functools.partial(rows_of, text, table) for text in FILTERS),
+            lambda: saved(run, 0, with_slices(table, {text: text for text in FILTERS})[1]),
+            lambda: confusion(run, 0, every, {label: label for label in run.models[0].labels}),
+            lambda: search(run, 0, table),
+        ],
+        5,
+    )
     number = f"of {rows:,} rows"
     return [
         Measurement(f"error desk: the slowest filter {number}", max(filters), "ms", bar, note=f"of {len(FILTERS)}"),
@@ -188,23 +212,29 @@ def _stored_run(rows: int, bar: float) -> list[Measurement]:
     ]
 
 
-def _filter_on_the_page(quick: bool) -> Measurement:
-    """Time for the page to answer a filter."""
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser, empty_page() as empty:
-        dataset = read(pairs_file(Path(folder, "pairs.jsonl"), DESK_ROWS))
-        chances = np.random.default_rng(0).dirichlet([0.6] * 3, len(dataset.rows))
-        run = Run(dataset, (Predictions.of(load_named(MODEL), chances),))
-        store.keep(run, Path(folder))
-        with server(empty) as plain, server(PAIRLENS_DESK=folder, PAIRLENS_DB="") as own:
-            rerun = _reruns(browser, plain)
-            page = browser.new_page(viewport={"width": 1280, "height": 800})
-            link = f"file={store.short(run.dataset.sha256)}&models={store.short(run.models[0].sha256)}"
-            page.goto(f"{own.address}/error-desk?{link}")
-            rows = page.get_by_text(re.compile(rf"^[\d,]+ of {DESK_ROWS:,} rows"))
-            rows.first.wait_for(timeout=120_000)
-            taken = statistics.median(_answer(page, "Filter", text, rows) for text in FILTERS[: 2 if quick else None])
-    name, bar = f"error desk: a filter of {DESK_ROWS:,} rows", round(3 * rerun + 200)
-    return Measurement(name, taken, "ms", bar, note=f"an empty rerun {rerun:.0f} ms")
+def _on_the_page(browser: Browser, folder: Path, quick: bool, bar: float) -> list[Measurement]:
+    """The slowest filter on the page, and the peak of the server's memory while it filters, searches for slices and
+    draws the confusion matrix."""
+    run = run_folder.load(folder)
+    with server(PAIRLENS_DESK=str(folder.parents[1]), PAIRLENS_DB="") as own:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        file, model = store.short(run.dataset.sha256), store.short(run.models[0].sha256)
+        address = f"{own.address}/error-desk?file={file}&models={model}"
+        page.goto(address)
+        number = f"of {len(run.keys):,} rows"
+        rows = page.get_by_text(re.compile(rf"^[\d,]+ {number}"))
+        rows.first.wait_for(timeout=300_000)
+        taken = [_answer(page, "Filter", text, rows) for text in FILTERS[: 2 if quick else None]]
+        for view, heading in (("slices", "Found slices"), ("scores", "Confusion")):
+            page.goto(f"{address}&view={view}")
+            page.get_by_role("heading", name=heading).first.wait_for(timeout=120_000)
+        page.close()
+        status = Path(f"/proc/{own.process.pid}/status").read_text()
+    memory = int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1024
+    return [
+        Measurement(f"error desk: the slowest filter {number}, on the page", max(taken), "ms", bar),
+        Measurement(f"error desk: the server’s peak memory, {number}", memory, "MB", 1500),
+    ]
 
 
 def _reruns(browser: Browser, empty: StartedApp) -> float:
