@@ -39,7 +39,7 @@ from core.checkpoint import Checkpoint, open_checkpoints
 from core.cluster import cluster, predicted_by
 from core.command_line import add_class_names
 from core.data import Dataset, Stream
-from core.data.labels import CountsAs, Scale, question
+from core.data.labels import CountsAs, Scale, graded, question
 from core.data.stream import survey
 from core.desk import run_folder
 from core.desk.prediction import PredictParts, header_of_stream, predict_parts
@@ -154,7 +154,7 @@ def _write_run(
 def _tell_labels(checkpoint: Checkpoint, scale: Scale, stream: Stream) -> None:
     """Prints on standard error why the desk cannot score the predictions."""
     unknown = scale.unknown(sorted(stream.labels))
-    if unknown and len(checkpoint.labels) > 1:
+    if unknown and len(checkpoint.labels) > 1 and not (scale.positive and graded(stream.labels)):
         asked = question(stream.name, sorted(stream.labels), unknown, checkpoint.name, checkpoint.labels)
         print(f"note: the Error desk cannot score these predictions: {asked}", file=sys.stderr)
     warning = mismatch(stream.name, stream.labels, stream.task, checkpoint)

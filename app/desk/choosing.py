@@ -20,7 +20,7 @@ from app.pair_form import once
 from core.card import Card, ranked_by
 from core.data import DataError, Dataset, Picked, read
 from core.data.dataset import UnknownLayoutError
-from core.data.labels import ANSWERS, CountsAs, Scale, mismatch, proposed, task_of
+from core.data.labels import ANSWERS, CountsAs, Scale, graded, mismatch, proposed, task_of
 from core.data.lines import LARGEST
 from core.data.picked import Seen
 from core.data.stream import seen_in
@@ -283,6 +283,8 @@ def _counted_as(dataset: Dataset, classes: tuple[str, ...], positive: str | None
     """The form that maps the file's labels to these classes of models, for all labels that match none of them or may
     stand for several. Defaults are their meanings, if certain."""
     labels = dataset.labels
+    if positive and graded(labels):  # scored by correlation
+        return {}
     unknown = Scale(classes, {}, positive).unknown(labels)
     guesses = {label: proposed(label, labels, classes) for label in labels}
     asked = [label for label in labels if label in unknown or (unknown and len(guesses[label]) > 1)][:_MAPPED]

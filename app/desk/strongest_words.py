@@ -89,7 +89,7 @@ def _begin(opened: OpenRun, name: str) -> None:
     sha256 = run.models[opened.model].sha256
 
     def begin() -> None:
-        job = StrongestWordsJob(run.dataset, run.keys.tolist(), name, sha256, opened.words)
+        job = StrongestWordsJob(run.dataset, run.keys, name, sha256, opened.words)
         QUEUE.add(job)
         st.session_state[_JOB] = job
 

@@ -43,9 +43,10 @@ def _draw() -> None:
         choosing.run_choice()
         annotator.ask()
     PAGE.write_link()
-    page_style.notice(PAGE.problems)
-    draw_notice()
-    jobs.draw_stopped()
+    with st.container():  # so that a notice does not move what follows, which would empty a half-typed note
+        page_style.notice(PAGE.problems)
+        draw_notice()
+        jobs.draw_stopped()
     if PAGE.state.file is None or not PAGE.state.models:
         choosing.new_run()
         return

@@ -96,7 +96,7 @@ def _strongest(checkpoint: Checkpoint, sides: Sides, taken: Sequence[Place], log
     return StrongestWord(clean(side.tokens[best.index].norm, schema.LONGEST_NOTE), side.role)
 
 
-def drawn(rows: Sequence[str], known: Iterable[str], count: int = SAMPLE) -> list[int]:
+def drawn(rows: Sequence[str] | np.ndarray, known: Iterable[str], count: int = SAMPLE) -> list[int]:
     """Indices of the next ``count`` rows of a file, in a fixed random order, skipping rows whose keys are ``known``. So
     the known rows are always a random sample."""
     have = set(known)
@@ -148,7 +148,7 @@ class StrongestWordsJob(Job):
     Another job resumes one that was cancelled or killed."""
 
     dataset: Dataset
-    keys: Sequence[str]
+    keys: np.ndarray
     model: str
     """The checkpoint's name."""
     sha256: str

@@ -165,6 +165,12 @@ def test_a_file_of_another_task_is_warned_of(models: Path, tmp_path: Path, capsy
     assert "is a data set for entailment, but same was trained for paraphrase" in capsys.readouterr().err
 
 
+def test_grades_are_not_mapped_to_classes(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = in_layout("pairs", ["1.5", "4.2", "3"], tmp_path), tmp_path / "run"
+    assert main(["predict", str(models / "same"), str(path), "--out", str(out)]) == 0
+    assert "cannot score" not in capsys.readouterr().err and load(out).grades(0) is not None
+
+
 def test_a_run_keeps_its_label_mapping(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = in_layout("snli", ["entailment", "non-entailment", "-"], tmp_path), tmp_path / "run"
     command = ["predict", str(models / "nli"), str(path), "--out", str(out)]
