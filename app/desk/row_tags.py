@@ -198,7 +198,7 @@ def _controls(keys: Mapping[str, str], tags: Sequence[str]) -> list[unsaved.Cont
     """The widgets of a row's marks, by their keys."""
     at = {kind: f".{unsaved.css_class(key)}" for kind, key in keys.items()}
     pills = [
-        unsaved.Control(f"{at['tags']} button:nth-of-type({number})", _mark(tag), key=str(number))
+        unsaved.Control(f"{at['tags']} [role=toolbar] button:nth-of-type({number})", _mark(tag), key=str(number))
         for number, tag in enumerate(tags, start=1)
     ]
     boxes = ("seen", "label", _DONE), ("report", "label", _REPORT), ("note", "textarea", _NOTE)

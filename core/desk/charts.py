@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,15 +66,16 @@ def confusion(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) 
     """Counts by gold label and prediction over ``rows`` (bool ``[N]``). ``names``: display names of the classes."""
     predictions, rows = run.models[model], rows & run.judged
     answers = predictions.scale.names
-    counts = Counter(zip(run.gold_answers[model][rows].tolist(), predictions.answered[rows].tolist(), strict=True))
+    pairs = run.gold_answers[model][rows] * len(answers) + predictions.answered[rows]
+    counts = np.bincount(pairs, minlength=len(answers) ** 2).reshape(len(answers), -1).tolist()
     column = column_of("predicted_label" if predictions.scale.several else "predicted", model)
     cells, lines, filters = [], [], []
     for gold, name in enumerate(answers):
-        total = sum(counts[gold, answer] for answer in range(len(answers)))
+        total = sum(counts[gold])
         labels = [literal(label) for label in run.labels_of(model, gold)] or [literal(name)]
         of_gold = f"gold in ({', '.join(labels)})" if len(labels) > 1 else f"gold = {labels[0]}"
         for answer, label in enumerate(answers):
-            count, share = counts[gold, answer], counts[gold, answer] / total if total else None
+            count, share = counts[gold][answer], counts[gold][answer] / total if total else None
             expression = f"{of_gold} and {column} = {literal(label)}"
             shown = (f"{count:,}", "–" if share is None else f"{100 * share:.0f} %")
             cells.append(_cell(names[name], names[label], share or 0, shown, expression))

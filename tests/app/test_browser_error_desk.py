@@ -107,8 +107,8 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
 
     # A click before the answer to the last one is saved, too, and a half-typed note stays.
     page.get_by_label("Note").press_sequentially("half")
-    two_clicks = """() => [0, 1].forEach((number) =>
-      setTimeout(() => document.querySelectorAll("[class*=st-key-desk-tags] button")[number].click(), 40 * number))"""
+    two_clicks = """() => [...document.querySelectorAll("[class*=st-key-desk-tags] [role=toolbar] button")]
+      .slice(0, 2).forEach((tag, number) => setTimeout(() => tag.click(), 40 * number))"""
     page.evaluate(two_clicks)
     expect(page.get_by_text("5 changes", exact=True)).to_be_visible()
     page.evaluate(two_clicks)
