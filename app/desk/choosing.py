@@ -283,7 +283,7 @@ def _counted_as(dataset: Dataset, classes: tuple[str, ...], positive: str | None
     """The form that maps the file's labels to these classes of models, for all labels that match none of them or may
     stand for several. Defaults are their meanings, if certain."""
     labels = dataset.labels
-    if positive and graded(labels):  # scored by correlation
+    if graded(labels):  # scored by correlation
         return {}
     unknown = Scale(classes, {}, positive).unknown(labels)
     guesses = {label: proposed(label, labels, classes) for label in labels}
@@ -316,7 +316,9 @@ def _suited(dataset: Dataset, cards: Mapping[str, Card]) -> list[str]:
         card = cards[name]
         unknown = Scale(tuple(card["labels"]), {}, ranked_by(card)).unknown(dataset.labels)
         ranks = card["task"] == ANSWERS
-        return bool(task) and card["task"] != task, bool(unknown), ranks != dataset.ranking
+        scores = len(card["labels"]) == 1 or ranked_by(card) is not None
+        other_task = bool(task) and card["task"] != task
+        return other_task, graded(dataset.labels) and not scores, bool(unknown), ranks != dataset.ranking
 
     return sorted(cards, key=place)
 

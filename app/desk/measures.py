@@ -14,8 +14,8 @@ from app.panels import lists
 from core.desk import charts
 from core.desk.charts import Figure
 from core.desk.run import LETTERS, Predictions, Run, column_of
-from core.desk.slices import scored
-from core.evaluation.intervals import wilson
+from core.desk.slices import Items, scored
+from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.evaluation.scores import ranking
 from core.wording import class_names, counted, percent, score_percent, with_label
@@ -55,7 +55,9 @@ def summary(opened: OpenRun) -> str:
             measured = [f"{name} {value} ({low} – {high})" for name, value, low, high in lines]
             parts.append(f"{LETTERS[i]} {model.title} {', '.join(measured) or 'without a correlation'}")
         elif run.labelled and run.ranks(i):
-            parts.append(f"{LETTERS[i]} {model.title} MAP {ranking(*run.answers(i)).map:.4f}")
+            low, high = bootstrap_mean(Items.of(run, i).scores)
+            score = ranking(*run.answers(i)).map
+            parts.append(f"{LETTERS[i]} {model.title} MAP {score:.4f} ({low:.4f} – {high:.4f})")
         elif run.labelled:
             right = run.right(i)[run.judged]
             low, high = wilson(float(right.sum()), len(right))
@@ -119,7 +121,8 @@ def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Figure]:
         return [charts.correlation(predictions.title, *(values[known] for values in grades))]
     drawn = [draw(run, model, rows, label_names(predictions)) for draw in (charts.confusion, charts.classes)]
     if run.ranks(model):
-        drawn.append(charts.ranked(predictions.title, ranking(*run.answers(model))))
+        interval = bootstrap_mean(Items.of(run, model).scores)
+        drawn.append(charts.ranked(predictions.title, ranking(*run.answers(model)), interval))
     confidence, judged = predictions.answers.max(axis=1).astype(float), rows & run.judged
     measured = reliability(confidence[judged], run.right(model)[judged])
     column = "" if predictions.scale.several else column_of("p", model)

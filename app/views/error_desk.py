@@ -22,6 +22,7 @@ from app.desk import (
 from app.desk.open_run import PAGE, draw_notice, open_run
 from app.page_state.error_desk import VIEWS
 from app.page_state.widgets import segments
+from app.pair_form import once
 from core.errors import UserError
 
 PLACE_IN_MENU = 6
@@ -53,7 +54,7 @@ def _draw() -> None:
     opened = open_run(annotator.name())
     segments(PAGE, "view", "Show", VIEWS, label_visibility="collapsed")
     page_style.notice(measures.lost_labels(opened.run))
-    page_style.note(measures.summary(opened))
+    page_style.note(once("desk summary", opened.version, lambda: measures.summary(opened)))
     if PAGE.state.view in ("rows", "scores", "perturbations", "map"):
         rows.filter_box(opened)
         with st.container(horizontal=True, gap="small"):

@@ -115,10 +115,14 @@ def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) ->
     return Figure(title, how, "", ("class", "precision", "recall", "F1", "rows"), lines)
 
 
-def ranked(title: str, score: Ranking) -> Figure:
-    """MAP and MRR of a ranking set."""
-    how = f"MAP {score.map:.4f}, MRR {score.mrr:.4f} of {counted(score.questions, 'question')}; {score.skipped:,} "
-    return Figure(f"Ranking by {title}", how + "without a right answer left out.")
+def ranked(title: str, score: Ranking, interval: tuple[float, float]) -> Figure:
+    """MAP, with its 95 % interval, and MRR of a ranking set."""
+    low, high = interval
+    how = (
+        f"MAP {score.map:.4f} (95 % interval {low:.4f} – {high:.4f}), MRR {score.mrr:.4f} of "
+        f"{counted(score.questions, 'question')}; {score.skipped:,} without a right answer left out."
+    )
+    return Figure(f"Ranking by {title}", how)
 
 
 def correlation(title: str, grades: np.ndarray, scores: np.ndarray) -> Figure:

@@ -297,7 +297,7 @@ def test_rankers_answers_have_the_names_of_classes(tmp_path):
     run = Run(read(tmp_path / "qa.csv"), (model,))
     store.keep(run)
     app = open_view("error_desk", file=run.dataset.sha256[:16], models=ONE[:16], row=run.keys[0])
-    assert not app.exception and "MAP 1.0000" in texts(app)
+    assert not app.exception and "MAP 1.0000 (1.0000 – 1.0000)" in texts(app)
     assert app.dataframe[0].value["A"].tolist() == ["answer", "not an answer"]
     assert app.dataframe[0].value["gold"].tolist() == ["1", "0.0"]
     assert "<b>answer</b> 80" in texts(app) and ", right" in texts(app)
