@@ -6,11 +6,11 @@ Predictions and labels are held in memory as arrays; the texts of a stored run s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import overload
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ from core.checkpoint import Checkpoint
 from core.data import Dataset, Example, Problem
 from core.data.labels import NOTHING, CountsAs, Scale, graded, is_number, key, own
 from core.errors import DeskError
+from core.lazy import lazy_property
 
 LETTERS = "ABCD"
 """Letters of a run's models, in order."""
@@ -31,25 +32,6 @@ TEXT_COLUMNS = ("id", "first", "second", "label", "group", "title")
 OTHER_COLUMN = "column/"
 """Prefix for the file's other columns in a run's Parquet file."""
 _TEXTS = np.dtypes.StringDType()
-_Value = TypeVar("_Value")
-
-
-class _computed_once(Generic[_Value]):
-    """:func:`functools.cached_property` without the lock that Python 3.11 shares between all instances: while one
-    visitor opens a large run, others would wait."""
-
-    def __init__(self, compute: Callable[[Any], _Value]) -> None:
-        self._compute, self.__doc__ = compute, compute.__doc__
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> _Value: ...
-    def __get__(self, instance: object | None, owner: type) -> Self | _Value:
-        if instance is None:
-            return self
-        value = vars(instance)[self._compute.__name__] = self._compute(instance)
-        return value
 
 
 @dataclass(frozen=True)
@@ -114,27 +96,27 @@ class Predictions(RunModel):
         assert self.ranked_by is not None, "Run.ranks() was not called first"
         return self.probabilities[:, self.labels.index(self.ranked_by)]
 
-    @_computed_once
+    @lazy_property
     def best(self) -> np.ndarray:
         """Index of the most probable class of each row, ``[N]``."""
         return self.probabilities.argmax(axis=1)
 
-    @_computed_once
+    @lazy_property
     def predicted(self) -> np.ndarray:
         """Name of the most probable class of each row, ``[N]`` of str."""
         return np.array(self.labels, dtype=object)[self.best]
 
-    @_computed_once
+    @lazy_property
     def scale(self) -> Scale:
         """The answers by which the model is scored. Raises DataError if classes conflict with ``counts_as``."""
         return Scale(self.labels, self.counts_as, self.ranked_by)
 
-    @_computed_once
+    @lazy_property
     def answers(self) -> np.ndarray:
         """Probability of each answer, ``[N, A]``."""
         return self.scale.sums(self.probabilities)
 
-    @_computed_once
+    @lazy_property
     def answered(self) -> np.ndarray:
         """Index of the most probable answer of each row, ``[N]``."""
         return self.answers.argmax(axis=1)
@@ -252,7 +234,7 @@ class Run:
     folder: Path | None = None
     """Its folder; None for a run in memory."""
 
-    @_computed_once
+    @lazy_property
     def keys(self) -> np.ndarray:
         """A unique name for each row, ``[N]`` of str: its id, with ``#2`` and so on appended to repeated ids."""
         ids = self._values("id")
@@ -277,12 +259,12 @@ class Run:
             return [value or "" for value in rows.column(name)]
         return [(row.shown_label if name == "label" else getattr(row, name)) or "" for row in rows]
 
-    @_computed_once
+    @lazy_property
     def places(self) -> Mapping[str, int]:
         """Index of each row, by its key."""
         return _Places(self.keys, self.draws)
 
-    @_computed_once
+    @lazy_property
     def text_columns(self) -> tuple[str, str]:
         """The column names of the first and second text: their roles, unless these clash with other columns."""
         roles = self.models[0].roles
@@ -291,7 +273,7 @@ class Run:
         own = {*map(str.lower, names)} - others
         return names if len(own) == 2 and "`" not in "".join(names) else ("first", "second")
 
-    @_computed_once
+    @lazy_property
     def draws(self) -> np.ndarray:
         """A random number for each row, uint32 ``[N]``, from a hash of its key alone: the same in every run."""
         return np.frombuffer(b"".join(map(_digest, self.keys)), dtype="<u4")
@@ -301,12 +283,12 @@ class Run:
         """The half of the rows hidden from searches for slices, bool ``[N]``."""
         return self.draws % 2 == 1
 
-    @_computed_once
+    @lazy_property
     def single(self) -> bool:
         """Whether rows are single texts, not pairs."""
         return self.dataset.single
 
-    @_computed_once
+    @lazy_property
     def _labels(self) -> list[str | None]:
         """The label of each row in its normalised form, ``[N]``."""
         if not isinstance(self.dataset.rows, StoredRows):
@@ -314,16 +296,16 @@ class Run:
         by_text: dict[str, str | None] = {"": None}
         return [by_text[text] if text in by_text else by_text.setdefault(text, key(text)) for text in self._shown]
 
-    @_computed_once
+    @lazy_property
     def _shown(self) -> list[str]:
         return self._values("label")
 
-    @_computed_once
+    @lazy_property
     def gold(self) -> np.ndarray:
         """The file's label for each row, in its first spelling, ``[N]`` of str; empty if it has none."""
         return np.array([self.spellings.get(label or "", "") for label in self._labels], dtype=object)
 
-    @_computed_once
+    @lazy_property
     def spellings(self) -> Mapping[str, str]:
         """The first spelling of each label in the file, by the label's key."""
         spelled: dict[str, str] = {}
@@ -332,7 +314,7 @@ class Run:
                 spelled.setdefault(label, shown)
         return spelled
 
-    @_computed_once
+    @lazy_property
     def gold_answers(self) -> tuple[np.ndarray, ...]:
         """Per model, the index of the answer for each row's gold label, ``[N]``; -1 for rows without a label and for
         unscored labels."""
@@ -371,17 +353,17 @@ class Run:
         scores = own.probabilities[:, 0] if only else own.right_chances
         return np.array([float(label or "nan") for label in self._labels]), scores.astype(float)
 
-    @_computed_once
+    @lazy_property
     def judged(self) -> np.ndarray:
         """Rows whose label can be scored for every model, bool ``[N]``; scores use only these rows."""
         return np.array(np.min(self.gold_answers, axis=0) >= 0)
 
-    @_computed_once
+    @lazy_property
     def unknown(self) -> list[str]:
         """Labels in the file that match no class of one of the models."""
         return sorted({label for model in self.models for label in model.scale.unknown([*self.spellings])})
 
-    @_computed_once
+    @lazy_property
     def labelled(self) -> bool:
         """Whether labels exist and all match classes of every model; otherwise nothing is scored."""
         return not self.unknown and bool(self.judged.any())
