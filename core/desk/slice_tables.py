@@ -41,6 +41,8 @@ def saved_slices(
 
 def found_slices(title: str, search: Search, rows: int, measure: str, unit: str, most: int) -> Figure:
     """The first slices found by a search. ``rows``: number of rows in the run."""
+    if not search.tested:
+        return Figure(f"Found slices of {title}", "No slice has enough right and wrong answers for a test.")
     found, holding = search.found[:most], sum(one.holds for one in search.found)
     sample = f"a random sample of {MOST_ROWS:,} of {rows:,} {unit}" if rows > MOST_ROWS else f"the {unit}"
     how = (

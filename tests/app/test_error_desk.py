@@ -74,7 +74,8 @@ def test_a_filter_that_leaves_no_row_says_why_and_ones_own_columns_are_in_the_li
     assert "did you mean neutral?" in notes and "without it, 3 rows would be left" in notes and "“x = 1”" in notes
     app.text_area[0].set_value("gap = len(premise)").run()
     assert query(app)["columns"] == "gap = len(premise)" and "“x = 1”" not in " ".join(sentences(app))
-    assert "short: yes" in figures(page(kept_run, view="slices", columns="short = hypothesis.words < 4"))
+    shown = figures(page(kept_run, view="slices", columns="short = hypothesis.words < 4"))
+    assert "short: yes" in shown and "No slice has enough right and wrong answers for a test." in shown
 
 
 def test_a_filter_and_an_order_hold_for_the_table(kept_run):

@@ -31,7 +31,7 @@ from core.desk.charts import confusion
 from core.desk.filters import rows_of
 from core.desk.found_slices import search
 from core.desk.run import Predictions, Run
-from core.desk.slices import saved, with_slices
+from core.desk.slices import saved, scored, with_slices
 from core.desk.table import open_table
 from core.errors import RunError
 from core.explain import explain
@@ -190,14 +190,15 @@ def _stored_run(rows: int) -> Iterator[Path]:
 
 
 def _computed(folder: Path, bar: float) -> list[Measurement]:
-    """The slowest filter, the saved slices, the confusion matrix and the search for slices, without the page."""
+    """The slowest filter, both tables of slices, the confusion matrix and the search for slices, without the page."""
     run = run_folder.load(folder)
     table, rows = open_table(run), len(run.keys)
     every = np.ones(rows, dtype=bool)
-    *filters, sliced, confused, searched = medians(
+    *filters, sliced, all_sliced, confused, searched = medians(
         [
             *(functools.partial(rows_of, text, table) for text in FILTERS),
             lambda: saved(run, 0, with_slices(table, {text: text for text in FILTERS})[1]),
+            lambda: scored(run, 0, table),
             lambda: confusion(run, 0, every, {label: label for label in run.models[0].labels}),
             lambda: search(run, 0, table),
         ],
@@ -207,6 +208,7 @@ def _computed(folder: Path, bar: float) -> list[Measurement]:
     return [
         Measurement(f"error desk: the slowest filter {number}", max(filters), "ms", bar, note=f"of {len(FILTERS)}"),
         Measurement(f"error desk: the saved slices {number}", sliced, "ms", bar, note=f"{len(FILTERS)} slices"),
+        Measurement(f"error desk: the slices by every column {number}", all_sliced, "ms", bar),
         Measurement(f"error desk: the confusion matrix {number}", confused, "ms", bar),
         Measurement(f"error desk: the search for slices {number}", searched, "ms", 5000),
     ]
