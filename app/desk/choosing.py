@@ -121,7 +121,8 @@ def new_run() -> None:
         _models(dataset)
     elif not store.runs():
         shown = "dark" if st.context.theme.type == "dark" else "light"
-        st.image(_PICTURES / f"finished_run_{shown}.png", "A finished run", 720, alt=_FINISHED)
+        with st.container(width=720):  # at most: an image with this width is cut off on a phone
+            st.image(_PICTURES / f"finished_run_{shown}.png", "A finished run", "stretch", alt=_FINISHED)
 
 
 def _finish() -> None:
