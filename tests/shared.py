@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import secrets
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -50,6 +52,15 @@ def _alone(place: Path) -> Iterator[None]:
     with (place / "coming and going").open("w") as door:
         fcntl.flock(door, fcntl.LOCK_EX)
         yield
+
+
+def free_port() -> int:
+    """A port on which nothing listens, below those that the system gives to connections: one of theirs could be taken
+    before the server starts that is to have it."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def terminate(pid: int, patience: float = 20) -> None:

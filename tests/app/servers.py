@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -21,7 +20,7 @@ from core.desk.store import keep
 from core.evaluation.predict import prepare, unit_vectors
 from tests.app.pages import PATIENCE
 from tests.core.made_up_runs import made_up_run
-from tests.shared import terminate
+from tests.shared import free_port, terminate
 
 ROOT = Path(__file__).resolve().parents[2]
 TRAINING_ROWS = [
@@ -46,9 +45,7 @@ class Server:
     @classmethod
     def start(cls, script: str, folder: Path, checkpoints: Path, **environment: str) -> Server:
         """Returns once it answers. ``environment``: more variables that it sees."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
         with (folder / "log.txt").open("wb") as out:
             process = subprocess.Popen(

@@ -3,7 +3,6 @@
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.shared import shared
+from tests.shared import free_port, shared
 
 
 def _programs():
@@ -37,9 +36,7 @@ def _started(_):
     programs = _programs()
     if programs is None:
         pytest.fail("These tests need PostgreSQL: install it with `apt-get install postgresql`.", pytrace=False)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     # Not below pytest's own folder, which only its owner may enter.
     folder = Path(tempfile.mkdtemp(prefix="pairlens-postgresql-"))
     if os.geteuid() == 0:

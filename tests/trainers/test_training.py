@@ -7,7 +7,6 @@ import dataclasses
 import hashlib
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from safetensors.torch import load_file
 from core.checkpoint import load
 from core.explain import explain
 from tests.processes import forked
+from tests.shared import free_port
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.card import slug
@@ -183,8 +183,7 @@ def test_two_machines_train_what_one_process_trains(data: Path, tmp_path: Path) 
     more = [*(part for size in sizes for part in ("--set", size)), "--precision", "32", "--threads", "1"]
     assert main(arguments(data, tmp_path / "one", *more)) == 0
     several = arguments(data, tmp_path / "two", *more, "--save-every", "3")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     machines = [forked(main, several, **by_torchrun(number, port)) for number in range(2)]
     kill_in_the_middle(machines, tmp_path / "two/resume.safetensors")
     random = load_file(tmp_path / "two/resume.safetensors")["random.cpu"]
