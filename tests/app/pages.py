@@ -88,8 +88,8 @@ REST = """() => !window.asked &&
 
 
 def come_to_rest(page):
-    """Wait until the browser has drawn the page and all answers to its questions, and nothing of an earlier answer
-    stands on it: Streamlit's widgets lose clicks during a redraw, an old table opens an old row, and figures move."""
+    """Wait until all that was asked of the server is answered and drawn, and nothing of an earlier answer stands on the
+    page: Streamlit's widgets lose clicks during a redraw, an old table opens an old row, and figures move."""
     page.wait_for_function(REST)
 
 
@@ -97,6 +97,21 @@ def settled(page):
     """Wait until the browser has drawn the page and nothing moves or fades any more."""
     come_to_rest(page)
     page.wait_for_function(STILL)
+
+
+def type_into(page, label, text):
+    """Fill a text box and press Enter."""
+    come_to_rest(page)
+    box = page.get_by_label(label, exact=True)
+    box.fill(text)
+    box.press("Enter")
+
+
+def reload(page):
+    """Open the page's address again."""
+    page.reload()
+    page.wait_for_selector(".pairlens footer")
+    come_to_rest(page)
 
 
 def unfold(page, name, inside):

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import downloaded
+from tests.app.pages import come_to_rest, downloaded, type_into
 
 pytestmark = pytest.mark.browser
 
@@ -32,13 +32,13 @@ def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
     expect(sections).to_have_count(3)
     page.wait_for_url(re.compile("with=.*test-two-sided"))
     page.keyboard.press("Escape")
+    come_to_rest(page)
     page.get_by_text("premise", exact=True).click()
     page.wait_for_url(re.compile("rows=first"))
 
+    come_to_rest(page)
     page.get_by_text("One model on two versions of a pair").click()
-    box = page.get_by_label("The other version’s hypothesis")
-    box.fill("A cat in the cold")
-    box.press("Enter")
+    type_into(page, "The other version’s hypothesis", "A cat in the cold")
     expect(page.locator(".compared .text .changed")).to_have_text(["dog", "cat"])
     page.wait_for_url(re.compile("second2="))
     again = open_page(page.url, wait=".compared .changed")
@@ -48,9 +48,13 @@ def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
     for name, verdict in (("a.csv", "entailment"), ("b.csv", "neutral")):
         (tmp_path / name).write_text(f"{HEAD}1,A woman,<b>A toy</b>,,{verdict},.6,.4\n")
         files.append(str(tmp_path / name))
+    come_to_rest(page)
     page.get_by_text("Find a pair where two models disagree").click()
     page.locator("[data-testid=stExpander] input[type=file]").last.set_input_files(files)
-    page.get_by_role("button", name="<b>A toy</b>: entailment or neutral").click()
+    button = page.get_by_role("button", name="<b>A toy</b>: entailment or neutral")
+    button.wait_for()
+    come_to_rest(page)
+    button.click()
     page.wait_for_url(re.compile("first=A\\+woman"))
     expect(page.get_by_role("textbox", name=re.compile("^Hypothesis"))).to_have_value("<b>A toy</b>")
 

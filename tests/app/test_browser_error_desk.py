@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import come_to_rest, downloaded
+from tests.app.pages import come_to_rest, downloaded, type_into
 from tests.core.made_up_runs import ROWS, taxi
 
 pytestmark = pytest.mark.browser
@@ -21,6 +21,7 @@ def click_mark(page):
     """Click the first mark of the chart that has a filter."""
     mark = page.locator(f"{CHART} .mark-rect path").first
     expect(mark).to_be_visible()
+    come_to_rest(page)
     mark.click(force=True)  # on the number in its middle
 
 
@@ -28,10 +29,13 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page = open_page("/error-desk", wait="[data-testid=stFileUploader]")
     page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 3))
     expect(page.get_by_text("18 rows (sentence-pair table)")).to_be_visible()
+    come_to_rest(page)
     page.get_by_role("button", name="Remove Two-sided AttConv").click()
+    come_to_rest(page)
     page.get_by_label("Checkpoints, one to four").fill("Test light")
     page.get_by_role("option", name="Test light (test-light)").click()
     page.get_by_label("Checkpoints, one to four").press("Escape")
+    come_to_rest(page)
     page.get_by_role("button", name="Predict").click()
     expect(page.locator(CHART).first).to_be_visible()
     page.wait_for_url(re.compile("file=[0-9a-f]{16}&models=[0-9a-f]{16}"))
@@ -45,11 +49,11 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     # The words with the largest effect are computed, and one of them filters.
     page.get_by_role("radio", name="Strongest words").click()
     page.get_by_role("button", name=re.compile("Compute for 18 rows|Words .CSV.")).first.wait_for()
+    come_to_rest(page)
     for button in page.get_by_role("button", name="Compute for 18 rows").all():  # none where it was computed before
         button.click()
     word = page.get_by_role("heading", name=re.compile("Words with the largest effect"))
     expect(word).to_be_visible()
-    come_to_rest(page)
     click_mark(page)
     expect(page.get_by_label("Filter").first).to_have_value(re.compile("A.strongest_word = .* and A.strongest_in = "))
     expect(page.get_by_text(re.compile(r"\d+ of 18 rows"))).to_be_visible()
@@ -59,6 +63,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.get_by_role("radio", name="Map").click()
     plot = page.locator(".js-plotly-plot .nsewdrag")
     page.get_by_role("button", name="Map 18 rows").or_(plot).first.wait_for()
+    come_to_rest(page)
     for button in page.get_by_role("button", name="Map 18 rows").all():  # none where it was made before
         button.click()
     expect(plot).to_be_visible()
@@ -74,6 +79,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.get_by_label("Filter").first.fill('id = "2n"')
     page.get_by_label("Filter").first.press("Enter")
     expect(page.get_by_text("1 of 18 rows")).to_be_visible()
+    come_to_rest(page)
 
     # A column's name orders the rows, and stands in the address.
     page.locator(GRID).first.click(position={"x": 30, "y": 15})
@@ -81,8 +87,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     come_to_rest(page)
 
     # A row opens next to the table, is tagged under the user's name, and appears in the report.
-    page.get_by_role("textbox", name="Your name").fill("Ann of the browser")
-    page.get_by_role("textbox", name="Your name").press("Enter")
+    type_into(page, "Your name", "Ann of the browser")
     come_to_rest(page)
     page.locator(GRID).first.click(position={"x": 30, "y": 55})
     expect(page.get_by_role("heading", name="Row 2n")).to_be_visible()
@@ -96,10 +101,12 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
 
     # The history stays open after an undo.
     page.get_by_text("History", exact=True).click()
+    come_to_rest(page)
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("2 changes", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Undo").nth(1)).to_be_disabled()
     expect(page.get_by_role("button", name="Undo").first).to_be_visible()
+    come_to_rest(page)
     page.get_by_role("button", name="Undo").first.click()
     expect(page.get_by_role("button", name="5 misled by noise")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text("3 changes", exact=True)).to_be_visible()
@@ -124,9 +131,11 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.get_by_role("link", name="Explore", exact=True).last.click()
     expect(page.locator(".pairlens footer")).to_be_visible()
     expect(page.get_by_role("textbox", name="Hypothesis")).to_have_value("=SUM(A1) <b>toy</b>")
+    come_to_rest(page)
     page.get_by_role("link", name="Back to the row on the Error desk").click()
     expect(page.get_by_role("heading", name="Row 2n")).to_be_visible()
-    assert "filter=id" in page.url and "row=2n" in page.url
+    page.wait_for_url(re.compile("filter=id.*row=2n|row=2n.*filter=id"))
+    come_to_rest(page)
 
     page.get_by_text("Export").click()
     rows = downloaded(page.get_by_role("button", name="Rows (CSV)"))
@@ -162,9 +171,14 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
 def test_on_a_phone_nothing_is_wider_than_the_screen(open_page, tmp_path):
     page = open_page("/error-desk", wait="[data-testid=stFileUploader]", viewport={"width": 390, "height": 844})
     page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 2))
+    expect(page.get_by_role("button", name="Predict")).to_be_visible()
+    come_to_rest(page)
     page.get_by_role("button", name="Predict").click()
     expect(page.locator(CHART).first).to_be_visible()
     for view in ("Rows", "Scores", "Slices", "Strongest words", "Tags", "Export"):
+        come_to_rest(page)
         page.get_by_role("radio", name=view, exact=True).or_(page.get_by_role("button", name=view, exact=True)).click()
-        page.wait_for_url(lambda url, view=view: view == "Rows" or "view=" in url)
+        if view not in ("Rows", "Export"):
+            page.wait_for_url(re.compile(f"view={view.split()[-1].lower()}"))
+        come_to_rest(page)
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, view

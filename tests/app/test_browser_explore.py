@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import FRAMES, wait_until
-from tests.app.test_browser_filter_map import type_into
+from tests.app.pages import FRAMES, type_into, wait_until
 from tests.app.test_palette import contrast
 
 pytestmark = pytest.mark.browser

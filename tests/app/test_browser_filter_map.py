@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import ROLLED, downloaded, wait_until
+from tests.app.pages import ROLLED, come_to_rest, downloaded, type_into, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -42,6 +42,7 @@ def drawn(page):
 
 def wait_for_star(page, words):
     wait_until(page, stars, lambda found: any(words in label for _, label in found))
+    come_to_rest(page)
 
 
 def point(page, trace=0):
@@ -58,12 +59,6 @@ def width_of_points(page):
 
 def shown_points(page):
     return page.locator(f"{MAP} .scatterlayer .points path").count()
-
-
-def type_into(page, label, text):
-    box = page.get_by_label(label, exact=True)
-    box.fill(text)
-    box.press("Enter")
 
 
 DRAWINGS = """async () => {
@@ -122,9 +117,16 @@ def test_the_view_around_a_text_follows_it(open_page):
     type_into(page, "Text 1", "cold weather outside with snow")
     wait_for_star(page, "cold weather outside")
     expect(page.get_by_role("radio", name="around the inspected text")).to_be_checked()
-    plane, star = page.locator(MAP).bounding_box(), page.locator(f"{MAP} .textpoint").last.bounding_box()
-    assert plane["x"] < star["x"] < plane["x"] + plane["width"]
-    assert plane["y"] < star["y"] + star["height"] < plane["y"] + plane["height"]
+
+    def places(page):
+        return [page.locator(name).last.bounding_box() for name in (MAP, f"{MAP} .textpoint")]
+
+    def inside(places):
+        plane, star = places
+        across = plane["x"] < star["x"] < plane["x"] + plane["width"]
+        return across and plane["y"] < star["y"] + star["height"] < plane["y"] + plane["height"]
+
+    wait_until(page, places, inside)
     page.get_by_role("button", name="Zoom out").click()
     page.get_by_text("the whole map", exact=True).click()
     page.wait_for_url(lambda url: "view=" not in url)
@@ -151,7 +153,7 @@ def test_hovering_shows_titles_as_text_and_the_zoom_and_hidden_classes_stay_when
     wait_until(page, shown_points, lambda count: count == points - 15)
     type_into(page, "Text 1", "a man with a toy")
     wait_for_star(page, "a man with a toy")
-    assert width_of_points(page) == pytest.approx(zoomed, rel=0.08), "the legend has one more line"
+    wait_until(page, width_of_points, lambda width: width == pytest.approx(zoomed, rel=0.08))  # the legend has grown
     hidden = (
         "map => map._fullData.filter(({ visible }) => visible === 'legendonly').map(({ legendgroup }) => legendgroup)"
     )

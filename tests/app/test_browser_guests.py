@@ -84,6 +84,7 @@ def test_a_head_is_chosen_and_goes_along(open_page, tmp_path):
     expect(page.get_by_role("option", name="small-bert")).to_be_visible()
     page.keyboard.press("Enter")
     page.get_by_label("Checkpoints, one to four").press("Escape")
+    come_to_rest(page)
     page.get_by_role("button", name="Predict").click()
     expect(page.get_by_role("heading", name="Confusion of small-bert")).to_be_visible()
     page.wait_for_url(re.compile("file=[0-9a-f]{16}&models=[0-9a-f]{16}"))

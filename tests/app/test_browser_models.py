@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import settled
+from tests.app.pages import come_to_rest, settled
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +33,9 @@ def test_the_table_sorts_and_opens_a_card_and_back_leaves_both(open_page):
     page.wait_for_url(re.compile("model=nli-word-by-word.*sort=-title"))
     expect(page.locator(TABLE)).to_have_count(0)
     page.go_back()
-    expect(page.locator(TABLE)).to_be_visible()
+    page.wait_for_url(lambda url: "model=" not in url)
+    table(page).wait_for()
+    come_to_rest(page)
     page.go_back()
     page.wait_for_url(re.compile("sort=title"))
     table(page).click(position={"x": 60, "y": FIRST_ROW})

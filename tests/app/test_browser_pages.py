@@ -124,12 +124,14 @@ def test_on_a_phone_the_menu_goes_with_a_choice_and_back_leaves_a_card(open_page
     expect(menu).to_have_attribute("data-collapsed", "false")
     page.get_by_role("link", name="Models").tap()
     expect(menu).to_have_attribute("data-collapsed", "true")
+    table = page.locator("[data-testid=stDataFrame] .dvn-scroller")
+    expect(table).to_be_visible()
     settled(page)
-    page.locator("[data-testid=stDataFrame] .dvn-scroller").tap(position={"x": 60, "y": 60})
+    table.tap(position={"x": 60, "y": 60})
     page.wait_for_url(re.compile("model="))
     expect(page.get_by_role("button", name="All models")).to_be_visible()
     page.go_back()
-    expect(page.locator("[data-testid=stDataFrame] .dvn-scroller")).to_be_visible()
+    expect(table).to_be_visible()
 
 
 LOOKS = """(target) => {
@@ -178,9 +180,7 @@ def test_all_pages_work_with_only_the_keyboard_and_show_the_focus(open_page):
         reach(page.get_by_test_id("stSidebarNav").get_by_role("link", name=name), "Shift+Tab")
         page.keyboard.press("Enter")
         page.locator(sign).first.wait_for()
-        page.add_style_tag(content="* { transition: none !important; }")
 
-    page.add_style_tag(content="* { transition: none !important; }")
     reach(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Models"))
     for label, words in (
         ("Premise (the context)", PAIR["first"]),

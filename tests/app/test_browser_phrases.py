@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.app.conftest import MARKUP
-from tests.app.pages import IMAGE_FAILED, downloaded
+from tests.app.pages import IMAGE_FAILED, come_to_rest, downloaded
 
 pytestmark = pytest.mark.browser
 
@@ -50,7 +50,8 @@ def test_moving_k_changes_the_marked_words_at_once_and_then_the_address(open_pag
     page.get_by_role("link", name="Show this pair’s phrases").click()
     expect(page.locator(".slider output")).to_have_text("k = 5")
     expect(page.get_by_label("Premise (the context)")).to_have_value(PAIR["first"])
-    assert "/phrases?model=test-te" in page.url
+    page.wait_for_url(re.compile(r"/phrases\?model=test-te"))
+    come_to_rest(page)
     expect(page.locator(REBUILT.format("kmax", 1))).to_have_count(5)
     slide(page, "Home")
     for pooling in ("kmin", "kmax"):

@@ -19,13 +19,32 @@ Element.prototype.animate = function (...how) {
   return movement;
 };"""
 """Streamlit's expanders take half a second to unfold: what is in them moves, and a click on it may be lost."""
+AT_ONCE = """{
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("*, *::before, *::after { transition: none !important; animation: none !important; }");
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+}"""
+"""Nothing of Streamlit's fades or slides: tests would wait for its end, and the browser draws each frame of it. Our own
+parts, in shadow trees, move as ever."""
 
-ASKED = """const { fetch } = window;
+ASKED = """const { fetch, WebSocket: { prototype: socket } } = window;
+const { send } = socket;
+const drawn = () => requestAnimationFrame(() => requestAnimationFrame(() => (window.asked -= 1)));
 window.asked = 0;
+socket.send = function (message) {
+  if (message[0] === 0x5a) { // the script is to run again: field 11 of a BackMsg
+    window.asked += 1;
+    const answered = () => {
+      for (const event of ["message", "close"]) this.removeEventListener(event, answered);
+      drawn();
+    };
+    for (const event of ["message", "close"]) this.addEventListener(event, answered);
+  }
+  return send.call(this, message);
+};
 window.fetch = async (...request) => {
   if (!String(request[0]).includes("/api/")) return fetch(...request);
   window.asked += 1;
-  const drawn = () => requestAnimationFrame(() => requestAnimationFrame(() => (window.asked -= 1)));
   try {
     const response = await fetch(...request);
     response.clone().text().finally(drawn).catch(() => {});
@@ -35,7 +54,8 @@ window.fetch = async (...request) => {
     throw error;
   }
 };"""
-"""Counts the questions of the page whose answers are not drawn yet (:func:`~tests.app.pages.come_to_rest`)."""
+"""Counts the questions of the page whose answers are not drawn yet, and the runs that it has asked the server for and
+that have not begun (:func:`~tests.app.pages.come_to_rest`)."""
 
 
 def chromium() -> Iterator[Any]:
@@ -73,7 +93,7 @@ class Tabs:
         """The tab of a key."""
         if key not in self.pages:
             context = self.browser.new_context(**options)
-            context.add_init_script(UNFOLDED_AT_ONCE + ASKED)
+            context.add_init_script(UNFOLDED_AT_ONCE + AT_ONCE + ASKED)
             self.pages[key] = context.new_page()
             self.pages[key].set_default_timeout(1000 * PATIENCE)
         return self.pages[key]
