@@ -105,6 +105,7 @@ class Tabs:
             for tab in page.context.pages:
                 if tab is not page:
                     tab.close()
+            page.unroute_all()
             page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
             page.context.clear_cookies()
             page.context.clear_permissions()
