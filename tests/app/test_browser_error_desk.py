@@ -122,6 +122,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     expect(page.get_by_text("7 changes", exact=True)).to_be_visible()
     expect(page.get_by_label("Note")).to_have_value("half")
     page.get_by_label("Note").fill("")
+    come_to_rest(page)
     page.get_by_text("In the report", exact=True).click()
     come_to_rest(page)
     page.wait_for_url(re.compile("row=2n"))

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import FRAMES, type_into, wait_until
+from tests.app.pages import FRAMES, come_to_rest, reload, type_into, wait_until
 from tests.app.test_palette import contrast
 
 pytestmark = pytest.mark.browser
@@ -24,6 +24,14 @@ def link(**parameters):
 
 def chip(page, role, word):
     return page.locator(f'.side[data-role="{role}"] .chip', has_text=re.compile(f"^{word}$"))
+
+
+def select(page, role, word):
+    """Select a word, with which the page may have begun, or which it may have selected for its sentence."""
+    come_to_rest(page)
+    if chip(page, role, word).get_attribute("aria-pressed") == "false":
+        chip(page, role, word).click()
+    expect(chip(page, role, word)).to_have_attribute("aria-pressed", "true")
 
 
 def hexadecimal(colour):
@@ -48,8 +56,7 @@ def test_a_selection_is_undone_by_escape_a_second_click_or_a_click_elsewhere(ope
         expect(page.locator(PRESSED)).to_have_count(0)
         page.wait_for_url(re.compile("select=none"))
         expect(page.locator(".context")).to_contain_text("Select a word")
-    page.reload()
-    page.wait_for_selector(".pairlens footer")
+    reload(page)
     expect(page.locator(PRESSED)).to_have_count(0)
 
 
@@ -137,12 +144,14 @@ def test_models_are_grouped_by_task_with_descriptions_and_useful_controls(open_p
     expect(page.locator(".verdict .model")).to_have_text("Test light")
     # By the keyboard alone: a part of its name, and Enter.
     models.fill("test alone")
+    expect(names.first).to_contain_text("Test alone")
     page.keyboard.press("Enter")
     expect(page.locator(".verdict .model")).to_have_text("Test alone")
     expect(sidebar).to_contain_text("over the judged sentence alone")
     premise = page.locator('.side[data-role="premise"]')
     expect(premise).to_contain_text("not read")
     assert float(premise.locator(".chip").first.evaluate("node => getComputedStyle(node).opacity")) < 0.7
+    come_to_rest(page)
     task = sidebar.get_by_role("combobox", name="Task")
     # A list that opens while the sidebar still rolls to its box closes again.
     task.scroll_into_view_if_needed()
@@ -266,12 +275,24 @@ def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):
     expect(lines).to_have_count(7)
     type_into(page, "Premise (the context)", "Qqxzia")
     chip(page, "premise", "Qqxzia").wait_for()
-    chip(page, "hypothesis", "dog").click()
+    select(page, "hypothesis", "dog")
     expect(page.locator('[data-part="nearest"]')).to_have_text(
         re.compile("^Mostly Qqxzia, which is not in the word ta")
     )
     type_into(page, "Premise (the context)", "A dgo jumpnig in teh sonw")
     expect(page.locator(".notices")).to_contain_text("unknown to the word vectors (dgo, jumpnig, sonw)")
+
+
+STOPPED = """async (panel) => {
+  panel.querySelector("[aria-label^='Let the numbers travel']").click();
+  const [copy, last] = [panel.querySelector(".travelling > *"), [...panel.querySelectorAll(".line")].at(-1)];
+  const { visibility } = getComputedStyle(last);
+  const way = copy.getAnimations()[0].finished.then(() => "arrived", () => "stopped");
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "Shift", bubbles: true }));
+  return [visibility, await way];
+}"""
+"""Lets the numbers travel and presses a key at once, since a slow machine would let them arrive first. Returns how the
+last line looked on the way, and whether the first number has arrived."""
 
 
 def test_a_words_numbers_travel_to_the_verdict_until_a_key_is_pressed(open_page):
@@ -283,12 +304,8 @@ def test_a_words_numbers_travel_to_the_verdict_until_a_key_is_pressed(open_page)
     expect(lines.first).to_contain_text("toy")
     expect(lines.nth(3)).to_contain_text("word × context")
     expect(lines.last).to_contain_text("verdict")
-    play.click()
-    expect(panel.locator(".travelling")).to_have_count(1)
-    expect(lines.last).to_have_css("visibility", "hidden")
-    panel.evaluate("panel => { window.way = panel.querySelector('.travelling > *').getAnimations()[0].finished; }")
-    page.keyboard.press("Shift")
-    assert page.evaluate("way.then(() => 'arrived', () => 'stopped')") == "stopped", "the next line would follow"
+    come_to_rest(page)
+    assert panel.evaluate(STOPPED) == ["hidden", "stopped"], "else the next line would follow"
     expect(panel.locator(".travelling, .later")).to_have_count(0)
     expect(lines.last).to_be_visible()
     page.emulate_media(reduced_motion="reduce")

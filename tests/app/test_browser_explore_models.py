@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import come_to_rest, downloaded, unfold
+from tests.app.pages import come_to_rest, downloaded, reload, unfold
 from tests.app.test_browser_explore import PAIR, PHONE, PRESSED, chip, link, ribbons
 
 pytestmark = pytest.mark.browser
@@ -61,8 +61,7 @@ def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
     assert ">(no word)<" in saved(page, "Matrix")[1]
     page.get_by_role("button", name="Show where the premise looks").filter(visible=True).click()
     page.wait_for_url(re.compile("direction=premise"))
-    page.reload()
-    page.wait_for_selector(".pairlens footer")
+    reload(page)
     expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
     expect(page.locator(".matrix").filter(visible=True).locator("text.on")).to_have_text(["dogdog"])
     expect(page.locator(".context h2").filter(visible=True)).to_contain_text("Who looks at")
@@ -148,7 +147,7 @@ def test_ribbons_that_cross_a_word_are_outlined_and_named_next_to_the_verdict_wi
     expect(page.locator(".verdict .as-trained")).to_contain_text(own.split(",")[0].lower())
     expect(word).to_have_attribute("aria-label", re.compile("q = 0.00"))
     page.wait_for_url(re.compile("edits=uncrossed"))
-    page.reload()
+    reload(page)
     expect(page.locator(".as-trained")).to_have_count(1)
     page.get_by_role("button", name="Undo the last change").click()
     expect(page.locator(".as-trained")).to_have_count(0)
@@ -163,7 +162,7 @@ def test_a_softmax_at_another_temperature_is_marked_as_what_if(open_page):
     page.get_by_label("Temperature of the attention").fill("5")
     expect(page.locator(".verdict .what-if")).to_contain_text("What if: attention at temperature 32")
     expect(page.locator(".verdict .trained")).to_contain_text(own.split(",")[0].lower())
-    assert page.locator('[data-cell="1,1"]').get_attribute("aria-label") != sharp
+    expect(page.locator('[data-cell="1,1"]')).not_to_have_attribute("aria-label", sharp)
     page.wait_for_url(re.compile(r"edits=temperature\+32"))
     file, svg = saved(page, "Matrix")
     assert re.search("-attention-[0-9a-f]{6}.svg$", file)

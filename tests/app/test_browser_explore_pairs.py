@@ -9,17 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.app.pages import come_to_rest, downloaded, unfold, wait_until
-from tests.app.test_browser_explore import chip, link
+from tests.app.test_browser_explore import chip, link, select
 
 pytestmark = pytest.mark.browser
-
-
-def select(page, side, word):
-    """Select a word, with which the page may have begun or may begin once it has the effects."""
-    expect(page.locator(".text .effect:not([hidden])").first).to_be_visible()
-    if chip(page, side, word).get_attribute("aria-pressed") == "false":
-        chip(page, side, word).click()
-    expect(chip(page, side, word)).to_have_attribute("aria-pressed", "true")
 
 
 def test_an_example_shows_its_gold_label_and_sets_the_model_that_it_is_about(open_page):
@@ -59,7 +51,6 @@ def test_tried_pairs_can_be_reopened_and_compared(open_page):
     page.get_by_role("button", name="Insert “not” before “jumping”").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is not jumping")
     expect(chip(page, "hypothesis", "not")).to_be_visible()
-    come_to_rest(page)
     select(page, "hypothesis", "jumping")
     page.get_by_role("button", name="Drop “jumping” from the hypothesis").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is not")
@@ -98,7 +89,6 @@ def test_changes_are_undone_made_again_and_typed_by_keyboard(open_page):
     page.get_by_role("button", name="Go back to “as typed”").click()
     expect(hypothesis).to_have_value("A dog is jumping")
     page.wait_for_url(re.compile("step=0"))
-    come_to_rest(page)
     select(page, "hypothesis", "dog")
     word = page.get_by_role("textbox", name="Another word")
     word.fill("cat")
@@ -109,6 +99,7 @@ def test_changes_are_undone_made_again_and_typed_by_keyboard(open_page):
     page.go_back()
     expect(hypothesis).to_have_value("A dog is jumping")
     expect(changes).to_have_count(4)
+    come_to_rest(page)
     changes.nth(2).get_by_role("button").click()
     expect(hypothesis).to_have_value("A dog is not")
     come_to_rest(page)
@@ -212,7 +203,7 @@ def test_each_evidence_sentence_has_a_numbered_block_and_another_one_typed_has_t
     page.keyboard.type("\nthe animal is not playing")
     page.keyboard.press("Control+Enter")
     expect(numbers).to_have_text(["1", "2", "3"])
-    chip(page, "claim", "playing").click()
+    select(page, "claim", "playing")
     expect(page.locator(".context")).to_contain_text("One mix of words for each line of the evidence")
 
 
