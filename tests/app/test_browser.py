@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from core.checkpoint import available
 from tests.app.conftest import MARKUP
-from tests.app.pages import IMAGE_FAILED, downloaded, unfold
+from tests.app.pages import IMAGE_FAILED, come_to_rest, downloaded, reload, type_into, unfold
 
 pytestmark = pytest.mark.browser
 
@@ -30,12 +30,6 @@ def cell(page, i, j):
 
 def chips(page):
     return page.locator(SELECTED_CHIP).all_inner_texts()
-
-
-def type_into(page, label, text):
-    box = page.get_by_label(label)
-    box.fill(text)
-    box.press("Enter")
 
 
 def tokens(page, role):
@@ -161,26 +155,30 @@ def test_two_browsers_share_nothing_and_pages_keep_the_pair(open_page):
     other.locator(".chip", has_text="secret").wait_for()
     assert "secret" not in one.content()
     assert tokens(one, "hypothesis") == ["A", "dog", "jumping"]
+    come_to_rest(other)
     other.get_by_role("link", name="Models").click()
     other.locator("[data-testid=stDataFrame] .dvn-scroller").first.wait_for()
+    come_to_rest(other)
     other.get_by_role("link", name="Explore").click()
     other.locator(".chip", has_text="secret").wait_for()
     other.wait_for_url(re.compile("second=A\\+secret"))  # the pair comes before the address is completed
     explore = other.url
+    come_to_rest(other)
     other.get_by_role("link", name="Phrases").click()
     other.locator(".column .chip", has_text="secret").first.wait_for()
     expect(other.get_by_label("Hypothesis (the sentence judged)")).to_have_value("A secret dog")
     type_into(other, "Hypothesis (the sentence judged)", "A hidden cat")
     other.locator(".column .chip", has_text="hidden").first.wait_for()
     other.wait_for_url(re.compile("second=A\\+hidden"))
+    come_to_rest(other)
     other.get_by_role("link", name="Filter map").click()
     other.wait_for_url(re.compile("/filter-map.*=A\\+hidden"))
+    come_to_rest(other)
     other.get_by_role("link", name="Explore").click()
     other.locator(".chip", has_text="hidden").wait_for()
     other.goto(explore)
     other.locator(".chip", has_text="secret").wait_for()
-    one.reload()
-    one.wait_for_selector(".pairlens footer")
+    reload(one)
     assert tokens(one, "hypothesis") == ["A", "dog", "jumping"]
 
 
