@@ -21,9 +21,6 @@ const DOORS = {
   details: ["Details", "effects as bars, all parts of the model, saved figures"],
 };
 
-/** @type {(side: string) => any} The form's box for a text. */
-const boxOf = (side) => document.querySelector(`[class*="st-key-explore-${side}-"] :is(input, textarea)`);
-
 /**
  * @typedef {{ row: number | null, column: number | null }} Selection
  * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean,
@@ -171,7 +168,9 @@ export class PairView extends View {
    */
   async typed(box) {
     const { why, verdict, drawing } = this.data ?? {};
-    const [first, second] = ["first", "second"].map(boxOf);
+    const [first, second] = ["first", "second"].map((side) =>
+      this.main?.querySelector(`[class*="st-key-explore-${side}-"] :is(input, textarea)`),
+    );
     if (!why || why.methods[0].cost || verdict.meaning || ![first, second].includes(box)) return;
     const asked = { model: why.shown.model, first: first.value, second: second?.value ?? "" };
     this.asking = asked;

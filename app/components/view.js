@@ -166,10 +166,14 @@ export class View {
     else send();
   }
 
+  // The page without its sidebar. None in a saved file.
+  get main() {
+    return this.root.getRootNode().host?.closest('[data-testid="stMain"]');
+  }
+
   // Its top position on the page, regardless of scrolling.
   get top() {
-    const main = this.root.getRootNode().host?.closest('[data-testid="stMain"]');
-    return Math.round(this.root.getBoundingClientRect().top + (main ? main.scrollTop : window.scrollY));
+    return Math.round(this.root.getBoundingClientRect().top + (this.main?.scrollTop ?? window.scrollY));
   }
 
   fit() {
