@@ -1,11 +1,10 @@
-// The user's own texts on the filter map. Streamlit draws the reference texts with Plotly as a figure that stays the
-// same; this script adds traces for the user's texts, so that the zoom and hidden classes survive a new text.
+// The user's own texts on the filter map. Streamlit draws the reference texts and the first texts with Plotly as a figure
+// that stays the same; this script draws traces for later texts, so that the zoom and hidden classes survive a new text.
 
 import { heading, html, linkButton } from "./elements.js";
 import { VIEWS, View } from "./view.js";
 
 const CHART = ".st-key-filter-map-chart .js-plotly-plot";
-const OWN = "own"; // the traces' `meta`
 const LIGHT = { paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", font: { color: "#1d2733", family: "Arial" } };
 const LINE = 18; // pixels of a caption's line
 const SETTLED = 50; // milliseconds after a change of the page: keeps Streamlit and this script from redrawing in a loop
@@ -57,17 +56,19 @@ class FilterMapView extends View {
     const { chart } = this;
     if (!chart?._fullLayout?.xaxis || !this.data) return;
     this.nameLegend(chart);
-    const { inspected, home, near, traces } = this.data;
-    const shown = JSON.stringify([home, traces]);
+    const { inspected, home, near, traces, mark } = this.data;
+    const has = (/** @type {string} */ of) => chart.data.some(({ meta }) => meta === of);
+    const view = near ? String(home) : "whole";
+    const tapped = matchMedia("(pointer: coarse)").matches;
+    if (!chart.mark && has(mark) && !tapped) Object.assign(chart, { mark, view, resets: 0 }); // as Streamlit drew it
     // While the chart is new, Streamlit may draw its earlier state once more.
-    const reset = traces.length > 0 && !chart.data.some(({ meta }) => meta === OWN);
-    if (chart.shown !== shown) chart.resets = 0;
+    const reset = traces.length > 0 && !has(chart.mark);
+    if (chart.mark !== mark) chart.resets = 0;
     else if (!reset || ++chart.resets > MOST_RESETS) return;
-    chart.shown = shown;
+    chart.mark = mark;
     const { xaxis, yaxis } = chart._fullLayout;
     const outside = ([low, high], value) => value < low || value > high;
     const unseen = inspected && (outside(xaxis.range, inspected[0]) || outside(yaxis.range, inspected[1]));
-    const view = near ? String(home) : "whole";
     const [x, y] = unseen || reset || chart.view !== view ? home : [xaxis.range, yaxis.range];
     chart.view = view;
     const layout = {
@@ -75,8 +76,8 @@ class FilterMapView extends View {
       xaxis: { ...chart.layout.xaxis, range: x },
       yaxis: { ...chart.layout.yaxis, range: y },
     };
-    if (matchMedia("(pointer: coarse)").matches) this.readTaps(chart, layout);
-    window.Plotly.react(chart, [...chart.data.filter(({ meta }) => meta !== OWN), ...JSON.parse(shown)[1]], layout);
+    if (tapped) this.readTaps(chart, layout);
+    window.Plotly.react(chart, [...chart.data.filter(({ meta }) => !meta), ...structuredClone(traces)], layout);
     chart.emit("plotly_redraw"); // makes Streamlit store the figure
   }
 

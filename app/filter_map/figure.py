@@ -1,8 +1,8 @@
-"""The filter map as a Plotly figure: the reference texts once, and the user's own texts as traces added in the browser.
+"""The filter map as a Plotly figure: the reference texts with the first texts, and later texts as traces.
 
-Streamlit redraws a whole chart when any part of its figure changes. So the 2,500 reference points are one figure that
-never changes, and ``app/components/filter_map.js`` adds the traces of :func:`own_traces` to it, preserving the zoom and
-the hidden classes. Plotly interprets some HTML in its texts, so every text is escaped.
+Streamlit redraws a whole chart when any part of its figure changes. So a session's figure stays as it was first drawn,
+and ``app/components/filter_map.js`` replaces the traces of :func:`own_traces` in it, preserving the zoom and the hidden
+classes. Plotly interprets some HTML in its texts, so every text is escaped.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import itertools
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import altair as alt
@@ -29,8 +30,6 @@ Trace = dict[str, Any]
 """A Plotly trace as JSON."""
 Range = tuple[float, float]
 
-OWN = "own"
-"""The ``meta`` of the traces added in the browser."""
 _STAR, _INSPECTED = "#4a5b6c", "#c63f0a"
 """Colours of the stars, drawn with a white edge, and of the inspected text; visible in both themes."""
 _RING = "#e5622a"
@@ -58,9 +57,11 @@ class MapText:
 
 @dataclass(frozen=True)
 class OwnTexts:
-    """The traces of the user's texts, and the ranges of x and y to show. ``near``: show the surroundings of the
-    inspected text rather than the whole map; ``inspected``: its position, if it has one."""
+    """The traces of the user's texts, and the ranges of x and y to show. ``mark``: the ``meta`` of these traces alone;
+    ``near``: show the surroundings of the inspected text rather than the whole map; ``inspected``: its position, if it
+    has one."""
 
+    mark: str
     traces: Sequence[Trace]
     home: tuple[Range, Range]
     near: bool
@@ -131,14 +132,21 @@ def own_traces(
         traces.append(_star(star, star.of == inspected, second_side, scale))
     first_names: set[str] = set()
     for trace in traces:
-        trace.update(meta=OWN, legendgroup=trace["name"], showlegend=trace["name"] not in first_names)
+        trace.update(legendgroup=trace["name"], showlegend=trace["name"] not in first_names)
         first_names.add(trace["name"])
     spot = next((star.spot for star in stars if star.of == inspected and not star.age), None)
     if near and spot is not None:
         home = _range(np.concatenate([[spot], rings]), layout, 0.15)
     else:
         home = _range(np.concatenate([layout.coordinates, *([star.spot] for star in stars)]), layout, 1)
-    return OwnTexts(traces, home, near, spot)
+    mark = blake2b(repr((traces, home)).encode(), digest_size=16).hexdigest()
+    return OwnTexts(mark, [trace | {"meta": mark} for trace in traces], home, near, spot)
+
+
+def first_figure(reference: go.Figure, own: OwnTexts) -> go.Figure:
+    """The reference texts with the user's, for the first drawing."""
+    figure = go.Figure(reference).add_traces(own.traces)
+    return figure.update_layout(xaxis={"range": own.home[0]}, yaxis={"range": own.home[1]})
 
 
 def _points(places: np.ndarray, name: str, marker: Trace, labels: Sequence[Label] = ()) -> Trace:

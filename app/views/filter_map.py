@@ -13,7 +13,7 @@ from app import charts, components, page_style
 from app.components import About, Frame
 from app.filter_map import drawing
 from app.filter_map.drawing import Star, TextSide
-from app.filter_map.figure import FIGURES, MapText, own_traces, reference_figure, weights_chart
+from app.filter_map.figure import FIGURES, MapText, first_figure, own_traces, reference_figure, weights_chart
 from app.filter_map.ngrams import reference_ngrams, vocabulary
 from app.filter_map.placement import Opened, explain_text, open_map, place_texts
 from app.model_choice import by_task, kinds, offered, shows, titles
@@ -271,8 +271,11 @@ def _map(shown: Shown, reference_map: FilterMap, layout: Layout, nearest: Sequen
     scale = page_style.enlarged(PAGE.state.projector)
     stamp = None if opened.texts is None else opened.texts.stamp
     key = (reference_map.card["sha256"], layout.name, stamp, tuple(opened.names.items()), scale)
-    reference = FIGURES(key, lambda: reference_figure(reference_map, layout, opened.names, texts, scale))
     own = own_traces(layout, shown.stars, shown.looked_into, nearest, PAGE.state.view == "near", scale)
+    # The first texts come with the map: adding them in the browser would draw it twice more.
+    if st.session_state.get("filter map figure", ("", None))[0] != key:
+        reference = FIGURES(key, lambda: reference_figure(reference_map, layout, opened.names, texts, scale))
+        st.session_state["filter map figure"] = key, first_figure(reference, own)
     reading = drawing.reading(reference_map, layout, data)
     quality, meaning = drawing.quality(reference_map, layout)
     components.draw(
@@ -284,7 +287,7 @@ def _map(shown: Shown, reference_map: FilterMap, layout: Layout, nearest: Sequen
         about=About(shown.stem(shown.looked_into, layout=True), (reading, *shown.quoted())),
     )
     st.plotly_chart(
-        reference,
+        st.session_state["filter map figure"][1],
         height=round(_HEIGHT * scale),
         key="filter map chart",
         config={"modeBarButtonsToRemove": ["toImage", "autoScale2d"], "doubleClick": "reset", "displayModeBar": True},

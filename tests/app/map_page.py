@@ -15,10 +15,10 @@ def notices(app):
 
 
 def reference_traces(app):
-    """Traces of the reference texts, without the class names' traces; None without a map."""
+    """Traces of the reference texts, without those of the class names and of the user's texts; None without a map."""
     charts = app.get("plotly_chart")
     data = json.loads(charts[0].proto.spec)["data"] if charts else None
-    return data and [trace for trace in data if trace["mode"] == "markers"]
+    return data and [trace for trace in data if trace["mode"] == "markers" and "meta" not in trace]
 
 
 def map_text(app):
