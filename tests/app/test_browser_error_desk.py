@@ -112,17 +112,20 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     expect(page.get_by_text("3 changes", exact=True)).to_be_visible()
     come_to_rest(page)
 
-    # A click before the answer to the last one is saved, too, and a half-typed note stays.
+    # A click before the answer to the last one is saved, too, or said to be lost, and a half-typed note stays.
     page.get_by_label("Note").press_sequentially("half")
-    two_clicks = """() => [...document.querySelectorAll("[class*=st-key-desk-tags] [role=toolbar] button")]
-      .slice(0, 2).forEach((tag, number) => setTimeout(() => tag.click(), 40 * number))"""
-    page.evaluate(two_clicks)
-    expect(page.get_by_text("5 changes", exact=True)).to_be_visible()
-    page.evaluate(two_clicks)
-    expect(page.get_by_text("7 changes", exact=True)).to_be_visible()
+    tags = page.locator("[class*=st-key-desk-tags] [role=toolbar] button")
+    tags.evaluate_all("tags => tags.slice(0, 2).forEach((tag, number) => setTimeout(() => tag.click(), 40 * number))")
+    lost = page.get_by_text(re.compile("^The tag .* was not saved"))
+    expect(page.get_by_text("5 changes", exact=True).or_(lost).first).to_be_visible()
     expect(page.get_by_label("Note")).to_have_value("half")
     page.get_by_label("Note").fill("")
     come_to_rest(page)
+    given = tags.and_(page.locator("[aria-pressed=true]:not(:nth-of-type(5))"))
+    while count := given.count():
+        given.first.click()
+        expect(given).to_have_count(count - 1)
+        come_to_rest(page)
     page.get_by_text("In the report", exact=True).click()
     come_to_rest(page)
     page.wait_for_url(re.compile("row=2n"))
