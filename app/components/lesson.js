@@ -14,8 +14,11 @@ const TYPING = "input, textarea, select, [contenteditable]";
 // A formula as MathML, which the server generates from the lesson's LaTeX.
 const math = (text) => document.importNode(new DOMParser().parseFromString(text, "text/html").body.firstChild, true);
 
-// Whether one name is the other or a part of it: h and h.2.1.
-const related = (a, b) => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`);
+// Whether one name is the other or a part of it: h and h.2.1; * stands for every position.
+const related = (a, b) => {
+  const places = b.split(".");
+  return a.split(".").every((place, i) => i >= places.length || place === "*" || place === places[i]);
+};
 const partAt = (value, places) =>
   places.reduce((inner, place) => (Array.isArray(inner) ? inner[place - 1] : undefined), value);
 
@@ -162,7 +165,7 @@ class LessonView extends View {
   }
 
   // The parts of a value: one for each word of its columns, or all in a row.
-  row({ value, of, across, shape, made_of }) {
+  row({ value, of, across, shape }) {
     const { number, text } = this.data.values[value];
     const words = this.data.words[of];
     const named = words && Array.isArray(number) && words.length === number.length;
@@ -177,17 +180,11 @@ class LessonView extends View {
       .slice(0, MOST)
       .map((word) => html("span.head", { title: word }, word));
     const head = heads.length ? html("div.part.stack.whole", html("div.vector.small", heads), html("span.word")) : null;
-    const rows = parts.map(([name, part, said, word], i) =>
+    const rows = parts.map(([name, part, said, word]) =>
       html(
         "div.part.stack",
         { class: shape === "rows" && "whole", style: width },
-        this.cells(
-          name,
-          part,
-          said,
-          shape,
-          made_of.map((one) => one.replace("#", i + 1)),
-        ),
+        this.cells(name, part, said, shape),
         word === null || !below ? null : html("span.word.small", { dir: "auto" }, word),
       ),
     );
@@ -216,12 +213,9 @@ class LessonView extends View {
     return [svg("svg", frame, texts, lines, ks)];
   }
 
-  cells(name, number, text, shape, origin) {
-    if (!Array.isArray(number)) return this.cell(name, number, text, shape, origin);
-    const shown = number.slice(0, MOST).map((part, i) => {
-      const own = origin.map((one) => one.replace("##", i + 1));
-      return this.cells(`${name}.${i + 1}`, part, text[i], shape, own);
-    });
+  cells(name, number, text, shape) {
+    if (!Array.isArray(number)) return this.cell(name, number, text, shape);
+    const shown = number.slice(0, MOST).map((part, i) => this.cells(`${name}.${i + 1}`, part, text[i], shape));
     const more =
       number.length > MOST
         ? html("span.rest.tiny", shape === "rows" ? `+${number.length - MOST}` : `and ${number.length - MOST} more`)
@@ -229,7 +223,7 @@ class LessonView extends View {
     return html("div", { class: Array.isArray(number[0]) ? "matrix stack" : "vector", "data-of": name }, shown, more);
   }
 
-  cell(name, number, text, shape, origin) {
+  cell(name, number, text, shape) {
     const input = this.data.inputs.includes(name.split(".")[0]);
     const bar =
       shape === "bars"
@@ -250,7 +244,6 @@ class LessonView extends View {
       {
         class: input && "given",
         "data-of": name,
-        "data-origin": origin.join(" ") || null,
         title: input && "Change this number",
       },
       bar,
@@ -276,18 +269,26 @@ class LessonView extends View {
     this.send({ step }, next ? SETTLED : 250);
   }
 
-  // The step's numbers move from the values that they are computed from: `made_of` in the lesson's file.
+  // The step's numbers move from those that they are computed from: `made_of` and `uses` in the lesson's file.
   move() {
-    const before = this.data.steps.slice(0, this.step - 1).flatMap(({ lit }) => lit);
-    const cells = [...this.picture.querySelectorAll(".cell")];
-    const of = (names) => cells.filter((cell) => names.some((name) => related(name, cell.dataset.of)));
-    const known = of(before);
-    const made = of(this.now.lit).filter((cell) => cell.dataset.origin && !known.includes(cell));
-    const ways = made.map((cell) => [of(cell.dataset.origin.split(" ")), cell]);
+    const known = this.cellsOf(this.data.steps.slice(0, this.step - 1).flatMap(({ lit }) => lit));
+    const made = this.cellsOf(this.now.lit).filter((cell) => !known.includes(cell));
+    const ways = made.map((cell) => [this.cellsOf(this.origins(cell.dataset.of)), cell]);
     this.rest = travel(
       this.picture,
       ways.filter(([from]) => from.length),
     );
+  }
+
+  cellsOf(names) {
+    const cells = [...this.picture.querySelectorAll(".cell")];
+    return cells.filter((cell) => names.some((name) => related(name, cell.dataset.of)));
+  }
+
+  // The names from which a number is computed; none if it is to be guessed and equals the only one.
+  origins(name) {
+    const names = this.data.origins[name] ?? [];
+    return name === this.secret && this.cellsOf(names).length === 1 ? [] : names;
   }
 
   key(event) {
@@ -469,15 +470,8 @@ class LessonView extends View {
   point(name) {
     if (name === this.pointed) return;
     this.pointed = name;
-    const all = [...this.root.querySelectorAll("[data-of]")];
-    const origins =
-      name === null
-        ? []
-        : all
-            .filter((one) => one.getAttribute("data-of") === name)
-            .flatMap((one) => (one.dataset?.origin || "").split(" "))
-            .filter(Boolean);
-    for (const one of all) {
+    const origins = this.origins(name);
+    for (const one of this.root.querySelectorAll("[data-of]")) {
       const own = one.getAttribute("data-of");
       const leaf = !one.querySelector("[data-of]");
       one.classList.toggle("hot", name !== null && leaf && related(own, name));

@@ -10,11 +10,19 @@ const numberIn = (cell) => cell.querySelector("input")?.value ?? cell.querySelec
 // Whether the system requests reduced motion.
 export const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
+// Of all ways, one for each source: to the first of its targets for the first source, to the second for the second, ….
+function once(all) {
+  const targets = new Map(all.map(([from]) => [from, []]));
+  for (const [from, to] of all) targets.get(from).push(to);
+  return [...targets].map(([from, to], i) => [from, to[i % to.length]]);
+}
+
 // Moves numbers within `frame`, a positioned element, along `ways`, a list of [source cells, target cell]. Returns a
 // function that ends the motion; `then` is called when all have arrived. Nothing moves if the system requests reduced
 // motion.
 export function travel(frame, ways, then = () => {}) {
-  const steps = ways.flatMap(([from, to]) => from.map((cell) => [cell, to]));
+  const all = ways.flatMap(([from, to]) => from.map((cell) => [cell, to]));
+  const steps = all.length > MOST ? once(all) : all;
   if (calm() || !steps.length || steps.length > MOST) return () => {};
   const base = frame.getBoundingClientRect();
   const middle = (cell) => {

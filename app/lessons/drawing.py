@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.lessons import Evaluated, Lesson, mathml
-from core.lessons.lesson import LessonStep, PictureRow, at, place_of, rounded, said
+from core.lessons.formula import LONGEST
+from core.lessons.lesson import LessonStep, PictureRow, Value, Values, at, place_of, rounded, said
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class PictureLine:
 @dataclass(frozen=True)
 class DrawnLesson:
     """All steps as the browser draws them, so that moving between them needs no round trip to the server. ``given``:
-    values shown next to the picture; ``inputs``: the editable values; ``texts``: the editable sentences."""
+    values shown next to the picture; ``origins``: by number, the names from which it is computed, where * stands for
+    every position; ``inputs``: the editable values; ``texts``: the editable sentences."""
 
     title: str
     about: str
@@ -38,6 +40,7 @@ class DrawnLesson:
     given: tuple[PictureLine, ...]
     words: Mapping[str, Sequence[str]]
     values: Mapping[str, LessonNumber]
+    origins: Mapping[str, Sequence[str]]
     inputs: tuple[str, ...]
     texts: Mapping[str, str]
 
@@ -67,6 +70,7 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
         _lines(lesson.given),
         {**lesson.words, **evaluated.words},
         {name: LessonNumber(at(numbers, name), rounded(at(numbers, name), digits)) for name in sorted(names)},
+        _origins(lesson.picture, numbers),
         tuple(sorted(lesson.inputs)),
         {**lesson.texts, **texts},
     )
@@ -76,3 +80,31 @@ def _lines(rows: Sequence[PictureRow]) -> tuple[PictureLine, ...]:
     """Rows of a picture, grouped so that those with the same label share a line."""
     lines = itertools.groupby(rows, key=lambda row: row.label)
     return tuple(PictureLine(label, tuple(line)) for label, line in lines)
+
+
+def _origins(rows: Sequence[PictureRow], values: Values) -> dict[str, list[str]]:
+    """By number, the names from which it is computed (docs/lessons.md)."""
+    origins = {}
+    for row in rows:
+        for number in _numbers(row.value, values[row.value]):
+            found = [_origin(source, number, values) for source in (*row.made_of, *row.uses)]
+            origins[number] = [source for source in found if source]
+    return {number: sources for number, sources in origins.items() if sources}
+
+
+def _origin(source: str, number: str, values: Values) -> str:
+    """The source with this number's positions instead of # and ##; empty if it concerns another part of the value."""
+    value, *places = number.split(".")
+    part, _, name = source.rpartition(":")
+    first, second = [*places, "", ""][:2]
+    if part and place_of(values, f"{value}.{part}") != f"{value}.{first}":
+        return ""
+    return place_of(values, name.replace("##", second).replace("#", first))
+
+
+def _numbers(name: str, value: Value) -> list[str]:
+    """The names of a value's numbers that the picture shows."""
+    if not isinstance(value, list):
+        return [name]
+    parts = (part[:LONGEST] if isinstance(part, list) else part for part in value)
+    return [number for i, part in enumerate(parts, start=1) for number in _numbers(f"{name}.{i}", part)]

@@ -34,8 +34,8 @@ class LessonError(UserError):
 class PictureRow:
     """A value in a lesson's picture; adjacent rows with the same ``label`` share a line. ``of``: the value whose words
     label its parts; ``across``: the value whose words head the numbers of ``rows``. ``shape``: numbers, shares, parts
-    one below the other, or a curve over the words, labelled ``name``. ``made_of``: names from which a part is computed,
-    with # for its position, and ## for the position of a number in it."""
+    one below the other, or a curve over the words, labelled ``name``. ``made_of``: names from which a number can be
+    computed; ``uses``: names of what a model computes it from, with weights that are not shown."""
 
     value: str
     label: str
@@ -44,6 +44,7 @@ class PictureRow:
     name: str = ""
     shape: Literal["cells", "bars", "rows", "curve"] = "cells"
     made_of: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,10 +99,16 @@ def _value(value: Any, _: Any) -> Value:
 
 
 def place_of(values: Values, name: str) -> str:
-    """The name with numeric positions: in ``x.word``, ``word`` is replaced by its value."""
+    """The name with numeric positions: in ``x.word``, ``word`` is replaced by its value, and in ``a.kept.2``,
+    ``kept.2`` by the second number of ``kept``."""
     head, *places = name.split(".")
-    numbers = [str(int(values[p])) if isinstance(values.get(p), float) else p for p in places]  # type: ignore[arg-type]
-    return ".".join([head, *numbers])
+    numbers, rest = [head], iter(places)
+    for place in rest:
+        value: Any = values.get(place)
+        if isinstance(value, list):
+            value = value[int(next(rest)) - 1]
+        numbers.append(str(int(value)) if isinstance(value, float) else place)
+    return ".".join(numbers)
 
 
 def at(values: Values, name: str) -> Value:

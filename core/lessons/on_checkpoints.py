@@ -74,6 +74,8 @@ def _attentive(given: Given, pair: ReadPair) -> tuple[Values, int]:
     pooled, logits = pair.output.features[0], pair.output.logits[0]
     values: Values = {
         "word": float(i + 1),
+        "left": float(i),
+        "right": float(i + 2),
         "filter": float(k + 1),
         "x": x.tolist(),
         "y": y.tolist(),
@@ -172,6 +174,8 @@ def phrases(given: Given) -> Evaluated:
         "closest": [cosine for cosine in cosines if cosine >= sorted(cosines)[-5:][0]][:5],
         "best": best[i],
         "a": best,
+        "kept_least": [j + 1.0 for j in least.kept[1]],
+        "kept_most": [j + 1.0 for j in most.kept[1]],
         "least": [best[j] for j in least.kept[1]],
         "most": [best[j] for j in most.kept[1]],
         "by_least": list(least.probabilities),

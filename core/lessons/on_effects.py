@@ -61,7 +61,8 @@ def moved_attention(given: Given) -> Evaluated:
     j = given.number("link", len(known.words["y"]))
     (links,) = own_maps(asked)
     cell = torch.tensor([i * links.values.shape[-1] + j])
-    values = known.values | {"word": float(i + 1), "link": float(j + 1)}
+    rows = {"permuted_row": known.values["permuted"][i], "order": known.values["orders"][i]}  # type: ignore[index]
+    values = known.values | rows | {"word": float(i + 1), "link": float(j + 1)}
     for taken in Taken:
         (cut,) = without(links, cell, taken)
         after = _probabilities(asked, cut)
@@ -106,6 +107,7 @@ def _moved(asked: Question) -> Evaluated:
     own = asked.explanation.probabilities
     of_permuted = moved(asked, maps, seed=0)
     (first,) = permutations(maps, seed=0)[0]
+    orders = links.values.argsort(1).gather(1, first.argsort(1).argsort(1)) + 1.0
     # Without a time limit, so that a lesson shows the same numbers on every machine.
     found = adversary(asked, seconds=math.inf)
     (other,) = found.maps if found is not None and found.maps else (matrix(links.values),)
@@ -118,6 +120,7 @@ def _moved(asked: Question) -> Evaluated:
         "target": float(asked.target + 1),
         "log": math.log(own[asked.target]),
         "permuted": first.tolist(),
+        "orders": orders.tolist(),
         "permuted_y": _probabilities(asked, first),
         "changed": float(of_permuted.changed),
         "of": float(of_permuted.permutations),

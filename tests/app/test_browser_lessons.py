@@ -95,7 +95,7 @@ def test_a_guess_of_a_largest_value_or_a_distance_is_dragged_from_zero(open_page
     expect(slider).to_have_attribute("min", "0")
 
 
-PLACES = """(picture, times) => {
+PLACES = """(picture, [times, cells]) => {
   const middle = (node) => {
     const { left, top, width, height } = node.getBoundingClientRect();
     return [left + width / 2, top + height / 2].map(Math.round);
@@ -106,17 +106,18 @@ PLACES = """(picture, times) => {
     copies.flatMap((copy) => copy.getAnimations()).forEach((movement) => (movement.currentTime = time));
     return copies.map(middle);
   });
-  return [copies.map((copy) => copy.textContent), places, ["h.1.1", "h.1.2", "h_C.1", "h_C.2", "score.1"]
+  return [copies.map((copy) => copy.textContent), places, cells
     .map((name) => middle(picture.querySelector(`.cell[data-of="${name}"]`)))];
 }"""
-"""The numbers that travel to the next step's cell, their middles after so many milliseconds, and those of a score's
-cells: at once, since the movement ends and the server's answer draws the step anew."""
+"""The numbers that travel to the next step's cells, their middles after so many milliseconds, and those of some cells:
+at once, since the movement ends and the server's answer draws the step anew."""
 
 
 def test_numbers_travel_from_their_cells_to_the_one_that_they_make(open_page):
     page = open_page("/lessons", wait=".step h3")
     picture = page.locator(".picture")
-    numbers, (begun, arrived), (*origins, score) = picture.evaluate(PLACES, [0, 599.9])
+    cells = ["h.1.1", "h.1.2", "h_C.1", "h_C.2", "score.1"]
+    numbers, (begun, arrived), (*origins, score) = picture.evaluate(PLACES, [[0, 599.9], cells])
     assert numbers == ["0.4", "0.6", "0.1", "0.2"]
     for place, origin in zip(begun, origins, strict=True):
         assert place == pytest.approx(origin, abs=1)
@@ -129,6 +130,16 @@ def test_numbers_travel_from_their_cells_to_the_one_that_they_make(open_page):
     page.keyboard.press("ArrowRight")
     expect(page.locator(".step h3")).to_contain_text("All scores")
     expect(page.locator(".travelling")).to_have_count(0)
+
+
+def test_the_phrases_that_are_kept_travel_except_to_the_number_to_guess(open_page):
+    page = open_page("/lessons?lesson=phrases&step=4", wait=".step h3")
+    origins, kept = ([f"{name}.{n}" for n in places] for name, places in (("a", (5, 7, 8, 9)), ("least", range(2, 6))))
+    picture = page.locator(".picture")
+    numbers, places, cells = picture.evaluate(PLACES, [[0, 599.9], origins + kept])
+    assert numbers == ["0.73", "−0.01", "0.46", "0.73"], "0.79 would reveal the first"
+    for place, cell in zip(places[0] + places[1], cells, strict=True):
+        assert place == pytest.approx(cell, abs=1)
 
 
 COUNT_RUNS = """() => {

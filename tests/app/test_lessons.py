@@ -31,6 +31,35 @@ def test_a_lesson_opens_at_the_step_of_its_link_with_all_steps_drawn(name):
         assert (shown["title"], shown["formula"][:5], len(shown["numbers"])) == (step.title, "<math", len(step.numbers))
         assert shown["lit"]
     assert not sentences(app)
+    assert moving(data), "numbers travel to a later step's"
+
+
+def moving(data):
+    """The numbers that a step after the first highlights for the first time, and others in the picture travel to."""
+
+    def any_of(names, number):
+        places = number.split(".")
+        return any(all(a in ("*", b) for a, b in zip(name.split("."), places, strict=False)) for name in names)
+
+    shown = {row["value"] for line in data["lines"] for row in line["rows"] if row["shape"] != "curve"}
+    first, *later = [step["lit"] for step in data["steps"]]
+    return {
+        number
+        for number, sources in data["origins"].items()
+        if shown & {source.partition(".")[0] for source in sources}
+        and not any_of(first, number)
+        and any(any_of(lit, number) for lit in later)
+    }
+
+
+def test_a_phrase_is_kept_from_its_place_and_a_word_gets_its_context_from_all_words():
+    phrases, light = (drawn(open_view("lessons", lesson=name)) for name in ("phrases", "light"))
+    kept = [int(source.rpartition(".")[2]) for n in range(1, 6) for source in phrases["origins"][f"least.{n}"]]
+    best, least = (phrases["values"][name]["number"] for name in ("a", "least"))
+    assert [best[place - 1] for place in kept] == least
+    assert phrases["origins"]["a.3"] == ["state", "other"] and "a.2" not in phrases["origins"]
+    assert light["origins"]["c.2"] == ["alpha", "y.*.2"]
+    assert light["origins"]["parts.2"] == ["x.2"] and light["origins"]["parts.4"] == ["c"]
 
 
 def test_a_link_changes_numbers_and_all_that_follows():

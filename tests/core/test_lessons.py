@@ -50,6 +50,10 @@ def test_every_name_in_a_lesson_is_a_value_and_every_formula_can_be_drawn(name):
     for row in (*lesson.picture, *lesson.given):
         at(evaluated.values, row.value)
         assert not row.of or row.of in {**lesson.words, **evaluated.words}
+        origins = {source.rpartition(":")[2].partition(".")[0] for source in (*row.made_of, *row.uses)}
+        assert origins <= {shown.value for shown in (*lesson.picture, *lesson.given)}, (
+            "all are on screen and in the CSV"
+        )
     for step in lesson.steps:
         assert step.says.endswith(".") and step.says.count(". ") == 0, "a step has one sentence"
         for latex in (step.formula, *step.numbers):
@@ -512,6 +516,7 @@ def test_a_spreadsheet_opens_as_a_table_whose_numbers_follow_from_the_given_ones
     assert numbers["alpha"] == pytest.approx(softmax(numbers["score"]), abs=1e-6)
     if name == "light":
         assert table.word["y.2"] == "dog" and len(numbers["y.2"]) == 8
+        assert table.kind["parts"] == "given", "the filter's weights are not shown"
         context = scaled(numbers["alpha"], [numbers[f"y.{j}"] for j in range(1, 6)])
         assert numbers["c"] == pytest.approx(context, abs=1e-6)
     else:
