@@ -8,9 +8,8 @@ are cached in the user's cache folder.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -22,7 +21,7 @@ from core.data import Dataset, Example
 from core.errors import RunError
 from core.evaluation.predict import classify
 from core.external.installed import installed_folder
-from core.files import users_folder, whole_file
+from core.kept_arrays import kept
 from core.linguistics.content_words import norms, stop_words
 from core.progress import bar
 from core.reading.tokens import tokenize
@@ -76,7 +75,7 @@ def answers(teacher: Checkpoint, rows: Sequence[Example]) -> np.ndarray:
             return classify(teacher, dataset, device, progress).astype(np.float32)
 
     texts = (text for row in rows for text in (row.first, row.second))
-    return _kept(["answers", teacher.card["sha256"], *texts], (len(rows), len(teacher.labels)), ask)
+    return kept("teaching", ["answers", teacher.card["sha256"], *texts], len(teacher.labels), ask)
 
 
 def recombined(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
@@ -85,9 +84,10 @@ def recombined(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
     the encoder is not installed."""
     firsts, seconds = (list(dict.fromkeys(texts)) for texts in zip(*((r.first, r.second) for r in rows), strict=True))
     texts = (text for row in rows for text in (row.first, row.second))
-    pairs = _kept(
+    pairs = kept(
+        "teaching",
         ["recombined", str(count), str(seed), *texts],
-        (-1, 3),
+        3,
         lambda: np.array(list(_pairs(rows, firsts, seconds, count, seed)), dtype=np.int32).reshape(-1, 3),
     )
     out = []
@@ -151,20 +151,3 @@ def sentence_vectors(texts: Sequence[str]) -> np.ndarray:
             out[some] = F.normalize((states * mask).sum(1) / mask.sum(1), dim=1).cpu().numpy()
             shown.update(len(some))
     return out
-
-
-def _kept(key: Sequence[str], shape: tuple[int, int], make: Callable[[], np.ndarray]) -> np.ndarray:
-    """The result of ``make``, with this shape (-1: any length), cached on disk."""
-    digest = hashlib.sha256("\x1e".join(key).encode()).hexdigest()
-    path = users_folder("XDG_CACHE_HOME", ".cache") / "teaching" / f"{digest}.npy"
-    try:
-        values = np.load(path, allow_pickle=False)
-        if values.ndim == 2 and values.shape[1] == shape[1] and shape[0] in (-1, len(values)):
-            return values
-    except (OSError, ValueError, EOFError):
-        pass
-    values = make()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as scratch, scratch.open("wb") as file:
-        np.save(file, values, allow_pickle=False)
-    return values
