@@ -1,7 +1,7 @@
 """Evaluate a checkpoint on data files, whose layout is recognised automatically.
 
     python -m trainers evaluate nli-attconv-light ../shared/data/snli/snli_1.0_dev.jsonl
-    python -m trainers evaluate runs/mine FILE --against nli-attconv-light --json
+    python -m trainers evaluate runs/mine FILE --json
     python -m trainers evaluate models/my-roberta FILE --card "SNLI dev"
     python -m trainers evaluate nli-attconv-light "shards/*.parquet"
 
@@ -20,21 +20,18 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
-
 from core.card import ranked_by
-from core.checkpoint import Checkpoint, open_checkpoints, read_card
+from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import Dataset, Stream
 from core.data.labels import Scale, graded, is_number, proposed
 from core.data.stream import survey
 from core.errors import RunError
 from core.evaluation.parts import Part, parts, predicted
 from core.evaluation.predict import check_texts
-from core.evaluation.scores import paired_bootstrap
 from core.external.bi_encoder import BiEncoder
 from core.json_types import JsonMapping, JsonObject
 from core.memory import hand_back_large_blocks
@@ -50,7 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers evaluate`."""
     add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file, a folder or a pattern of them")
-    parser.add_argument("--against", metavar="OTHER", help="a second checkpoint, compared by a paired bootstrap")
     parser.add_argument(
         "--positive", metavar="CLASS", help="the model's class that ranks answers (default: its card's)"
     )
@@ -60,24 +56,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Classify, evaluate, print."""
     hand_back_large_blocks()
-    checkpoints = open_checkpoints([name for name in (args.checkpoint, args.against) if name], args.class_names)
-    scales = scales_of(checkpoints, mapped(args.counts_as))
+    checkpoint = open_checkpoint(args.checkpoint, args.class_names)
+    (scale,) = scales_of([checkpoint], mapped(args.counts_as))
     picked = columns(args.columns)
-    stream = Stream(args.file, mapped=scales[0].counts_as, columns=picked)
+    stream = Stream(args.file, mapped=scale.counts_as, columns=picked)
     known = survey(args.file, picked)
     some = parts(stream)
     first = next(some)
-    tallies = [tally_of(*pair, first.dataset, args) for pair in zip(checkpoints, scales, strict=True)]
-    checked = (_checked(part, checkpoints, tallies, some) for part in itertools.chain([first], some))
+    tally = tally_of(checkpoint, scale, first.dataset, args)
+    checked = (_checked(part, checkpoint, tally, some) for part in itertools.chain([first], some))
     device = pick_device(args.device)
     with bar(known[1] if known else None) as shown:
-        for part in predicted(checked, checkpoints, device, shown.update):
-            for tally, probabilities in zip(tallies, part.probabilities, strict=True):
-                tally.add(part.part.dataset, probabilities)
-    scores = score(checkpoints, stream, tallies)
+        for part in predicted(checked, [checkpoint], device, shown.update):
+            tally.add(part.part.dataset, part.probabilities[0])
+    scores = {**head(checkpoint, stream), **tally.scores()}
     if args.card:
-        before = read_card(checkpoints[0].folder).get("results") or {}
-        add_to_card(checkpoints[0].folder, results={**before, args.card: for_card(scores)})
+        before = read_card(checkpoint.folder).get("results") or {}
+        add_to_card(checkpoint.folder, results={**before, args.card: for_card(scores)})
     print(told(scores, table(scores), args.json))
     return 0
 
@@ -97,8 +92,6 @@ def tally_of(checkpoint: Checkpoint, scale: Scale, dataset: Dataset, args: argpa
     answer = labels[0] if only else args.positive or ranked_by(checkpoint.card)
     if not dataset.ranking and not only and not graded(dataset.labels):
         return Verdicts(scale)
-    if args.against:
-        raise RunError(f"--against compares accuracies; the file is a {'ranking' if dataset.ranking else 'graded'} set")
     if dataset.ranking and answer in labels:
         return Rankings(answer, labels.index(answer), scale)
     if dataset.ranking:
@@ -123,30 +116,28 @@ def _graded_by(checkpoint: Checkpoint, answer: str | None, file: str) -> int:
     return labels.index(answer)
 
 
-def _checked(part: Part, checkpoints: Sequence[Checkpoint], tallies: Sequence[Tally], rest: Iterator[Part]) -> Part:
-    """The part, after checking that every checkpoint can score it; a question about labels also covers the ``rest``."""
+def _checked(part: Part, checkpoint: Checkpoint, tally: Tally, rest: Iterator[Part]) -> Part:
+    """The part, after checking that the checkpoint can score it; a question about labels also covers the ``rest``."""
     name, labels = part.dataset.name, {*part.dataset.labels}
-    for checkpoint, tally in zip(checkpoints, tallies, strict=True):
-        check_texts(checkpoint, part.dataset)
-        if isinstance(tally, Graded):
-            strange = [label for label in labels if not is_number(label)]
-            if strange:
-                raise RunError(f"{name} has grades and the label {strange[0]}: give a file with grades only")
-            continue
-        ranking = isinstance(tally, Rankings)
-        if not ranking and tally.scale.unknown(labels):
-            labels |= {label for more in rest for label in more.dataset.labels}
-        check_labels(checkpoint, tally.scale, name, labels, ranking=ranking)
-        warning = mismatch(name, part.dataset.labels, part.dataset.task, checkpoint)
-        if part.number == 0 and warning:
-            print(f"warning: {warning}", file=sys.stderr)
+    check_texts(checkpoint, part.dataset)
+    if isinstance(tally, Graded):
+        strange = [label for label in labels if not is_number(label)]
+        if strange:
+            raise RunError(f"{name} has grades and the label {strange[0]}: give a file with grades only")
+        return part
+    ranking = isinstance(tally, Rankings)
+    if not ranking and tally.scale.unknown(labels):
+        labels |= {label for more in rest for label in more.dataset.labels}
+    check_labels(checkpoint, tally.scale, name, labels, ranking=ranking)
+    warning = mismatch(name, part.dataset.labels, part.dataset.task, checkpoint)
+    if part.number == 0 and warning:
+        print(f"warning: {warning}", file=sys.stderr)
     return part
 
 
-def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[Tally]) -> JsonObject:
-    """All scores of the first checkpoint as plain values, and its comparison with a second one."""
-    checkpoint, tally = checkpoints[0], tallies[0]
-    head: JsonObject = {
+def head(checkpoint: Checkpoint, stream: Stream) -> JsonObject:
+    """The model and the data of the scores, as plain values."""
+    return {
         "checkpoint": checkpoint.name,
         "sha256": checkpoint.card["sha256"],
         "file": stream.name,
@@ -157,21 +148,6 @@ def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[T
         "broken_rows": stream.broken,
         "notes": stream.notes,
     }
-    if isinstance(tally, Rankings):
-        return {**head, "ranked_by": tally.answer, **tally.scores(), "questions_apart": len(tally.apart)}
-    scores = {**head, **tally.scores()}
-    if isinstance(tally, Graded):
-        return scores
-    for other, theirs in zip(checkpoints[1:], tallies[1:], strict=True):
-        assert isinstance(theirs, Verdicts), "only classifiers are compared"
-        scores["against"] = compare(other, tally.rights(), theirs.rights())
-    return scores
-
-
-def compare(theirs: Checkpoint, *right: np.ndarray) -> dict[str, object]:
-    """Paired bootstrap of two checkpoints' accuracies on the same rows; ``right`` marks the rows each gets right, bool
-    ``[N]``."""
-    return {"checkpoint": theirs.name, "accuracy": float(right[1].mean()), **paired_bootstrap(right[0], right[1])}
 
 
 def _correlations(scores: JsonMapping) -> list[str]:
@@ -230,12 +206,4 @@ def table(scores: JsonMapping) -> str:
         said = {f"→ {other}": f"{count:,}" for other, count in zip(labels, row, strict=True)}
         rows.append(cells | {"items": f"{own['items']:,}"} | said)
     lines += ["", text(rows)]
-    if "against" in scores:
-        b = scores["against"]
-        low, high = b["interval_95"]
-        lines.append(
-            f"\nagainst {b['checkpoint']} ({b['accuracy']:.2%}): {100 * b['difference']:+.2f} points, 95 % interval "
-            f"{100 * low:+.2f} to {100 * high:+.2f} (paired bootstrap over {b['items']:,} items, "
-            f"{b['resamples']:,} resamples)"
-        )
     return "\n".join(lines)

@@ -22,30 +22,18 @@ def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, flo
 
 def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> JsonObject:
     """Accuracy, macro-F1, per-class precision, recall, F1 and support, and the confusion matrix (rows: gold)."""
-    from sklearn.metrics import confusion_matrix
-
-    return classification_of(confusion_matrix(gold, predicted, labels=list(range(len(labels)))), labels)
-
-
-def classification_of(counts: np.ndarray, labels: Sequence[str]) -> JsonObject:
-    """Classification scores from the confusion matrix ``[C, C]``."""
-    from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
+    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
     places = list(range(len(labels)))
-    gold, predicted = counts.nonzero()
-    weights = counts[gold, predicted]
-    parts = precision_recall_fscore_support(gold, predicted, labels=places, zero_division=0, sample_weight=weights)
+    parts = precision_recall_fscore_support(gold, predicted, labels=places, zero_division=0)
     classes = {
         label: {"precision": float(p), "recall": float(r), "f1": float(f), "items": int(n)}
         for label, p, r, f, n in zip(labels, *parts, strict=True)
     }
-    return {
-        "accuracy": float(accuracy_score(gold, predicted, sample_weight=weights)),
-        "macro_f1": float(f1_score(gold, predicted, average="macro", zero_division=0, sample_weight=weights)),
-        "items": int(counts.sum()),
-        "classes": classes,
-        "confusion": {"labels": list(labels), "gold_by_predicted": counts.tolist()},
-    }
+    accuracy, f1 = accuracy_and_f1(gold, predicted)
+    counts = confusion_matrix(gold, predicted, labels=places).tolist()
+    confusion = {"labels": list(labels), "gold_by_predicted": counts}
+    return {"accuracy": accuracy, "macro_f1": f1, "items": len(gold), "classes": classes, "confusion": confusion}
 
 
 def summary(
@@ -134,8 +122,6 @@ def fisher(value: float, items: int, ranks: bool) -> list[float]:
     return [float(np.tanh(np.arctanh(value) + sign * half)) for sign in (-1, 1)]
 
 
-RESAMPLES, SEED = 10_000, 0
-"""Defaults of :func:`paired_bootstrap`."""
 QUESTION_WORDS = ("what", "where", "how", "when", "who")
 """The kinds of question of Shen et al. 2018, figure 3b."""
 
@@ -178,27 +164,3 @@ def _expected(answers: list[tuple[float, bool]]) -> tuple[float, float]:
                 reciprocal += comb(size - place, right - 1) / comb(size, right) / (before + place)
         before, right_before = before + size, right_before + right
     return precision / right_before, reciprocal
-
-
-def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray) -> JsonObject:
-    """Difference between two models' accuracies on the same items, with a 95 % bootstrap percentile interval over
-    items.
-
-    ``ours`` and ``theirs`` are bool ``[N]``: whether each item was right. Each item adds -1, 0 or 1 to the difference,
-    so a resample of N items is one draw of three counts (a multinomial): the same distribution without N draws.
-    """
-    difference = ours.astype(int) - theirs.astype(int)
-    counts = np.array([(difference == value).sum() for value in (-1, 0, 1)])
-    drawn = np.random.default_rng(SEED).multinomial(len(difference), counts / counts.sum(), size=RESAMPLES)
-    means = (drawn[:, 2] - drawn[:, 0]) / len(difference)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return {
-        "difference": float(difference.mean()),
-        "interval_95": [float(low), float(high)],
-        "items": len(difference),
-        "only_ours_right": int(counts[2]),
-        "only_theirs_right": int(counts[0]),
-        "share_of_resamples_not_above_zero": float((means <= 0).mean()),
-        "resamples": RESAMPLES,
-        "seed": SEED,
-    }

@@ -138,10 +138,9 @@ def test_evaluate_reports_skipped_rows(
     good = (data / "snli/snli_1.0_dev.jsonl").read_text()
     path.write_text(good + '{"gold_label": "-", "sentence1": "a", "sentence2": "b"}\n{"gold_label"\n')
     capsys.readouterr()
-    assert main(["evaluate", str(trained), str(path), "--against", str(trained)]) == 0
+    assert main(["evaluate", str(trained), str(path)]) == 0
     told = capsys.readouterr().out
     assert "of 25 rows have a label\n" in told and "line 26: not a JSON object" in told
-    assert "+0.00 points, 95 % interval +0.00 to +0.00" in told
 
 
 def test_predict_without_labels(trained: Path, tmp_path: Path) -> None:

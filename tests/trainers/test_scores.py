@@ -13,7 +13,6 @@ from sklearn.metrics import average_precision_score
 from core.evaluation.scores import (
     accuracy_and_f1,
     classification,
-    paired_bootstrap,
     question_kind,
     ranking,
 )
@@ -95,18 +94,6 @@ def test_classification_by_hand() -> None:
 def test_macro_f1_leaves_out_classes_that_never_occur() -> None:
     assert accuracy_and_f1(np.array([0, 1]), np.array([0, 1])) == (1.0, 1.0)
     assert classification(np.array([0, 1]), np.array([0, 1]), ["e", "n", "c"])["macro_f1"] == 1.0
-
-
-def test_paired_bootstrap_agrees_with_drawing_items() -> None:
-    generator = np.random.default_rng(1)
-    ours, theirs = generator.random(400) < 0.8, generator.random(400) < 0.7
-    found = paired_bootstrap(ours, theirs)
-    drawn = generator.integers(0, 400, (4000, 400))
-    means = (ours.astype(int) - theirs.astype(int))[drawn].mean(1)
-    assert found["difference"] == pytest.approx(ours.mean() - theirs.mean())
-    assert found["interval_95"] == pytest.approx(list(np.percentile(means, [2.5, 97.5])), abs=0.006)
-    assert paired_bootstrap(ours, theirs) == found
-    assert paired_bootstrap(ours, ours)["interval_95"] == [0.0, 0.0]
 
 
 def test_questions_count_for_their_first_question_word() -> None:
