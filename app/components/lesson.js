@@ -74,7 +74,10 @@ class LessonView extends View {
     const counts = rows.map(({ of, value }) => numbersPerLine(data.values[value].number, data.words[of]));
     const columns = rows.filter(({ shape }) => shape !== "rows");
     this.widest = Math.max(1, ...counts.filter((_, i) => data.words[rows[i].of] && columns.includes(rows[i])));
-    this.lowest = new Map(columns.map(({ of, value }) => [of, value]));
+    // Words are below the first of the rows that they name, and below the lowest of several in one step.
+    const first = (name) => data.steps.findIndex(({ lit }) => lit.some((one) => related(one, name)));
+    const byStep = columns.sort((a, b) => first(b.value) - first(a.value));
+    this.labelled = new Map(byStep.map(({ of, value }) => [of, value]));
     this.places = html(
       "ol.places.wraps",
       data.steps.map(({ title }, i) =>
@@ -88,10 +91,10 @@ class LessonView extends View {
         ),
       ),
     );
-    const back = linkButton("← Back", "The step before (left arrow)", () => this.go(this.step - 1));
+    const back = linkButton("← Back", "Back to the step before (left arrow)", () => this.go(this.step - 1));
     const on = html(
       "button.act",
-      { "aria-label": "The next step (right arrow)", onclick: () => this.go(this.step + 1) },
+      { "aria-label": "Next step (right arrow)", onclick: () => this.go(this.step + 1) },
       html("b", "Next →"),
     );
     const guess = html("input", {
@@ -103,8 +106,8 @@ class LessonView extends View {
         this.draw();
       },
     });
-    const screen = linkButton("Full screen", "The lesson on the whole screen, in large type", () => this.wholeScreen());
-    const own = linkButton("Reset numbers", "Restore the lesson’s numbers and sentences", () =>
+    const screen = linkButton("Full screen", "Full screen, in large type", () => this.wholeScreen());
+    const own = linkButton("Reset numbers", "Reset numbers and sentences to the lesson’s", () =>
       this.send({ step: this.step, own: true }, 0),
     );
     this.buttons = { back, on };
@@ -159,19 +162,23 @@ class LessonView extends View {
 
   line({ label, rows }) {
     const cells = rows[0].shape === "curve" ? this.curves(rows) : rows.flatMap((row) => this.row(row));
-    const line = html("div.line.labelled", html("span.label.soft", label), html("div.parts.wraps", cells));
+    const line = html(
+      "div.line.labelled",
+      { role: "group", "aria-label": label },
+      html("span.label.soft", { "aria-hidden": "true" }, label),
+      html("div.parts.wraps", cells),
+    );
     line.dataset.values = rows.map(({ value }) => value).join(" ");
     return line;
   }
 
-  // The parts of a value: one for each word of its columns, or all in a row.
-  row({ value, of, across, shape }) {
+  // The parts of a value: one for each word of its columns, or all in a row. A screen reader reads a part's word first.
+  row({ value, label, of, across, shape }) {
     const { number, text } = this.data.values[value];
     const words = this.data.words[of];
     const named = words && Array.isArray(number) && words.length === number.length;
     const several = named || (Array.isArray(number) && Array.isArray(number[0]));
-    // Words are below the lowest of the rows that they name.
-    const below = this.lowest.get(of) === value || shape === "rows";
+    const below = this.labelled.get(of) === value || shape === "rows";
     const parts = several
       ? number.map((part, i) => [`${value}.${i + 1}`, part, text[i], named ? words[i] : null])
       : [[value, number, text, words?.[0] ?? null]];
@@ -179,13 +186,13 @@ class LessonView extends View {
     const heads = (this.data.words[across] ?? [])
       .slice(0, MOST)
       .map((word) => html("span.head", { title: word }, word));
-    const head = heads.length ? html("div.part.stack.whole", html("div.vector.small", heads), html("span.word")) : null;
-    const rows = parts.map(([name, part, said, word]) =>
+    const head = heads.length ? html("div.part.stack.whole", html("span.word"), html("div.vector.small", heads)) : null;
+    const rows = parts.map(([name, part, said, word], i) =>
       html(
         "div.part.stack",
         { class: shape === "rows" && "whole", style: width },
-        this.cells(name, part, said, shape),
         word === null || !below ? null : html("span.word.small", { dir: "auto" }, word),
+        this.cells(name, part, said, shape, word || several ? `${label}, ${word ?? i + 1}` : label),
       ),
     );
     return head ? [head, ...rows] : rows;
@@ -213,9 +220,11 @@ class LessonView extends View {
     return [svg("svg", frame, texts, lines, ks)];
   }
 
-  cells(name, number, text, shape) {
-    if (!Array.isArray(number)) return this.cell(name, number, text, shape);
-    const shown = number.slice(0, MOST).map((part, i) => this.cells(`${name}.${i + 1}`, part, text[i], shape));
+  cells(name, number, text, shape, label) {
+    if (!Array.isArray(number)) return this.cell(name, number, text, shape, label);
+    const shown = number
+      .slice(0, MOST)
+      .map((part, i) => this.cells(`${name}.${i + 1}`, part, text[i], shape, `${label}, ${i + 1}`));
     const more =
       number.length > MOST
         ? html("span.rest.tiny", shape === "rows" ? `+${number.length - MOST}` : `and ${number.length - MOST} more`)
@@ -223,7 +232,7 @@ class LessonView extends View {
     return html("div", { class: Array.isArray(number[0]) ? "matrix stack" : "vector", "data-of": name }, shown, more);
   }
 
-  cell(name, number, text, shape) {
+  cell(name, number, text, shape, label) {
     const input = this.data.inputs.includes(name.split(".")[0]);
     const bar =
       shape === "bars"
@@ -234,7 +243,7 @@ class LessonView extends View {
           type: "number",
           step: "any",
           value: number,
-          "aria-label": name,
+          "aria-label": label,
           "data-input": name,
           onchange: (event) => this.change(name, event.target),
         })
@@ -337,9 +346,10 @@ class LessonView extends View {
     const own = numbers(head);
     const about = this.now.lit.map((name) => name.split(".")[0]).filter((name) => !this.data.inputs.includes(name));
     const all = own.length > 1 ? own : [...own, ...about.flatMap(numbers)];
-    const high = Math.max(...all.map(Math.abs)) || 1;
+    const counts = own.every(Number.isInteger) ? 10 : 0; // so that the end is not the answer
+    const high = Math.max(counts, ...all.map(Math.abs)) || 1;
     const power = 10 ** Math.floor(Math.log10(high));
-    const most = [1, 2, 5, 10].map((times) => times * power).find((end) => end >= high);
+    const most = [1, 2, 5, 10].map((times) => times * power).find((end) => end >= 0.999 * high);
     return [all.some((number) => number < 0) ? -most : 0, most];
   }
 
@@ -383,8 +393,8 @@ class LessonView extends View {
       html("span.dragged.controls.soft.screen", ends[0], slider, ends[1]),
       html(
         "span.controls",
-        linkButton("Check", "Compare the guess with the number", check),
-        linkButton("Show it", "Show the number (Enter)", () => this.reveal(null)),
+        linkButton("Check", "Check the guess against the number", check),
+        linkButton("Show it", "Show it: the number (Enter)", () => this.reveal(null)),
       ),
     );
   }
@@ -424,20 +434,24 @@ class LessonView extends View {
           : null,
       );
     this.shown = shown;
-    const reached = new Set(data.steps.slice(0, step).flatMap(({ lit }) => lit.map((name) => name.split(".")[0])));
+    const names = data.steps.slice(0, step).flatMap(({ lit }) => lit);
+    const reached = new Set(names.map((name) => name.split(".")[0]));
     for (const line of this.picture.querySelectorAll(".line")) {
       const values = line.dataset.values.split(" ");
       line.classList.toggle("unknown", secret !== null && values.includes(secret.split(".")[0]));
-      line.classList.toggle("ahead", !values.some((value) => reached.has(value) || data.inputs.includes(value)));
+      const ahead = !values.some((value) => reached.has(value) || data.inputs.includes(value));
+      line.classList.toggle("ahead", ahead);
+      line.ariaHidden = String(ahead);
     }
     for (const line of this.weights?.querySelectorAll(".line") ?? [])
       line.hidden = !line.dataset.values.split(" ").some((value) => now.lit.includes(value));
     if (this.weights) this.weights.hidden = ![...this.weights.querySelectorAll(".line")].some((line) => !line.hidden);
-    for (const cell of this.root.querySelectorAll(".cell"))
-      cell.classList.toggle(
-        "lit",
-        now.lit.some((name) => related(name, cell.dataset.of)),
-      );
+    for (const cell of this.root.querySelectorAll(".cell")) {
+      const own = cell.dataset.of;
+      const among = (some) => some.some((name) => related(name, own));
+      cell.classList.toggle("lit", among(now.lit));
+      cell.classList.toggle("ahead", own in data.origins && !among(names)); // a later step computes it
+    }
     // Every copy of the number to be guessed.
     for (const copy of this.root.querySelectorAll("[data-of]")) {
       const hidden = secret !== null && copy.getAttribute("data-of") === secret;

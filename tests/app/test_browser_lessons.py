@@ -35,6 +35,8 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     expect(page.get_by_label("Drag the guess")).to_have_value("0.2")
     page.keyboard.press("Enter")
     expect(numbers).to_contain_text("0.16")
+    # Those that later steps compute stay hidden.
+    expect(page.locator('.cell[data-of="score.3"] .text')).to_be_hidden()
     expect(page.locator(".guess")).to_have_text("You guessed 0.2; it is off by 0.04.")
     expect(page.locator('.cell[data-of="score.1"]')).to_have_attribute("title", re.compile("^0.16"))
     # A number that is pointed at lights up everywhere, and so does what it is made of.
@@ -42,7 +44,7 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     expect(numbers.locator('mn[data-of="score.1"]')).to_have_class(re.compile("hot"))
     expect(page.locator('.cell[data-of="h.1.2"]')).to_have_class(re.compile("origin"))
     expect(page.locator('.cell[data-of="h.2.1"]')).not_to_have_class(re.compile("origin"))
-    given = page.get_by_label("h.1.1")
+    given = page.get_by_label("states, every, 1")
     given.fill("0.9")
     given.press("Enter")
     expect(numbers).to_contain_text("0.21")
@@ -68,7 +70,7 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     expect(again.locator(".numbers")).to_contain_text("0.21")
     # A note that says the number comes with it.
     expect(again.locator(".step p.more")).to_have_count(0)
-    again.get_by_role("button", name="Show the number").click()
+    again.get_by_role("button", name="Show it").click()
     expect(again.locator(".step p.more")).to_contain_text("The slide prints .35")
 
 
@@ -77,7 +79,7 @@ def test_an_edit_does_not_reveal_the_number_to_guess(open_page):
     says = page.locator(".step p.says")
     expect(says).to_contain_text("times the smallest")
     before = says.inner_text()
-    given = page.get_by_label("h.1.1")
+    given = page.get_by_label("states, every, 1")
     given.fill("9")
     given.press("Enter")
     expect(says).not_to_have_text(before)
@@ -93,6 +95,10 @@ def test_a_guess_of_a_largest_value_or_a_distance_is_dragged_from_zero(open_page
     page.get_by_role("button", name="Next").click()
     expect(slider).to_have_attribute("max", "2")
     expect(slider).to_have_attribute("min", "0")
+    page = open_page("/lessons?lesson=people&step=2", wait=".step h3")
+    expect(page.get_by_label("Drag the guess")).to_have_attribute("max", "10")
+    expect(page.get_by_role("group", name="people’s links")).to_contain_text("woman")
+    expect(page.get_by_role("group", name="P, R and F1")).to_have_count(0)
 
 
 PLACES = """(picture, [times, cells]) => {
@@ -154,7 +160,7 @@ COUNT_RUNS = """() => {
 
 def test_the_whole_screen_keeps_its_large_type_from_step_to_step(open_page):
     page = open_page("/lessons?lesson=softmax", wait=".step h3")
-    page.get_by_role("button", name="The lesson on the whole screen").click()
+    page.get_by_role("button", name="Full screen").click()
     expect(page.locator(".pairlens.projector .step")).to_be_visible()
     page.evaluate(COUNT_RUNS)
     page.keyboard.press("ArrowRight")
