@@ -78,8 +78,9 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
     head = max(f1, key=f1.__getitem__)
     attended = {of: list(alignment.attend(checkpoint, some.pairs, head)) for of, some in files.items()}
     threshold = alignment.fixed_threshold(attended[name])
-    command = as_typed("trainers align", checkpoint.name, args.file.name, heads=True, card=name)
-    command += f" --also {shlex.join([Path(args.also[0]).name, args.also[1]])}" if args.also else ""
+    also = args.given.pop("also", None)
+    command = as_typed("trainers align", checkpoint.name, args.file.name, **args.given)
+    command += f" --also {shlex.join([Path(also[0]).name, also[1]])}" if also else ""
     results: dict[str, AlignmentScores] = {
         of: {**alignment.word_scores(some, threshold), "command": command} for of, some in attended.items()
     }
@@ -137,8 +138,7 @@ def stored_threshold(checkpoint: Checkpoint) -> float:
 
 def write(checkpoint: Checkpoint, args: argparse.Namespace, scores: CardWordScores) -> None:
     """Writes the figures to the card; a new threshold discards the figures for the previous one."""
-    typed = {"fix_threshold": args.fix_threshold, "shares": args.shares and args.fix_threshold, "card": args.card}
-    command = as_typed("trainers align", checkpoint.name, args.file.name, **typed)
+    command = as_typed("trainers align", checkpoint.name, args.file.name, **args.given)
     stored = checkpoint.card.get("alignment")
     if args.fix_threshold or stored is None:
         stored = {"threshold": scores["threshold"], "fixed_on": args.card, "results": {}}

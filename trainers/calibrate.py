@@ -78,9 +78,7 @@ def run(args: argparse.Namespace) -> int:
             "pairs": len(right),
             "right": sum(right),
             "log_loss": {"model": before, "calibrated": after},
-            "command": as_typed(
-                "trainers calibrate", checkpoint.name, args.file.name, card=args.card, columns=args.columns
-            ),
+            "command": as_typed("trainers calibrate", checkpoint.name, args.file.name, **args.given),
         },
     )
     print(

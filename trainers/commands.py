@@ -39,15 +39,32 @@ MOVED = {name: f"trainers.paper {name}" for name in commands_of("trainers.paper"
 """Current names of commands that used to be under `python -m trainers`, as printed on cards of earlier versions."""
 
 
+NOT_RECORDED = {
+    "help", "parser", "class_names", "data", "out", "csv", "runs", "json", "ray", "resume", "overwrite", "save_every",
+}  # fmt: skip
+"""Options that do not change what a command computes."""
+
+
 def as_typed(command: str, *names: str, **options: object) -> str:
-    """A command line for records: a checkpoint and files by ``names``, without this machine's folders, and the
-    non-empty options; a list repeats its option for each element."""
+    """A command line for records: a checkpoint and files by ``names``, without this machine's folders, and the options
+    that are set; a list repeats its option for each element."""
     parts = ["python", "-m", *command.split(), *names]
     for name, given in options.items():
-        for value in filter(None, given if isinstance(given, list) else [given]):
-            text = value.name if isinstance(value, Path) else str(value)
-            parts += [f"--{name.replace('_', '-')}", *([] if value is True else [text])]
+        for value in given if isinstance(given, list) else [given]:
+            if value is not None and value is not False:
+                text = value.name if isinstance(value, Path) else str(value)
+                parts += [f"--{name.replace('_', '-')}", *([] if value is True else [text])]
     return shlex.join(parts)
+
+
+def given(parser: argparse.ArgumentParser, args: argparse.Namespace) -> dict[str, object]:
+    """The options for :func:`as_typed` that were given another value than their default."""
+    options = (action for action in parser._actions if action.option_strings and action.dest not in NOT_RECORDED)
+    return {
+        option.option_strings[-1].removeprefix("--"): getattr(args, option.dest)
+        for option in options
+        if getattr(args, option.dest) != option.default
+    }
 
 
 class Program:
@@ -71,6 +88,7 @@ class Program:
                 )
                 if module:
                     module.add_arguments(sub)
+                    sub.set_defaults(parser=sub)
         return parser
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
@@ -87,6 +105,7 @@ class Program:
             if argv and argv[0] in MOVED and argv[0] not in self.commands:
                 parser.error(f"{argv[0]} has moved: type python -m {MOVED[argv[0]]}")
             args = parser.parse_args(argv)
+            args.given = given(vars(args).pop("parser"), args)
             status: int | None = self._module(args.command).run(args)
             return status
         except ModuleNotFoundError as error:

@@ -37,19 +37,13 @@ from trainers.options import add_options, columns
 from trainers.tables import text
 from trainers.training_data import sample
 
-USUAL = {"rows": 500, "seed": 1}
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers faithfulness`."""
     add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file; its labels are not read")
-    parser.add_argument(
-        "--rows", type=int, default=USUAL["rows"], help="sample size (default: %(default)s; 0: all rows)"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=USUAL["seed"], help="for random orders and permutations (default: 1)"
-    )
+    parser.add_argument("--rows", type=int, default=500, help="sample size (default: %(default)s; 0: all rows)")
+    parser.add_argument("--seed", type=int, default=1, help="for random orders and permutations (default: 1)")
     add_options(parser, "--json", "--card", "--columns")
 
 
@@ -68,10 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if not measured:
         raise RunError(f"{checkpoint.name} can read no row of {args.file.name}; give a file with sentences")
     figures = {"rows": len(measured), "seed": args.seed, **summary(measured)}
-    unusual = {name: str(getattr(args, name)) for name, usual in USUAL.items() if getattr(args, name) != usual}
-    figures["command"] = as_typed(
-        "trainers faithfulness", checkpoint.name, args.file.name, **unusual, columns=args.columns, card=args.card
-    )
+    figures["command"] = as_typed("trainers faithfulness", checkpoint.name, args.file.name, **args.given)
     return report(checkpoint, args, "faithfulness", figures, table)
 
 

@@ -16,7 +16,6 @@ import argparse
 import dataclasses
 import json
 import math
-import shlex
 import shutil
 from collections import Counter
 from collections.abc import Sequence
@@ -36,6 +35,7 @@ from core.external.settings import add_settings
 from core.files import check_writable, whole_folder
 from core.json_types import JsonObject
 from trainers import recipe as recipes
+from trainers.commands import as_typed
 from trainers.options import add_options, data_folder, use_threads
 from trainers.precision import add_precision, used_precision
 from trainers.training_data import read_source
@@ -283,7 +283,9 @@ def describe(
     scores: Sequence[tuple[str, JsonObject]],
 ) -> None:  # fmt: skip
     """Writes README.md for readers and ``pairlens.json`` for the app."""
-    data, command = ", ".join(source.name for source in recipe.train), typed(args)
+    data = ", ".join(source.name for source in recipe.train)
+    options = {"recipe": args.recipe, "data": "DATA", "out": args.out.name}
+    command = as_typed("trainers finetune", Path(args.model).name, **options | args.given)
     title, before = args.title or Path(args.model).name, LEARNT_BEFORE.get(Path(args.model).name, "")
     lines = [
         f"# {title}\n",
@@ -297,17 +299,3 @@ def describe(
     notes = f"{Path(args.model).name} fine-tuned by `{command}` on {data}. {before}".rstrip()
     settings = {"title": title, "task": recipe.task, "roles": list(recipe.roles), "licence": recipe.licence}
     add_settings(folder, **settings, notes=notes, results=dict(scores))
-
-
-def typed(args: argparse.Namespace) -> str:
-    """The command as typed, without this machine's folders."""
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    command = ["python", "-m", "trainers", "finetune", Path(args.model).name, "--recipe", args.recipe]
-    command += ["--data", "DATA", "--out", args.out.name]
-    given = parser.parse_args(["M", "--recipe", "R", "--out", "O"])
-    for name, default in vars(given).items():
-        if name not in ("model", "recipe", "data", "out", "resume", "overwrite") and getattr(args, name) != default:
-            value = getattr(args, name)
-            command += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
-    return shlex.join(command)

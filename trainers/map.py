@@ -68,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
     dataset = read(args.file, columns=columns(args.columns))
     drawn = draw(checkpoint, dataset, sides, args.texts, args.seed, args.titles)
     codes = _codes(checkpoint, sides, drawn)
-    about: MapCard = {"data": _source(args.file, dataset), "command": command(checkpoint, args)}
+    command = as_typed("trainers map", checkpoint.name, args.file.name, **args.given)
+    about: MapCard = {"data": _source(args.file, dataset), "command": command}
     held_out = None
     if args.held_out:
         others = read(args.held_out, columns=columns(args.columns))
@@ -132,13 +133,6 @@ def in_turns(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
     # A stable sort keeps the random order within a turn.
     first_turns = sorted(turns, key=lambda turn: turn[0])[: max(count, 0)]
     return [rows[i] for i in sorted(i for _, i in first_turns)]
-
-
-def command(checkpoint: Checkpoint, args: argparse.Namespace) -> str:
-    """The command that rebuilds this map, without this machine's folders."""
-    own = {name: str(getattr(args, name)) for name in ("texts", "filters", "metric", "perplexity", "seed")}
-    more = {"held_out": args.held_out, "titles": args.titles, "columns": args.columns}
-    return as_typed("trainers map", checkpoint.name, args.file.name, **own, **more)
 
 
 def _source(path: Path, dataset: Dataset) -> MapSource:

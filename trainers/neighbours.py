@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         TrainingRow(row.first, row.second, row.label or "", names[i])
         for i, row in zip(numbers, drawn.rows, strict=True)
     ]
-    made_by = as_typed("trainers neighbours", checkpoint.name, rows=str(args.rows), seed=str(args.seed))
+    made_by = as_typed("trainers neighbours", checkpoint.name, **args.given)
     folder = save(checkpoint, rows, _vectors(checkpoint, drawn), len(whole.rows), made_by)
     print(f"{checkpoint.name}: {len(rows):,} of {len(whole.rows):,} training rows, written to {folder}")
     return 0

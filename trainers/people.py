@@ -78,10 +78,7 @@ def run(args: argparse.Namespace) -> int:
             "with explanations or marked words"
         )
     figures: JsonObject = {"rows": len(dataset.rows), "judged_right": right, "sides": summary(found)}
-    own = {"rows": args.rows if args.rows != ROWS else None, "half": args.half, "methods": args.methods}
-    typed = {name: str(value) if isinstance(value, int) else value for name, value in own.items()}
-    typed |= {"label": args.counts_as, "columns": args.columns, "card": args.card}
-    figures["command"] = as_typed("trainers people", checkpoint.name, args.file.name, **typed)
+    figures["command"] = as_typed("trainers people", checkpoint.name, args.file.name, **args.given)
     return report(checkpoint, args, "people", figures, lambda result: "\n".join(lines(result)))
 
 

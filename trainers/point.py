@@ -62,9 +62,8 @@ def run(args: argparse.Namespace) -> int:
         game = play(checkpoint, right, args.way or WAYS, progress=lambda done: shown.update())
     figures: JsonObject = {"items": len(items), "judged_right": len(right), "seed": args.seed}
     figures["trained"] = game.to_dict()
-    own = {name: getattr(args, name) for name in ("card", "rows", "way")}
-    own |= {"seed": str(args.seed)} if args.seed != 1 else {}
-    figures["command"] = as_typed("trainers point", checkpoint.name, *(path.name for path in args.file), **own)
+    names = checkpoint.name, *(path.name for path in args.file)
+    figures["command"] = as_typed("trainers point", *names, **args.given)
     return report(checkpoint, args, "pointing", figures, table)
 
 

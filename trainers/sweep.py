@@ -35,7 +35,7 @@ from trainers import recipe as recipes
 from trainers import runs
 from trainers.commands import as_typed
 from trainers.options import add_options, add_ray, data_folder, use_threads
-from trainers.precision import AUTO, add_precision
+from trainers.precision import add_precision
 from trainers.recipe import Recipe
 from trainers.tables import write_rows
 from trainers.training_data import TrainingData
@@ -70,11 +70,12 @@ def run(args: argparse.Namespace) -> int:
     check_writable(args.runs, "--runs", folder=True)
     folder = data_folder(args.data)
     rows: list[dict[str, object]] = []
+    command = as_typed("trainers sweep", Path(args.recipe).stem, **args.given)
     plan = [*itertools.product(combinations(args.vary), whole_numbers(args.seeds), range(max(1, args.folds)))]
     with runs.shared_out(args.ray, args.threads) as calls:
         for (row, seed, fold), run in calls(functools.partial(trained, args, folder), plan):
             head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
-            rows.append(head | scores(run.card) | {"command": command(args)})
+            rows.append(head | scores(run.card) | {"command": command})
             write_rows(args.csv, rows)
             print(f"{run.name}: {rows[-1]}", flush=True)
     for line in summary(args.csv):
@@ -102,13 +103,6 @@ def trained(args: argparse.Namespace, folder: Path, planned: Planned) -> Done:
     name += f"-fold={fold + 1}of{args.folds}" if args.folds else ""
     out = args.runs / re.sub(r"[^\w.=+-]", "_", name)
     return Done(name, one_run(recipe, folder, out, args, fold))
-
-
-def command(args: argparse.Namespace) -> str:
-    """The command that rebuilds the table, without this machine's folders."""
-    own = {name: getattr(args, name) for name in ("vary", "seeds", "folds")}
-    own |= {"precision": args.precision} if args.precision != AUTO else {}
-    return as_typed("trainers sweep", Path(args.recipe).stem, set=args.changes, **own)
 
 
 def combinations(vary: Sequence[str]) -> list[dict[str, str]]:

@@ -26,8 +26,9 @@ from core.files import check_writable
 from trainers import recipe as recipes
 from trainers import resume
 from trainers.card import add_to_card
+from trainers.commands import as_typed
 from trainers.options import add_options, data_folder, use_threads
-from trainers.precision import AUTO, add_precision
+from trainers.precision import add_precision
 from trainers.processes import launcher, number
 from trainers.training_data import load_data, table_for
 
@@ -111,12 +112,5 @@ def scores_text(result: Mapping[str, float]) -> str:
 
 def command(args: argparse.Namespace) -> str:
     """The command that repeats this training, without this machine's folders."""
-    parts = [*launcher(args.devices), "-m", "trainers", "train", Path(args.recipe).name, "--data", "DATA"]
-    for change in args.changes:
-        parts += ["--set", change]
-    if args.vectors:
-        parts += ["--vectors", args.vectors.name]
-    for name, default in (("device", "auto"), ("precision", AUTO), ("devices", 1), ("threads", 0)):
-        if getattr(args, name) != default:
-            parts += [f"--{name}", str(getattr(args, name))]
-    return shlex.join(parts)
+    typed = as_typed("trainers train", Path(args.recipe).name, data="DATA", **args.given)
+    return typed.replace("python", shlex.join(launcher(args.devices)), 1)

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from core.checkpoint import read_card
-from core.json_types import JsonObject
 from trainers import loop, precision
-from trainers.__main__ import main
+from trainers.__main__ import PROGRAM, main
+from trainers.commands import as_typed, given
 from trainers.precision import used_precision
-from trainers.sweep import command
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -101,12 +100,13 @@ def test_a_run_begun_at_another_precision_is_not_taken_for_another_recipe(
     assert read_card(out)["training"]["precision"] == "bf16"
 
 
-def test_a_table_says_the_precision_that_was_typed() -> None:
-    options: JsonObject = {"recipe": "r.yaml", "changes": [], "vary": [], "alone": False, "alignments": []}
-    options |= {"probe": False, "seeds": "1", "folds": 0}
-    typed = {name: command(argparse.Namespace(**options, precision=name)) for name in ("auto", "bf16")}
-    assert typed["auto"] == "python -m trainers sweep r --seeds 1"
-    assert typed["bf16"] == f"{typed['auto']} --precision bf16"
+def test_a_record_says_the_options_that_were_given() -> None:
+    typed = "sweep r.yaml --csv x.csv --data /my/data --runs /my/runs --vary model.k=1,2 --set lr=1 --set seed=0"
+    for asked in ([], ["--precision", "bf16"]):
+        args = PROGRAM.parser("sweep").parse_args([*typed.split(), *asked])
+        made = as_typed("trainers sweep", "r", **given(args.parser, args))
+        own = "python -m trainers sweep r --vary model.k=1,2"
+        assert made == " ".join([own, *asked, "--set lr=1 --set seed=0"])
 
 
 def test_readme_leaves_the_precision_to_the_machine() -> None:

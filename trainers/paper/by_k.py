@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     if not isinstance(checkpoint.model, PhraseMatcher):
         raise RunError(f"{checkpoint.name} does not choose among phrases: give a model such as te-phrases-kmin")
-    command = as_typed("trainers.paper by-k", checkpoint.name, args.file.name, card=args.card)
+    command = as_typed("trainers.paper by-k", checkpoint.name, args.file.name, **args.given)
     return report(checkpoint, args, "by_k", {**by_k(checkpoint, read(args.file)), "command": command}, _table)
 
 

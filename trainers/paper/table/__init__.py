@@ -24,10 +24,11 @@ from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, write_whole
+from trainers.commands import as_typed
 from trainers.options import add_options, add_ray, data_folder, out_files, use_threads
 from trainers.paper import markdown
 from trainers.paper.table.systems import TABLES, PaperTable
-from trainers.precision import AUTO, add_precision
+from trainers.precision import add_precision
 from trainers.tables import read_rows, write_rows
 
 BASELINES = "baselines.csv"
@@ -72,8 +73,7 @@ def train_systems(args: argparse.Namespace) -> int:
     use_threads(args.threads)
     base, folder = recipe.load(args.train), data_folder(args.data)
     check_writable(args.runs, "--runs", folder=True)
-    command = f"python -m trainers.paper table {args.table} --train {base.name} --data DATA"
-    command += f" --precision {args.precision}" if args.precision != AUTO else ""
+    command = as_typed("trainers.paper table", args.table, data="DATA", **args.given | {"train": base.name})
     with shared_out(args.ray, args.threads) as calls:
         systems = TABLES[args.table].systems
         failed = training.train(systems, base, folder, args.runs, args.precision, command, calls)
