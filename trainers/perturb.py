@@ -96,4 +96,4 @@ def _table(rates: dict[str, list[FailureRate]]) -> str:
 
 def _line(rate: FailureRate) -> str:
     what, interval = f"{rate.perturbation}: {rate.expected}", f"{percent(rate.low)} to {percent(rate.high)}"
-    return f"{what:<60}{rate.rows:>7,}{rate.failures:>8,}   {percent(rate.share):<8}{interval}"
+    return f"{what:<60}{rate.rows:>7,}{rate.failures:>8,}   {percent(rate.score):<8}{interval}"

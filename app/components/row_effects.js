@@ -52,7 +52,9 @@ class RowEffectsView extends View {
         return barList(capital(role), [...lines, axisLine(range)]);
       },
     );
-    return html("div.words-and-bars", lists);
+    const longest = Math.max(...words.map(({ text }) => text.length)); // so that no word is broken
+    const style = `--parts: min(${longest + 1}ch, 45%) minmax(40px, 1fr) calc(48px * var(--type))`;
+    return html("div.words-and-bars", { style }, lists);
   }
 }
 

@@ -74,20 +74,20 @@ def _to_settle(opened: OpenRun, names: list[str]) -> None:
     def settle(row: str, tag: str, given: bool) -> None:
         attempt(lambda: opened.annotations.settle(annotator.name(), opened.file, row, tag, given))
 
-    for case in unsettled[:MOST_SETTLED]:
+    shown = unsettled[:MOST_SETTLED]
+    places = opened.run.places(case.row for case in shown)
+    for case in shown:
         text, yes, no, link = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
         with text:
-            place = opened.run.places.get(case.row)
-            texts = (
-                [] if place is None else [opened.run.dataset.rows[place].first, opened.run.dataset.rows[place].second]
-            )
+            row = opened.run.dataset.rows[places[case.row]] if case.row in places else None
+            texts = [] if row is None else [row.first, row.second]
             said = f"{', '.join(case.gave)} gave it, {', '.join(case.left_out)} did not"
             lines([f"{case.row}: “{case.tag}” – {said}", *(f"“{text}”" for text in texts if text)])
         for column, label, answer in ((yes, "Yes", YES), (no, "No", NO)):
             args, off = (case.row, case.tag, answer == YES), not annotator.name()
             column.button(label, key=settling(case, answer), on_click=settle, args=args, disabled=off)
-        shown = {"row": case.row, "view": "rows", "filter": ""}
-        link.button("Open", key=settling(case, "open"), type="tertiary", on_click=show, kwargs=shown)
+        values = {"row": case.row, "view": "rows", "filter": ""}
+        link.button("Open", key=settling(case, "open"), type="tertiary", on_click=show, kwargs=values)
     if len(unsettled) > MOST_SETTLED:
         page_style.note(f"{len(unsettled) - MOST_SETTLED} more will appear as these are settled.")
 

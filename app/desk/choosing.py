@@ -14,7 +14,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import jobs
-from app.desk.open_run import PAGE, attempt, notice_next
+from app.desk.open_run import PAGE
 from app.model_choice import offered, titles
 from app.pair_form import once
 from core.card import Card, ranked_by
@@ -27,12 +27,13 @@ from core.data.stream import seen_in
 from core.desk import store
 from core.desk.earlier_runs import is_any_run
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
-from core.desk.jobs import QUEUE, Job
+from core.desk.jobs import Job
 from core.desk.prediction import PredictionJob
 from core.desk.run import MOST_MODELS, RunHeader, fitting
 from core.errors import DeskError, UserError
 from core.evaluation.probe import SUITES, suits
 
+_JOB = "desk prediction"
 _UNPACKED = 10
 """How many times its size limit an upload may reach when decompressed."""
 _Read = TypeVar("_Read")
@@ -105,11 +106,12 @@ def new_run() -> None:
     )
     for job in jobs.running(Job):
         jobs.draw(job)
+    jobs.draw_unfinished()
     _finish()
     page_style.note("No file at hand? Try a sample of 200 hand-written pairs:")
     with st.container(horizontal=True, gap="small"):
         for suite, (title, about) in _SAMPLES.items():
-            busy = "desk prediction" in st.session_state
+            busy = _JOB in st.session_state
             st.button(
                 title, key=f"desk sample {suite}", help=about, on_click=_begin_sample, args=(suite,), disabled=busy
             )
@@ -128,11 +130,9 @@ def new_run() -> None:
 def _finish() -> None:
     """Reports the outcome of the session's own prediction."""
     kept = "The prediction was stopped; what the finished checkpoints predicted is kept."
-    prediction = jobs.own("desk prediction", kept)
+    prediction = jobs.own(_JOB, kept)
     if not isinstance(prediction, PredictionJob):
         return
-    if prediction.replaced:
-        notice_next(f"The kept run of {', '.join(prediction.replaced)} could not be read: it was predicted again.")
     if prediction.checksums and not prediction.cancelled and not prediction.problem:
         _open(prediction.dataset.sha256, prediction.checksums)
         st.rerun()
@@ -327,13 +327,13 @@ def _suited(dataset: Dataset, cards: Mapping[str, Card]) -> list[str]:
 def _begin_sample(suite: str) -> None:
     """Predicts a suite of hand-written pairs with the default entailment model."""
 
-    def begin() -> None:
+    def make() -> PredictionJob:
         name = next(iter(offered(suits)), None)
         if name is None:
             raise DeskError("no model of entailment is installed: train one with `python -m trainers train`")
-        _begin(PredictionJob(read(SUITES[suite]), [name]))
+        return PredictionJob(read(SUITES[suite]), [name])
 
-    attempt(begin)
+    jobs.start(_JOB, make)
 
 
 def _models(dataset: Dataset) -> None:
@@ -360,8 +360,8 @@ def _models(dataset: Dataset) -> None:
     counts_as = {name: forms[tuple(cards[name]["labels"])] for name in picked}
     if any(_clashes(tuple(cards[name]["labels"]), counts_as[name]) for name in picked):
         return
-    if st.button("Predict", type="primary", disabled=not picked or "desk prediction" in st.session_state):
-        attempt(lambda: _begin(PredictionJob(dataset, picked, counts_as)))
+    if st.button("Predict", type="primary", disabled=not picked or _JOB in st.session_state):
+        jobs.start(_JOB, lambda: PredictionJob(dataset, picked, counts_as))
         st.rerun()
 
 
@@ -373,8 +373,3 @@ def _clashes(classes: tuple[str, ...], counts_as: CountsAs) -> bool:
         page_style.notice([f"{page_style.capital(str(error))}."])
         return True
     return False
-
-
-def _begin(prediction: PredictionJob) -> None:
-    QUEUE.add(prediction)
-    st.session_state["desk prediction"] = prediction

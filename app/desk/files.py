@@ -39,7 +39,8 @@ def view(opened: OpenRun) -> None:
         page_style.download("Rows (CSV)", lambda: to_csv(opened.table, rows), f"pairlens-{stem}-rows.csv")
         page_style.download("Rows (JSON)", lambda: to_json(run, state, rows), f"pairlens-{stem}-rows.json")
         page_style.download("Tags (CSV)", lambda: tags_to_csv(run, state), f"pairlens-{stem}-tags.csv")
-    examples = [key for key in state.reported if key in run.places]
+    places = run.places(state.reported)
+    examples = [(key, places[key]) for key in state.reported if key in places]
     chosen = f"{counted(len(examples), 'row')} with {'its' if len(examples) == 1 else 'their'} attention"
     page_style.note(
         f"The report: findings as sentences, tables, figures, and {chosen} (“In the report” on an open row adds one, "
@@ -69,7 +70,7 @@ def _findings_alone(opened: OpenRun, page: tuple[str | None, DeskState]) -> str:
     return report(opened.run, css_variables(), _findings(opened, page), [], [], "all rows")
 
 
-def _report(opened: OpenRun, examples: list[str], shown: str, page: tuple[str | None, DeskState]) -> str:
+def _report(opened: OpenRun, examples: list[tuple[str, int]], shown: str, page: tuple[str | None, DeskState]) -> str:
     run = opened.run
     numbers = range(len(run.models))
     drawn: list[tuple[str, list[charts.Figure]]] = []
@@ -85,12 +86,11 @@ def _report(opened: OpenRun, examples: list[str], shown: str, page: tuple[str | 
         drawn.append((f"Models compared{whole}", measures.against_figures(run)))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)
     drawn.append(("Tags", [charts.agreements(rated)] if rated else []))
-    chosen = [_example(opened, key) for key in examples]
+    chosen = [_example(opened, *example) for example in examples]
     return report(run, css_variables(), _findings(opened, page), drawn, chosen, shown)
 
 
-def _example(opened: OpenRun, key: str) -> ReportedRow:
-    place = opened.run.places[key]
+def _example(opened: OpenRun, key: str, place: int) -> ReportedRow:
     row = opened.run.dataset.rows[place]
     explanations = []
     for model in opened.run.models:

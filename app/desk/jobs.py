@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import streamlit as st
 
 from app import page_style
-from core.desk.jobs import QUEUE, Job, dismiss, stopped
+from app.desk.open_run import attempt
+from core.desk import store
+from core.desk.jobs import QUEUE, Job
 from core.wording import counted, duration
 
 J = TypeVar("J", bound=Job)
@@ -16,6 +19,17 @@ J = TypeVar("J", bound=Job)
 def running(kind: type[J]) -> list[J]:
     """The running and queued jobs of a kind."""
     return [job for job in QUEUE.jobs() if isinstance(job, kind)]
+
+
+def start(key: str, make: Callable[[], Job]) -> None:
+    """Queues a job that :func:`own` finds under this ``key``, or shows why it cannot be."""
+
+    def begin() -> None:
+        job = make()
+        QUEUE.add(job)
+        st.session_state[key] = job
+
+    attempt(begin)
 
 
 def own(key: str, kept: str) -> Job | None:
@@ -37,7 +51,7 @@ def draw(job: Job) -> None:
         st.rerun()
     left, right = st.columns([5, 1], vertical_alignment="bottom")
     left.progress(job.done / max(1, job.rows), page_style.plain(f"{job.what}: {_progress(job)}"))
-    right.button("Cancel", key=f"cancel {id(job)}", on_click=QUEUE.cancel, args=(job,), disabled=job.cancelled)
+    right.button("Cancel", key=f"cancel {id(job)}", on_click=job.cancel, disabled=job.cancelled)
 
 
 def _progress(job: Job) -> str:
@@ -53,15 +67,10 @@ def _progress(job: Job) -> str:
     return line if job.done else f"{line}, reading the texts …"
 
 
-def draw_stopped() -> None:
-    """Lists jobs that stopped with their server, until they are dismissed."""
-    for job in stopped():
+def draw_unfinished() -> None:
+    """Lists predictions that stopped with their server or were cancelled, until they are resumed or deleted."""
+    for parts, name in store.unfinished().items():
         left, right = st.columns([5, 1], vertical_alignment="center")
         with left:
-            page_style.notice(
-                [
-                    f"{job.what} ({counted(job.rows, 'row')}) stopped with its server. Completed work was saved; "
-                    "restart it to resume."
-                ]
-            )
-        right.button("Dismiss", key=f"stopped {job.name}", on_click=dismiss, args=(job.name,))
+            page_style.notice([f"The prediction of {name} is unfinished: start it again to resume it."])
+        right.button("Delete", key=f"unfinished {parts.name}", on_click=store.delete_parts, args=(parts,))

@@ -10,15 +10,13 @@ from app.desk import drawing
 from app.desk.open_run import PAGE, OpenRun
 from app.page_state.widgets import segments
 from app.pair_form import once
-from app.panels import lists
 from core.desk import charts
 from core.desk.charts import Figure
 from core.desk.run import LETTERS, Predictions, Run, column_of
-from core.desk.slices import Items, scored
-from core.evaluation.intervals import bootstrap_mean, wilson
+from core.desk.slices import scored
+from core.evaluation.intervals import wilson
 from core.evaluation.reliability import mcnemar, reliability
-from core.evaluation.scores import ranking
-from core.wording import class_names, counted, percent, score_percent, with_label
+from core.wording import class_names, counted, score_percent, with_label
 
 MOST_SLICES = 60
 
@@ -55,9 +53,7 @@ def summary(opened: OpenRun) -> str:
             measured = [f"{name} {value} ({low} – {high})" for name, value, low, high in lines]
             parts.append(f"{LETTERS[i]} {model.title} {', '.join(measured) or 'without a correlation'}")
         elif run.labelled and run.ranks(i):
-            low, high = bootstrap_mean(Items.of(run, i).scores)
-            score = ranking(*run.answers(i)).map
-            parts.append(f"{LETTERS[i]} {model.title} MAP {score:.4f} ({low:.4f} – {high:.4f})")
+            parts.append(f"{LETTERS[i]} {model.title} {charts.mean_precision(run, i)}")
         elif run.labelled:
             right = run.right(i)[run.judged]
             low, high = wilson(float(right.sum()), len(right))
@@ -70,16 +66,6 @@ def summary(opened: OpenRun) -> str:
         else:
             parts.append(f"{LETTERS[i]} {model.title}")
     return " · ".join(parts)
-
-
-def lost_labels(run: Run) -> list[str]:
-    """One sentence of advice on a run of an earlier version that may have lost labels."""
-    if not run.lost_labels:
-        return []
-    return [
-        f"{counted(run.lost_labels, 'row')} without a label may have had one that an earlier version left out "
-        "because the model has no such class: predict the file again."
-    ]
 
 
 def unscored(run: Run) -> bool:
@@ -109,8 +95,6 @@ def scores(opened: OpenRun) -> None:
         drawing.figures(drawn[:-1], "desk scores left")
     with right:
         drawing.figures(drawn[-1:], "desk scores right")
-    if run.ranks(model):
-        question(opened)
 
 
 def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Figure]:
@@ -121,28 +105,11 @@ def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Figure]:
         return [charts.correlation(predictions.title, *(values[known] for values in grades))]
     drawn = [draw(run, model, rows, label_names(predictions)) for draw in (charts.confusion, charts.classes)]
     if run.ranks(model):
-        interval = bootstrap_mean(Items.of(run, model).scores)
-        drawn.append(charts.ranked(predictions.title, ranking(*run.answers(model)), interval))
+        drawn.append(charts.ranked(run, model))
     confidence, judged = predictions.answers.max(axis=1).astype(float), rows & run.judged
     measured = reliability(confidence[judged], run.right(model)[judged])
     column = "" if predictions.scale.several else column_of("p", model)
     return [*drawn, charts.calibration(predictions.title, measured, column, chosen=not rows.all())]
-
-
-def question(opened: OpenRun) -> None:
-    """The ranking of one question's answers."""
-    run, model = opened.run, opened.run.models[opened.model]
-    groups = [row.group or "" for row in run.dataset.rows]
-    texts = {group: row.first for group, row in zip(reversed(groups), reversed(run.dataset.rows), strict=True)}
-    group = st.selectbox("Answers of one question", list(dict.fromkeys(groups)), format_func=texts.__getitem__)
-    chances, judged = model.right_chances, np.flatnonzero(run.judged)
-    right = {int(i) for i, is_right in zip(judged, run.answers(opened.model)[1], strict=True) if is_right}
-    places = sorted((i for i, own in enumerate(groups) if own == group), key=lambda i: -chances[i])
-    rows = []
-    for n, i in enumerate(places, start=1):
-        label = "right" if i in right else ""
-        rows.append((str(n), run.dataset.rows[i].second, label, percent(float(chances[i]))))
-    lists.table(["rank", "answer", "label", "probability"], rows)
 
 
 def slice_figure(opened: OpenRun, model: int, most: int = MOST_SLICES) -> Figure:

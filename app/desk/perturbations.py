@@ -7,11 +7,10 @@ import streamlit as st
 
 from app import page_style
 from app.desk import drawing, jobs, measures
-from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, show
+from app.desk.open_run import PAGE, OpenRun, checkpoint_named, show
 from app.pair_form import once
 from app.panels import lists
 from core.desk import charts, store
-from core.desk.jobs import QUEUE
 from core.desk.perturbations import EXAMPLE, promises
 from core.desk.perturbed_run import LAYOUT, PerturbationJob, PerturbationTest, failure_rates
 from core.desk.run_folder import header_of
@@ -61,17 +60,16 @@ def _ask(opened: OpenRun) -> None:
     missing = [model.title for model, name in zip(models, names, strict=True) if name is None]
     rows = np.flatnonzero(opened.rows).tolist()
 
-    def begin() -> None:
-        job = PerturbationJob(PerturbationTest(opened.run, models, rows, chosen), [name or "" for name in names])
-        QUEUE.add(job)
-        st.session_state[_JOB] = job
+    def make() -> PerturbationJob:
+        return PerturbationJob(PerturbationTest(opened.run, models, rows, chosen), [name or "" for name in names])
 
     st.button(
         f"Test {counted(len(rows), 'row')}",
         key="desk perturb",
         type="primary",
         disabled=bool(missing) or not (chosen and rows),
-        on_click=lambda: attempt(begin),
+        on_click=jobs.start,
+        args=(_JOB, make),
     )
     if missing:
         page_style.note(f"The checkpoint of {missing[0]} is not here: choose models that are, in the sidebar.")

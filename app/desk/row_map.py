@@ -13,11 +13,10 @@ import streamlit as st
 
 from app import page_style
 from app.desk import jobs
-from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, show
+from app.desk.open_run import PAGE, OpenRun, checkpoint_named, show
 from app.pair_form import once
 from app.palette import class_colours, map_look
 from core.checkpoint import load_named
-from core.desk.jobs import QUEUE
 from core.desk.row_map import MOST_ROWS, RowMap, RowMapJob, around, vectors_of
 from core.desk.run import column_of
 from core.wording import counted
@@ -80,15 +79,10 @@ def _ask(opened: OpenRun) -> None:
     if name is None:
         page_style.note(f"The checkpoint of {model.title} is not here, so no map can be made.")
         return
-
-    def begin() -> None:
-        job = RowMapJob(run, opened.model, name)
-        QUEUE.add(job)
-        st.session_state[_JOB] = job
-
     count = min(MOST_ROWS, len(run.keys))
     what = f"Map {counted(count, 'row')}" + (", drawn at random" if count < len(run.keys) else "")
-    st.button(what, key="desk make map", type="primary", on_click=lambda: attempt(begin))
+    make = partial(RowMapJob, run, opened.model, name)
+    st.button(what, key="desk make map", type="primary", on_click=jobs.start, args=(_JOB, make))
 
 
 def _select(opened: OpenRun, known: RowMap, key: str) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import streamlit as st
 
 from app import page_style
 from app.desk import drawing, jobs, measures
-from app.desk.open_run import OpenRun, attempt, checkpoint_named
+from app.desk.open_run import OpenRun, checkpoint_named
 from app.pair_form import once
 from core.desk import charts
 from core.desk.charts import Figure
-from core.desk.jobs import QUEUE
 from core.desk.strongest_words import SAMPLE, StrongestWordsJob, WordScores, scored
 from core.wording import counted
 
@@ -78,19 +78,7 @@ def _ask(opened: OpenRun) -> None:
         st.button(
             f"Compute for {more}{drawn}",
             key="desk compute words",
-            on_click=_begin,
-            args=(opened, name),
+            on_click=jobs.start,
+            args=(_JOB, partial(StrongestWordsJob, run.dataset, run.keys, name, model.sha256, opened.words)),
             type="secondary" if known else "primary",
         )
-
-
-def _begin(opened: OpenRun, name: str) -> None:
-    run = opened.run
-    sha256 = run.models[opened.model].sha256
-
-    def begin() -> None:
-        job = StrongestWordsJob(run.dataset, run.keys, name, sha256, opened.words)
-        QUEUE.add(job)
-        st.session_state[_JOB] = job
-
-    attempt(begin)

@@ -10,7 +10,6 @@ from app.desk import (
     annotator,
     choosing,
     files,
-    jobs,
     measures,
     perturbations,
     row_map,
@@ -47,13 +46,11 @@ def _draw() -> None:
     with st.container():  # so that a notice does not move what follows, which would empty a half-typed note
         page_style.notice(PAGE.problems)
         draw_notice()
-        jobs.draw_stopped()
     if PAGE.state.file is None or not PAGE.state.models:
         choosing.new_run()
         return
     opened = open_run(annotator.name())
     segments(PAGE, "view", "Show", VIEWS, label_visibility="collapsed")
-    page_style.notice(measures.lost_labels(opened.run))
     page_style.note(once("desk summary", opened.version, lambda: measures.summary(opened)))
     if PAGE.state.view in ("rows", "scores", "perturbations", "map"):
         rows.filter_box(opened)

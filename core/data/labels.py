@@ -110,7 +110,8 @@ def _inferred(label: str, labels: Collection[str], classes: Mapping[str, list[st
     # RTE's NO covers everything that is not entailed, unless the file also has a label for unknown. So does SciTail's
     # neutral, as that file has no contradiction.
     middle = any(_means(other, _NEUTRAL) for other in labels)
-    opposite = any(_means(other, _CONTRADICTION) or _plain(other) in ("no", "false") for other in labels)
+    # ChaosNLI writes e, n and c, even if no row of a file has c.
+    opposite = any(_means(other, _CONTRADICTION) or _plain(other) in ("no", "false", "n") for other in labels)
     if _means(label, _REST) or (_plain(label) in ("no", "false") and not middle):
         return others
     if _means(label, _NEUTRAL):

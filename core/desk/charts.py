@@ -9,8 +9,8 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import altair as alt
 import numpy as np
@@ -21,10 +21,11 @@ from core.desk.filters import literal
 from core.desk.perturbations import SAME, TOLERANCE
 from core.desk.perturbed_run import FailureRate
 from core.desk.run import Run, column_of
-from core.desk.slices import Slice, SliceScore
+from core.desk.slices import Items, Slice, SliceScore
 from core.desk.strongest_words import WordScores
+from core.evaluation.intervals import bootstrap_mean
 from core.evaluation.reliability import McNemar, Reliability
-from core.evaluation.scores import Ranking, classification, correlations
+from core.evaluation.scores import classification, correlations, ranking
 from core.wording import counted, score_percent, with_label
 
 Chart = alt.LayerChart | alt.FacetChart
@@ -69,7 +70,7 @@ def confusion(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) 
     pairs = run.gold_answers[model][rows] * len(answers) + predictions.answered[rows]
     counts = np.bincount(pairs, minlength=len(answers) ** 2).reshape(len(answers), -1).tolist()
     column = column_of("predicted_label" if predictions.scale.several else "predicted", model)
-    cells, lines, filters = [], [], []
+    cells = []
     for gold, name in enumerate(answers):
         total = sum(counts[gold])
         labels = [literal(label) for label in run.labels_of(model, gold)] or [literal(name)]
@@ -78,17 +79,12 @@ def confusion(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) 
             count, share = counts[gold][answer], counts[gold][answer] / total if total else None
             expression = f"{of_gold} and {column} = {literal(label)}"
             shown = (f"{count:,}", "–" if share is None else f"{100 * share:.0f} %")
-            cells.append(_cell(names[name], names[label], share or 0, shown, expression))
-            lines.append((names[name], names[label], *shown))
-            filters.append(expression)
+            cells.append(_Cell(names[name], names[label], share or 0, shown, expression))
     how = "Rows: gold label; columns: prediction; percentages are per row."
     if predictions.scale.several:
         how += " A prediction is the label whose classes have the largest sum of probabilities."
-    chart = _matrix(cells, "gold label", "prediction", f"Confusion of {predictions.title}")
-    head = ("gold", "prediction", "rows", "share")
-    return Figure(
-        f"Confusion of {predictions.title}", how, "Click a cell to see its rows.", head, lines, filters, chart
-    )
+    axes = ("gold label", "prediction")
+    return _matrix(f"Confusion of {predictions.title}", how, axes, ("gold", "prediction", "rows", "share"), cells)
 
 
 def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) -> Figure:
@@ -115,14 +111,21 @@ def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) ->
     return Figure(title, how, "", ("class", "precision", "recall", "F1", "rows"), lines)
 
 
-def ranked(title: str, score: Ranking, interval: tuple[float, float]) -> Figure:
+def mean_precision(run: Run, model: int) -> str:
+    """MAP with its 95 % interval."""
+    scores = Items.of(run, model).scores
+    low, high = bootstrap_mean(scores)
+    return f"MAP {scores.mean() if len(scores) else 0:.4f} ({low:.4f} – {high:.4f})"
+
+
+def ranked(run: Run, model: int) -> Figure:
     """MAP, with its 95 % interval, and MRR of a ranking set."""
-    low, high = interval
+    score = ranking(*run.answers(model))
     how = (
-        f"MAP {score.map:.4f} (95 % interval {low:.4f} – {high:.4f}), MRR {score.mrr:.4f} of "
-        f"{counted(score.questions, 'question')}; {score.skipped:,} without a right answer left out."
+        f"{mean_precision(run, model)}, MRR {score.mrr:.4f} of {counted(score.questions, 'question')}; "
+        f"{score.skipped:,} without a right answer left out."
     )
-    return Figure(f"Ranking by {title}", how)
+    return Figure(f"Ranking by {run.models[model].title}", how)
 
 
 def correlation(title: str, grades: np.ndarray, scores: np.ndarray) -> Figure:
@@ -147,17 +150,11 @@ def calibration(title: str, measured: Reliability, confidence: str, chosen: bool
         f"{confidence} > {b.low:.9g} and {confidence} <= {b.high:.9g}" if confidence else "" for b in measured.bins
     ]
     marks = [
-        {
-            "confidence": b.confidence,
-            "accuracy": b.accuracy,
-            "rows": b.items,
-            "filter": expression if confidence else "",
-        }
+        {"confidence": b.confidence, "accuracy": b.accuracy, "rows": b.items, "filter": expression}
         for b, expression in zip(measured.bins, filters, strict=True)
     ]
-    scale = alt.Scale(domain=[0, 1])
-    x = alt.X("confidence:Q", scale=scale, axis=alt.Axis(format="%", tickCount=5))
-    y = alt.Y("accuracy:Q", scale=scale, axis=alt.Axis(format="%", tickCount=5))
+    x = alt.X("confidence:Q").scale(domain=[0, 1]).axis(format="%", tickCount=5)
+    y = alt.Y("accuracy:Q").scale(domain=[0, 1]).axis(format="%", tickCount=5)
     tips = [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("confidence", "accuracy")]
     ends = alt.Chart({"values": [{"confidence": 0, "accuracy": 0}, {"confidence": 1, "accuracy": 1}]})
     bins = alt.Chart({"values": marks}).encode(x=x, y=y, tooltip=[*tips, alt.Tooltip("rows:Q", format=",")])
@@ -180,14 +177,13 @@ def slices(title: str, scores: Sequence[SliceScore], measure: str, unit: str = "
         "and outside of it (thin mark); sorted by |error in the slice − error outside| × √n."
     )
     names = [f"{score.slice.dimension}: {score.slice.value}" for score in scores]
-    filters = [score.slice.expression for score in scores]
     head = ("slice", unit, measure, "95 % interval", "outside", "weight")
     lines = [
         (name, f"{s.items:,}", score_percent(s.score), _interval(s), score_percent(s.outside), f"{s.weight:.2f}")
         for name, s in zip(names, scores, strict=True)
     ]
-    chart = _intervals(names, scores, [score.outside for score in scores], [s.score for s in scores], filters, title)
-    return Figure(f"Slices of {title}", how, _CLICK_A_BAR, head, lines, filters, chart)
+    figure = Figure(f"Slices of {title}", how, _CLICK_A_BAR, head, lines)
+    return _with_intervals(figure, names, scores, [score.outside for score in scores])
 
 
 def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figure:
@@ -213,12 +209,11 @@ def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figu
     words = known.words[:most]
     head = ("word", "in the", "rows", "wrong", "share wrong", "95 % interval")
     lines = [
-        (word.word, word.side, f"{word.rows:,}", f"{word.wrong:,}", score_percent(word.share), _interval(word))
+        (word.word, word.side, f"{word.rows:,}", f"{word.wrong:,}", score_percent(word.score), _interval(word))
         for word in words
     ]
-    names, filters = [f"{word.word} ({word.side})" for word in words], [word.expression for word in words]
-    chart = _intervals(names, words, [known.share] * len(words), [word.share for word in words], filters, title)
-    return Figure(f"Words with the largest effect on {title}", how, _CLICK_A_BAR, head, lines, filters, chart)
+    figure = Figure(f"Words with the largest effect on {title}", how, _CLICK_A_BAR, head, lines)
+    return _with_intervals(figure, [f"{word.word} ({word.side})" for word in words], words, [known.share] * len(words))
 
 
 def failures(title: str, rates: Sequence[FailureRate], part: bool) -> Figure:
@@ -231,22 +226,12 @@ def failures(title: str, rates: Sequence[FailureRate], part: bool) -> Figure:
     )
     head = ("perturbation", "expected", "rows", "failures", "failure rate", "95 % interval")
     lines = [
-        (
-            rate.perturbation,
-            rate.expected,
-            f"{rate.rows:,}",
-            f"{rate.failures:,}",
-            score_percent(rate.share),
-            _interval(rate),
-        )
-        for rate in rates
+        (r.perturbation, r.expected, f"{r.rows:,}", f"{r.failures:,}", score_percent(r.score), _interval(r))
+        for r in rates
     ]
-    names = [
-        rate.perturbation if rate.expected == str(SAME) else f"{rate.perturbation}: {rate.expected}" for rate in rates
-    ]
-    shares, filters = [rate.share for rate in rates], [rate.expression for rate in rates]
-    chart = _intervals(names, rates, shares, shares, filters, title)
-    return Figure(f"Failures of {title}", how, "Click a bar to see the failures.", head, lines, filters, chart)
+    names = [r.perturbation if r.expected == str(SAME) else f"{r.perturbation}: {r.expected}" for r in rates]
+    figure = Figure(f"Failures of {title}", how, "Click a bar to see the failures.", head, lines)
+    return _with_intervals(figure, names, rates, [rate.score for rate in rates])
 
 
 def against(run: Run, first: int, second: int, test: McNemar | None) -> Figure:
@@ -285,23 +270,31 @@ def agreements(rows: Sequence[TagAgreement]) -> Figure:
 
 def tags_by_slice(parts: Sequence[Slice], counts: Sequence[Mapping[str, int]]) -> Figure:
     """Number of rows with each tag, per slice."""
-    cells, lines, filters = [], [], []
+    cells = []
     most = max((count for by_tag in counts for count in by_tag.values()), default=0) or 1
     for part, by_tag in zip(parts, counts, strict=True):
         name = f"{part.dimension}: {part.value}"
         for tag, count in by_tag.items():
             expression = f"{part.expression} and tags = {literal(tag)}"
-            cells.append(_cell(name, tag, count / most, (f"{count:,}",), expression))
-            lines.append((name, tag, f"{count:,}"))
-            filters.append(expression)
-    chart = _matrix(cells, "slice", "tag", "Tags by slice")
-    head = ("slice", "tag", "rows")
-    return Figure(
-        "Tags by slice", "Rows of a slice with each tag.", "Click a cell to see its rows.", head, lines, filters, chart
-    )
+            cells.append(_Cell(name, tag, count / most, (f"{count:,}",), expression))
+    how, axes = "Rows of a slice with each tag.", ("slice", "tag")
+    return _matrix("Tags by slice", how, axes, (*axes, "rows"), cells)
 
 
-def _interval(score: Any) -> str:
+class _Scored(Protocol):
+    """A share or another score with its 95 % interval, and the filter for its rows."""
+
+    @property
+    def score(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def expression(self) -> str: ...
+
+
+def _interval(score: _Scored) -> str:
     return f"{score_percent(score.low)} – {score_percent(score.high)}"
 
 
@@ -309,19 +302,23 @@ def _picking() -> alt.Parameter:
     return alt.selection_point(name=PICKED, fields=["filter"])
 
 
-def _cell(row: str, column: str, share: float, shown: Sequence[str], expression: str) -> dict[str, Any]:
-    return {"row": row, "column": column, "share": share, "shown": "\n".join(shown), "filter": expression}
+class _Cell(NamedTuple):
+    """A cell of a matrix with the numbers shown in it, and the filter for its rows."""
+
+    row: str
+    column: str
+    share: float
+    """From 0 to 1, its shade."""
+    shown: tuple[str, ...]
+    filter: str
 
 
-def _matrix(cells: Sequence[Mapping[str, Any]], rows: str, columns: str, description: str) -> Chart:
+def _matrix(title: str, how: str, axes: tuple[str, str], head: tuple[str, ...], cells: Sequence[_Cell]) -> Figure:
     """Labelled cells by row and column, darker for larger shares."""
-    base = alt.Chart({"values": cells}).encode(
-        x=alt.X(
-            "column:N",
-            title=columns,
-            sort=None,
-            axis=alt.Axis(orient="top", labelAngle=0, labelOverlap=False, labelFlush=False),
-        ),
+    rows, columns = axes
+    names = alt.Axis(orient="top", labelAngle=0, labelOverlap=False, labelFlush=False)
+    base = alt.Chart({"values": [cell._asdict() | {"shown": "\n".join(cell.shown)} for cell in cells]}).encode(
+        x=alt.X("column:N", title=columns, sort=None, axis=names),
         y=alt.Y("row:N", title=rows, sort=None, axis=alt.Axis(labelLimit=180)),
         tooltip=[
             alt.Tooltip("row:N", title=rows),
@@ -331,40 +328,46 @@ def _matrix(cells: Sequence[Mapping[str, Any]], rows: str, columns: str, descrip
     )
     # Opaque and light, so that dark numbers are legible in both themes.
     shade = alt.Color("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=["#e9f0f8", "#8fb4dc"]))
-    return (
+    chart = (
         alt.layer(
             base.mark_rect(cursor="pointer").encode(color=shade).add_params(_picking()),
             base.mark_text(lineBreak="\n", dy=-6, color="#1d2733").encode(text="shown:N"),
         )
-        .properties(height=alt.Step(46), description=description)
+        .properties(height=alt.Step(46), description=title)
         .configure_text(fontSize=13)
     )
+    lines, filters = [(cell.row, cell.column, *cell.shown) for cell in cells], [cell.filter for cell in cells]
+    return Figure(title, how, "Click a cell to see its rows.", head, lines, filters, chart)
 
 
-def _intervals(
-    names: Sequence[str],
-    intervals: Sequence[Any],
-    compared: Sequence[float],
-    scores: Sequence[float],
-    filters: Sequence[str],
-    title: str,
-) -> Chart | None:
-    """One bar per name from ``low`` to ``high``, with its score and the reference value."""
+def _with_intervals(
+    figure: Figure, names: Sequence[str], scores: Sequence[_Scored], compared: Sequence[float]
+) -> Figure:
+    """The figure with a chart: one bar per name from ``low`` to ``high``, with its score and the reference value."""
     if not names:
-        return None
+        return figure
+    filters = [score.expression for score in scores]
     marks = [
-        {"name": name, "low": i.low, "high": i.high, "score": score, "compared": other, "filter": expression}
-        for name, i, other, score, expression in zip(names, intervals, compared, scores, filters, strict=True)
+        {
+            "name": name,
+            "low": one.low,
+            "high": one.high,
+            "score": one.score,
+            "compared": other,
+            "filter": one.expression,
+        }
+        for name, one, other in zip(names, scores, compared, strict=True)
     ]
     share = alt.Axis(format="%", title=None, tickCount=5)
     tips = [alt.Tooltip(f"{field}:Q", format=".1%") for field in ("score", "low", "high", "compared")]
     base = alt.Chart({"values": marks}).encode(
         y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)), tooltip=["name:N", *tips]
     )
-    return alt.layer(
+    chart = alt.layer(
         base.mark_bar(color=CONTEXT, opacity=0.35, height=12, cursor="pointer")
         .encode(x=alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=share), x2="high:Q")
         .add_params(_picking()),
         base.mark_tick(color=SOFT, thickness=1.5, size=16).encode(x="compared:Q"),
         base.mark_tick(color=CONTEXT, thickness=4, size=12).encode(x="score:Q"),
-    ).properties(height=alt.Step(20), padding={"right": 8}, description=f"Intervals of {title}")
+    ).properties(height=alt.Step(20), padding={"right": 8}, description=f"Intervals: {figure.title}")
+    return replace(figure, filters=filters, chart=chart)

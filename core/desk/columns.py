@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from core.data.labels import is_number
+from core.data.labels import is_number, proposed
 from core.desk import votes
 from core.desk.run import LETTERS, OTHER_COLUMN, Run, StoredRows, column_of, earlier_column_of, other_columns
 from core.evaluation.scores import question_kind
@@ -323,7 +323,9 @@ def distances(run: Run, columns: Mapping[str, RunColumn]) -> dict[str, RunColumn
     voted = {name.removeprefix(votes.SHARE): column for name, column in columns.items() if name.startswith(votes.SHARE)}
     out = {}
     for i, model in enumerate(run.models):
-        answers = model.scale.of([*voted])
+        # A label that only annotators gave, such as ChaosNLI's c, is not mapped.
+        meant = {label: proposed(label, voted, model.labels) for label in model.scale.unknown(voted)}
+        answers = model.scale.of([meant[label][0] if meant.get(label) else label for label in voted])
         if not voted or (answers < 0).any():
             continue
         terms = []

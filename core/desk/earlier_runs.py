@@ -7,9 +7,7 @@ Until version 2 a run was one Parquet file with its header in the schema's metad
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -96,7 +94,7 @@ def _files(path: Path) -> tuple[RunHeader, Sequence[Path]]:
     for file, header in zip(files, headers, strict=True):
         if [model.sha256 for model in header.models] != [model.sha256 for model in whole.models]:
             raise DeskError(f"{file.name} in {path.name} is a part of another run: predict the file again")
-    return with_ranks(replace(whole, lost_labels=sum(header.lost_labels for header in headers))), files
+    return with_ranks(whole), files
 
 
 def _header_of_file(path: Path) -> RunHeader:
@@ -111,9 +109,8 @@ def _header_of_file(path: Path) -> RunHeader:
     if not isinstance(known, dict) or known.get("version") not in (1, 2):
         raise DeskError(f"{path.name} was written by another version of PairLens: predict the file again")
     try:
-        header = with_ranks(checked(known | {"rows": metadata.num_rows}, RunHeader, by=LENIENT))
-        return replace(header, lost_labels=_lost_labels(path, header) if known["version"] == 1 else 0)
-    except (OSError, pa.ArrowException, ValueError, KeyError):
+        return with_ranks(checked(known | {"rows": metadata.num_rows}, RunHeader, by=LENIENT))
+    except (ValueError, KeyError):
         raise damaged(path) from None
 
 
@@ -145,22 +142,3 @@ def _finite(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
     if not all(np.isfinite(table.column(name).to_numpy()).all() for name in numbers):
         raise ValueError("a probability is missing")
     return table
-
-
-def _lost_labels(path: Path, header: RunHeader) -> int:
-    """Number of unlabelled rows in a run of version 1, which dropped labels outside NLI and labels that a user did not
-    map. SNLI's own unlabelled rows are recognisable: no label has most of the annotators' votes."""
-    broken = sum("label " in problem.what for problem in header.problems)
-    votes = f"{OTHER_COLUMN}annotator_labels"
-    names = [name for name in ("label", votes) if name in pq.read_schema(path).names]
-    rows = pq.read_table(path, columns=names).to_pylist()
-    return broken + sum(row["label"] is None and not _disputed(row.get(votes)) for row in rows)
-
-
-def _disputed(votes: str | None) -> bool:
-    """Whether SNLI's annotators had no majority."""
-    try:
-        counts = Counter(map(str, json.loads(votes or "")))
-    except (ValueError, TypeError):
-        return False
-    return 2 * max(counts.values(), default=0) <= counts.total()

@@ -1,29 +1,17 @@
-"""Background jobs of a server, with progress and cancel: jobs are queued, and ``PAIRLENS_JOBS`` of them run at once.
-
-Each job has a note in the folder of runs, in a file locked by its process. The system releases the lock whenever the
-process ends, so a note without a lock belongs to a job that was lost with its server, which is reported to users.
-"""
+"""Background jobs of a server, with progress and cancel: jobs are queued, and ``PAIRLENS_JOBS`` of them run at once."""
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import threading
 import time
-import uuid
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from core.checkpoint import Checkpoint, load_named
-from core.desk.folders import shared_folder
 from core.errors import DeskError, UserError
-from core.files import json_text, make_folder, read_json, write_whole
 
 _LOG = logging.getLogger(__name__)
 MOST_WAITING = 50
@@ -44,9 +32,8 @@ class Job:
     problem: str = field(default="", init=False)
     """One sentence on why it failed."""
     cancelled: bool = field(default=False, init=False)
-    started: bool = field(default=False, init=False)
-    """False while it is queued."""
-    _ended: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
+    future: Future[None] = field(default_factory=Future, init=False, repr=False)
+    """Its run in a thread of the queue."""
     _began: float = field(default=0.0, init=False)
     _done_before: int = field(default=0, init=False)
 
@@ -68,7 +55,7 @@ class Job:
     @property
     def finished(self) -> bool:
         """Whether it has ended for any reason."""
-        return self._ended.is_set()
+        return self.future.done()
 
     def work(self) -> None:
         """Does the work. Calls :meth:`begin` before the first rows and :meth:`progress` after each batch."""
@@ -77,7 +64,8 @@ class Job:
     def run(self) -> None:
         """Runs in the current thread, and stores an error as ``problem``."""
         try:
-            self.work()
+            if not _server_ends():
+                self.work()
         except Cancelled:
             pass
         except UserError as error:
@@ -87,16 +75,9 @@ class Job:
             self.problem = f"This failed ({error or type(error).__name__}): try another file or checkpoint."
 
     def cancel(self) -> None:
-        """Stops after the current batch."""
+        """Removes it from the queue, or stops it after the current batch."""
         self.cancelled = True
-
-    def end(self) -> None:
-        """Marks it as ended."""
-        self._ended.set()
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Waits until it has ended, at most this long; returns whether it has."""
-        return self._ended.wait(seconds)
+        self.future.cancel()
 
     def begin(self) -> None:
         """Measures the speed from now on."""
@@ -149,135 +130,31 @@ class JobQueue:
         self._lock = threading.Lock()
         self._most_running = 1
         self._threads: ThreadPoolExecutor | None = None
-        self._notes: dict[Job, JobNote] = {}
-        """Running jobs, then queued ones, in order of arrival."""
+        self._jobs: list[Job] = []
+        """In order of arrival."""
 
     def add(self, job: Job) -> None:
-        """Queues a job. Raises DeskError if too many are queued or ``PAIRLENS_JOBS`` is not a number, and UserError if
-        the folder of runs cannot be written."""
+        """Queues a job. Raises DeskError if too many are queued, or ``PAIRLENS_JOBS`` is not a number."""
         most = most_running()
-        job_note = JobNote(job.what, job.rows // job.passes)
         with self._lock:
             if self._threads is None:
                 self._most_running, self._threads = most, ThreadPoolExecutor(most, "job")
-            crowded = len(self._queued()) >= MOST_WAITING
-            if not crowded:
-                self._notes[job] = job_note
-                self._threads.submit(self._run, job)
-        if crowded:
-            job_note.remove()
-            raise DeskError(f"{MOST_WAITING} jobs are already queued: cancel one, or come back when some are done")
-
-    def cancel(self, job: Job) -> None:
-        """Removes it from the queue, or stops it after the current batch."""
-        job.cancel()
-        with self._lock:
-            queued = not job.started
-            job.started = True  # keeps any thread from starting it
-        if queued:
-            self._remove(job)
-            job.end()
+            if len(self._queued()) >= MOST_WAITING:
+                raise DeskError(f"{MOST_WAITING} jobs are already queued: cancel one, or come back when some are done")
+            self._jobs = [*self.jobs(), job]
+            job.future = self._threads.submit(job.run)
 
     def jobs(self) -> Sequence[Job]:
         """Running and queued jobs, in order of arrival."""
-        with self._lock:
-            return tuple(self._notes)
+        return tuple(job for job in self._jobs if not job.finished)
 
     def place(self, job: Job) -> int:
         """Its position in the queue, 1 for the next; 0 if it is not queued."""
-        with self._lock:
-            return next((place for place, queued in enumerate(self._queued(), 1) if queued is job), 0)
+        return next((place for place, queued in enumerate(self._queued(), 1) if queued is job), 0)
 
-    def _queued(self) -> list[Job]:
-        return list(self._notes)[self._most_running :]
-
-    def _run(self, job: Job) -> None:
-        with self._lock:
-            cancelled = job.started
-            job.started = True
-        if not (cancelled or _server_ends()):
-            job.run()
-            self._remove(job)
-            job.end()
-
-    def _remove(self, job: Job) -> None:
-        """Removes a job that has ended. If it ended with the server, its note stays."""
-        with self._lock:
-            job_note = self._notes.pop(job, None)
-        if job_note is not None and not _server_ends():
-            job_note.remove()
+    def _queued(self) -> Sequence[Job]:
+        return self.jobs()[self._most_running :]
 
 
 QUEUE = JobQueue()
 """The queue of this process."""
-
-
-class JobNote:
-    """A job's note, with its description and number of rows, until :meth:`remove`."""
-
-    def __init__(self, what: str, rows: int) -> None:
-        self._path = _notes_folder() / f"{uuid.uuid4().hex}.json"
-        make_folder(self._path.parent)
-        # A thread other than the one that acquired it may release it.
-        self._lock = FileLock(self._path.with_suffix(".lock"), thread_local=False)
-        self._lock.acquire()
-        write_whole(self._path, json_text({"what": what, "rows": rows}, indent=None))
-
-    def remove(self) -> None:
-        """Deletes the note when the job has ended."""
-        with contextlib.suppress(OSError):
-            self._path.unlink(missing_ok=True)
-            self._path.with_suffix(".lock").unlink(missing_ok=True)
-        self._lock.release()
-
-
-def _notes_folder() -> Path:
-    return shared_folder() / "jobs"
-
-
-@dataclass(frozen=True)
-class StoppedJob:
-    """A job that was lost with its server; ``name`` identifies its note."""
-
-    name: str
-    what: str
-    rows: int
-
-
-def stopped() -> list[StoppedJob]:
-    """Jobs whose process no longer exists, from all servers that share the folder of runs. Raises DeskError if
-    ``PAIRLENS_RUNS`` is not a folder."""
-    found = []
-    for path in sorted(_notes_folder().glob("*.json")):
-        # Another server may be deleting it at this moment.
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            with _abandoned(path) as free:
-                known = read_json(path) if free else None
-            if known:
-                found.append(StoppedJob(path.stem, str(known["what"]), int(known["rows"])))
-    return found
-
-
-def dismiss(name: str) -> None:
-    """Deletes the note of a stopped job, once users have seen it."""
-    if name.isalnum():
-        with contextlib.suppress(OSError, UserError):
-            for suffix in (".json", ".lock"):
-                (_notes_folder() / f"{name}{suffix}").unlink(missing_ok=True)
-
-
-@contextmanager
-def _abandoned(path: Path) -> Iterator[bool]:
-    """Whether no running process holds this note; within the block none can acquire it."""
-    lock = FileLock(path.with_suffix(".lock"))
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        yield False
-        return
-    try:
-        yield path.exists()
-    finally:
-        if not path.exists():
-            path.with_suffix(".lock").unlink(missing_ok=True)
-        lock.release()

@@ -212,7 +212,7 @@ class FailureRate:
     expression: str
 
     @property
-    def share(self) -> float:
+    def score(self) -> float:
         """Share of rows on which the model fails."""
         return self.failures / self.rows
 

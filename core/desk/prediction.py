@@ -65,8 +65,6 @@ class PredictionJob(Job):
     """By checkpoint name, the classes that the file's labels count as."""
     checksums: list[str] = field(default_factory=list)
     """Checksums of the finished checkpoints, in the order of ``models``."""
-    replaced: list[str] = field(default_factory=list)
-    """Titles of checkpoints that predicted the file again because their stored predictions could not be read."""
 
     @property
     def what(self) -> str:
@@ -91,11 +89,8 @@ class PredictionJob(Job):
         model = RunModel.named(checkpoint, self.counts_as.get(name, {}))
         header = replace(run_folder.header_of(self.dataset, [model]), texts=_checksum(self.dataset))
         folder = store.folder_of(self.dataset.sha256)
-        known = run_folder.is_run(folder) and model.sha256 in {m.sha256 for m in run_folder.read_header(folder).models}
         self.begin()
         with run_folder.unfinished(folder, header) as run:
-            if known and not run.whole and header.texts == run_folder.read_header(folder).texts:
-                self.replaced.append(model.title)
             parts = (
                 Part(number, replace(self.dataset, rows=rows)) for number, rows in enumerate(cut(self.dataset.rows))
             )

@@ -6,11 +6,10 @@ Predictions and labels are held in memory as arrays; the texts of a stored run s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import overload
 
 import numpy as np
 import pyarrow as pa
@@ -75,8 +74,6 @@ class RunHeader:
     rows: int = 0
     texts: str = ""
     """Checksum of all rows' texts: predictions for other texts cannot share the folder."""
-    lost_labels: int = 0
-    """Number of unlabelled rows in a run of version 1 whose label may have been dropped."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,7 @@ class Predictions(RunModel):
         return self.answers.argmax(axis=1)
 
 
-class StoredRows(Sequence[Example]):
+class StoredRows:
     """The rows in a run's ``data.parquet``, read on demand, one row group at a time."""
 
     def __init__(self, path: Path) -> None:
@@ -134,16 +131,9 @@ class StoredRows(Sequence[Example]):
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
 
-    @overload
-    def __getitem__(self, index: int) -> Example: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Example, ...]: ...
-    def __getitem__(self, index: int | slice) -> Example | tuple[Example, ...]:
-        if isinstance(index, slice):
-            return tuple(self[i] for i in range(*index.indices(len(self))))
-        place = index + len(self) if index < 0 else index
+    def __getitem__(self, place: int) -> Example:
         if not 0 <= place < len(self):
-            raise IndexError(f"row {index} of {len(self)}")
+            raise IndexError(f"row {place} of {len(self)}")
         number = int(np.searchsorted(self._ends, place, side="right"))
         held = self._group
         if held[0] != number:
@@ -157,7 +147,7 @@ class StoredRows(Sequence[Example]):
                 yield from examples(file.read_row_group(number))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and all(map(lambda a, b: a == b, self, other))
+        return isinstance(other, StoredRows | tuple) and [*self] == [*other]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -200,28 +190,6 @@ def _digest(key: str) -> bytes:
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=4).digest()
 
 
-class _Places(Mapping[str, int]):
-    """The index of each row by its key, found by a hash; a dictionary of a million keys takes 60 MB more."""
-
-    def __init__(self, keys: np.ndarray, draws: np.ndarray) -> None:
-        self._keys, self._order = keys, np.argsort(draws).astype(np.int32)
-        self._draws = draws[self._order]
-
-    def __getitem__(self, key: str) -> int:
-        draw = np.frombuffer(_digest(key), dtype="<u4")
-        low, high = (int(np.searchsorted(self._draws, draw, side)[0]) for side in ("left", "right"))
-        for place in self._order[low:high].tolist():
-            if self._keys[place] == key:
-                return int(place)
-        raise KeyError(key)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-
 @dataclass(frozen=True)
 class Run:
     """A data set and the predictions of one to four checkpoints for its rows."""
@@ -229,8 +197,6 @@ class Run:
     dataset: Dataset
     """Its rows are a tuple, or the :class:`StoredRows` of a stored run."""
     models: tuple[Predictions, ...]
-    lost_labels: int = 0
-    """See :class:`RunHeader`."""
     folder: Path | None = None
     """Its folder; None for a run in memory."""
 
@@ -259,10 +225,10 @@ class Run:
             return [value or "" for value in rows.column(name)]
         return [(row.shown_label if name == "label" else getattr(row, name)) or "" for row in rows]
 
-    @lazy_property
-    def places(self) -> Mapping[str, int]:
-        """Index of each row, by its key."""
-        return _Places(self.keys, self.draws)
+    def places(self, keys: Iterable[str]) -> dict[str, int]:
+        """The index of each row with one of these keys, by its key."""
+        wanted = set(keys)
+        return {key: i for i, key in enumerate(self.keys) if key in wanted} if wanted else {}
 
     @lazy_property
     def text_columns(self) -> tuple[str, str]:

@@ -36,6 +36,8 @@ VERSION = 3
 DATA = "data.parquet"
 FEATURES = "features.parquet"
 """Features of the texts, which the desk computes once (:mod:`core.desk.table`)."""
+PARTS, LOCK = ".parts-", ".lock"
+"""The beginning of the name of a folder with a prediction's parts, and its file that a running prediction locks."""
 ROWS = 2048
 """Rows per row group."""
 
@@ -128,7 +130,7 @@ def load(folder: Path, models: Sequence[str] | None = None) -> Run:
     except (OSError, pa.ArrowException, ValueError, KeyError):
         raise damaged(folder) from None
     facts = header.name, header.layout, rows, header.problems, header.dropped, header.sha256
-    return Run(Dataset(*facts), predictions, header.lost_labels, folder)  # type: ignore[arg-type]
+    return Run(Dataset(*facts), predictions, folder)  # type: ignore[arg-type]
 
 
 def _predictions(folder: Path, model: RunModel, rows: int) -> Predictions:
@@ -154,9 +156,8 @@ def save(run: Run, folder: Path) -> None:
     """Stores a run, keeping other models' predictions for the same rows. Raises FileError if the operating system
     refuses."""
     table = table_of(run.dataset, run.models, [model.probabilities for model in run.models])
-    others = runs.other_columns(run.dataset)
-    header = replace(header_of(run.dataset, run.models), lost_labels=run.lost_labels)
-    merge(folder, header, (table.slice(i, ROWS) for i in range(0, table.num_rows, ROWS)), others)
+    tables = (table.slice(i, ROWS) for i in range(0, table.num_rows, ROWS))
+    merge(folder, header_of(run.dataset, run.models), tables, runs.other_columns(run.dataset))
 
 
 def merge(
@@ -374,13 +375,13 @@ def unfinished(folder: Path, header: RunHeader, settings: Sequence[str] = ()) ->
     else:
         write_header(folder, replace(header, models=()))
     names = [header.sha256, *(model.sha256 for model in header.models), *settings, str(ROWS)]
-    parts = folder / f".parts-{hashlib.sha256(json.dumps(names).encode()).hexdigest()[:16]}"
+    parts = folder / f"{PARTS}{hashlib.sha256(json.dumps(names).encode()).hexdigest()[:16]}"
     if not header.sha256:  # a pipe, which may have different data now
         shutil.rmtree(parts, ignore_errors=True)
     make_folder(parts)
-    lock = FileLock(parts / ".lock", thread_local=False)
+    lock = FileLock(parts / LOCK, thread_local=False)
     try:
-        lock.acquire(blocking=False)
+        lock.acquire(timeout=0.5)  # a page may hold it for a moment, to see whether the prediction runs
     except Timeout:
         raise RunError(f"another process writes into {folder}; wait until it has ended") from None
     try:

@@ -45,6 +45,11 @@ class SliceScore:
     p: float
     q: float = math.nan
 
+    @property
+    def expression(self) -> str:
+        """The filter for its rows."""
+        return self.slice.expression
+
 
 @dataclass(frozen=True)
 class Items:

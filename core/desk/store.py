@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from core.data.lines import LARGEST
 from core.desk import run_folder
@@ -15,7 +18,6 @@ from core.desk.earlier_runs import copy_run, header_of
 from core.desk.folders import FACTS, shared_folder
 from core.desk.run import Run, RunHeader
 from core.errors import DeskError
-from core.files import read_json
 
 DIGITS = 16
 """Hexadecimal digits of a checksum in a name."""
@@ -93,6 +95,21 @@ def runs() -> list[RunHeader]:
     return [header for _, header in sorted(found, key=lambda pair: -pair[0])]
 
 
+def unfinished() -> dict[Path, str]:
+    """The files whose prediction was cancelled or stopped with its server, by the folder of its finished parts."""
+    found = {}
+    for parts in sorted(_runs().glob(f"*/{run_folder.PARTS}*")):
+        # A running prediction holds the lock.
+        with contextlib.suppress(Timeout, DeskError, OSError), FileLock(parts / run_folder.LOCK, blocking=False):
+            found[parts] = run_folder.read_header(parts.parent).name
+    return found
+
+
+def delete_parts(parts: Path) -> None:
+    """Deletes the parts of an :func:`unfinished` prediction."""
+    shutil.rmtree(parts, ignore_errors=True)
+
+
 @functools.lru_cache(maxsize=1000)
 def _header(folder: Path, changed: int, inode: int) -> RunHeader:
     """The header in this version of its file, cached because pages read all headers on every run."""
@@ -100,33 +117,17 @@ def _header(folder: Path, changed: int, inode: int) -> RunHeader:
 
 
 def _convert_earlier() -> None:
-    """Converts the runs of earlier versions, which used one file per model, to folders; unreadable files are left
-    alone."""
+    """Converts the runs of earlier versions, which used one file per model, to folders."""
     with contextlib.suppress(DeskError, OSError):  # another server may be converting them at the same time
-        by_time = sorted(_runs().glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
-        for file in dict.fromkeys(path.stem.partition("-")[0] for path in by_time):
-            paths = [path for path in by_time if path.stem.startswith(f"{file}-")]
-            with contextlib.suppress(DeskError):  # a name that is not a run's
-                _convert(file, tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
+        states = [(path.stat(), path) for path in _runs().glob("*.parquet")]
+        for state, path in sorted(states, key=lambda known: -known[0].st_mtime_ns):
+            _convert(path, state.st_mtime_ns, state.st_size)
 
 
 @functools.lru_cache(maxsize=1000)
-def _convert(file: str, versions: tuple[tuple[Path, int, int], ...]) -> None:
-    """Converts these files, each once per version. The rows of the last one are kept; a file with other rows is
-    left alone. Models come in the order of their order file, then in the order of prediction."""
-    folder, order = folder_of(file), _runs() / f"{file}.json"
-    names = list[str]()
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        names = [name for name in read_json(order)["models"] if isinstance(name, str)]
+def _convert(path: Path, changed: int, size: int) -> None:
+    """Converts a file, once per version of it: the latest first, which determines the rows. Unreadable files and those
+    with other rows are left alone."""
     with contextlib.suppress(DeskError):
-        copy_run(versions[-1][0], folder, same_texts=True)  # determines the rows that the others must have
-    for path, *_ in versions:
-        with contextlib.suppress(DeskError):
-            copy_run(path, folder, same_texts=True)
-            names.append(path.stem.partition("-")[2])
-            path.unlink(missing_ok=True)
-    if not run_folder.is_run(folder):
-        return
-    known = {short(model.sha256): model for model in run_folder.read_header(folder).models}
-    run_folder.reorder(folder, [known[name] for name in dict.fromkeys(names) if name in known])
-    order.unlink(missing_ok=True)
+        copy_run(path, folder_of(path.stem.partition("-")[0]), same_texts=True)
+        path.unlink(missing_ok=True)

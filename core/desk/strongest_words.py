@@ -187,12 +187,10 @@ def agreement_with_people(run: Run, model: int, found: Found) -> dict[int, tuple
     if not any(map(holds_reasons, other_columns(run.dataset))):
         return {}
     out, second = {}, run.models[model].roles.second
-    # In the file's order, because a stored run is read part by part.
-    rows = {run.places[key]: own for key, own in found.items() if key in run.places}
-    for at in sorted(rows):
-        words = words_of(run.dataset.rows[at])[rows[at].side == second]
-        if rows[at].word in words and any(words.values()):
-            out[at] = words[rows[at].word], sum(words.values()) / len(words)
+    for key, at in run.places(found).items():
+        words = words_of(run.dataset.rows[at])[found[key].side == second]
+        if found[key].word in words and any(words.values()):
+            out[at] = words[found[key].word], sum(words.values()) / len(words)
     return out
 
 
@@ -201,7 +199,7 @@ def with_words(table: RunTable, run: Run, found: Sequence[Found]) -> RunTable:
     file with rationales, whether people name it."""
     for place, (model, known) in enumerate(zip(run.models, found, strict=True)):
         if known:
-            rows = {run.places[key]: word for key, word in known.items() if key in run.places}
+            rows = {at: known[key] for key, at in run.places(known).items()}
             about = f"the word with the largest effect on the prediction of {model.title}, if computed"
             sides = [word.side for word in rows.values()]
             columns: dict[str, Cells] = {
@@ -231,7 +229,7 @@ class WordScore:
     high: float
 
     @property
-    def share(self) -> float:
+    def score(self) -> float:
         """Share of its rows that are wrong."""
         return self.wrong / self.rows
 
@@ -261,7 +259,7 @@ class WordScores:
         """One line per word, with its share of wrong rows and the share over all rows."""
         head = ["word", "text", "rows", "wrong", "share_wrong", "low", "high", "all_rows", "all_share_wrong"]
         lines = [
-            [one.word, one.side, one.rows, one.wrong, one.share, one.low, one.high, self.rows, self.share]
+            [one.word, one.side, one.rows, one.wrong, one.score, one.low, one.high, self.rows, self.share]
             for one in self.words
         ]
         return csv_text(head, lines)
@@ -272,11 +270,10 @@ def scored(run: Run, model: int, found: Found) -> WordScores:
     wrong = ~run.right(model)
     counts: Counter[StrongestWord] = Counter()
     errors: dict[StrongestWord, int] = defaultdict(int)
-    for key, own in found.items():
-        place = run.places.get(key)
-        if place is not None and run.judged[place]:
-            counts[own] += 1
-            errors[own] += int(wrong[place])
+    for key, place in run.places(found).items():
+        if run.judged[place]:
+            counts[found[key]] += 1
+            errors[found[key]] += int(wrong[place])
     names = column_of("strongest_word", model), column_of("strongest_in", model)
     words = [
         WordScore(

@@ -194,7 +194,7 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
 
 def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
     """The table with the annotators' tags and notes."""
-    said = {run.places[key]: row for key, row in state.rows.items() if key in run.places}
+    said = {place: state.rows[key] for key, place in run.places(state.rows).items()}
     tags = [sorted(row.tags_that_hold()) for row in said.values()]
     looked = [sorted(row.looked) for row in said.values()]
     notes = [SEPARATOR.join(f"{by}: {text}" for by, text in row.notes.items()) for row in said.values()]

@@ -38,8 +38,9 @@ def bootstrap_mean(values: np.ndarray) -> tuple[float, float]:
     """95 % percentile interval of the mean of ``values [N]`` over resampled items; 0 to 1 if there are none."""
     if not len(values):
         return 0.0, 1.0
-    drawn = np.random.default_rng(SEED).integers(0, len(values), (RESAMPLES, len(values)))
-    low, high = np.percentile(values[drawn].mean(axis=1), [2.5, 97.5])
+    random, items = np.random.default_rng(SEED), len(values)
+    means = [values[random.integers(0, items, items)].mean() for _ in range(RESAMPLES)]
+    low, high = np.percentile(means, [2.5, 97.5])
     return float(low), float(high)
 
 

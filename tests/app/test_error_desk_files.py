@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shutil
 import zipfile
 from dataclasses import replace
 
@@ -14,13 +15,12 @@ from app.desk import choosing
 from core.card import Roles
 from core.checkpoint import available, read_card
 from core.data import DataError, read
-from core.desk import jobs as desk_jobs
 from core.desk import store
 from core.desk.jobs import JobQueue
 from core.desk.run import Run
-from core.desk.run_folder import load, model_file, save
+from core.desk.run_folder import header_of, load, model_file, save, unfinished
 from core.errors import DeskError
-from tests.app.desk_page import button, figures, page, texts
+from tests.app.desk_page import button, figures, texts
 from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import open_view, sentences
 from tests.core.made_up_runs import ONE, made_up_run, predictions, save_earlier, save_in_parts
@@ -71,7 +71,7 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     chooser = next(box for box in app.multiselect if box.label.startswith("Checkpoints"))
     chooser.set_value(["test-light", "test-other"]).run()
     button(app, "Predict").click().run()
-    app.session_state["desk prediction"].wait(600) if "desk prediction" in app.session_state else None
+    app.session_state["desk prediction"].future.result(600) if "desk prediction" in app.session_state else None
     app.run()
     assert not app.exception
     assert re.search(r"A Test light \d", texts(app))
@@ -79,16 +79,15 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     sha256 = [read_card(checkpoints / name)["sha256"] for name in ("test-light", "test-other")]
     assert [model.sha256 for model in known.models] == sha256
 
-    # One of its files is truncated: the page says that it must be predicted again.
+    # One of its files is truncated: it is predicted again.
     (part,) = (tmp_path / "desk/runs").glob(f"*/{model_file(sha256[0])}")
     part.write_bytes(part.read_bytes()[:-60])
     button(app, "New run").click().run()
     next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
     next(box for box in app.multiselect if box.label.startswith("Checkpoints")).set_value(["test-light"]).run()
     button(app, "Predict").click().run()
-    app.session_state["desk prediction"].wait(600) if "desk prediction" in app.session_state else None
+    app.session_state["desk prediction"].future.result(600) if "desk prediction" in app.session_state else None
     app.run()
-    assert any("The kept run of Test light could not be read" in sentence for sentence in sentences(app))
     assert not app.exception and "6 of 6 rows" in texts(app)
 
 
@@ -113,18 +112,19 @@ def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
     assert "position 1" in app.get("progress")[1].proto.text
     for job in (jobs[0], jobs[2]):
         job.let_go.set()
-        assert job.wait(600)
+        assert job.future.result(600) is None
 
 
-def test_a_job_that_stopped_with_its_server_is_shown_until_dismissed(monkeypatch):
-    note = desk_jobs.JobNote("The prediction of <b>taxi.tsv</b> by test-light", 6)
-    assert not any("stopped" in sentence for sentence in sentences(open_view("error_desk"))), "its server lives"
-    note._lock.release()  # as the system does when the process ends
+def test_an_unfinished_prediction_is_listed_until_it_is_deleted(kept_run):
+    header = header_of(replace(kept_run.dataset, name="<b>snli</b>", sha256="c" * 64), kept_run.models)
+    with unfinished(store.folder_of("c" * 64), header):
+        assert not sentences(open_view("error_desk")), "it runs"
+        parts = store.folder_of("c" * 64)
+        shutil.copytree(parts, parts.parent / "copy")  # as if the process had ended
     app = open_view("error_desk")
-    told = "The prediction of &lt;b&gt;taxi.tsv&lt;/b&gt; by test-light (6 rows) stopped with its server."
-    assert any(told in sentence for sentence in sentences(app))
-    button(app, "Dismiss").click().run()
-    assert not app.exception and not any("stopped" in sentence for sentence in sentences(app))
+    assert any("The prediction of &lt;b&gt;snli&lt;/b&gt; is unfinished" in sentence for sentence in sentences(app))
+    button(app, "Delete").click().run()
+    assert not app.exception and not sentences(app) and not list(parts.parent.glob("copy/.parts-*"))
 
 
 @pytest.mark.parametrize("shape", ["today", "parts"])
@@ -184,7 +184,7 @@ def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_pa
             next(box for box in app.multiselect if box.label == f"“{label}” is").set_value(name).run()
         strange = any("get no scores" in sentence for sentence in sentences(app))
         button(app, "Predict").click().run()
-        app.session_state["desk prediction"].wait(600) if "desk prediction" in app.session_state else None
+        app.session_state["desk prediction"].future.result(600) if "desk prediction" in app.session_state else None
         app.run()
         assert not app.exception
         return app, strange
@@ -213,7 +213,7 @@ def chooser_of(app):
 
 def predicted_by(app):
     button(app, "Predict").click().run()
-    app.session_state["desk prediction"].wait(60) if "desk prediction" in app.session_state else None
+    app.session_state["desk prediction"].future.result(60) if "desk prediction" in app.session_state else None
     app.run()
     assert not app.exception
     return app
@@ -278,16 +278,6 @@ def test_the_task_of_a_file_chooses_the_model_and_another_task_is_warned_of(tmp_
     assert not any("data set for" in sentence for sentence in sentences(app))
     chooser_of(app).set_value(["answers"]).run()
     assert any("quora.tsv is a data set for paraphrase, but Answers" in sentence for sentence in sentences(app))
-
-
-def test_a_run_of_an_earlier_version_asks_to_predict_again(kept_run, tmp_path):
-    rows = (replace(kept_run.dataset.rows[0], label=None, label_text=""), *kept_run.dataset.rows[1:])
-    store.keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows)))
-    assert not any("predict the file again" in sentence for sentence in sentences(page(kept_run)))
-    save_earlier(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows)), tmp_path / "old.parquet", version=1)
-    store.adopt(tmp_path / "old.parquet")
-    told = [sentence for sentence in sentences(page(kept_run)) if "predict the file again" in sentence]
-    assert told and "1 row without a label may have had one" in told[0]
 
 
 def test_rankers_answers_have_the_names_of_classes(tmp_path):

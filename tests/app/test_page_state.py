@@ -1,7 +1,7 @@
 """The states of all pages through address and file: what is right comes back, what is wrong is left out and named."""
 
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from urllib.parse import parse_qsl
 
 import pytest
@@ -378,56 +378,6 @@ def test_a_map_opens_the_first_example_for_its_model():
         assert MapState.from_parameters({"model": model}, MODELS)[0].texts == expected
 
 
-def test_fields_that_belong_to_changed_values_are_reset():
-    state = ExploreState("m", (Pair("a", "b"),), "score", Selection(1))
-    assert state.updated(texts=(Pair("c", "b"),)) == ExploreState("m", (Pair("c", "b"),), "score")
-    assert state.updated(model="n") == replace(state, model="n")
-    assert replace(state, direction="premise").updated(model="n").direction is None
-    on_map = MapState("m", (Pair("a"), Pair("b")), "filter 0", 1, "second", 12, "near")
-    assert on_map.updated(model="n") == MapState("n", on_map.texts, look=1, view="near")
-    assert on_map.updated(texts=(Pair("a"),)) == MapState("m", (Pair("a"),), "filter 0", view="near")
-    assert on_map.updated(texts=on_map.texts, look=1).look == 1
-
-
-def test_a_state_is_suited_to_the_models_that_are_there():
-    example = MAP_EXAMPLES[0].texts
-    state = MapState("as-adaqa", example).suited(MODELS)
-    assert state.example.kind == "answers"
-    own = MapState("gone", (Pair("a dog"),), "filter 0")
-    assert own.suited(MODELS) == MapState("topic-acnn", (Pair("a dog"),))
-    assert MapState("topic-acnn", example).suited(MODELS) == MapState("topic-acnn", example)
-
-
-def test_another_pages_pair_takes_the_first_place():
-    new = ("A dog", "A cat")
-    own = MapState("as-adaqa", (Pair("who", "he", (("when", "he"),)), Pair("what", "it")), look=1, filter=3)
-    assert own.take_pair(new, MODELS) == MapState("as-adaqa", (Pair(*new), Pair("what", "it")))
-    assert own.take_pair(("who", "he"), MODELS) == own, "the pair it has already leaves its trail"
-    example = MapState("topic-acnn", MAP_EXAMPLES[0].texts)
-    placed = (Pair("A dog"), Pair("A cat"))
-    assert example.take_pair(new, MODELS).texts == placed, "an example gives way as a whole, to both texts"
-    assert example.take_pair(("A dog", ""), MODELS).texts == placed[:1]
-    single = MapState("topic-acnn", (*placed, Pair("A third text")), look=1)
-    assert single.take_pair(new, MODELS) == single, "the texts are the same"
-    assert single.take_pair(("A man", "A cat"), MODELS).texts == (Pair("A man"), Pair("A cat"), Pair("A third text"))
-
-
-def test_a_pair_that_comes_to_a_map_of_single_texts_is_two_texts():
-    state, _ = MapState.from_parameters({"model": "topic-acnn", "first": "A dog", "second": "A cat"}, MODELS)
-    assert state.suited(MODELS).texts == (Pair("A dog"), Pair("A cat"))
-    pairs, _ = MapState.from_parameters({"model": "as-adaqa", "first": "A dog", "second": "A cat"}, MODELS)
-    assert pairs.suited(MODELS) == pairs
-
-
-def test_a_page_gives_its_first_pair_and_a_model_of_single_texts_the_first_text():
-    pair = ExploreState("as-adaqa", (Pair("A dog", ""),))
-    assert pair.give_pair(("x", "y"), MODELS) == ("A dog", "")
-    single = MapState("topic-acnn", (Pair("A dog"), Pair("B")))
-    assert single.give_pair(("x", "y"), MODELS) == ("A dog", "B"), "the map's first two texts"
-    assert replace(single, texts=(Pair("A dog"),)).give_pair(("x", "y"), MODELS) == ("A dog", "y")
-    assert replace(single, texts=(Pair("A dog"),)).give_pair(None, MODELS) == ("A dog", "")
-
-
 @dataclass(frozen=True)
 class MadeUpDesk(PageState):
     """A page without texts."""
@@ -455,20 +405,3 @@ def test_a_page_is_its_dataclass():
 def test_no_parameter_of_a_page_stands_for_two_fields(page):
     names = [name for _, name, _ in page._codecs()]
     assert len(names) == len(set(names))
-
-
-def test_a_selection_names_words_from_one():
-    assert str(Selection(5, 13)) == "x6y14"
-    assert Selection.parse("y14") == Selection(column=13)
-    assert Selection.parse("") is None
-    assert not Selection(5, 13).fits(5, 20)
-    assert "select" not in ExploreState("m").to_parameters()
-    assert ExploreState("m", selection=Selection()).to_parameters()["select"] == "none"
-    assert Selection.parse("none") == Selection()
-
-
-def test_a_selection_names_phrases_from_one():
-    assert str(PickedPhrase(0, 11)) == "a12"
-    assert PickedPhrase.parse("b3") == PickedPhrase(1, 2)
-    assert PickedPhrase.parse("") is None
-    assert not PickedPhrase(1, 3).fits([9, 3])

@@ -51,7 +51,7 @@ def save_earlier(run, path, **header):
     """Write a run as versions until 2 did: one Parquet file, whose schema has the header."""
     table = table_of(run.dataset, run.models, [model.probabilities for model in run.models])
     facts = asdict(header_of(run.dataset, run.models)) | {"version": 2} | header
-    for name in ("rows", "texts", "lost_labels"):
+    for name in ("rows", "texts"):
         facts.pop(name)
     if facts["version"] == 1:
         for model in facts["models"]:

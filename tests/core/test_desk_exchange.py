@@ -131,6 +131,12 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
     assert text.count("<svg") == 4 and text.count("<tbody") >= len(drawn), "each chart has its numbers as a table"
 
 
+def test_the_numbers_of_a_cell_are_on_two_lines(run):
+    chart = charts.confusion(run, 0, ALL, NAMES).chart.to_dict()
+    (cells,) = chart["datasets"].values()
+    assert cells[0]["shown"] == "2\n100 %" and chart["layer"][1]["mark"]["lineBreak"] == "\n"
+
+
 def test_a_share_of_no_rows_is_a_dash(run):
     rows = run.gold != "contradiction"
     shares = {label: line for label, *line, _ in charts.classes(run, 0, rows, NAMES).lines}

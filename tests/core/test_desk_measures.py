@@ -1,5 +1,6 @@
 """Intervals, calibration, McNemar's test and agreement against values worked by hand or by another library."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from core.data.labels import gold
 from core.desk import charts
 from core.desk.agreement import agreement, disagreements
 from core.desk.annotations import RowState
+from core.evaluation import intervals
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.wording import counted, percent
@@ -28,6 +30,18 @@ def test_intervals_of_nothing_and_of_equal_values():
     assert bootstrap_mean(np.full(9, 0.25)) == (0.25, 0.25)
     low, high = bootstrap_mean(np.array([0.0, 1.0] * 50))
     assert 0.39 < low < 0.42 and 0.58 < high < 0.61
+
+
+def test_a_bootstrap_draws_one_sample_at_a_time(monkeypatch):
+    monkeypatch.setattr(intervals, "RESAMPLES", 20)
+    values = np.arange(100_000.0)
+    tracemalloc.start()
+    low, high = bootstrap_mean(values)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    drawn = np.random.default_rng(intervals.SEED).integers(0, len(values), (20, len(values)))
+    assert [low, high] == np.percentile(values[drawn].mean(axis=1), [2.5, 97.5]).tolist()
+    assert peak < 4 * values.nbytes
 
 
 def test_calibration_error_by_hand():

@@ -47,6 +47,12 @@ def test_chaosnlis_counts_are_votes_and_other_texts_are_none(tmp_path):
     run = with_votes(made_up_run(tmp_path), "label_counter", counts)
     table = open_table(run, known=bool)
     assert table.take(np.arange(6), ["agreement"]).column(0).to_pylist() == [0.6, 1, None, None, None, None]
+    lettered = with_votes(run, "label_counter", [{"e": 60, "n": 30, "c": 10}] * 6)
+    rows = tuple(replace(row, label="e", label_text="e") for row in lettered.dataset.rows)
+    model = replace(run.models[0], counts_as={"e": ("entailment",)})
+    lettered = replace(lettered, dataset=replace(lettered.dataset, rows=rows), models=(model,))
+    distance = open_table(lettered, known=bool).take(np.arange(1), ["A.distance"]).column(0).to_pylist()
+    assert distance == pytest.approx([0.2]), "no row has the label c, but some annotators gave it"
     other = with_votes(run, "label_counter", [{"maybe": 1, "neutral": 1}] * 6)
     known = open_table(other, known=bool).columns
     assert "votes.maybe" in known and "A.distance" not in known, "no class of the model"

@@ -13,18 +13,16 @@ import pytest
 
 from core import checkpoint, neighbours
 from core.checkpoint import load
-from core.desk import folders, store
+from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
-from core.desk.jobs import JobQueue
 from core.desk.run_folder import reorder, save
 from core.desk.strongest_words import StrongestWord, StrongestWords
-from core.errors import DeskError, UserError
+from core.errors import DeskError
 from core.external.settings import add_settings
 from core.files import FileError
 from tests.core.made_up import make_checkpoint
 from tests.core.made_up_runs import made_up_run
-from tests.core.test_job_queue import Held
 from trainers import resume
 from trainers.card import add_to_card
 from trainers.tables import write_rows
@@ -126,13 +124,3 @@ def test_acknowledged_tags_are_stored_and_failed_ones_are_reported(made):
     assert again.state(file).rows.keys() == {"1e"} and len(again.history(file)) == 1
     again.give("Ann", file, "1n", "other")
     assert again.state(file).rows.keys() == {"1e", "1n"} and StrongestWords(open_database()).count(file) == 0
-
-
-def test_a_job_that_cannot_be_noted_is_refused(made):
-    queue, job = JobQueue(), Held("x" * 900)
-    with full_disk(), pytest.raises(UserError, match="cannot be written"):
-        queue.add(job)
-    assert queue.jobs() == () and not any((folders.desk_folder() / "jobs").glob("*.json"))
-    queue.add(job)
-    job.let_go.set()
-    assert job.wait(600)

@@ -61,6 +61,7 @@ def test_labels_are_compared_without_case_spaces_and_zeros():
         ("1", [], ("duplicate", "not duplicate"), ("duplicate",)),
         ("0", [], ("not_equivalent", "equivalent"), ("not_equivalent",)),
         *((text, ["0", "1", "2"], NLI, ()) for text in ("0", "1", "2", "maybe", "duplicate")),
+        ("n", ["e"], NLI, ("neutral",)),
         ("entailment", [], ("0", "1"), ()),
         ("0", ["1"], TWO, ()),
         ("yes", [], ("LABEL_0", "LABEL_1"), ()),
@@ -202,24 +203,12 @@ def test_exports_have_the_files_own_labels(tmp_path):
     assert [line.split(",")[3] for line in written] == ["gold", "Entails", "", "Entails"]
 
 
-def test_a_run_of_an_earlier_version_opens_with_a_warning_about_missing_labels(tmp_path):
-    rows = [("a", "b", "entailment"), ("a", "c", "-")]
-    run = run_of(tmp_path, rows, [[0.8, 0.1, 0.1]] * 2)
-
-    def opened(run, **header):
-        save_earlier(run, tmp_path / "run.parquet", **header)
-        copy_run(tmp_path / "run.parquet", tmp_path / "copy")
-        return load(tmp_path / "copy")
-
-    assert opened(run).lost_labels == 0
-    old = opened(run, version=1)
-    assert (old.lost_labels, old.labelled, old.right(0).tolist()) == (1, True, [True, False])
-    # SNLI's own rows without a gold label are known by the votes of its annotators.
-    voted = replace(run.dataset.rows[1], columns={"annotator_labels": '["neutral", "entailment"]'})
-    disputed = replace(run, dataset=replace(run.dataset, rows=(run.dataset.rows[0], voted)))
-    assert opened(disputed, version=1).lost_labels == 0
-    problem = {"line": 3, "what": "label 'maybe' is none of entailment, neutral, contradiction"}
-    assert opened(disputed, version=1, problems=[problem]).lost_labels == 1
+def test_a_run_of_version_1_opens_without_the_labels_that_it_lacks(tmp_path):
+    run = run_of(tmp_path, [("a", "b", "entailment"), ("a", "c", "-")], [[0.8, 0.1, 0.1]] * 2)
+    save_earlier(run, tmp_path / "run.parquet", version=1)
+    copy_run(tmp_path / "run.parquet", tmp_path / "copy")
+    old = load(tmp_path / "copy")
+    assert old.labelled and old.right(0).tolist() == [True, False]
 
 
 def test_models_that_read_other_rows_of_a_file_are_not_put_side_by_side(tmp_path, monkeypatch):
