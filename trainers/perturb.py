@@ -28,7 +28,7 @@ from core.desk.filters import rows_of
 from core.desk.perturbations import PERTURBATIONS
 from core.desk.perturbed_run import FailureRate, PerturbationTest, failure_rates
 from core.desk.remarks import remarks
-from core.desk.run import MOST_MODELS, Predictions, Run, RunModel
+from core.desk.run import MOST_MODELS, Predictions, Run
 from core.desk.table import open_table
 from core.errors import RunError
 from core.evaluation.predict import classify
@@ -60,14 +60,11 @@ def run(args: argparse.Namespace) -> int:
     counts_as = mapped(args.counts_as)
     scales_of(checkpoints, counts_as)
     data = read(args.file, labelled=False, mapped=counts_as, columns=columns(args.columns))
-    models = [RunModel.named(checkpoint, counts_as) for checkpoint in checkpoints]
     names = args.only.split(",") if args.only else tuple(PERTURBATIONS)
     device = pick_device(args.device)
-    rows: Sequence[int] = range(len(data.rows))
-    if args.filter:
-        known = (Predictions.of(one, classify(one, data, device), counts_as) for one in checkpoints)
-        rows = _filtered(args.filter, Run(data, tuple(known)))
-    test = PerturbationTest(Run(data, ()), models, rows, names, args.seed)
+    known = Run(data, tuple(Predictions.of(one, classify(one, data, device), counts_as) for one in checkpoints))
+    rows = _filtered(args.filter, known) if args.filter else range(len(data.rows))
+    test = PerturbationTest(known, rows, names, args.seed)
     with bar(len(rows)) as shown:
         test.write(args.out, checkpoints, device, lambda done: shown.update(done - shown.n))
     changed = run_folder.load(args.out)

@@ -13,7 +13,6 @@ from app.panels import lists
 from core.desk import charts, store
 from core.desk.perturbations import EXAMPLE, promises
 from core.desk.perturbed_run import LAYOUT, PerturbationJob, PerturbationTest, failure_rates
-from core.desk.run_folder import header_of
 from core.wording import counted
 
 _JOB = "desk perturbation job"
@@ -30,7 +29,7 @@ def view(opened: OpenRun) -> None:
         return
     job = jobs.own(_JOB, "The test was stopped; what was predicted is kept, and the same test resumes it.")
     if isinstance(job, PerturbationJob) and not (job.problem or job.cancelled):
-        models = tuple(store.short(model.sha256) for model in job.test.models)
+        models = tuple(store.short(model.sha256) for model in job.test.run.models)
         show(file=store.short(job.test.checksum), models=models, filter="", row="", columns="", of=1)
         st.rerun()
     running = [job for job in jobs.running(PerturbationJob) if job.test.run.dataset.sha256 == opened.file]
@@ -46,7 +45,7 @@ def _ask(opened: OpenRun) -> None:
         "Change each row in a way that has a known effect on its label, such as a typo or “not” in the hypothesis, and "
         "see how often each model’s prediction is not as expected: its failure rate."
     )
-    models = header_of(opened.run.dataset, opened.run.models).models
+    models = opened.run.models
     names = [checkpoint_named(model.sha256) for model in models]
     offered = promises(models[0].task)
     chosen = st.pills(
@@ -61,7 +60,7 @@ def _ask(opened: OpenRun) -> None:
     rows = np.flatnonzero(opened.rows).tolist()
 
     def make() -> PerturbationJob:
-        return PerturbationJob(PerturbationTest(opened.run, models, rows, chosen), [name or "" for name in names])
+        return PerturbationJob(PerturbationTest(opened.run, rows, chosen), [name or "" for name in names])
 
     st.button(
         f"Test {counted(len(rows), 'row')}",

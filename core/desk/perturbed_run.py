@@ -18,13 +18,12 @@ import torch
 
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example
-from core.data.labels import Scale
 from core.desk import run_folder, store
 from core.desk.columns import other_values
 from core.desk.filters import literal
 from core.desk.jobs import Job, predicted_by
 from core.desk.perturbations import PERTURBATIONS, TOLERANCE, Expectation, Source, changed, meanings_of
-from core.desk.run import Predictions, Run, RunModel
+from core.desk.run import Predictions, Run
 from core.desk.table import SEPARATOR
 from core.errors import DeskError
 from core.evaluation.intervals import wilson
@@ -40,7 +39,7 @@ AT_ONCE = 256
 
 @dataclass(frozen=True)
 class Changed:
-    """A changed row; ``origin``: the index of its original in the same batch."""
+    """A changed row; ``origin``: the index of its original in the run."""
 
     origin: int
     row: Example
@@ -49,13 +48,11 @@ class Changed:
 
 @dataclass(frozen=True)
 class PerturbationTest:
-    """Perturbations (by ``names``) of some ``rows`` (by index) of a run, applied to ``models``, the first of which
+    """Perturbations (by ``names``) of some ``rows`` (by index) of a run, applied to its models, the first of which
     determines the labels' meaning. Random choices for a row depend only on ``seed``, the perturbation and the row's
     key, except for another row's sentence."""
 
     run: Run
-    """Needs no predictions."""
-    models: Sequence[RunModel]
     rows: Sequence[int]
     names: Sequence[str] = tuple(PERTURBATIONS)
     seed: int = 0
@@ -69,13 +66,13 @@ class PerturbationTest:
             raise DeskError("there is nothing to test: choose at least one row and one perturbation")
         if unknown := [name for name in self.names if name not in PERTURBATIONS]:
             raise DeskError(f"there is no perturbation {unknown[0]!r}: choose from {', '.join(PERTURBATIONS)}")
-        if graded := [model for model in self.models if len(model.labels) == 1]:
+        if graded := [model for model in self.run.models if len(model.labels) == 1]:
             raise DeskError(f"{graded[0].title} gives a score, and only a class can change: choose a classifier")
 
     @cached_property
     def checksum(self) -> str:
         """A checksum of everything that determines the changed rows."""
-        models = [(model.sha256, model.counts_as) for model in self.models]
+        models = [(model.sha256, model.counts_as) for model in self.run.models]
         facts = [self.run.dataset.sha256, models, list(self.names), self.seed]
         return hashlib.sha256(json.dumps(facts).encode() + np.array(self.rows).tobytes()).hexdigest()
 
@@ -93,57 +90,53 @@ class PerturbationTest:
             check_texts(checkpoint, self.run.dataset)
         name = f"{self.run.dataset.name}, perturbed"
         dataset = Dataset(name, LAYOUT, (), sha256=self.checksum, task=self.run.dataset.task)
-        header, parts = run_folder.header_of(dataset, self.models), 0
+        header, parts = run_folder.header_of(dataset, self.run.models), 0
         with run_folder.unfinished(folder, header) as run:
             for start in range(0, 0 if run.whole else len(self.rows), AT_ONCE):
-                originals = {place: self.run.dataset.rows[place] for place in self.rows[start : start + AT_ONCE]}
-                if found := list(self._changed(originals)):
+                some = self.rows[start : start + AT_ONCE]
+                if found := list(self._changed(some)):
                     if parts not in run.finished:
-                        both = replace(dataset, rows=(*originals.values(), *(one.row for one in found)))
-                        chances = _classified(
-                            checkpoints, both, device, functools.partial(_further, progress, start, len(originals))
-                        )
-                        run.add(parts, *self._judged(dataset, found, len(originals), chances))
+                        changed = replace(dataset, rows=tuple(one.row for one in found))
+                        further = functools.partial(_further, progress, start, len(some))
+                        chances = _classified(checkpoints, changed, device, further)
+                        run.add(parts, self._judged(changed, found, chances), chances)
                     parts += 1
-                progress(start + len(originals))
+                progress(start + len(some))
             if not run.whole and not parts:
                 raise DeskError("none of the perturbations applies to these rows: choose others")
             if not run.whole:
                 run.finish(header, parts)
 
     @cached_property
-    def _scales(self) -> list[Scale]:
-        return [Scale(model.labels, model.counts_as, model.ranked_by) for model in self.models]
-
-    @cached_property
     def _meanings(self) -> list[list[str]]:
         """The meaning of each answer, by model."""
-        return [meanings_of(model, scale.members) for model, scale in zip(self.models, self._scales, strict=True)]
+        return [meanings_of(model, model.scale.members) for model in self.run.models]
 
     @cached_property
     def _by_label(self) -> Mapping[str | None, str]:
         """The meaning of each label of the file."""
         labels = list(self.run.spellings)
-        answers = self._scales[0].of(labels).tolist()
+        answers = self.run.models[0].scale.of(labels).tolist()
         return {label: self._meanings[0][answer] for label, answer in zip(labels, answers, strict=True) if answer >= 0}
 
-    def _changed(self, originals: Mapping[int, Example]) -> Iterator[Changed]:
-        """The changed rows for these originals, given by index."""
-        roles = self.models[0].roles
+    def _changed(self, places: Sequence[int]) -> Iterator[Changed]:
+        """The changed rows for the rows with these indices."""
+        roles, originals = self.run.models[0].roles, [self.run.dataset.rows[place] for place in places]
         judged = 0 if self.run.single or roles.judged == roles.first else 1
-        others = [(row.first, row.second)[1 - judged] for row in originals.values()]
-        for origin, (place, row) in enumerate(originals.items()):
+        others = [(row.first, row.second)[1 - judged] for row in originals]
+        for place, row in zip(places, originals, strict=True):
             for name in self.names:
-                key = f"{self.run.keys[place]} {name}"
-                source = Source((row.first, row.second), judged, others, random.Random(f"{self.seed} {key}"))
+                chance = random.Random(f"{self.seed} {self.run.keys[place]} {name}")
+                source = Source((row.first, row.second), judged, others, chance)
                 found = changed(name, self._by_label.get(row.label, ""), source)
                 # A model may lack the class.
                 if found is not None and all(found[1].label in ("", *known) for known in self._meanings):
-                    yield Changed(origin, self._row(row, key, name, *found), found[1])
+                    yield Changed(place, self._row(place, row, name, *found), found[1])
 
-    def _row(self, row: Example, key: str, name: str, texts: tuple[str, str], expected: Expectation) -> Example:
-        roles = self.models[0].roles
-        own = {PERTURBATION: PERTURBATIONS[name].title, EXPECTED: str(expected), BEFORE: "", FAILED: ""}
+    def _row(self, place: int, row: Example, name: str, texts: tuple[str, str], expected: Expectation) -> Example:
+        roles = self.run.models[0].roles
+        before = SEPARATOR.join(model.predicted[place] for model in self.run.models)
+        own = {PERTURBATION: PERTURBATIONS[name].title, EXPECTED: str(expected), BEFORE: before, FAILED: ""}
         own |= {f"{ORIGINAL}id": row.id, f"{ORIGINAL}{roles.first}": row.first}
         if roles.second:
             own[f"{ORIGINAL}{roles.second}"] = row.second
@@ -152,31 +145,27 @@ class PerturbationTest:
         if expected.label:  # if it may not fall, the new label is unknown
             meant = [label for label, meaning in self._by_label.items() if meaning == expected.label]
             label = meant[0] if meant and not expected.may_not_fall else None
+        key = f"{self.run.keys[place]} {name}"
         return Example(key, *texts, label, None, row.title, columns | own, self.run.spellings.get(label or "", ""))
 
-    def _judged(
-        self, dataset: Dataset, found: Sequence[Changed], originals: int, chances: Sequence[np.ndarray]
-    ) -> tuple[Dataset, list[np.ndarray]]:
-        """The changed rows with the models that failed, and their probabilities; ``chances``: by model, the
-        probabilities for the originals followed by the changed rows, ``[O + N, C]``."""
-        origins, before, failed = [one.origin for one in found], [], []
-        for model, meanings, both in zip(self.models, self._meanings, chances, strict=True):
-            own = Predictions(**vars(model), probabilities=both)
-            before.append(own.predicted[:originals][origins])
-            answered, answers = own.answered, own.answers
-            fails = answered[originals:] != answered[:originals][origins]
-            for i, one in enumerate(found):
-                if one.expected.label:
-                    place = meanings.index(one.expected.label)
-                    fall = answers[one.origin, place] - answers[originals + i, place]
-                    fails[i] = fall > TOLERANCE if one.expected.may_not_fall else answered[originals + i] != place
-            failed.append(fails)
+    def _judged(self, changed: Dataset, found: Sequence[Changed], chances: Sequence[np.ndarray]) -> Dataset:
+        """The changed rows with the models that failed; ``chances``: each model's probabilities for them ``[N, C]``."""
+        after = [replace(model, probabilities=own) for model, own in zip(self.run.models, chances, strict=True)]
         rows = []
         for i, one in enumerate(found):
-            names = [model.model for model, fails in zip(self.models, failed, strict=True) if fails[i]]
-            told = {BEFORE: SEPARATOR.join(own[i] for own in before), FAILED: SEPARATOR.join(names)}
-            rows.append(replace(one.row, columns={**one.row.columns, **told}))
-        return replace(dataset, rows=tuple(rows)), [both[originals:] for both in chances]
+            failed = [model.model for n, model in enumerate(after) if self._fails(n, model, i, one)]
+            rows.append(replace(one.row, columns={**one.row.columns, FAILED: SEPARATOR.join(failed)}))
+        return replace(changed, rows=tuple(rows))
+
+    def _fails(self, number: int, after: Predictions, i: int, one: Changed) -> bool:
+        """Whether a model's prediction ``after`` the change, at this index, is not as expected."""
+        before, expected = self.run.models[number], one.expected
+        if not expected.label:
+            return bool(after.answered[i] != before.answered[one.origin])
+        place = self._meanings[number].index(expected.label)
+        if expected.may_not_fall:
+            return bool(before.answers[one.origin, place] - after.answers[i, place] > TOLERANCE)
+        return bool(after.answered[i] != place)
 
 
 def _classified(
@@ -258,7 +247,7 @@ class PerturbationJob(Job):
         return len(self.test.rows)
 
     def work(self) -> None:
-        models = zip(self.checkpoints, self.test.models, strict=True)
+        models = zip(self.checkpoints, self.test.run.models, strict=True)
         checkpoints = [predicted_by(name, model.sha256) for name, model in models]
         self.begin()
         self.test.write(store.folder_of(self.test.checksum), checkpoints, torch.device("cpu"), self.progress)
