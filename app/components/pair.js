@@ -43,8 +43,6 @@ export class PairView extends View {
     on(window, "keydown", (event) => {
       if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.shortcut?.(event);
     });
-    on(window, "keydown", ({ key, target }) => key === "Enter" && target.matches("input") && this.typed(target));
-    on(window, "focusout", ({ target }) => this.typed(target));
     // A click outside all clickable elements.
     on(this.root, "click", (event) => {
       if (!event.target.closest(CLICKED)) this.undo();
@@ -146,41 +144,14 @@ export class PairView extends View {
   // Draws this explanation's verdict and weights instead of the page's.
   show({ probabilities, evidence }, changed) {
     const { verdict, notices } = this.data;
+    const before = this.verdict;
+    const classes = withChances(verdict.classes, probabilities);
     const what_if = verdict.what_if || (changed && "attention changed by hand");
     const trained = verdict.trained ?? (changed ? verdict.classes : null);
     this.reason.sentence.classList.toggle("unlike", Boolean(what_if));
-    this.judge({ ...verdict, what_if, trained }, probabilities, notices);
-    for (const record of evidence.filter(isWordMap)) for (const panel of this.panels) panel.follows?.(record);
-  }
-
-  // Replaces the drawn verdict.
-  judge(verdict, probabilities, notices) {
-    const before = this.verdict;
-    const classes = withChances(verdict.classes, probabilities);
-    this.verdict = drawVerdict({ ...verdict, classes }, notices, this.reason);
+    this.verdict = drawVerdict({ ...verdict, classes, what_if, trained }, notices, this.reason);
     before.replaceWith(this.verdict);
-  }
-
-  /**
-   * Shows the verdict on newly typed texts until the page, which takes longer, draws them. Not for slow models, which
-   * would read them twice.
-   * @param {any} box the element in which they were typed
-   */
-  async typed(box) {
-    const { why, verdict, drawing } = this.data ?? {};
-    const [first, second] = ["first", "second"].map((side) =>
-      this.main?.querySelector(`[class*="st-key-explore-${side}-"] :is(input, textarea)`),
-    );
-    if (!why || why.methods[0].cost || verdict.meaning || ![first, second].includes(box)) return;
-    const asked = { model: why.shown.model, first: first.value, second: second?.value ?? "" };
-    this.asking = asked;
-    if (["first", "second"].every((side) => asked[side] === why.question[side])) return;
-    const answer = await askAtOnce("explain", { ...asked, records: [] }, this.leave.signal).catch(() => null); // the page shows errors
-    if (!answer || this.asking !== asked || this.data.drawing !== drawing) return;
-    this.data.drawing = ""; // so that the page's next drawing replaces this one, even if it is the previous one
-    this.judge({ ...verdict, what_if: "", trained: null, gold: null }, answer.probabilities, answer.warnings);
-    this.verdict.ariaLive = "off"; // announced with the drawing
-    this.verdict.querySelector(".below").classList.add("unlike");
+    for (const record of evidence.filter(isWordMap)) for (const panel of this.panels) panel.follows?.(record);
   }
 
   // By role, each word's bar by the chosen method; empty during the computation.

@@ -9,7 +9,7 @@ export class Reason {
     this.view = view;
     const { second } = view.data.why;
     this.answer = view.answer("reason", "Looking for what decides …", "the reason");
-    this.other = second && view.answer("preview", "Asking a second model …", "the second opinion");
+    this.other = second && view.answer("preview", "", "the second opinion");
     this.sentence = html("p.reason.mid");
     this.second = second && html("p.second.soft");
     this.element = this.sentence;
@@ -28,7 +28,9 @@ export class Reason {
     }
     if (!other) return;
     view.question("preview", { model: why.second.model });
-    refill(this.second, other.value ? this.opinion(other.value) : other.problem);
+    const { title, measured } = why.second;
+    const said = other.value ? this.opinion(other.value) : "loading …";
+    refill(this.second, other.problem || [`${title}${measured && ` (${measured})`}: `, said]);
   }
 
   // The sentence, if it was computed for the displayed verdict.
@@ -60,14 +62,13 @@ export class Reason {
   // A second model's verdict, with a link to a comparison if the two differ and the sentence leaves room for it.
   opinion({ labels, probabilities }) {
     const { verdict, explanation, why } = this.view.data;
-    const { model, title, measured } = why.second;
+    const { model } = why.second;
     const best = probabilities.indexOf(Math.max(...probabilities));
     const { label } = verdict.classes[explanation.labels.indexOf(labels[best])];
     const { first, second, model: own } = why.question;
     const room = (this.answer.value?.clauses.length ?? 0) < MOST_CONTROLS;
     const link = `compare?${new URLSearchParams({ model: own, with: model, first, second })}`;
     return [
-      `${title}${measured && ` (${measured})`}: `,
       html("b", `${label} ${percent(probabilities[best])}`),
       room && label !== verdict.label && [" ", html("a.link", { href: link, target: "_self" }, "Compare")],
     ];

@@ -228,6 +228,29 @@ def test_at_rest_explore_shows_few_controls_and_all_doors_open_by_keyboard(open_
     expect(page.locator(".door[open]")).to_have_count(3)
 
 
+def test_what_is_still_being_computed_is_said_and_moves_nothing(open_page):
+    page, held = open_page(link(model="test-two-sided")), {}
+    page.route(
+        re.compile("/api/(preview|why)$"), lambda route: held.update({route.request.url.rpartition("/")[2]: route})
+    )
+    with page.expect_request("**/api/preview"), page.expect_request("**/api/why"):
+        page.reload()
+    second, words, working = page.locator(".second"), page.locator(".stage"), page.locator(".foot > .screen")
+    expect(second).to_have_text(re.compile(r": loading …$"))
+    expect(working).to_contain_text("Stop")
+    for width in (390, 980, 1060, 1140, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        mark, message = page.locator(".foot .ask").bounding_box(), working.bounding_box()
+        assert message["x"] >= mark["x"] + mark["width"] or message["y"] >= mark["y"] + mark["height"], width
+    before = words.bounding_box()
+    answer = {"answer": {"labels": ["neutral"], "probabilities": [0.9]}}
+    held["preview"].fulfill(content_type="application/x-ndjson", body=json.dumps(answer))
+    held["why"].continue_()
+    expect(second).to_contain_text("neutral 90")
+    expect(working).to_be_hidden()
+    assert words.bounding_box() == before
+
+
 def test_a_sentence_of_many_clauses_adds_three_controls_in_all(open_page):
     page = open_page("/?model=test-two-sided&example=figure-6")
     texts = [f"“{word}” ↔ “other” (exchanged: neutral 90 %)" for word in ("one", "two", "three", "four")]

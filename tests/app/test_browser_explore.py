@@ -60,36 +60,6 @@ def test_a_selection_is_undone_by_escape_a_second_click_or_a_click_elsewhere(ope
     expect(page.locator(PRESSED)).to_have_count(0)
 
 
-HOLD = """() => {
-  const { send } = WebSocket.prototype;
-  const held = [];
-  WebSocket.prototype.send = function (message) { held.push(() => send.call(this, message)); };
-  window.letGo = () => { WebSocket.prototype.send = send; for (const go of held) go(); };
-}"""
-"""Keeps the browser's messages to the page's script until letGo() is called."""
-
-
-def test_the_verdict_on_typed_texts_does_not_wait_for_the_pages_drawing(open_page):
-    page = open_page(link())
-    hypothesis, words = "Hypothesis (the sentence judged)", page.locator('.side[data-role="hypothesis"] .chip')
-    bar, below = page.locator(".verdict .bar").first, page.locator(".verdict .below")
-    before = bar.get_attribute("aria-label")
-    page.evaluate(HOLD)
-    with page.expect_response("**/api/explain") as refused:
-        type_into(page, hypothesis, "?!")
-    assert refused.value.status == 422
-    expect(bar).to_have_attribute("aria-label", before)
-    type_into(page, hypothesis, "An animal")
-    expect(below).to_be_hidden()
-    after = bar.get_attribute("aria-label")
-    assert after != before
-    expect(words).to_have_text(["A", "dog", "jumping"])
-    page.evaluate("letGo()")
-    expect(words).to_have_text(["An", "animal"])
-    expect(below).to_be_visible()
-    expect(bar).to_have_attribute("aria-label", after)
-
-
 def test_all_ribbons_stay_readable_when_a_word_is_selected_and_a_rescaled_matrix_is_labelled(open_page):
     page = open_page(link(select="x2", show="column"))
     expect(page.locator(".attention h2")).to_contain_text("columns rescaled: not what the model used")
