@@ -8,7 +8,7 @@ Whenever possible, a speed is the ratio of two times measured alternately, so th
 These are measurements, not tests: on a busy machine the numbers are useless. Measurements:
 
     explain      the explanation of a pair, by a 1024³ float32 product
-    verdict      in a browser, from Enter to the verdict, by the explanation alone
+    verdict      in a browser, from Enter to the verdict and to the words, by the explanation and an empty rerun
     effects      what words and attention links do to a verdict, by the same product
     training     the FLOP rate of a training step of every shipped nli-* model, as a share of the product's
     streaming    predict: its memory by the number of rows, its time by the forward passes alone

@@ -121,19 +121,40 @@ def _visit(browser: Browser, address: str, sign: str) -> float:
 
 
 def verdict(quick: bool) -> list[Measurement]:
-    """Time to the verdict on a typed pair on Explore, minus an empty rerun, relative to the explanation alone."""
-    words = ("sheep", "horses", "trees", "cars", "clouds", "boats", "birds", "chairs")
-    texts = [f"A man is near the {word}" for word in words[: 4 if quick else None]]
+    """Time to the verdict and to the words of a typed pair on Explore. The words come with a run of the page: minus an
+    empty rerun, they are relative to the explanation alone; the verdict, which precedes them, to both together."""
+    names = ("sheep", "horses", "trees", "cars", "clouds", "boats", "birds", "chairs")
     with chromium() as browser, empty_page() as empty, server(empty) as plain, server() as own:
         rerun = _reruns(browser, plain)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(f"{own.address}/?model={MODEL}")
         page.locator(PAGES[""][2]).first.wait_for(timeout=60_000)
-        taken = statistics.median(_answer(page, "Hypothesis", text, page.locator(".chips").last) for text in texts)
+        times = [_typed(page, f"A man is near the {name}") for name in names[: 4 if quick else None]]
+    said, words = map(statistics.median, zip(*times, strict=True))
     pair = word_pair(load_named(MODEL), 8, 20)
     (alone,) = medians([lambda: explain(load_named(MODEL), *pair)], 20)
-    note = f"{taken:.0f} ms; an empty run {rerun:.0f} ms, the explanation {alone:.0f} ms"
-    return [Measurement("app: a verdict after Enter, beyond an empty run", (taken - rerun) / alone, "x", 3, note=note)]
+    by = f"an empty run {rerun:.0f} ms, the explanation {alone:.0f} ms"
+    return [
+        Measurement("app: the verdict after Enter", said / (rerun + alone), "x", 1.5, note=f"{said:.0f} ms; {by}"),
+        Measurement("app: the words after Enter", (words - rerun) / alone, "x", 3, note=f"{words:.0f} ms; {by}"),
+    ]
+
+
+def _typed(page: Page, text: str) -> tuple[float, float]:
+    """Milliseconds from pressing Enter until a new verdict and new words are visible."""
+    page.wait_for_timeout(3000)  # wait for effects of the last answer to end
+    parts = ".pairlens .verdict", ".pairlens .chips"
+    for part in parts:
+        page.locator(part).evaluate_all("old => old.forEach((part) => part.dataset.old = true)")
+    box = page.locator("input[aria-label^=Hypothesis]").first
+    box.fill(text)
+    started = time.perf_counter()
+    box.press("Enter")
+    times = []
+    for part in parts:
+        page.locator(f"{part}:not([data-old])").first.wait_for(timeout=30_000)
+        times.append((time.perf_counter() - started) * 1000)
+    return times[0], times[1]
 
 
 def motion(quick: bool) -> list[Measurement]:
