@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-import altair as alt
 import numpy as np
 import plotly.graph_objects as go
 
@@ -229,33 +228,34 @@ def _middle(places: np.ndarray, everything: np.ndarray) -> np.ndarray | None:
     return middle if of_the_class > QUALITY_NEIGHBOURS * 0.7 else None
 
 
-def weights_chart(weights: Matrix, title: str, size: str) -> alt.Chart:
+def weights_figure(weights: Matrix, title: str, size: str, scale: float = 1.0) -> go.Figure:
     """A filter ``[h, d]`` as a heatmap, transparent at 0; ``size``: its shape in words, below the dimensions."""
-    cells = [
-        {"position": place(i), "dimension": j, "weight": weight}
-        for i, row in enumerate(weights, start=1)
-        for j, weight in enumerate(row, start=1)
-    ]
     top = max(abs(weight) for row in weights for weight in row) or 1.0
     below, above = DIVERGING
-    return (
-        alt.Chart({"values": cells})
-        .mark_rect()
-        .encode(
-            x=alt.X(
-                "dimension:O",
-                title=[size, "orange: above 0, blue: below 0"],  # two lines, because a phone cannot show a longer one
-                axis=alt.Axis(labelOverlap=True, labelAngle=0),
-            ),
-            y=alt.Y("position:O", title=None),
-            color=alt.Color(
-                "weight:Q",
-                scale=alt.Scale(domain=[-top, 0, top], range=[below, f"{above}00", above]),
-                legend=None,
-            ),
-            tooltip=["position:N", "dimension:Q", alt.Tooltip("weight:Q", format="+.4f")],
-        )
-        .properties(height=alt.Step(30), title=alt.Title(title, anchor="start"), description=f"{title}: {size}")
+    heatmap = go.Heatmap(
+        z=weights,
+        x=list(range(1, len(weights[0]) + 1)),
+        y=[place(i) for i in range(1, len(weights) + 1)],
+        zmin=-top,
+        zmax=top,
+        colorscale=[[0, below], [0.5, "rgba(128, 128, 128, 0)"], [1, above]],
+        showscale=False,
+        hovertemplate="%{y}, dimension %{x}: %{z:+.4f}<extra></extra>",
+    )
+    letters = {"font": {"size": 12 * scale}}
+    return go.Figure(heatmap).update_layout(
+        title={"text": html.escape(title), "font": {"size": 13 * scale}},
+        # Two lines, because a phone cannot show a longer one.
+        xaxis={
+            "title": {"text": f"{size}<br>orange: above 0, blue: below 0", **letters},
+            "showgrid": False,
+            "fixedrange": True,
+        },
+        yaxis={"autorange": "reversed", "showgrid": False, "fixedrange": True},
+        margin={"l": 0, "r": 0, "t": 32 * scale, "b": 0},
+        height=round((30 * len(weights) + 100) * scale),
+        font={"size": 12 * scale},
+        dragmode=False,
     )
 
 

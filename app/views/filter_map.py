@@ -9,11 +9,11 @@ from functools import partial
 
 import streamlit as st
 
-from app import charts, components, page_style
+from app import components, page_style
 from app.components import About, Frame
 from app.filter_map import drawing
 from app.filter_map.drawing import Star, TextSide
-from app.filter_map.figure import FIGURES, MapText, first_figure, own_traces, reference_figure, weights_chart
+from app.filter_map.figure import FIGURES, MapText, first_figure, own_traces, reference_figure, weights_figure
 from app.filter_map.ngrams import reference_ngrams, vocabulary
 from app.filter_map.placement import Opened, explain_text, open_map, place_texts
 from app.model_choice import by_task, kinds, offered, shows, titles
@@ -354,7 +354,8 @@ def _filter(shown: Shown, looked_into: TextSide, explanation: Explanation) -> tu
 def _weights(shown: Shown, looked_into: TextSide, index: int, weights: Matrix, caption: str) -> None:
     """A filter's weights, saved with this ``caption``, and the words each position of its window responds to."""
     size = f"{counted(len(weights), 'window position')} × {len(weights[0])} embedding dimensions"
-    charts.draw(weights_chart(weights, caption, size), PAGE.state.projector, key="filter chart")
+    figure = weights_figure(weights, caption, size, page_style.enlarged(PAGE.state.projector))
+    st.plotly_chart(figure, key="filter chart", alt=f"{caption}: {size}")
     words = vocabulary(shown.opened.checkpoint)
     lists.table(("place", "words it responds to most"), one_filter.by_place(words, weights, PLACE_WORDS))
     st.caption(

@@ -14,11 +14,15 @@ def notices(app):
     return [line.split(">", 1)[1] for body in bodies for line in body.split("</p>")[:-1]]
 
 
+def plotly_charts(app):
+    """The data of each Plotly chart: the map, if there is one, and a filter's weights."""
+    return [json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")]
+
+
 def reference_traces(app):
     """Traces of the reference texts, without those of the class names and of the user's texts; None without a map."""
-    charts = app.get("plotly_chart")
-    data = json.loads(charts[0].proto.spec)["data"] if charts else None
-    return data and [trace for trace in data if trace["mode"] == "markers" and "meta" not in trace]
+    traces = next((data for data in plotly_charts(app) if data[0]["type"] == "scatter"), None)
+    return traces and [trace for trace in traces if trace["mode"] == "markers" and "meta" not in trace]
 
 
 def map_text(app):

@@ -14,7 +14,7 @@ from tests.app.pages import ROLLED, come_to_rest, downloaded, type_into, wait_un
 
 pytestmark = pytest.mark.browser
 
-MAP = ".js-plotly-plot"
+MAP = ".st-key-filter-map-chart .js-plotly-plot"
 SEEN = "[data-testid=stTable]"
 QUESTION = {"first": "is a dog outside", "second": "the dog is playing in the snow"}
 STARS = """maps => maps.length > 1 ? [] : maps.flatMap(({ data = [] }) => data
@@ -244,7 +244,7 @@ def test_on_a_phone_the_parts_stack_in_order_a_swipe_scrolls_the_page_and_a_tap_
         "[aria-label='Answer 1']",
         MAP,
         "[data-testid=stTable] >> nth=0",
-        ".stVegaLiteChart",
+        ".st-key-filter-chart",
     )
     tops = [page.locator(name).bounding_box()["y"] for name in names]
     assert tops == sorted(tops)

@@ -29,13 +29,14 @@ from tests.app.map_page import (
     notices,
     page,
     pairs,
+    plotly_charts,
     reference_traces,
     rings,
     stars,
     table,
     texts,
 )
-from tests.app.pages import chart_rows, chooser, query
+from tests.app.pages import chooser, query
 
 ALBUM = suiting("topics", MAP_EXAMPLES)[0]
 
@@ -197,9 +198,8 @@ def test_a_filter_is_drawn_with_its_windows(checkpoints):
     app = page(first=text, filter="3")
     explanation = explain(load(checkpoints / "test-topics"), text)
     made = one_filter.made(explanation, "text")
-    assert [cell["weight"] for cell in chart_rows(app)[0]] == pytest.approx(
-        np.array(made.bank.bank[3]).ravel().tolist()
-    )
+    (weights,) = plotly_charts(app)[-1]
+    assert np.array(weights["z"]) == pytest.approx(np.array(made.bank.bank[3]))
     values = window_values(load(checkpoints / "test-topics"), explanation, made.bank, 3)
     assert max(values) == pytest.approx(made.won.filters[3].preactivation, abs=1e-5)
     assert len(values) == 4
@@ -320,9 +320,8 @@ def test_each_position_of_a_filter_lists_the_words_it_responds_to(checkpoints):
     app, model = page(first=text, filter="3"), load(checkpoints / "test-topics")
     bank = one_filter.made(explain(model, text), "text").bank.bank[3]
     words = ReadWords.of(model, WORDS).strongest(bank, 4)
-    assert list(dict.fromkeys(cell["position"] for cell in chart_rows(app)[0])) == [
-        place for place, _ in table(app, "place")
-    ]
+    (weights,) = plotly_charts(app)[-1]
+    assert weights["y"] == [place for place, _ in table(app, "place")]
     expected = [", ".join(f"{word} {one_filter.signed(value)}" for word, value in row) for row in words]
     assert [words for _, words in table(app, "place")] == expected
     assert any(f"Among the {len(WORDS)} most frequent words" in caption.value for caption in app.caption)
