@@ -8,8 +8,8 @@ Writes OUT.csv and OUT.md. Our numbers are the dev accuracies on the runs' cards
 % interval; the paper's are in a separate column that names their data set. All runs in a table must have been trained
 and evaluated on the same data; systems that are not run here give the reason. ``--baselines``: the output of `python -m
 trainers.paper baselines --csv` for the same data. ``--train`` first trains the missing systems of the table on a
-recipe's data, all with its sizes and epochs, and its baselines; the recipes are comparison-nli, comparison-fever, and
-for the sentiment table comparison-sst5 and comparison-imdb.
+recipe's data, all with its sizes and epochs and with each of the ``--seeds``, and its baselines; the recipes are
+comparison-nli, comparison-fever, and for the sentiment table comparison-sst5 and comparison-imdb.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=Path, required=True, metavar="FOLDER", help="the folder of the runs' folders")
     parser.add_argument("--baselines", type=Path, metavar="CSV", help="scores of baselines without a network")
     parser.add_argument("--train", metavar="RECIPE", help="first train the systems that have no run, on this data")
+    parser.add_argument("--seeds", default="1", metavar="1,2,3", help="with --train: seeds of every system")
     add_precision(parser, with_option="--train")
     add_options(parser, "--data", "--threads")
     add_ray(parser, "with --train: train the runs, each as a task of --threads processors,")
@@ -69,14 +70,17 @@ def train_systems(args: argparse.Namespace) -> int:
     from trainers.paper import baselines
     from trainers.paper.table import training
     from trainers.runs import shared_out
+    from trainers.sweep import whole_numbers
 
     use_threads(args.threads)
+    seeds = whole_numbers(args.seeds)
     base, folder = recipe.load(args.train), data_folder(args.data)
     check_writable(args.runs, "--runs", folder=True)
     command = as_typed("trainers.paper table", args.table, data="DATA", **args.given | {"train": base.name})
     with shared_out(args.ray, args.threads) as calls:
-        systems = TABLES[args.table].systems
-        failed = training.train(systems, base, folder, args.runs, args.precision, command, calls)
+        systems = [system for system in TABLES[args.table].systems if system.architecture]
+        recipes = [training.recipe_of(system, base, seed) for seed in seeds for system in systems]
+        failed = training.train(recipes, folder, args.runs, args.precision, command, calls)
     if not (args.runs / BASELINES).is_file():
         baselines.run(argparse.Namespace(recipe=args.train, data=folder, csv=args.runs / BASELINES))
     return failed

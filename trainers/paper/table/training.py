@@ -1,8 +1,7 @@
 """Trains all systems of a table on the data of one recipe (`table --train`).
 
-Each system uses the recipe's sizes, epochs and learning rate, and its settings from the table. One seed each, plus two
-more for light and advanced attentive convolution and for the best rival on dev. Finished runs are not repeated, and
-interrupted ones are resumed.
+Each system uses the recipe's sizes, epochs and learning rate, and its settings from the table. Finished runs are not
+repeated, and interrupted ones are resumed.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import dataclasses
 import functools
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core.card import Card
@@ -25,39 +24,18 @@ from trainers.runs import Calls, once_each, one_run
 from trainers.set_up import Options
 from trainers.training_data import read_source
 
-MORE_SEEDS = (2, 3)
 
-
-def train(
-    systems: Sequence[System],
-    base: Recipe,
-    folder: Path,
-    runs: Path,
-    precision: str,
-    command: str,
-    calls: Calls,
-) -> int:
-    """Trains the missing systems with ``calls``. Returns how many runs failed; each is reported on stderr."""
-    trained = [system for system in systems if system.architecture]
-    scores: dict[str, float] = {}
-    work, failed = functools.partial(_card_or_error, folder, once_each(read_source)), 0
-
-    def train_these(planned: Iterable[tuple[System, int]]) -> None:
-        nonlocal failed
-        made = [(system, recipe_of(system, base, seed)) for system, seed in planned]
-        asked = [
-            (recipe, Options(runs / recipe.name, precision=precision, resume=True, command=command))
-            for _, recipe in made
-        ]
-        for (system, recipe), (_, card) in zip(made, calls(work, asked), strict=True):
-            if isinstance(card, RunError):
-                print(f"{recipe.name}: {card}", file=sys.stderr)
-                failed += 1
-            else:
-                scores.setdefault(system.name, card["results"][recipe.dev.name]["accuracy"])
-
-    train_these((system, base.seed) for system in trained)
-    train_these((system, seed) for system in most_compared(trained, scores) for seed in MORE_SEEDS)
+def train(recipes: Sequence[Recipe], folder: Path, runs: Path, precision: str, command: str, calls: Calls) -> int:
+    """Trains those that have no run, with ``calls``. Returns how many runs failed; each is reported on stderr."""
+    work = functools.partial(_card_or_error, folder, once_each(read_source))
+    asked = [
+        (recipe, Options(runs / recipe.name, precision=precision, resume=True, command=command)) for recipe in recipes
+    ]
+    failed = 0
+    for (recipe, _), card in calls(work, asked):
+        if isinstance(card, RunError):
+            print(f"{recipe.name}: {card}", file=sys.stderr)
+            failed += 1
     return failed
 
 
@@ -86,14 +64,3 @@ def recipe_of(system: System, base: Recipe, seed: int) -> Recipe:
         seed=seed,
         judged=system.judged or (BOTH if both else base.judged),
     )
-
-
-def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[System]:
-    """Light and advanced attentive convolution with the whole context at once, and the best system of another kind."""
-    ours, others = [], []
-    for system in systems:
-        if not system.architecture.startswith("attconv-"):
-            others.append(system)
-        elif system.architecture != "attconv-feedforward" and system.settings.get("context") in ("extra", "intra"):
-            ours.append(system)
-    return ours + sorted((s for s in others if s.name in scores), key=lambda s: -scores[s.name])[:1]
