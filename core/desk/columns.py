@@ -51,8 +51,11 @@ class RunColumn:
     """Its name in earlier versions, which links and filters may still use."""
     sql: str = ""
     """The SQL expression of its values, NULL if unknown."""
-    folded: str = ""
-    """The SQL expression of its case-folded texts."""
+
+    @property
+    def folded(self) -> str:
+        """The SQL expression of its case-folded texts."""
+        return f"list_transform({self.sql}, lambda text: fold(text))" if self.kind == "set" else f"fold({self.sql})"
 
 
 class Cells(NamedTuple):

@@ -149,8 +149,7 @@ class RunTable:
         for key, column in known.items():
             if column.kind in ("set", "text"):
                 empty = "[]" if column.kind == "set" else "''"
-                folded = f"coalesce({column.folded}, {empty})"
-                known[key] = replace(column, sql=f"coalesce({column.sql}, {empty})", folded=folded)
+                known[key] = replace(column, sql=f"coalesce({column.sql}, {empty})")
         return replace(self, columns={**self.columns, **known}, sparse={**self.sparse, name: table})
 
 
@@ -173,19 +172,18 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     connection.execute(f"CREATE VIEW data AS SELECT * FROM stored AS stored({names})")
     features = _features(run, known)
     values, columns = _named(facts(run) | duplicates(run, features), "f")
-    shown = {name: _with_sql(column, column.sql) for name, column in texts_of_row(run).items()}
-    columns = {"id": columns.pop("id"), **shown, **columns}
+    columns = {"id": columns.pop("id"), **texts_of_row(run), **columns}
     arrays = {**values, "judged": pa.array(run.judged) if run.models else pa.nulls(len(run.dataset.rows), pa.bool_())}
     for i, (name, column) in enumerate(feature_columns(run, features).items()):
         arrays[f"w{i}"] = features.values[column.alias or name]
-        columns[name] = _with_sql(column, f"w{i}")
+        columns[name] = replace(column, sql=f"w{i}")
     columns |= distances(run, columns)
     taken = {*columns, *(column.alias for column in columns.values()), *_OF_PEOPLE, *_OF_PEOPLE.values()}
     for i, name in enumerate(others):
         own = f"file.{name}" if name in taken else name
         numbers = features.values.get(OTHER_COLUMN + name)
         column = RunColumn("text" if numbers is None else "number", "a column of the file", own)
-        columns[own] = _with_sql(column, f"coalesce(c{i}, '')" if numbers is None else f"n{i}")
+        columns[own] = replace(column, sql=f"coalesce(c{i}, '')" if numbers is None else f"n{i}")
         if numbers is not None:
             arrays[f"n{i}"] = numbers
     _store_facts(connection, arrays)
@@ -248,20 +246,12 @@ def _casefold(texts: pa.ChunkedArray) -> pa.Array:
     return pa.array([None if text is None else text.casefold() for text in texts.to_pylist()], pa.string())
 
 
-def _with_sql(column: RunColumn, sql: str) -> RunColumn:
-    return replace(column, sql=sql, folded=f"fold({sql})")
-
-
 def _named(columns: Mapping[str, Cells], prefix: str) -> tuple[dict[str, pa.Array], dict[str, RunColumn]]:
     """Arrays under generated names, and the columns that read them."""
     arrays, known = dict[str, pa.Array](), dict[str, RunColumn]()
     for i, (name, (column, values)) in enumerate(columns.items()):
         sql = f"{prefix}_{i}"
-        arrays[sql], known[name] = values, _with_sql(column, sql)
-        if column.kind == "set":
-            folded = [None if texts is None else [text.casefold() for text in texts] for texts in values.to_pylist()]
-            arrays[f"{sql}_folded"] = pa.array(folded, pa.list_(pa.string()))
-            known[name] = replace(known[name], folded=f"{sql}_folded")
+        arrays[sql], known[name] = values, replace(column, sql=sql)
     return arrays, known
 
 
