@@ -29,7 +29,6 @@ FROM_EARLIER_RUNS = {
     "fever-attconv",
     "fever-two-sided",
     "nli-attconv-light",
-    "nli-esim-made",
     "nli-two-sided",
     "para-adaqa",
     "wikiqa-phrases-kmax",
