@@ -355,7 +355,8 @@ def _weights(shown: Shown, looked_into: TextSide, index: int, weights: Matrix, c
     """A filter's weights, saved with this ``caption``, and the words each position of its window responds to."""
     size = f"{counted(len(weights), 'window position')} × {len(weights[0])} embedding dimensions"
     figure = weights_figure(weights, caption, size, page_style.enlarged(PAGE.state.projector))
-    st.plotly_chart(figure, key="filter chart", alt=f"{caption}: {size}")
+    saved = {"format": "svg", "filename": f"pairlens-filter-{index}-{shown.stem()}"}
+    st.plotly_chart(figure, key="filter chart", config={"toImageButtonOptions": saved}, alt=f"{caption}: {size}")
     words = vocabulary(shown.opened.checkpoint)
     lists.table(("place", "words it responds to most"), one_filter.by_place(words, weights, PLACE_WORDS))
     st.caption(

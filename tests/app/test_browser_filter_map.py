@@ -190,6 +190,9 @@ def test_the_map_is_saved_light_with_a_caption_and_without_a_raster(open_page):
                 assert text in words
             assert b"<image" not in drawing
             assert b"17, 22, 28" not in drawing and b"232, 237, 242" not in drawing, "light in either theme"
+    weights = downloaded(page.locator(".st-key-filter-chart .modebar-btn").first)
+    assert weights.suggested_filename.startswith("pairlens-filter-")
+    assert "Weights of filter" in weights.path().read_text(encoding="utf-8")
 
 
 def test_explore_lists_the_words_of_each_window(open_page):
