@@ -78,9 +78,31 @@ class LessonView extends View {
     const first = (name) => data.steps.findIndex(({ lit }) => lit.some((one) => related(one, name)));
     const byStep = columns.sort((a, b) => first(b.value) - first(a.value));
     this.labelled = new Map(byStep.map(({ of, value }) => [of, value]));
+    this.shown = null;
+    this.step_ = html("div.step", { "aria-live": "polite" });
+    this.picture = html(
+      "div.picture.stack",
+      { class: Math.max(...counts) > 6 && "dense", role: "group", "aria-label": "All values of the lesson" },
+      this.sentences(),
+      data.lines.map((line) => this.line(line)),
+    );
+    this.weights = html(
+      "div.given-values.stack",
+      data.given.map((line) => this.line(line)),
+    );
+    return [
+      drawNotices(data.notices),
+      html("header.lesson-head", html("h2", data.title), html("p.how.soft", data.about)),
+      this.controls(),
+      html("div.lesson-body.halves", html("div.step-side", this.step_, this.weights), this.picture),
+    ];
+  }
+
+  // The steps' numbers and buttons, and what holds for all steps.
+  controls() {
     this.places = html(
       "ol.places.wraps",
-      data.steps.map(({ title }, i) =>
+      this.data.steps.map(({ title }, i) =>
         html(
           "li",
           html(
@@ -111,34 +133,15 @@ class LessonView extends View {
       this.send({ step: this.step, own: true }, 0),
     );
     this.buttons = { back, on };
-    this.shown = null;
-    this.step_ = html("div.step", { "aria-live": "polite" });
-    this.picture = html(
-      "div.picture.stack",
-      { class: Math.max(...counts) > 6 && "dense", role: "group", "aria-label": "All values of the lesson" },
-      this.sentences(),
-      data.lines.map((line) => this.line(line)),
+    return html(
+      "nav.controls",
+      { "aria-label": "Steps" },
+      this.places,
+      html("span.controls.screen", back, on),
+      html("label.guessing.soft.screen", guess, " Guess first"),
+      screen,
+      own,
     );
-    this.weights = data.given.length
-      ? html(
-          "div.given-values.stack",
-          data.given.map((line) => this.line(line)),
-        )
-      : null;
-    return [
-      drawNotices(data.notices),
-      html("header.lesson-head", html("h2", data.title), html("p.how.soft", data.about)),
-      html(
-        "nav.controls",
-        { "aria-label": "Steps" },
-        this.places,
-        html("span.controls.screen", back, on),
-        html("label.guessing.soft.screen", guess, " Guess first"),
-        screen,
-        own,
-      ),
-      html("div.lesson-body.halves", html("div.step-side", this.step_, this.weights), this.picture),
-    ];
   }
 
   // The lesson's sentences, editable.
@@ -404,8 +407,7 @@ class LessonView extends View {
     this.buttons.back.disabled = step === 1;
     this.buttons.on.disabled = step === data.steps.length;
     [...this.places.children].forEach((item, i) => {
-      item.firstChild.toggleAttribute("aria-current", i + 1 === step);
-      if (i + 1 === step) item.firstChild.setAttribute("aria-current", "step");
+      item.firstChild.ariaCurrent = i + 1 === step ? "step" : null;
     });
     // Existing elements stay: a guess may be half typed when the server responds.
     const shown = `${data.drawing} ${step} ${secret}`;
@@ -434,6 +436,13 @@ class LessonView extends View {
           : null,
       );
     this.shown = shown;
+    this.light();
+    this.squeeze();
+  }
+
+  // The picture at this step: what is highlighted, what later steps compute, and the number to guess, hidden everywhere.
+  light() {
+    const { data, now, step, secret } = this;
     const names = data.steps.slice(0, step).flatMap(({ lit }) => lit);
     const reached = new Set(names.map((name) => name.split(".")[0]));
     for (const line of this.picture.querySelectorAll(".line")) {
@@ -443,9 +452,9 @@ class LessonView extends View {
       line.classList.toggle("ahead", ahead);
       line.ariaHidden = String(ahead);
     }
-    for (const line of this.weights?.querySelectorAll(".line") ?? [])
-      line.hidden = !line.dataset.values.split(" ").some((value) => now.lit.includes(value));
-    if (this.weights) this.weights.hidden = ![...this.weights.querySelectorAll(".line")].some((line) => !line.hidden);
+    const weights = [...this.weights.children];
+    for (const line of weights) line.hidden = !line.dataset.values.split(" ").some((value) => now.lit.includes(value));
+    this.weights.hidden = weights.every((line) => line.hidden);
     for (const cell of this.root.querySelectorAll(".cell")) {
       const own = cell.dataset.of;
       const among = (some) => some.some((name) => related(name, own));
@@ -463,7 +472,6 @@ class LessonView extends View {
       const bar = copy.querySelector?.(":scope > .fill");
       if (bar) bar.hidden = hidden;
     }
-    this.squeeze();
   }
 
   // A formula wider than its frame is set smaller, as long as it stays legible; beyond that its frame scrolls.

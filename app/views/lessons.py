@@ -20,9 +20,8 @@ from core.checkpoint import CheckpointError
 from core.json_types import JsonObject
 from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons
 from core.lessons.handout import handout, numbers_csv
-from core.lessons.lesson import Values, at
+from core.lessons.lesson import Pairs, Values, at
 from core.lessons.on_cards import dev, figures
-from core.lessons.sources import Pairs
 from core.reading.reader import PairError
 from core.wording import counted, percent
 

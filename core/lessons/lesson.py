@@ -10,7 +10,7 @@ import functools
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Union
+from typing import Any, Literal, Union, cast
 
 from core import data, json_types
 from core.errors import UserError
@@ -22,6 +22,7 @@ FOLDER = Path(__file__).resolve().parent
 Value = float | list[Any]
 """A number, or an arbitrarily nested list of numbers."""
 Values = dict[str, Value]
+Pairs = tuple[tuple[str, str], ...]
 ValueTexts = Union[str, "list[ValueTexts]"]
 """A number's text, or a list of them nested like the value."""
 
@@ -81,11 +82,15 @@ class Lesson:
     words: dict[str, list[str]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     checkpoints: tuple[str, ...] = ()
-    pairs: tuple[tuple[str, str], ...] = ()
+    pairs: Pairs = ()
     simple_pairs: int = 0
     compared: tuple[str, ...] = ()
     digits: int = 3
     name: str = ""
+
+    def position(self, name: str, most: int) -> int:
+        """An input that counts from 1 to ``most``, returned from 0."""
+        return min(most, max(1, int(cast(float, self.inputs[name])))) - 1
 
 
 _LESSONS = json_types.converter(forbid_extra_keys=True)
@@ -178,7 +183,7 @@ def read(path: Path) -> Lesson:
     return replace(lesson, name=path.stem.partition("-")[2], pairs=pairs)
 
 
-def _simple_pairs(count: int) -> tuple[tuple[str, str], ...]:
+def _simple_pairs(count: int) -> Pairs:
     """``count`` of our simple pairs, from all kinds."""
     if not count:
         return ()

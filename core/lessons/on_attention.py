@@ -16,11 +16,12 @@ from core.external.between import between
 from core.external.heads import Head, parse_head
 from core.external.model import CrossEncoder
 from core.external.pieces import Pieces
-from core.lessons.lesson import LessonError, Values
+from core.json_types import JsonMapping
+from core.lessons.lesson import Lesson, LessonError, Values
 from core.lessons.on_cards import METHODS_WITH_PEOPLE, accuracies, alignment, figures, people_words
 from core.lessons.on_checkpoints import checkpoint_of, read
 from core.lessons.on_pairs import who_looks_at_what
-from core.lessons.sources import Evaluated, Given, source
+from core.lessons.sources import Evaluated, source
 from core.models.base import Intervention
 from core.models.rnn.attention import LookingBack
 from core.models.rnn.chained import ChainedRNN
@@ -33,24 +34,24 @@ MOST_LINKS = 12
 
 @source("local attention")
 @torch.inference_mode()
-def local_attention(given: Given) -> Evaluated:
+def local_attention(lesson: Lesson) -> Evaluated:
     """Input ``word``: number of the hypothesis word to follow, from 1. Requires a model with a predicted window.
     Positions in the premise count from 0, as in the model."""
-    pair = read(given)
+    pair = read(lesson)
     model, trace, batch = pair.checkpoint.model, pair.output.trace, pair.batch
     layer = model.attention if isinstance(model, ChainedRNN) else None
     if not isinstance(layer, LookingBack) or layer.place is None:
         raise LessonError(f"{pair.checkpoint.name} predicts no window: name another checkpoint in the lesson")
     asking, premise = trace.hypothesis, trace.premise
     words = premise.shape[1]
-    t = given.number("word", asking.shape[1])
+    t = lesson.position("word", asking.shape[1])
     places = layer.centres(asking, batch.first.mask)[0]
     match, scores = layer.match(asking, premise)[0, t], trace.scores[0, t]
     inside = trace.reach[0, t].nonzero()[:, 0].tolist()
     weights = trace.weights[0, t]
     best = int(weights.argmax())
     shares = (places / words).tolist()
-    names, accuracy = accuracies(given.compared)
+    names, accuracy = accuracies(lesson.compared)
     values: Values = {
         "word": float(t + 1),
         "S": float(words),
@@ -78,30 +79,30 @@ def local_attention(given: Given) -> Evaluated:
 
 @source("transformer heads")
 @torch.inference_mode()
-def transformer_heads(given: Given) -> Evaluated:
+def transformer_heads(lesson: Lesson) -> Evaluated:
     """Input ``word``: number of the second sentence's word to follow, from 1. Follows the head named on the model's
     card, the one that attends most within the sentence and the one that attends most to special tokens. Requires a
     transformer that reads both texts together."""
-    checkpoint = checkpoint_of(given)
+    checkpoint = checkpoint_of(lesson)
     model = checkpoint.model
     scores = checkpoint.card.get("alignment")
     by_head = scores.get("heads") if scores else None
     shown = parse_head(by_head["head"]) if by_head else None
     if not isinstance(model, CrossEncoder) or not scores or not by_head or not isinstance(shown, Head):
         raise LessonError(f"{checkpoint.name} has no measured head: name another checkpoint in the lesson")
-    pair = read(given)
+    pair = read(lesson)
     pieces = cast(Pieces, pair.batch)
     layers = model.under(pieces, Intervention(head=str(shown))).trace.layers
     every = torch.stack([layer[0] for layer in layers]).double()  # [layers, heads, P, P]
     _, second = between(every, pieces)
-    i = given.number("word", len(pair.words["x"]))
+    i = lesson.position("word", len(pair.words["x"]))
     across, own, special = second.weights.sum(-1), second.own, second.special  # [layers, heads, words] each
     within, at_special = (_largest(values.mean(-1)) for values in (own, special))
     of_words = pieces.of_words[len(pair.words["y"]) : -1].to(every)  # [words, P]
     row = of_words[i] @ every[within.layer, within.number] @ of_words.T / of_words[i].sum()
     best = second.weights[shown.layer, shown.number]
     measured = scores["results"][scores["fixed_on"]]
-    names, accuracy = accuracies(given.compared)
+    names, accuracy = accuracies(lesson.compared)
     values: Values = {
         "word": float(i + 1),
         "layers": float(every.shape[0]),
@@ -153,20 +154,21 @@ def _followed(name: str, head: Head, given: Tensor) -> Values:
 
 @source("agreement with people")
 @torch.inference_mode()
-def agreement_with_people(given: Given) -> Evaluated:
+def agreement_with_people(lesson: Lesson) -> Evaluated:
     """Inputs ``people``: for each of the first :data:`MOST_LINKS` words of the second sentence, the number of the first
     sentence's word that people link it to, 0 for none; ``threshold``: the smallest weight that makes a link."""
-    checkpoint = checkpoint_of(given)
-    texts = given.texts["first"], given.texts["second"]
+    checkpoint = checkpoint_of(lesson)
+    texts = lesson.texts["first"], lesson.texts["second"]
     explanation = explain(checkpoint, *texts, records=(AttentionMap,))
     record = explanation.find(AttentionMap)
     if record is None or "alignment" not in checkpoint.card:
         raise LessonError(f"{checkpoint.name} was not compared with people: name another checkpoint in the lesson")
     looking, looked_at = (explanation.sentence(role) for role in (record.rows, record.columns))
     rows, columns = ([token.text for token in side.tokens] for side in (looking, looked_at))
-    typed = [*given.inputs["people"], *[0] * len(rows)][: len(rows)]
+    inputs: JsonMapping = lesson.inputs
+    typed = [*inputs["people"], *[0] * len(rows)][: len(rows)]
     people = [min(len(columns), max(0, int(number))) for number in typed]
-    threshold = float(given.inputs["threshold"])
+    threshold = float(inputs["threshold"])
     each = [[[i] for i in range(len(words))] for words in (rows, columns)]
     links = above(strengths(record.weights, none_of(record), *each), threshold)
     sure = frozenset((number - 1, i) for i, number in enumerate(people) if number)
@@ -175,7 +177,7 @@ def agreement_with_people(given: Given) -> Evaluated:
     card = checkpoint.card["alignment"]
     measured = card["results"][card["fixed_on"]]
     same = measured["identical_words"]
-    names, found = figures(given.compared, alignment(card["fixed_on"]))
+    names, found = figures(lesson.compared, alignment(card["fixed_on"]))
     values: Values = {
         "alpha": [list(row) for row in record.weights],
         "people": [float(number) for number in people],
@@ -193,7 +195,7 @@ def agreement_with_people(given: Given) -> Evaluated:
         "pairs": float(measured["pairs"]),
         **people_words(checkpoint.card, (looked_at.role, looking.role)),
     }
-    several = who_looks_at_what(checkpoint, given.pairs)
+    several = who_looks_at_what(checkpoint, lesson.pairs)
     words = several.words | {
         "x": rows,
         "y": columns,

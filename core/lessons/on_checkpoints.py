@@ -12,10 +12,10 @@ from core.evidence import PhraseSelection
 from core.explain import check_words, explain
 from core.layers.convolution import windows
 from core.layers.projection import read_words
-from core.lessons.lesson import Values
+from core.lessons.lesson import Lesson, Values
 from core.lessons.on_cards import by_k
 from core.lessons.on_pairs import kept_phrases, nearest_filters
-from core.lessons.sources import Evaluated, Given, source
+from core.lessons.sources import Evaluated, source
 from core.lessons.two_dimensions import shares
 from core.models.acnn.pair import AdaQA
 from core.models.attconv import AttConv, AttConvAdvanced
@@ -35,18 +35,18 @@ class ReadPair(NamedTuple):
     """The result of :func:`words_of`."""
 
 
-def checkpoint_of(given: Given) -> Checkpoint:
+def checkpoint_of(lesson: Lesson) -> Checkpoint:
     """The first of the lesson's checkpoints that is available. Raises CheckpointError if none is."""
     names = available()
     with torch.inference_mode(False):  # other lessons and pages share the model, and some need gradients
-        return load_named(next((name for name in given.checkpoints if name in names), given.checkpoints[0]))
+        return load_named(next((name for name in lesson.checkpoints if name in names), lesson.checkpoints[0]))
 
 
-def read(given: Given) -> ReadPair:
+def read(lesson: Lesson) -> ReadPair:
     """The lesson's pair, read by its first available checkpoint. Raises CheckpointError if none is available, and
     PairError for a text without words."""
-    checkpoint = checkpoint_of(given)
-    reading = checkpoint.read(given.texts["first"], given.texts["second"])
+    checkpoint = checkpoint_of(lesson)
+    reading = checkpoint.read(lesson.texts["first"], lesson.texts["second"])
     check_words(reading)
     batch = checkpoint.reader.batch(reading)
     return ReadPair(checkpoint, batch, checkpoint.model(batch), words_of(checkpoint, reading))
@@ -62,13 +62,13 @@ def words_of(checkpoint: Checkpoint, reading: Reading) -> dict[str, list[str]]:
     }
 
 
-def _attentive(given: Given, pair: ReadPair) -> tuple[Values, int]:
+def _attentive(lesson: Lesson, pair: ReadPair) -> tuple[Values, int]:
     """Values shared by light and advanced: the attention of one word of t_x, one filter, max-pooling and the decision;
     and the word's index."""
     model, trace = pair.checkpoint.model, pair.output.trace
     assert isinstance(model, AttConv)
     x, y = (read_words(model.projection, side, 0.0)[0] for side in (pair.batch.x, pair.batch.y))
-    i, k = given.number("word", len(x)), given.number("filter", trace.winners.shape[1])
+    i, k = lesson.position("word", len(x)), lesson.position("filter", trace.winners.shape[1])
     here = torch.full_like(trace.winners[0], i)
     parts = model.convolution.parts(trace.beneficiary[0], trace.context[0], here)
     pooled, logits = pair.output.features[0], pair.output.logits[0]
@@ -104,19 +104,19 @@ PARTS = {"parts": ["left", "itself", "right", "context", "bias"]}
 
 @source("attconv light")
 @torch.inference_mode()
-def light(given: Given) -> Evaluated:
+def light(lesson: Lesson) -> Evaluated:
     """Inputs ``word`` and ``filter``: numbers of the hypothesis word and the filter to follow, from 1."""
-    pair = read(given)
-    values, _ = _attentive(given, pair)
+    pair = read(lesson)
+    values, _ = _attentive(lesson, pair)
     return Evaluated(values, pair.words | PARTS, pair.checkpoint.name)
 
 
 @source("attconv advanced")
 @torch.inference_mode()
-def advanced(given: Given) -> Evaluated:
+def advanced(lesson: Lesson) -> Evaluated:
     """Like :func:`light`, with the ``word``'s source, focus and beneficiary."""
-    pair = read(given)
-    values, i = _attentive(given, pair)
+    pair = read(lesson)
+    values, i = _attentive(lesson, pair)
     model = pair.checkpoint.model
     assert isinstance(model, AttConvAdvanced)
     x = read_words(model.projection, pair.batch.x, 0.0)
@@ -146,11 +146,11 @@ def _terms(layer: nn.Linear, phrase: Tensor, width: int) -> list[float]:
 
 @source("phrases")
 @torch.inference_mode()
-def phrases(given: Given) -> Evaluated:
+def phrases(lesson: Lesson) -> Evaluated:
     """Input ``phrase``: number of the phrase of the second sentence to follow, from 1."""
-    pair = read(given)
+    pair = read(lesson)
     checkpoint, trace = pair.checkpoint, pair.output.trace
-    texts = given.texts["first"], given.texts["second"]
+    texts = lesson.texts["first"], lesson.texts["second"]
     explanation = explain(checkpoint, *texts, records=(PhraseSelection,))
     record: PhraseSelection | None = explanation.find(PhraseSelection)
     assert record is not None
@@ -158,7 +158,7 @@ def phrases(given: Given) -> Evaluated:
         [explanation.sentence(side.role).words(one.span) for one in side.phrases] for side in record.sides
     )
     best = [one.score for one in record.sides[1].phrases]
-    i = given.number("phrase", len(hypothesis))
+    i = lesson.position("phrase", len(hypothesis))
     partner, cosines = record.sides[1].phrases[i].partner, trace.cosines[i].tolist()
     least, most = record.choice("kmin", record.k), record.choice("kmax", record.k)
     assert least is not None and most is not None
@@ -181,7 +181,7 @@ def phrases(given: Given) -> Evaluated:
         "by_least": list(least.probabilities),
         "by_most": list(most.probabilities),
     }
-    several = kept_phrases(checkpoint, given.pairs)
+    several = kept_phrases(checkpoint, lesson.pairs)
     words = {
         "phrases": hypothesis,
         "premise": premise,
@@ -195,14 +195,14 @@ def phrases(given: Given) -> Evaluated:
 
 @source("generated filters")
 @torch.inference_mode()
-def generated_filters(given: Given) -> Evaluated:
+def generated_filters(lesson: Lesson) -> Evaluated:
     """Inputs ``filter`` and ``window``: numbers of the filter and of the second text's window to follow, from 1."""
-    pair = read(given)
+    pair = read(lesson)
     model, trace = pair.checkpoint.model, pair.output.trace
     assert isinstance(model, AdaQA)
     read_text, maker = trace.a, trace.q
     windows_, filters = read_text.windows.values[0], read_text.applied[0]
-    k, i = given.number("filter", len(filters)), given.number("window", len(windows_))
+    k, i = lesson.position("filter", len(filters)), lesson.position("window", len(windows_))
     height = filters.shape[1]
     window = windows_[i].view(height, -1)
     parts = (window * filters[k]).sum(1)
@@ -231,7 +231,7 @@ def generated_filters(given: Given) -> Evaluated:
         "difference": (own - other).tolist(),
         "squares": (own - other).square().sum(1).tolist(),
         "norms": [(own - other).norm().item(), own.norm().item()],
-        **nearest_filters(pair.checkpoint, given.pairs, k).values,
+        **nearest_filters(pair.checkpoint, lesson.pairs, k).values,
     }
     names = pair.words["x"] + (height - len(pair.words["x"])) * ["(nothing)"]
     words = {"of_window": names[i : i + height], "windows": names[: len(windows_)], "sides": pair.words["sides"]}

@@ -23,19 +23,20 @@ from core.evaluation.probe import SUITES
 from core.evidence import AttentionMap
 from core.evidence.effects import LinkEffects, WordEffect
 from core.evidence.record import matrix
-from core.lessons.lesson import LessonError, Values
+from core.json_types import JsonMapping
+from core.lessons.lesson import Lesson, LessonError, Values
 from core.lessons.on_cards import METHODS_WITH_PEOPLE, people_words
 from core.lessons.on_checkpoints import checkpoint_of, words_of
-from core.lessons.sources import Evaluated, Given, source
+from core.lessons.sources import Evaluated, source
 from core.shared_memory import SharedMemory
 
 _KEPT: SharedMemory[Evaluated] = SharedMemory(32)
 """Slow results by pair, shared by all steps of a lesson and all sessions."""
 
 
-def _asked(given: Given) -> Question:
-    texts = given.texts["first"], given.texts["second"]
-    return Question(checkpoint_of(given), *texts, SAMPLING)
+def _asked(lesson: Lesson) -> Question:
+    texts = lesson.texts["first"], lesson.texts["second"]
+    return Question(checkpoint_of(lesson), *texts, SAMPLING)
 
 
 def _known(compute: Callable[[Question], Evaluated], asked: Question) -> Evaluated:
@@ -51,14 +52,14 @@ def _probabilities(asked: Question, rows: Tensor) -> list[float]:
 
 
 @source("moved attention")
-def moved_attention(given: Given) -> Evaluated:
+def moved_attention(lesson: Lesson) -> Evaluated:
     """Inputs ``word`` and ``link``: numbers of the second sentence's word to follow and of its link, from 1; the
     lesson's ``pairs`` are measured as well. Requires a model with a single map, with the second sentence's words as
     rows."""
-    asked = _asked(given)
+    asked = _asked(lesson)
     known = _known(_moved, asked)
-    i = given.number("word", len(known.words["x"]))
-    j = given.number("link", len(known.words["y"]))
+    i = lesson.position("word", len(known.words["x"]))
+    j = lesson.position("link", len(known.words["y"]))
     (links,) = own_maps(asked)
     cell = torch.tensor([i * links.values.shape[-1] + j])
     rows = {"permuted_row": known.values["permuted"][i], "order": known.values["orders"][i]}  # type: ignore[index]
@@ -71,7 +72,7 @@ def moved_attention(given: Given) -> Evaluated:
         values[f"{name}_y"] = after
         values[f"{name}_log"] = math.log(after[asked.target])
         values[f"{name}_effect"] = math.log(asked.explanation.probabilities[asked.target] / after[asked.target])
-    several = [_known(_moved, Question(asked.checkpoint, *pair, SAMPLING)) for pair in given.pairs]
+    several = [_known(_moved, Question(asked.checkpoint, *pair, SAMPLING)) for pair in lesson.pairs]
     return Evaluated(values | _over_pairs(several), known.words | _named_pairs(several), known.checkpoint)
 
 
@@ -161,16 +162,17 @@ def _total_variation(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 @source("ways to ask why")
-def ways(given: Given) -> Evaluated:
+def ways(lesson: Lesson) -> Evaluated:
     """Inputs ``word``: number of the second sentence's word to follow, from 1; ``votes``: how many students chose each
     of its words (0 for words beyond the list); ``class_votes``: how many chose each class. The ``label`` of a pair from
     our suites has a 1 at its class."""
-    asked = _asked(given)
+    inputs: JsonMapping = lesson.inputs
+    asked = _asked(lesson)
     known = _known(_ways, asked)
     words = len(known.words["x"])
-    i = given.number("word", words)
-    votes = [max(0.0, float(number)) for number in [*given.inputs["votes"], *[0] * words][:words]]
-    of_class = [max(0.0, float(number)) for number in given.inputs["class_votes"]]
+    i = lesson.position("word", words)
+    votes = [max(0.0, float(number)) for number in [*inputs["votes"], *[0] * words][:words]]
+    of_class = [max(0.0, float(number)) for number in inputs["class_votes"]]
     decides = int(known.values["decides"])  # type: ignore[arg-type]
     label = _labels().get((_plain(asked.first), _plain(asked.second)))
     poll: Values = {

@@ -13,8 +13,8 @@ from torch import Tensor
 from core.checkpoint import Checkpoint
 from core.evidence import AttentionMap
 from core.explain import check_words, explained
-from core.lessons.lesson import Values
-from core.lessons.sources import Evaluated, Pairs
+from core.lessons.lesson import Pairs, Values
+from core.lessons.sources import Evaluated
 from core.models.acnn.pair import AdaQA
 from core.models.base import Output
 from core.models.phrases.alignment import LONGEST, keep, span

@@ -1,16 +1,14 @@
-"""Sources of a lesson's numbers: functions that run the models' code and return named values."""
+"""Sources of a lesson's numbers: functions that run the models' code on a lesson, with the learner's inputs and texts,
+and return named values."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from core.checkpoint import load_named
-from core.json_types import JsonMapping
 from core.lessons.lesson import Lesson, LessonError, Value, Values
-
-Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -28,23 +26,7 @@ class Evaluated:
         return f"{load_named(self.checkpoint).card['title']} ({self.checkpoint})" if self.checkpoint else ""
 
 
-@dataclass(frozen=True)
-class Given:
-    """A source's arguments: a lesson's inputs and texts with the learner's changes, the names of its checkpoints, its
-    sentence pairs, and the models it compares."""
-
-    inputs: JsonMapping
-    texts: Mapping[str, str]
-    checkpoints: tuple[str, ...]
-    pairs: Pairs = ()
-    compared: tuple[str, ...] = ()
-
-    def number(self, name: str, most: int) -> int:
-        """An input that counts from 1 to ``most``, returned from 0."""
-        return min(most, max(1, int(self.inputs[name]))) - 1
-
-
-Source = Callable[[Given], Evaluated]
+Source = Callable[[Lesson], Evaluated]
 
 SOURCES: dict[str, Source] = {}
 """Sources by their names in lessons."""
@@ -69,10 +51,9 @@ def evaluate(lesson: Lesson, inputs: Values, texts: Mapping[str, str]) -> Evalua
     if lesson.source not in SOURCES:
         known = ", ".join(sorted(SOURCES))
         raise LessonError(f"lesson {lesson.name} has the unknown source {lesson.source!r}: choose one of {known}")
-    changed = {**lesson.inputs, **inputs}, {**lesson.texts, **texts}
-    given = Given(*changed, lesson.checkpoints, lesson.pairs, lesson.compared)
+    changed = replace(lesson, inputs={**lesson.inputs, **inputs}, texts={**lesson.texts, **texts})
     try:
-        evaluated = SOURCES[lesson.source](given)
+        evaluated = SOURCES[lesson.source](changed)
     except ArithmeticError:
         evaluated = None
     if evaluated is None or not _finite(list(evaluated.values.values())):

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from core.json_types import JsonMapping
 from core.layers.attention import attention_weights
-from core.lessons.lesson import Values
-from core.lessons.sources import Evaluated, Given, source
+from core.lessons.lesson import Lesson, Values
+from core.lessons.sources import Evaluated, source
 from core.models.rnn.attention import LookingBack, WordByWord
 from core.models.rnn.chained import Combination
 from core.models.rnn.transformer import places
@@ -59,10 +59,10 @@ def shares(scores: list[float]) -> Values:
 
 @source("global attention")
 @torch.no_grad()
-def global_attention(given: Given) -> Evaluated:
+def global_attention(lesson: Lesson) -> Evaluated:
     """``h`` and ``h_C``, with ``W_k`` of the combination, ``W`` and ``b`` of the classifier, ``W_a`` of the general
     score, ``W_s`` and ``v`` of the concat score."""
-    inputs = given.inputs
+    inputs: JsonMapping = lesson.inputs
     scores, weights, mean = _look_back("dot", inputs, mean=True)
     _, _, context = _look_back("dot", inputs)
     combination = Combination("concat", len(mean)).double()
@@ -88,9 +88,9 @@ def global_attention(given: Given) -> Evaluated:
 
 @source("word by word")
 @torch.no_grad()
-def word_by_word(given: Given) -> Evaluated:
+def word_by_word(lesson: Lesson) -> Evaluated:
     """``h`` and the hypothesis' states ``h_A``, ``h_B``, ``h_C``, with ``W_h``, ``w``, ``W_a`` and ``W_k``."""
-    inputs = given.inputs
+    inputs: JsonMapping = lesson.inputs
     states, size = tensor(inputs["h"]), len(inputs["h_A"])
     layer = WordByWord(size, "concat", mean=False).double()
     put(layer.state, inputs["W_h"][:size])
@@ -114,7 +114,6 @@ def word_by_word(given: Given) -> Evaluated:
         "inner": (states + asked).tolist(),
         "M": torch.tanh(states + asked).tolist(),
         "score": looking.scores[0, 1].tolist(),
-        **shares(looking.scores[0, 1].tolist()),
         "alpha": looking.weights[0].tolist(),
         **{f"alpha_{word}": row for word, row in zip("ABC", looking.weights[0].tolist(), strict=True)},
         "seen": (looking.weights[0, 1] @ states).tolist(),
@@ -128,9 +127,9 @@ def word_by_word(given: Given) -> Evaluated:
 
 @source("softmax")
 @torch.no_grad()
-def softmax(given: Given) -> Evaluated:
+def softmax(lesson: Lesson) -> Evaluated:
     """``score`` (several numbers), the ``scale`` that multiplies and the ``tau`` that divides them, and ``added``."""
-    inputs = given.inputs
+    inputs: JsonMapping = lesson.inputs
 
     def weights(scores: list[float]) -> list[float]:
         mask = torch.ones(1, len(scores), dtype=torch.bool)
@@ -160,10 +159,10 @@ def softmax(given: Given) -> Evaluated:
 
 @source("transformer step")
 @torch.no_grad()
-def transformer_step(given: Given) -> Evaluated:
+def transformer_step(lesson: Lesson) -> Evaluated:
     """Self-attention over words ``x`` with two numbers each, for the last word: inputs plus positions, scores divided
     by √d, weights and the weighted sum; and the weights of every word over all words."""
-    inputs = given.inputs
+    inputs: JsonMapping = lesson.inputs
     words = tensor(inputs["x"])
     at = places(len(words), words)
     placed = words + at
@@ -183,7 +182,6 @@ def transformer_step(given: Given) -> Evaluated:
         "root": math.sqrt(size),
         "d": float(size),
         "score": scores.tolist(),
-        **shares(scores.tolist()),
         "alpha": weights.tolist(),
         "weighted": (weights[:, None] * others).tolist(),
         "c": (weights @ others).tolist(),

@@ -16,7 +16,6 @@ from core.evidence.attention_heads import AttentionHeads
 from core.evidence.faithfulness import LARGEST_CHANGE
 from core.explain import explain
 from core.lessons import LessonError, at, evaluate, lessons, on_cards, on_checkpoints
-from core.lessons.sources import Given
 from core.models.base import Intervention
 from core.wording import percent
 from tests.loops.arithmetic import add, cosine, dot, matvec, mean, scaled, sigmoid, softmax, tanh
@@ -259,7 +258,7 @@ def test_links_by_attention_are_counted_against_those_typed():
 @torch.inference_mode()
 def test_a_model_that_a_lesson_loads_keeps_its_gradients(monkeypatch):
     monkeypatch.setattr(on_checkpoints, "load_named", lambda name: load(available()[name]))
-    model = on_checkpoints.checkpoint_of(Given({}, {}, ("lesson-light",))).model
+    model = on_checkpoints.checkpoint_of(LESSONS["light"]).model
     assert not any(weights.is_inference() for weights in model.parameters())
 
 
