@@ -10,8 +10,8 @@ const numberIn = (cell) => cell.querySelector("input")?.value ?? cell.querySelec
 // Whether the system requests reduced motion.
 export const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// Of all ways, one for each source: to the first of its targets for the first source, to the second for the second, ….
-function once(all) {
+// Of all ways, one for each source; sources with the same targets take turns.
+export function once(all) {
   const targets = new Map(all.map(([from]) => [from, []]));
   for (const [from, to] of all) targets.get(from).push(to);
   return [...targets].map(([from, to], i) => [from, to[i % to.length]]);
