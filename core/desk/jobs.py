@@ -27,6 +27,12 @@ class Job:
     """Work on many rows in a thread. :meth:`work` stores results as it goes, so that a cancelled or killed job loses
     little."""
 
+    what: str = field(default="", init=False)
+    """The work as the beginning of a sentence: “The prediction of …”."""
+    rows: int = field(default=0, init=False)
+    """Number of rows to process, over all passes."""
+    passes: int = field(default=1, init=False)
+    """Number of passes through the file."""
     done: int = field(default=0, init=False)
     """Number of finished rows."""
     problem: str = field(default="", init=False)
@@ -36,21 +42,6 @@ class Job:
     """Its run in a thread of the queue."""
     _began: float = field(default=0.0, init=False)
     _done_before: int = field(default=0, init=False)
-
-    @property
-    def what(self) -> str:
-        """The work as the beginning of a sentence: “The prediction of …”."""
-        raise NotImplementedError
-
-    @property
-    def rows(self) -> int:
-        """Number of rows to process, over all passes."""
-        raise NotImplementedError
-
-    @property
-    def passes(self) -> int:
-        """Number of passes through the file."""
-        return 1
 
     @property
     def finished(self) -> bool:

@@ -238,13 +238,9 @@ class PerturbationJob(Job):
     test: PerturbationTest
     checkpoints: Sequence[str]
 
-    @property
-    def what(self) -> str:
-        return f"The perturbation test of {', '.join(self.checkpoints)} on {self.test.run.dataset.name}"
-
-    @property
-    def rows(self) -> int:
-        return len(self.test.rows)
+    def __post_init__(self) -> None:
+        self.what = f"The perturbation test of {', '.join(self.checkpoints)} on {self.test.run.dataset.name}"
+        self.rows = len(self.test.rows)
 
     def work(self) -> None:
         models = zip(self.checkpoints, self.test.run.models, strict=True)

@@ -66,18 +66,9 @@ class PredictionJob(Job):
     checksums: list[str] = field(default_factory=list)
     """Checksums of the finished checkpoints, in the order of ``models``."""
 
-    @property
-    def what(self) -> str:
-        return f"The prediction of {self.dataset.name} by {', '.join(self.models)}"
-
-    @property
-    def rows(self) -> int:
-        """Rows × checkpoints."""
-        return len(self.dataset.rows) * len(self.models)
-
-    @property
-    def passes(self) -> int:
-        return max(1, len(self.models))
+    def __post_init__(self) -> None:
+        self.what = f"The prediction of {self.dataset.name} by {', '.join(self.models)}"
+        self.rows, self.passes = len(self.dataset.rows) * len(self.models), max(1, len(self.models))
 
     def work(self) -> None:
         for name in self.models:

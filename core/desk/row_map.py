@@ -144,13 +144,9 @@ class RowMapJob(Job):
     model: int
     checkpoint: str
 
-    @property
-    def what(self) -> str:
-        return f"The map of {self.stored_run.dataset.name} by {self.checkpoint}"
-
-    @property
-    def rows(self) -> int:
-        return min(MOST_ROWS, len(self.stored_run.dataset.rows))
+    def __post_init__(self) -> None:
+        self.what = f"The map of {self.stored_run.dataset.name} by {self.checkpoint}"
+        self.rows = min(MOST_ROWS, len(self.stored_run.dataset.rows))
 
     def work(self) -> None:
         run, sha256 = self.stored_run, self.stored_run.models[self.model].sha256

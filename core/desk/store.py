@@ -106,8 +106,9 @@ def unfinished() -> dict[Path, str]:
 
 
 def delete_parts(parts: Path) -> None:
-    """Deletes the parts of an :func:`unfinished` prediction."""
-    shutil.rmtree(parts, ignore_errors=True)
+    """Deletes the parts of an :func:`unfinished` prediction, unless somebody has resumed it."""
+    with contextlib.suppress(Timeout, OSError), FileLock(parts / run_folder.LOCK, blocking=False):
+        shutil.rmtree(parts)
 
 
 @functools.lru_cache(maxsize=1000)

@@ -159,14 +159,8 @@ class StrongestWordsJob(Job):
     def __post_init__(self) -> None:
         known = self.store.known(self.dataset.sha256, self.sha256)
         self._places = drawn(self.keys, known, self.count)
-
-    @property
-    def what(self) -> str:
-        return f"The search for the strongest words of {self.dataset.name} by {self.model}"
-
-    @property
-    def rows(self) -> int:
-        return len(self._places)
+        self.what = f"The search for the strongest words of {self.dataset.name} by {self.model}"
+        self.rows = len(self._places)
 
     def work(self) -> None:
         checkpoint = predicted_by(self.model, self.sha256)

@@ -120,6 +120,8 @@ def test_an_unfinished_prediction_is_listed_until_it_is_deleted(kept_run):
     with unfinished(store.folder_of("c" * 64), header):
         assert not sentences(open_view("error_desk")), "it runs"
         parts = store.folder_of("c" * 64)
+        for own in parts.glob(".parts-*"):
+            store.delete_parts(own)
         shutil.copytree(parts, parts.parent / "copy")  # as if the process had ended
     app = open_view("error_desk")
     assert any("The prediction of &lt;b&gt;snli&lt;/b&gt; is unfinished" in sentence for sentence in sentences(app))

@@ -14,13 +14,11 @@ class Held(Job):
     """Works until it is let go."""
 
     name: str = "taxi.csv"
-    rows: int = 3
     let_go: threading.Event = field(default_factory=threading.Event)
     works: threading.Event = field(default_factory=threading.Event)
 
-    @property
-    def what(self):
-        return f"The prediction of {self.name}"
+    def __post_init__(self):
+        self.what, self.rows = f"The prediction of {self.name}", 3
 
     def work(self):
         self.works.set()
