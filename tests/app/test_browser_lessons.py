@@ -36,7 +36,9 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     page.keyboard.press("Enter")
     expect(numbers).to_contain_text("0.16")
     # Those that later steps compute stay hidden.
-    expect(page.locator('.cell[data-of="score.3"] .text')).to_be_hidden()
+    later = page.locator('.cell[data-of="score.3"]')
+    expect(later.locator(".text")).to_be_hidden()
+    expect(later).to_have_css("pointer-events", "none")
     expect(page.locator(".guess")).to_have_text("You guessed 0.2; it is off by 0.04.")
     expect(page.locator('.cell[data-of="score.1"]')).to_have_attribute("title", re.compile("^0.16"))
     # A number that is pointed at lights up everywhere, and so does what it is made of.
