@@ -19,8 +19,6 @@ const related = (a, b) => {
   const places = b.split(".");
   return a.split(".").every((place, i) => i >= places.length || place === "*" || place === places[i]);
 };
-const partAt = (value, places) =>
-  places.reduce((inner, place) => (Array.isArray(inner) ? inner[place - 1] : undefined), value);
 
 // How many of a value's numbers are on one line: all of a row, but one of a vector with a word for each number.
 function numbersPerLine(number, words) {
@@ -328,7 +326,7 @@ class LessonView extends View {
     this.draw();
     if (guess === null) return;
     const [head, ...places] = name.split(".");
-    const value = partAt(this.data.values[head].number, places);
+    const value = places.reduce((inner, place) => inner[Number(place) - 1], this.data.values[head].number);
     const off = Math.abs(guess - value);
     this.step_
       .querySelector(".guess")
