@@ -33,8 +33,8 @@ from core.data.picked import Picked
 from core.data.stream import seen_in
 from core.desk.columns import cells
 from core.desk.filters import FilterError, literal, quoted, rows_of
-from core.desk.table import table_of_cells
 from core.reading.tokens import norms, tokenize, well_formed
+from tests.core.made_up_runs import table_of_cells
 
 _ASKED = os.environ.get("PAIRLENS_CASES")
 _PROPERTIES = 11

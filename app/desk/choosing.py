@@ -20,7 +20,7 @@ from app.pair_form import once
 from core.card import Card, ranked_by
 from core.data import DataError, Dataset, Picked, read
 from core.data.dataset import UnknownLayoutError
-from core.data.labels import ANSWERS, CountsAs, Scale, graded, mismatch, proposed, task_of
+from core.data.labels import ANSWERS, Scale, graded, mismatch, proposed, task_of
 from core.data.lines import LARGEST
 from core.data.picked import Seen
 from core.data.stream import seen_in
@@ -358,18 +358,12 @@ def _models(dataset: Dataset) -> None:
         if classes not in forms:
             forms[classes] = _counted_as(dataset, classes, ranked_by(cards[name]))
     counts_as = {name: forms[tuple(cards[name]["labels"])] for name in picked}
-    if any(_clashes(tuple(cards[name]["labels"]), counts_as[name]) for name in picked):
+    try:
+        for name in picked:
+            Scale(tuple(cards[name]["labels"]), counts_as[name])
+    except DataError as error:
+        page_style.notice([f"{page_style.capital(str(error))}."])
         return
     if st.button("Predict", type="primary", disabled=not picked or _JOB in st.session_state):
         jobs.start(_JOB, lambda: PredictionJob(dataset, picked, counts_as))
         st.rerun()
-
-
-def _clashes(classes: tuple[str, ...], counts_as: CountsAs) -> bool:
-    """Whether labels cannot be mapped like this; shows the reason."""
-    try:
-        Scale(classes, counts_as)
-    except DataError as error:
-        page_style.notice([f"{page_style.capital(str(error))}."])
-        return True
-    return False

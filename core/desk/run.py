@@ -7,7 +7,7 @@ Predictions and labels are held in memory as arrays; the texts of a stored run s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
@@ -333,10 +333,6 @@ class Run:
     def labelled(self) -> bool:
         """Whether labels exist and all match classes of every model; otherwise nothing is scored."""
         return not self.unknown and bool(self.judged.any())
-
-    def with_models(self, models: tuple[Predictions, ...]) -> Run:
-        """A copy with these models' predictions."""
-        return replace(self, models=models)
 
 
 def column_of(name: str, model: int) -> str:

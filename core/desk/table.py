@@ -208,14 +208,6 @@ def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
     return table.joined("people", list(said), columns)
 
 
-def table_of_cells(columns: Mapping[str, Cells]) -> RunTable:
-    """A table with only these columns."""
-    connection, (values, known) = _connection(), _named(columns, "f")
-    rows = len(next(iter(values.values())))
-    _store_facts(connection, values)
-    return RunTable(rows, known, connection, ("facts",), {})
-
-
 def picked(rows: np.ndarray) -> pa.Table:
     """These rows for a query (:meth:`RunTable.query`), with their ``place`` in this order."""
     return pa.table({"row": rows.astype(np.int64), "place": np.arange(len(rows))})

@@ -325,7 +325,7 @@ def test_the_desks_labels_are_plain_english(kept_run):
 def test_a_probability_above_99_9_percent_is_not_100(kept_run):
     one, two = kept_run.models
     sure = replace(one, probabilities=np.tile(np.array([0.9996, 0.0003, 0.0001], dtype=np.float32), (6, 1)))
-    store.keep(kept_run.with_models((sure, two)))
+    store.keep(replace(kept_run, models=(sure, two)))
     app = page(kept_run, row="1e")
     assert app.dataframe[0].value["A.p"].tolist()[0] == "> 99.9\u00a0%" and "&gt; 99.9\u00a0%" in texts(app)
 

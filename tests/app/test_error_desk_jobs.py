@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("own_desk")
 def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_run, checkpoints):
     assert "is not here, so no more can be computed" in texts(page(kept_run, view="words"))
     sha256, job = read_card(checkpoints / "test-light")["sha256"], "desk strongest words job"
-    store.keep(kept_run.with_models((replace(kept_run.models[0], sha256=sha256),)))
+    store.keep(replace(kept_run, models=(replace(kept_run.models[0], sha256=sha256),)))
     app = open_view("error_desk", file=kept_run.dataset.sha256[:16], models=sha256[:16], view="words")
     assert not app.exception and "Which words drive predictions?" in texts(app)
     button(app, "Compute for 6 rows").click().run()
@@ -40,7 +40,7 @@ def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_
 def test_perturbed_rows_become_a_run_with_the_failure_rates(kept_run, checkpoints):
     assert "is not here: choose models that are" in texts(page(kept_run, view="perturbations"))
     sha256, job = read_card(checkpoints / "test-light")["sha256"], "desk perturbation job"
-    store.keep(kept_run.with_models((replace(kept_run.models[0], sha256=sha256),)))
+    store.keep(replace(kept_run, models=(replace(kept_run.models[0], sha256=sha256),)))
     address = {"file": kept_run.dataset.sha256[:16], "models": sha256[:16], "view": "perturbations"}
     app = open_view("error_desk", **address, filter="gold = contradiction")
     button(app, "Test 2 rows").click().run()

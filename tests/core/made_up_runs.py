@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 
 from core.card import Roles, ranked_by
 from core.data import read
+from core.desk import table
 from core.desk.earlier_runs import KEY
 from core.desk.run import Predictions, Run
 from core.desk.run_folder import header_of, table_of
@@ -47,9 +48,16 @@ def made_up_run(folder):
     return Run(read(taxi(folder)), (predictions("one", one, ONE), predictions("two", two, TWO)))
 
 
+def table_of_cells(columns):
+    """A table with only these columns."""
+    connection, (values, known) = table._connection(), table._named(columns, "f")
+    table._store_facts(connection, values)
+    return table.RunTable(len(next(iter(values.values()))), known, connection, ("facts",), {})
+
+
 def save_earlier(run, path, **header):
     """Write a run as versions until 2 did: one Parquet file, whose schema has the header."""
-    table = table_of(run.dataset, run.models, [model.probabilities for model in run.models])
+    rows = table_of(run.dataset, run.models, [model.probabilities for model in run.models])
     facts = asdict(header_of(run.dataset, run.models)) | {"version": 2} | header
     for name in ("rows", "texts"):
         facts.pop(name)
@@ -57,7 +65,7 @@ def save_earlier(run, path, **header):
         for model in facts["models"]:
             model.pop("counts_as")
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table.replace_schema_metadata({KEY: json.dumps(facts).encode()}), path, compression="zstd")
+    pq.write_table(rows.replace_schema_metadata({KEY: json.dumps(facts).encode()}), path, compression="zstd")
 
 
 def save_in_parts(run, folder, rows):

@@ -15,8 +15,8 @@ from core.desk.filters import LONGEST, FilterError, literal, rows_of
 from core.desk.run import Run
 from core.desk.run_folder import load, save
 from core.desk.slices import scored, slices
-from core.desk.table import open_table, table_of_cells, with_tags
-from tests.core.made_up_runs import LABELS, made_up_run, predictions
+from core.desk.table import open_table, with_tags
+from tests.core.made_up_runs import LABELS, made_up_run, predictions, table_of_cells
 
 
 @pytest.fixture(scope="module")

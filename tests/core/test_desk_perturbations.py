@@ -210,7 +210,7 @@ def test_bad_input_gets_one_sentence(tmp_path, table, capsys):
         PerturbationTest(made_up_run(tmp_path), [])
     score = predictions("score", [[1.0]], "c" * 64, labels=("similarity",))
     with pytest.raises(DeskError, match="gives a score"):
-        PerturbationTest(made_up_run(tmp_path).with_models((score,)), [0])
+        PerturbationTest(replace(made_up_run(tmp_path), models=(score,)), [0])
 
 
 def test_a_cancelled_test_is_resumed_by_the_next_one(tmp_path, table, monkeypatch):
@@ -241,6 +241,8 @@ def test_a_cancelled_test_is_resumed_by_the_next_one(tmp_path, table, monkeypatc
     assert sorted(tried.values()) == [1, 1, 2]
     kept = store.open_run(test.checksum, [read_card(tmp_path / "own/tiny")["sha256"]])
     assert len({row.columns["original.id"] for row in kept.dataset.rows}) == 5  # "1c" twice
-    other = PerturbationJob(replace(test, run=run.with_models((replace(run.models[0], sha256="b" * 64),))), ["tiny"])
+    other = PerturbationJob(
+        replace(test, run=replace(run, models=(replace(run.models[0], sha256="b" * 64),))), ["tiny"]
+    )
     other.run()
     assert "is not the one that predicted this run" in other.problem

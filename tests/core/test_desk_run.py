@@ -89,7 +89,7 @@ def test_runs_that_earlier_versions_kept_are_converted_in_their_order(run, tmp_p
     folder, file = tmp_path / "desk/runs", run.dataset.sha256[:16]
     for time, model in enumerate(reversed(run.models)):
         path = folder / f"{file}-{model.sha256[:16]}.parquet"
-        save_earlier(run.with_models((model,)), path)
+        save_earlier(replace(run, models=(model,)), path)
         os.utime(path, (time, time))
     (folder / f"{'e' * 16}-{ONE[:16]}.parquet").write_bytes(b"damaged")
     (folder / "a.parquet").write_bytes(b"not a run")
@@ -106,9 +106,9 @@ def test_an_earlier_run_with_other_rows_than_the_last_is_not_deleted(run, tmp_pa
     first = replace(run.models[0], probabilities=run.models[0].probabilities[:4])
     other, last = folder / f"{file}-{ONE[:16]}.parquet", folder / f"{file}-{TWO[:16]}.parquet"
     save_earlier(Run(fewer, (first,)), other)
-    save_earlier(run.with_models(run.models[1:]), last)
+    save_earlier(replace(run, models=run.models[1:]), last)
     os.utime(other, (0, 0))
-    assert same(store.open_run(file, [TWO[:16]]), run.with_models(run.models[1:]))
+    assert same(store.open_run(file, [TWO[:16]]), replace(run, models=run.models[1:]))
     assert other.is_file() and not last.exists()
 
 
@@ -165,11 +165,11 @@ def test_runs_are_stored_by_checksum_of_file_and_checkpoint(run):
 
 def test_a_runs_models_keep_its_order_whenever_each_was_stored(run):
     file, (one, two) = run.dataset.sha256, run.models
-    store.keep(run.with_models((two, one)))
+    store.keep(replace(run, models=(two, one)))
     assert [model.model for model in store.runs()[0].models] == ["two", "one"]
-    store.keep(run.with_models((two,)))  # predicted again under other names of labels: the one written last
+    store.keep(replace(run, models=(two,)))  # predicted again under other names of labels: the one written last
     assert [model.model for model in store.runs()[0].models] == ["two", "one"]
-    store.keep(run.with_models((one,)))  # another run of the file: its model is A
+    store.keep(replace(run, models=(one,)))  # another run of the file: its model is A
     assert [model.model for model in store.runs()[0].models] == ["one", "two"]
     store.put_first(file, [two.sha256, one.sha256])
     assert [model.model for model in store.runs()[0].models] == ["two", "one"]
@@ -177,8 +177,8 @@ def test_a_runs_models_keep_its_order_whenever_each_was_stored(run):
 
 def test_labels_are_mapped_for_each_model_in_whatever_order_models_are_asked_for(run):
     one, two = run.models
-    store.keep(run.with_models((one,)))
-    store.keep(run.with_models((replace(two, counts_as={"neutral": ()}),)))
+    store.keep(replace(run, models=(one,)))
+    store.keep(replace(run, models=(replace(two, counts_as={"neutral": ()}),)))
     orders = (one.sha256, two.sha256), (two.sha256, one.sha256)
     opened = [store.open_run(run.dataset.sha256, order) for order in orders]
     assert [again.judged.sum() for again in opened] == [4, 4]

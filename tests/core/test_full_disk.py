@@ -64,7 +64,7 @@ def index(made, number):
 
 def predicted(made, number):
     model = replace(made.run.models[0], probabilities=np.full((6, 3), number, dtype=np.float32))
-    save(made.run.with_models((model,)), made.folder / "run")
+    save(replace(made.run, models=(model,)), made.folder / "run")
 
 
 def ordered(made, number):
