@@ -81,6 +81,10 @@ export function ask(kind, body, signal, progress = () => {}) {
 // Like `ask`, but outside the queue: the response to a drag cannot wait for a running computation.
 export const askAtOnce = (kind, body, signal) => answer(kind, body, signal, () => {});
 
+// On a small machine the server's work on an answer would delay the page's painting. A hidden page is not painted.
+const painted = () =>
+  new Promise((done) => (document.hidden ? done(null) : requestAnimationFrame(() => setTimeout(done))));
+
 async function answer(kind, body, signal, progress) {
   const headers = { "Content-Type": "application/json", "X-PairLens-Client": CLIENT };
   const request = { method: "POST", headers, body: JSON.stringify(body), signal };
@@ -156,10 +160,13 @@ export class Answer {
       this.bar.max = of;
       this.bar.value = done;
     };
-    ask(this.kind, this.body, signal, progress).then(
-      (value) => this.arrived(controller, { value }),
-      (error) => signal.aborted || this.arrived(controller, { problem: error.message }),
-    );
+    const { kind, body } = this;
+    painted()
+      .then(() => ask(kind, body, signal, progress))
+      .then(
+        (value) => this.arrived(controller, { value }),
+        (error) => signal.aborted || this.arrived(controller, { problem: error.message }),
+      );
     this.draw();
   }
 
