@@ -38,15 +38,16 @@ export function difference(base, other, rows, columns) {
 
 /**
  * The shared word whose effects differ most, as each column has it; preferably among the words `named` as the
- * reason for a verdict. Null if there is none.
+ * reason for a verdict, if one's effects differ at least half as much as any word's. Null if there is none.
  * @param {any[][]} all words; equal words have the same `key`, and `moved` is the effect of removing them
  */
 export function mostDifferent([first, ...others]) {
   const found = first.map((word) => [word, ...others.map((words) => words.find(({ key }) => key === word.key))]);
   const known = found.filter((same) => same.every((word) => (word?.moved ?? null) !== null));
   const spread = (same) => Math.max(...same.map(({ moved }) => moved)) - Math.min(...same.map(({ moved }) => moved));
-  const reasons = known.filter((same) => same.some(({ named }) => named));
-  return (reasons.length ? reasons : known).sort((a, b) => spread(b) - spread(a))[0] ?? null;
+  const sorted = known.sort((a, b) => spread(b) - spread(a));
+  const reason = sorted.find((same) => same.some(({ named }) => named));
+  return reason && 2 * spread(reason) >= spread(sorted[0]) ? reason : (sorted[0] ?? null);
 }
 
 // The effect of removing a word on a verdict: on the score of a single output, else on the probability, in points.
