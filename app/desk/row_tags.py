@@ -167,7 +167,7 @@ def keep_unsaved(opened: OpenRun) -> None:
         return
     tags = [tag.name for tag in opened.annotations.taxonomy()]
     places = []
-    if state.view == "rows" and opened.run.places([state.row]):
+    if state.view == "rows" and opened.run.place(state.row) is not None:
         own = _own(opened.state, state.row, name, tags)
         keys = {kind: _key(kind, (file, state.row, name), value) for kind, value in own.items()}
         marks = _marks(opened.state, state.row, name, tags)

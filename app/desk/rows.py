@@ -118,7 +118,7 @@ def view(opened: OpenRun) -> None:
         )
         _table(opened, order, table)
     with right:
-        place = opened.run.places([PAGE.state.row]).get(PAGE.state.row)
+        place = opened.run.place(PAGE.state.row)
         if PAGE.state.row and place is None:
             page_style.notice([f"This file has no row “{PAGE.state.row[:40]}”."])
         if place is not None:

@@ -25,7 +25,7 @@ def desk_folder() -> Path:
 
 
 def shared_folder() -> Path:
-    """The folder of runs and job records: ``PAIRLENS_RUNS``, which servers may share, or else :func:`desk_folder`.
+    """The folder of runs: ``PAIRLENS_RUNS``, which servers may share, or else :func:`desk_folder`.
     Raises DeskError for a bucket's address, without repeating it, because it may contain a password."""
     place = os.environ.get(RUNS_SETTING)
     if not place:

@@ -121,7 +121,7 @@ class JobQueue:
         self._lock = threading.Lock()
         self._most_running = 1
         self._threads: ThreadPoolExecutor | None = None
-        self._jobs: list[Job] = []
+        self._jobs: dict[Future[None], Job] = {}
         """In order of arrival."""
 
     def add(self, job: Job) -> None:
@@ -132,12 +132,13 @@ class JobQueue:
                 self._most_running, self._threads = most, ThreadPoolExecutor(most, "job")
             if len(self._queued()) >= MOST_WAITING:
                 raise DeskError(f"{MOST_WAITING} jobs are already queued: cancel one, or come back when some are done")
-            self._jobs = [*self.jobs(), job]
             job.future = self._threads.submit(job.run)
+            self._jobs[job.future] = job
+            job.future.add_done_callback(self._jobs.pop)  # a job may hold a large file
 
     def jobs(self) -> Sequence[Job]:
         """Running and queued jobs, in order of arrival."""
-        return tuple(job for job in self._jobs if not job.finished)
+        return tuple(job for job in tuple(self._jobs.values()) if not job.finished)
 
     def place(self, job: Job) -> int:
         """Its position in the queue, 1 for the next; 0 if it is not queued."""

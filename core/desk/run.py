@@ -225,6 +225,11 @@ class Run:
             return [value or "" for value in rows.column(name)]
         return [(row.shown_label if name == "label" else getattr(row, name)) or "" for row in rows]
 
+    def place(self, key: str) -> int | None:
+        """The index of the row with this key, if there is one."""
+        found = np.flatnonzero(self.keys == key)
+        return int(found[0]) if len(found) else None
+
     def places(self, keys: Iterable[str]) -> dict[str, int]:
         """The index of each row with one of these keys, by its key."""
         wanted = set(keys)

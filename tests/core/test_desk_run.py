@@ -120,6 +120,7 @@ def test_columns_are_those_that_arrow_makes(run):
 def test_every_row_has_a_key_of_its_own(run):
     assert [*run.keys] == ["1e", "1c", "1n", "1c#2", "2n", "2e"]
     assert run.places(["1c#2", "9"]) == {"1c#2": 3}
+    assert run.place("1c#2") == 3 and run.place("9") is None
 
 
 @pytest.mark.parametrize("damage", ["text", "cut", "other", "empty", "number", "model"])

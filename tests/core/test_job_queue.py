@@ -1,6 +1,7 @@
 """The one queue of a server's jobs: places, cancel, and limits."""
 
 import threading
+import weakref
 from dataclasses import dataclass, field
 
 import pytest
@@ -87,3 +88,12 @@ def test_a_crowded_queue_is_one_sentence():
         job.cancel()
     jobs[0].let_go.set()
     assert jobs[0].future.result(600) is None
+
+
+def test_the_file_of_a_finished_job_is_not_held_in_memory():
+    queue, job, gone = JobQueue(), Held(), threading.Event()
+    weakref.finalize(job, gone.set)
+    job.let_go.set()
+    queue.add(job)
+    del job
+    assert gone.wait(60)
