@@ -383,4 +383,6 @@ def unfinished(folder: Path, header: RunHeader, settings: Sequence[str] = ()) ->
         yield UnfinishedRun(folder, header, parts)
         shutil.rmtree(parts, ignore_errors=True)
     finally:
+        if not any(parts.glob("*.parquet")):  # nothing to resume
+            shutil.rmtree(parts, ignore_errors=True)
         lock.release()

@@ -202,6 +202,7 @@ def test_bad_input_gets_one_sentence(tmp_path, table, capsys):
     command = ["perturb", str(checkpoint.folder), str(file), "--out", f"{tmp_path}/run", "--only"]
     assert main([*command, "typos"]) == 2 and "there is no perturbation 'typos'" in capsys.readouterr().err
     assert main([*command, "name"]) == 2 and "none of the perturbations applies" in capsys.readouterr().err
+    assert not list(tmp_path.glob("run/.parts-*")), "nothing to resume"
     assert main([*command, "tautology", "--out", f"{tmp_path}/other"]) == 0
     run = run_folder.load(tmp_path / "other")
     with pytest.raises(DeskError, match="are changed already"):
