@@ -333,7 +333,7 @@ def _matrix(title: str, how: str, axes: tuple[str, str], head: tuple[str, ...], 
             base.mark_rect(cursor="pointer").encode(color=shade).add_params(_picking()),
             base.mark_text(lineBreak="\n", dy=-6, color="#1d2733").encode(text="shown:N"),
         )
-        .properties(height=alt.Step(46), description=title)
+        .properties(width=alt.Step(96), height=alt.Step(46), description=title)
         .configure_text(fontSize=13)
     )
     lines, filters = [(cell.row, cell.column, *cell.shown) for cell in cells], [cell.filter for cell in cells]

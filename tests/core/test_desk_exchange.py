@@ -137,6 +137,15 @@ def test_the_numbers_of_a_cell_are_on_two_lines(run):
     assert cells[0]["shown"] == "2\n100 %" and chart["layer"][1]["mark"]["lineBreak"] == "\n"
 
 
+def test_the_names_of_columns_do_not_overlap_in_a_report(run):
+    shown = str(charts.confusion(run, 0, ALL, NAMES).svg())
+    places = re.findall(
+        r'<text text-anchor="middle" transform="translate\(([\d.]+),-[\d.]+\)"[^>]*>([a-z]+)</text>', shown
+    )
+    at = {name: float(x) for x, name in places}
+    assert at["contradiction"] - at["neutral"] > 80 and at["neutral"] - at["entailment"] > 80
+
+
 def test_a_share_of_no_rows_is_a_dash(run):
     rows = run.gold != "contradiction"
     shares = {label: line for label, *line, _ in charts.classes(run, 0, rows, NAMES).lines}
