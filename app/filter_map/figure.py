@@ -242,19 +242,20 @@ def weights_figure(weights: Matrix, title: str, size: str, scale: float = 1.0) -
         showscale=False,
         hovertemplate="%{y}, dimension %{x}: %{z:+.4f}<extra></extra>",
     )
-    letters = {"font": {"size": 12 * scale}}
+    # On every text, since Streamlit's theme sets the sizes that a figure leaves open.
+    letters = {"size": 12 * scale}
     return go.Figure(heatmap).update_layout(
         title={"text": html.escape(title), "font": {"size": 13 * scale}},
         # Two lines, because a phone cannot show a longer one.
         xaxis={
-            "title": {"text": f"{size}<br>orange: above 0, blue: below 0", **letters},
+            "title": {"text": f"{size}<br>orange: above 0, blue: below 0", "font": letters},
+            "tickfont": letters,
             "showgrid": False,
             "fixedrange": True,
         },
-        yaxis={"autorange": "reversed", "showgrid": False, "fixedrange": True},
+        yaxis={"autorange": "reversed", "tickfont": letters, "showgrid": False, "fixedrange": True},
         margin={"l": 0, "r": 0, "t": 32 * scale, "b": 0},
         height=round((30 * len(weights) + 100) * scale),
-        font={"size": 12 * scale},
         dragmode=False,
     )
 

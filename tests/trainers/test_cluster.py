@@ -167,6 +167,7 @@ def test_a_table_trains_its_runs_as_tasks(
     monkeypatch.setitem(TABLES, "sentiment", TABLES["sentiment"]._replace(systems=systems))
     command = ["table", "sentiment", "--train", str(base(tmp_path, "comparison-sst5")), "--data", str(data)]
     command += ["--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "table"), "--ray", "there:6379"]
+    command += ["--seeds", "1,2,3"]
     assert paper(command) == 0
     assert stand.addresses == ["there:6379"] and len(stand.given) == 3
     seeds = [f"attconv-light-seed={seed}" for seed in (1, 2, 3)]
