@@ -21,6 +21,7 @@ from core.data.labels import FACTS, gold
 from core.data.lines import Line, objects, says_something
 from core.data.reader import RowReader, recogniser
 from core.json_types import JsonObject
+from core.lazy import import_alone
 
 NAME = "FEVER jsonl"
 LABELS = ("supports", "refutes", "not enough info")
@@ -89,6 +90,7 @@ def _nearest(claims: Sequence[str], sentences: Sequence[str], count: int) -> Ite
 
     scikit-learn's TF-IDF without English stop words; document frequencies are computed over the sentences.
     """
+    import_alone("sklearn.feature_extraction")
     from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
 
     vectorizer = TfidfVectorizer(stop_words="english")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.desk.annotations import RowState
+from core.lazy import import_alone
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ def _coefficients(ratings: np.ndarray) -> tuple[float | None, float | None]:
     if len(np.unique(ratings[~np.isnan(ratings)])) < 2:
         return None, None
     if len(ratings) == 2:
+        import_alone("sklearn.metrics")
         from sklearn.metrics import cohen_kappa_score  # imported here, so that the page's other parts start without it
 
         return float(cohen_kappa_score(*ratings)), None

@@ -10,10 +10,12 @@ from math import comb
 import numpy as np
 
 from core.json_types import JsonObject
+from core.lazy import import_alone
 
 
 def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
     """Accuracy, and F1 averaged over the classes that occur in either argument; class indices ``[N]`` each."""
+    import_alone("sklearn.metrics")
     from sklearn.metrics import accuracy_score, f1_score  # imported here: it takes two seconds
 
     f1 = f1_score(gold, predicted, average="macro", zero_division=0)
@@ -22,6 +24,7 @@ def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, flo
 
 def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> JsonObject:
     """Accuracy, macro-F1, per-class precision, recall, F1 and support, and the confusion matrix (rows: gold)."""
+    import_alone("sklearn.metrics")
     from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
     places = list(range(len(labels)))

@@ -13,6 +13,8 @@ import numpy as np
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
 
+from core.lazy import import_alone
+
 
 def lay_out(
     points: np.ndarray,
@@ -27,6 +29,7 @@ def lay_out(
 
     ``iterations``: with early exaggeration and after it; ``count`` is called with the number of iterations done.
     """
+    import_alone("openTSNE")
     from openTSNE import TSNE  # type: ignore[import-untyped]
     from openTSNE.affinity import PerplexityBasedNN  # type: ignore[import-untyped]
     from openTSNE.initialization import pca  # type: ignore[import-untyped]
@@ -48,6 +51,7 @@ def lay_out(
 
 def reference(coordinates: np.ndarray) -> Any:
     """Fixed points ``[N, 2]`` as openTSNE's TSNEEmbedding, ready to place new points."""
+    import_alone("openTSNE")
     from openTSNE import TSNEEmbedding
 
     return TSNEEmbedding(coordinates, _NewAffinities(len(coordinates)), negative_gradient_method=_one_point)
@@ -65,6 +69,7 @@ class _NewAffinities:
     ) -> tuple[csr_matrix, np.ndarray, np.ndarray]:
         """Affinities ``[1, N]`` for the new point's ``distances [1, N]``; then the nearest points and their
         distances."""
+        import_alone("openTSNE")
         from openTSNE.affinity import joint_probabilities_nn
 
         nearest = np.argsort(distances, axis=1, kind="stable")[:, : int(3 * perplexity)]
@@ -97,6 +102,7 @@ def _one_point(embedding: np.ndarray, P: Any, *, reference_embedding: np.ndarray
 def quality(distances: np.ndarray, coordinates: np.ndarray, labels: Sequence[str], k: int) -> dict[str, float]:
     """How well the plane ``[N, 2]`` preserves ``distances [N, N]`` and the classes: leave-one-out k-NN accuracy,
     the largest class's share for comparison, and trustworthiness."""
+    import_alone("sklearn.manifold")
     from sklearn.manifold import trustworthiness
 
     scores = {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from core.lazy import import_alone
 from core.linguistics import import_nltk
 from core.reading.tokens import Token
 
@@ -25,7 +26,8 @@ def norms(tokens: Sequence[Token]) -> list[str]:
 @functools.cache
 def stop_words() -> frozenset[str]:
     """scikit-learn's English stop words."""
-    from sklearn.feature_extraction import text  # package first: else nltk's import can deadlock
+    import_alone("sklearn.feature_extraction")
+    from sklearn.feature_extraction import text
 
     return frozenset(text.ENGLISH_STOP_WORDS)
 
