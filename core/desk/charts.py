@@ -122,7 +122,8 @@ def ranked(run: Run, model: int) -> Figure:
     """MAP, with its 95 % interval, and MRR of a ranking set."""
     score = ranking(*run.answers(model))
     how = (
-        f"{mean_precision(run, model)}, MRR {score.mrr:.4f} of {counted(score.questions, 'question')}; "
+        f"{mean_precision(run, model)} with its 95 % interval, MRR {score.mrr:.4f} of "
+        f"{counted(score.questions, 'question')}; "
         f"{score.skipped:,} without a right answer left out."
     )
     return Figure(f"Ranking by {run.models[model].title}", how)
