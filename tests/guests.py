@@ -28,11 +28,17 @@ _SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 
 def word_piece() -> Any:
     """A lower-casing WordPiece, as BERT's."""
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     fitted = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     fitted.normalizer = normalizers.BertNormalizer(lowercase=True)
     fitted.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    fitted.train_from_iterator(TEXTS * 3, trainers.WordPieceTrainer(vocab_size=300, special_tokens=special))
+    # No trainer: it numbers equally frequent pieces differently in each process, and the weights are by number.
+    texts = [fitted.normalizer.normalize_str(text) for text in TEXTS]
+    words = {word for text in texts for word, _ in fitted.pre_tokenizer.pre_tokenize_str(text)}
+    letters = {letter for word in words for letter in word}
+    starts = letters | {word[:5] for word in words}
+    rests = letters | {word[5:] for word in words} - {""}
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(starts), *(f"##{rest}" for rest in sorted(rests))]
+    fitted.model = models.WordPiece({piece: number for number, piece in enumerate(pieces)}, unk_token="[UNK]")
     ends = [(name, fitted.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
     fitted.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
@@ -61,6 +67,11 @@ def unigram() -> Any:
     fitted.train_from_iterator(
         TEXTS * 3, trainers.UnigramTrainer(vocab_size=200, special_tokens=_SPECIAL, unk_token="<unk>")
     )
+    # Pieces in one order in each process, like word_piece's.
+    pieces = json.loads(fitted.to_str())["model"]["vocab"]
+    count = len(_SPECIAL)
+    pieces = [(piece, round(score, 3)) for piece, score in pieces[:count] + sorted(pieces[count:])]
+    fitted.model = models.Unigram(pieces, unk_id=_SPECIAL.index("<unk>"))
     fitted.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
