@@ -15,6 +15,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -51,7 +52,7 @@ from trainers.set_up import (
     start,
     start_from,
 )
-from trainers.teaching import targets
+from trainers.teaching import targets, trained_first
 from trainers.trained_words import StartVectors, TrainedWords, fold, frequent
 from trainers.training_data import TrainingData
 
@@ -141,7 +142,8 @@ class TrainingRun:
         # A model with trained vectors reads word ids.
         self.vectors = None if recipe.trains_words else data.vocabulary.matrix(WordReader(self.words)).to(device)
         self.best = {name: value.clone() for name, value in self.average.state_dict().items()}
-        self.teachers = [open_checkpoint(name) for name in recipe.teachers]
+        runs = {folder.name: str(folder) for folder in trained_first(recipe, self.options.out)}
+        self.teachers = [open_checkpoint(runs.get(name, name)) for name in recipe.teachers]
         self.targets = targets(recipe, data.train_rows, data.taught, self.teachers).to(device)  # [N, C]
         by_class = class_weights(recipe, data.train.labels, data.train.weights).to(device)
         self.weights = self.train_set.weights * (self.targets @ by_class)  # [N]
@@ -363,7 +365,10 @@ class TrainingRun:
             "data": list(data.listed),
             "token_limits": recipe.token_limits,
             "init": recipe.init and {"name": recipe.init, "sha256": load_named(recipe.init).card["sha256"]},
-            "teachers": [{"name": t.name, "sha256": t.card["sha256"]} for t in self.teachers],
+            "teachers": [
+                {"name": Path(name).name, "sha256": teacher.card["sha256"]}
+                for name, teacher in zip(recipe.teachers, self.teachers, strict=True)
+            ],
             "epochs": progress.history,
             "best_epoch": progress.best_epoch,
             "results": results,

@@ -8,8 +8,10 @@ are cached in the user's cache folder.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -25,7 +27,7 @@ from core.kept_arrays import kept
 from core.linguistics.content_words import norms, stop_words
 from core.progress import bar
 from core.reading.tokens import tokenize
-from trainers.recipe import Recipe
+from trainers.recipe import Recipe, load
 
 ENCODER = "all-MiniLM-L6-v2"
 """The sentence encoder whose cosine determines which texts are near."""
@@ -33,6 +35,17 @@ CHOICES = 64
 """Number of texts with a shared content word among which the nearest is chosen: among all, it would often be a copy."""
 SWAPPED = 0.25
 """Share of recombined pairs with premise and hypothesis swapped."""
+
+
+def trained_first(recipe: Recipe, out: Path) -> dict[Path, Recipe]:
+    """The recipes of the teachers RECIPE@SEED of a run in ``out``, by their runs' folders next to it."""
+    runs = {}
+    for teacher in recipe.teachers:
+        name, at, seed = teacher.rpartition("@")
+        if at and seed.isdecimal():
+            base = recipe if name == recipe.name else load(name)
+            runs[out.with_name(teacher)] = dataclasses.replace(base, seed=int(seed), teachers=(), transfer=0)
+    return runs
 
 
 def targets(recipe: Recipe, rows: Sequence[Example], taught: Tensor, teachers: Sequence[Checkpoint]) -> Tensor:

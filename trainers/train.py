@@ -24,12 +24,13 @@ from core.errors import RunError
 from core.evaluation.probe import CARD_KEYS, figures, probe, suits
 from core.files import check_writable
 from trainers import recipe as recipes
-from trainers import resume
+from trainers import resume, runs
 from trainers.card import add_to_card
 from trainers.commands import as_typed
 from trainers.options import add_options, data_folder, use_threads
 from trainers.precision import add_precision
 from trainers.processes import launcher, number
+from trainers.teaching import trained_first
 from trainers.training_data import load_data, table_for
 
 
@@ -71,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
     from trainers import loop, set_up
 
     quiet = number() > 0
+    _train_teachers(recipe, folder, out, args)
     data = load_data(recipe, folder, quiet)
     words, own = table_for(recipe, folder, args.vectors, data.vocabulary)
     names = ("device", "precision", "devices", "threads", "resume", "save_every")
@@ -87,6 +89,22 @@ def run(args: argparse.Namespace) -> int:
                 print(f"{suite} pairs: {result['right']} of {result['total']}")
         print(f"written: {out} (weights SHA-256 {card['sha256'][:16]}…)")
     return 0
+
+
+def _train_teachers(recipe: recipes.Recipe, folder: Path, out: Path, args: argparse.Namespace) -> None:
+    """Trains the teachers that are runs of recipes, unless they are finished. Raises RunError for several processes."""
+    from trainers.set_up import Options
+
+    for where, teacher in trained_first(recipe, out).items():
+        if resume.finished(where, teacher):
+            continue
+        if args.devices > 1 or launcher(1) != ["python"]:
+            raise RunError(
+                f"the teacher {where.name} is trained first, by one process: call this without --devices once"
+            )
+        command = as_typed("trainers train", teacher.name, data="DATA")
+        options = Options(where, args.device, args.precision, resume=args.resume, command=command)
+        runs.one_run(teacher, folder, options, needs_dev=False)
 
 
 def prepare(out: Path, go_on: bool, overwrite: bool) -> bool:

@@ -172,3 +172,23 @@ def test_a_teacher_reads_its_own_words_and_one_that_is_not_there_or_has_other_cl
     capsys.readouterr()
     assert main(["train", "te-phrases-kmin", "--data", str(data), "--set", "teachers=[para-adaqa]", *more[:2]]) == 2
     assert "para-adaqa has other classes; choose another one" in capsys.readouterr().err
+
+
+def test_a_teacher_that_is_a_run_of_a_recipe_is_trained_first_and_once(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    teachers = "teachers=[nli-attconv-light@7,nli-global-dot@2]"
+    typed = [*arguments(data, tmp_path / "taught"), "--set", "epochs=1", "--set", teachers]
+    assert main([*typed, "--devices", "2"]) == 2
+    assert "the teacher nli-attconv-light@7 is trained first, by one process" in capsys.readouterr().err
+    assert main(typed) == 0
+    own, other = (load(tmp_path / name).card for name in ("nli-attconv-light@7", "nli-global-dot@2"))
+    taught = load(tmp_path / "taught").card
+    assert (own["seed"], own["teachers"], own["recipe"]["epochs"]) == (7, [], 1), "of this recipe with its changes"
+    assert (other["name"], other["seed"]) == ("nli-global-dot", 2)
+    assert [teacher["sha256"] for teacher in taught["teachers"]] == [own["sha256"], other["sha256"]]
+    assert [teacher["name"] for teacher in taught["teachers"]] == ["nli-attconv-light@7", "nli-global-dot@2"]
+    before = (tmp_path / "nli-attconv-light@7/card.json").stat().st_mtime_ns
+    assert main([*typed, "--overwrite"]) == 0
+    assert (tmp_path / "nli-attconv-light@7/card.json").stat().st_mtime_ns == before
+    assert load(tmp_path / "taught").card["sha256"] == taught["sha256"]
