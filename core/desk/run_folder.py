@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import shutil
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
@@ -379,10 +380,18 @@ def unfinished(folder: Path, header: RunHeader, settings: Sequence[str] = ()) ->
         lock.acquire(timeout=0.5)  # a page may hold it for a moment, to see whether the prediction runs
     except Timeout:
         raise RunError(f"another process writes into {folder}; wait until it has ended") from None
+    finished = False
     try:
         yield UnfinishedRun(folder, header, parts)
-        shutil.rmtree(parts, ignore_errors=True)
+        finished = True
     finally:
-        if not any(parts.glob("*.parquet")):  # nothing to resume
-            shutil.rmtree(parts, ignore_errors=True)
+        if finished or not any(parts.glob("*.parquet")):  # nothing to resume
+            delete_parts(parts)
         lock.release()
+
+
+def delete_parts(parts: Path) -> None:
+    """Deletes a prediction's parts, whose lock the caller holds. Renamed first: whoever predicts the same meanwhile
+    begins with a new folder, and not in one that is being deleted."""
+    with contextlib.suppress(OSError):
+        shutil.rmtree(parts.rename(parts.with_name(f"{PARTS}{uuid.uuid4().hex}")))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from core.desk.earlier_runs import copy_run, header_of
 from core.desk.folders import FACTS, shared_folder
 from core.desk.run import Run, RunHeader
 from core.errors import DeskError
+from core.files import read_json
 
 DIGITS = 16
 """Hexadecimal digits of a checksum in a name."""
@@ -57,8 +57,8 @@ def adopt(path: Path, largest: int = LARGEST) -> RunHeader:
 def put_first(file: str, checkpoints: Sequence[str]) -> None:
     """Moves the models with these checksums, in this order, before the file's others."""
     folder = folder_of(file)
-    known = {model.sha256: model for model in run_folder.read_header(folder).models}
-    run_folder.reorder(folder, [known[checkpoint] for checkpoint in checkpoints])
+    known = {short(model.sha256): model for model in run_folder.read_header(folder).models}
+    run_folder.reorder(folder, [known[name] for name in map(short, checkpoints) if name in known])
 
 
 def open_run(file: str, checkpoints: Sequence[str]) -> Run:
@@ -108,7 +108,7 @@ def unfinished() -> dict[Path, str]:
 def delete_parts(parts: Path) -> None:
     """Deletes the parts of an :func:`unfinished` prediction, unless somebody has resumed it."""
     with contextlib.suppress(Timeout, OSError), FileLock(parts / run_folder.LOCK, blocking=False):
-        shutil.rmtree(parts)
+        run_folder.delete_parts(parts)
 
 
 @functools.lru_cache(maxsize=1000)
@@ -123,6 +123,8 @@ def _convert_earlier() -> None:
         states = [(path.stat(), path) for path in _runs().glob("*.parquet")]
         for state, path in sorted(states, key=lambda known: -known[0].st_mtime_ns):
             _convert(path, state.st_mtime_ns, state.st_size)
+        for path in _runs().glob("*.json"):
+            _take_order(path)
 
 
 @functools.lru_cache(maxsize=1000)
@@ -132,3 +134,10 @@ def _convert(path: Path, changed: int, size: int) -> None:
     with contextlib.suppress(DeskError):
         copy_run(path, folder_of(path.stem.partition("-")[0]), same_texts=True)
         path.unlink(missing_ok=True)
+
+
+def _take_order(path: Path) -> None:
+    """Puts a converted run's models in the order that an earlier version kept in a file beside them."""
+    with contextlib.suppress(DeskError, OSError, KeyError, TypeError, ValueError):
+        put_first(path.stem, read_json(path)["models"])
+        path.unlink()

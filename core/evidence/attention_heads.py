@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -17,11 +17,18 @@ from core.external.heads import title_of
 from core.json_types import JsonMapping
 from core.wording import percent
 
-if TYPE_CHECKING:
-    from core.external.between import Between
-
 THUMBNAIL = 8
 """Number of rows and of columns in a thumbnail."""
+
+
+@dataclass(frozen=True)
+class Between:
+    """Attention of one text's words: ``weights [rows, columns]`` to the other text, ``special [rows]`` to special
+    tokens, ``own [rows]`` to the text itself. Each row adds up to 1, or to 0 for a word without a piece."""
+
+    weights: Tensor
+    special: Tensor
+    own: Tensor
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ class AttentionHeads(Record, kind="attention_heads"):
     @classmethod
     def of(cls, head: str, roles: tuple[str, str], seen: tuple[Between, Between], **measured: Any) -> AttentionHeads:
         """Builds the record from the attention of the first and of the second text (one
-        :class:`core.external.between.Between` each, with all heads ``[layers, heads, …]``); ``measured`` sets the
+        :class:`Between` each, with all heads ``[layers, heads, …]``); ``measured`` sets the
         fields on human alignments."""
         first, second = seen
         counts = first.special.shape[-1], second.special.shape[-1]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from core.evidence.attention_heads import Between
 from core.external.heads import MEAN, ROLLOUT, Head, HeadError, parse_head
 from core.external.pieces import Pieces
 
@@ -36,16 +36,6 @@ def rollout(layers: Sequence[Tensor]) -> Tensor:
     for layer in layers:
         whole = (layer[0].mean(0) + torch.eye(len(whole), dtype=whole.dtype)) / 2 @ whole
     return whole
-
-
-@dataclass(frozen=True)
-class Between:
-    """Attention of one text's words: ``weights [rows, columns]`` to the other text, ``special [rows]`` to special
-    tokens, ``own [rows]`` to the text itself. Each row adds up to 1, or to 0 for a word without a piece."""
-
-    weights: Tensor
-    special: Tensor
-    own: Tensor
 
 
 def between(attention: Tensor, pieces: Pieces) -> tuple[Between, Between]:

@@ -1,5 +1,6 @@
 """Runs: what is written to Parquet comes back, keyed by checksums; predicting in the background; columns picked."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -98,6 +99,18 @@ def test_runs_that_earlier_versions_kept_are_converted_in_their_order(run, tmp_p
     (known,) = store.runs()
     assert [model.model for model in known.models] == ["two", "one"]
     assert {path.name for path in folder.iterdir()} == {"a.parquet", file, f"{'e' * 16}-{ONE[:16]}.parquet"}
+
+
+def test_earlier_runs_keep_the_chosen_order_of_their_models(run, tmp_path):
+    folder, file = tmp_path / "desk/runs", run.dataset.sha256[:16]
+    for time, model in enumerate(reversed(run.models)):
+        path = folder / f"{file}-{model.sha256[:16]}.parquet"
+        save_earlier(replace(run, models=(model,)), path)
+        os.utime(path, (time, time))
+    order = folder / f"{file}.json"
+    order.write_text(json.dumps({"models": ["f" * 16, ONE[:16], TWO[:16]]}))
+    (known,) = store.runs()
+    assert [model.model for model in known.models] == ["one", "two"] and not order.exists()
 
 
 def test_an_earlier_run_with_other_rows_than_the_last_is_not_deleted(run, tmp_path):
@@ -342,3 +355,24 @@ def test_two_processes_do_not_write_the_same_parts(run, tmp_path):
         unfinished(tmp_path / "run", header),
     ):
         pass
+
+
+def test_whoever_predicts_again_while_the_parts_are_deleted_keeps_the_new_ones(run, tmp_path, monkeypatch):
+    folder, header, tables = tmp_path / "run", header_of(run.dataset, run.models[:1]), [run.models[0].probabilities]
+    rmtree, next_one, others = shutil.rmtree, contextlib.ExitStack(), []
+
+    def then_begin(*arguments, **options):
+        rmtree(*arguments, **options)
+        if not others:
+            others.append(next_one.enter_context(unfinished(folder, header)))
+
+    monkeypatch.setattr(shutil, "rmtree", then_begin)
+    with unfinished(folder, header) as first:
+        first.add(0, run.dataset, tables)
+    (other,) = others
+    with pytest.raises(RunError, match="another process writes into"), unfinished(folder, header):
+        pass
+    other.add(0, run.dataset, tables)
+    assert [model.sha256 for model in other.finish(header, 1).models] == [ONE]
+    next_one.close()
+    assert not list(folder.glob(".parts-*"))
