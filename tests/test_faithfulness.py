@@ -137,7 +137,7 @@ def test_ties_share_their_point():
 
 def test_a_game_by_hand():
     checkpoint = load_named("nli-two-sided")
-    items = [Item("1", *GIRLS, "contradiction", 0), Item("2", *GIRLS, "contradiction", 0, "premise")]
+    items = [Item("1", *GIRLS, "contradiction", 0), Item("2", *GIRLS[::-1], "contradiction", 0)]
     game = play(checkpoint, items, ("taken-away", "gradient-norm", "least-attended"))
     assert game.scores["taken-away"] == [1, 1]
     assert game.scores["chance"] == pytest.approx([1 / 7, 1 / 7])
@@ -179,19 +179,6 @@ def test_the_commands(tmp_path: Path, capsys):
     train, revised = str(snli / "snli_1.0_train_86k.jsonl"), str(snli / "cad_revised_train.jsonl")
     assert [item.index for item in point.read_items([Path(train), Path(revised)])] == [0, 0]
     file = str(snli / "snli_1.0_dev.jsonl")
-    items = [vars(item) for item in point.read_items([Path(file)])]
-    names = {
-        "id": "pairID",
-        "premise": "sentence1",
-        "hypothesis": "sentence2",
-        "label": "gold_label",
-        "index": "changed",
-    }
-    old = [{names.get(key, key): value for key, value in item.items()} for item in items]
-    (made / "pointing-dev.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in old)
-    )  # as earlier versions wrote
-    assert point.read_items([made / "pointing-dev.jsonl"]) == point.read_items([Path(file)])
     assert main(["point", "nli-two-sided", file, "--way", "taken-away", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["judged_right"] == 2

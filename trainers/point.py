@@ -4,9 +4,9 @@
     python -m trainers point nli-esim DATA/snli/snli_1.0_train_86k.jsonl DATA/snli/cad_revised_train.jsonl --rows 350
     python -m trainers point pretrained/nli-esim DATA/snli/snli_1.0_dev.jsonl --card "SNLI dev"
 
-Items are pairs for which another pair in the files differs in one word of the hypothesis and in the label. Item files
-written by earlier versions are also supported. Only correctly classified items count. Every method is compared with
-chance and with a model-free rule. --card writes the figures to the checkpoint's card under this data set name.
+Items are pairs for which another pair in the files differs in one word of the hypothesis and in the label. Only
+correctly classified items count. Every method is compared with chance and with a model-free rule. --card writes the
+figures to the checkpoint's card under this data set name.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ from pathlib import Path
 
 from core.checkpoint import open_checkpoint
 from core.data import DataError, read
-from core.data.labels import key
 from core.effects.faithfulness import WAYS
 from core.effects.pointing import Item, items_of, judged_right, play
 from core.effects.words import TAKEN_AWAY
 from core.errors import RunError
-from core.files import parse_json
 from core.json_types import JsonMapping, JsonObject
 from core.progress import bar
 from trainers.card import report
@@ -68,21 +66,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def read_items(paths: Sequence[Path]) -> list[Item]:
-    """Items from all data files, or from files that already contain items. Raises DataError if there are none."""
-    try:
-        return [_item(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, ValueError, KeyError, TypeError):
-        rows = [row for path in paths for row in read(path).rows]
-    items = [*items_of(rows)]
+    """Items from all data files. Raises DataError if there are none."""
+    items = [*items_of(row for path in paths for row in read(path).rows)]
     if not items:
         raise DataError(f"{paths[0].name} holds no items of the pointing game: give pairs that differ in one word")
     return items
-
-
-def _item(line: str) -> Item:
-    row = parse_json(line)
-    texts = (row["pairID"], row["sentence1"], row["sentence2"], key(row["gold_label"]))
-    return Item(*texts, int(row["changed"]), row["set"])
 
 
 def rows(figures: JsonMapping) -> list[dict[str, str]]:

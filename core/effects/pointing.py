@@ -36,14 +36,7 @@ class Item:
     hypothesis: str
     label: str
     index: int
-    """Position of the changed word in the hypothesis, or, if ``set`` is "premise", in the premise."""
-    set: str = "natural"
-    """Files written by earlier versions also have "premise" (people changed the premise) and "replaced"."""
-
-    @property
-    def side(self) -> int:
-        """0 if the changed word is in the premise, 1 if in the hypothesis."""
-        return 0 if self.set == "premise" else 1
+    """Position of the changed word in the hypothesis."""
 
 
 def items_of(rows: Iterable[Example]) -> Iterator[Item]:
@@ -118,7 +111,7 @@ def judged_right(checkpoint: Checkpoint, items: Sequence[Item]) -> list[Item]:
     return [
         item
         for item, reading, verdict in zip(items, readings, verdicts, strict=True)
-        if checkpoint.labels[verdict] == item.label and item.index < len(reading.texts()[item.side].tokens)
+        if checkpoint.labels[verdict] == item.label and item.index < len(reading.second.tokens)
     ]
 
 
@@ -134,9 +127,10 @@ def play(
     every, without_rule = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
     for number, item in enumerate(items, 1):
         asked = Question(checkpoint, item.premise, item.hypothesis)
-        named = rule(asked, item.side)
-        scores = {RULE: _rule_points(named, asked, item), CHANCE: 1 / len(asked.sides[item.side].tokens)}
-        values, _ = asked.word_values(ways, places(asked.sides, item.side))
+        named, words = rule(asked), len(asked.sides[1].tokens)
+        pool = named or range(words)
+        scores = {RULE: (item.index in pool) / len(pool), CHANCE: 1 / words}
+        values, _ = asked.word_values(ways, places(asked.sides, 1))
         scores |= {way: pointed(numbers, item.index) for way, numbers in values.items()}
         for way, value in scores.items():
             every[way].append(value)
@@ -146,21 +140,15 @@ def play(
     return Game(every, without_rule)
 
 
-def rule(asked: Question, side: int) -> list[int]:
-    """The positions of a side's words that are longer than :data:`LONG` letters and missing from the other side: a rule
-    that reads the texts and needs no model."""
-    others = {norm for number, text in enumerate(asked.sides) if number != side for norm in text.norms}
+def rule(asked: Question) -> list[int]:
+    """The positions of the hypothesis' words that are longer than :data:`LONG` letters and missing from the premise: a
+    rule that reads the texts and needs no model. If it names several words, or none, it picks one at random."""
+    first, second = asked.sides
     return [
         i
-        for i, norm in enumerate(asked.sides[side].norms)
-        if len(norm) > LONG and any(letter.isalpha() for letter in norm) and norm not in others
+        for i, norm in enumerate(second.norms)
+        if len(norm) > LONG and any(letter.isalpha() for letter in norm) and norm not in first.norms
     ]
-
-
-def _rule_points(named: Sequence[int], asked: Question, item: Item) -> float:
-    """Expected score of picking one of the named words at random; if there are none, any word."""
-    pool = named or range(len(asked.sides[item.side].tokens))
-    return (item.index in pool) / len(pool)
 
 
 def pointed(values: Sequence[float], *right: int) -> float:

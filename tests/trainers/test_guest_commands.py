@@ -33,8 +33,10 @@ def shared(tmp_path_factory):
     (folder / "nli.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "rte.json").write_text(json.dumps([*PAIRS[:2], *MORE]))
     (folder / "others.json").write_text(json.dumps(MORE[::-1]))
-    items = [{**row, "changed": 1, "set": "natural", "pairID": f"{number}-1"} for number, row in enumerate(rows)]
-    (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in items))
+    twins = [{**row, "sentence2": f"{row['sentence2']} {end}"} for row in rows for end in ("dog", "cat")]
+    twins[1::2] = [{**row, "gold_label": LABELS[LABELS.index(row["gold_label"]) - 1]} for row in twins[1::2]]
+    twins = [{**row, "pairID": str(number)} for number, row in enumerate(twins)]
+    (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in twins))
     asked = [f"what is {word}\tthe {other}\t{int(word == other)}\n" for word in WORDS[:6] for other in WORDS[:6]]
     (folder / "answers.csv").write_text("".join(["question\tanswer\tlabel\n", *asked]).replace("\t", ","))
     return folder
@@ -131,7 +133,7 @@ def test_the_pointing_game_and_a_ranker(guest, capsys):
     capsys.readouterr()
     kept = json.loads((guest / "pairlens.json").read_text())
     assert kept["people"]["Made pairs"]["rows"] == 24 and read_card(guest)["people"] == kept["people"]
-    assert kept["pointing"]["Made pairs"]["items"] == 24
+    assert kept["pointing"]["Made pairs"]["items"] == 48
     make(guest, id2label={0: "0", 1: "1"}, label2id={"0": 0, "1": 1})
     (guest / "pairlens.json").write_text('{"task": "answer selection", "labels": ["0", "1"]}')
     answers = str(guest.parents[1] / "answers.csv")
