@@ -46,8 +46,7 @@ def _units(role: str, units: str, explanation: Explanation) -> Sequence[str]:
 
 
 def _as_many(words: Sequence[str], count: int) -> tuple[str, ...]:
-    """The names if there are ``count`` of them, else numbers: units such as the hops of self-attention have no
-    names."""
+    """The names if there are ``count`` of them, else numbers."""
     return tuple(words) if len(words) == count else _numbered("", count)
 
 
