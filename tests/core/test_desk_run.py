@@ -361,9 +361,9 @@ def test_whoever_predicts_again_while_the_parts_are_deleted_keeps_the_new_ones(r
     folder, header, tables = tmp_path / "run", header_of(run.dataset, run.models[:1]), [run.models[0].probabilities]
     rmtree, next_one, others = shutil.rmtree, contextlib.ExitStack(), []
 
-    def then_begin(*arguments, **options):
-        rmtree(*arguments, **options)
-        if not others:
+    def then_begin(path, **options):
+        rmtree(path, **options)
+        if path.name.startswith(".parts-") and not others:
             others.append(next_one.enter_context(unfinished(folder, header)))
 
     monkeypatch.setattr(shutil, "rmtree", then_begin)
