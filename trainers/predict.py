@@ -104,8 +104,7 @@ def run(args: argparse.Namespace) -> int:
         if into_run:
             _write_run(stream, checkpoints, known[0] if known else "", out, counts_as, compute, shown)
         else:
-            rows = stack.enter_context(row_file(out, checkpoints[0].labels))
-            predict_parts(parts(stream), compute, rows.add)
+            predict_parts(parts(stream), compute, stack.enter_context(row_file(out, checkpoints[0].labels)))
     for checkpoint, scale in zip(checkpoints, scales, strict=True):
         _tell_labels(checkpoint, scale, stream)
     print(f"{stream.summary()}; {counted(stream.rows, 'prediction')} written to {args.out}", file=sys.stderr)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,36 +16,27 @@ from core.files import whole_file
 FORMATS = (".csv", ".jsonl")
 _COLUMNS = ("id", "first", "second", "label", "predicted")
 
-
-@dataclasses.dataclass
-class RowFile:
-    """An open file for rows and the predictions of the first checkpoint."""
-
-    file: Any
-    labels: Sequence[str]
-    format: str
-    _begun: bool = False
-
-    def add(self, number: int, dataset: Dataset, probabilities: Sequence[np.ndarray]) -> None:
-        """Writes a part's rows with their probabilities ``[N, C]``; parts arrive in order."""
-        records = predictions(self.labels, dataset, probabilities[0])
-        if self.format == ".jsonl":
-            self.file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-            return
-        writer = csv.DictWriter(self.file, [*_COLUMNS, *_probability_columns(self.labels)])
-        if not self._begun:
-            writer.writeheader()
-        self._begun = True
-        writer.writerows(records)
+Add = Callable[[int, Dataset, Sequence[np.ndarray]], None]
+"""Writes a part's rows with the first checkpoint's probabilities ``[N, C]``; parts arrive in order."""
 
 
 @contextmanager
-def row_file(path: Path, labels: Sequence[str]) -> Iterator[RowFile]:
-    """A file in one of the ``FORMATS``, chosen by suffix, which appears once it is complete. Raises FileError if the
-    operating system refuses."""
-    with whole_file(path) as scratch, contextlib.ExitStack() as stack:
-        file = stack.enter_context(scratch.open("w", encoding="utf-8", newline=""))
-        yield RowFile(file, labels, path.suffix)
+def row_file(path: Path, labels: Sequence[str]) -> Iterator[Add]:
+    """Writes to a file in one of the ``FORMATS``, chosen by suffix, which appears once it is complete. Raises FileError
+    if the operating system refuses."""
+    with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, [*_COLUMNS, *_probability_columns(labels)])
+        if path.suffix == ".csv":
+            table.writeheader()
+
+        def add(number: int, dataset: Dataset, probabilities: Sequence[np.ndarray]) -> None:
+            records = predictions(labels, dataset, probabilities[0])
+            if path.suffix == ".csv":
+                table.writerows(records)
+            else:
+                file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+        yield add
 
 
 def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> Iterator[dict[str, object]]:
