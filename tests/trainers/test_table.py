@@ -57,9 +57,9 @@ def test_ours_stand_beside_the_papers_with_an_interval_for_several_seeds(tmp_pat
 
 def test_baselines_of_the_same_dev_set_stand_in_the_table(tmp_path, capsys):
     run(tmp_path / "runs", "esim", "esim", 0.8)
-    path = tmp_path / "plain.csv"
+    path = tmp_path / "runs/baselines.csv"
     path.write_text("baseline,dev,accuracy\nmajority class,dev,.34\nn-gram overlap,another,.6\n")
-    command = ["table", "nli", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "x"), "--baselines", str(path)]
+    command = ["table", "nli", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "x")]
     assert paper(command) == 0
     out = capsys.readouterr().out.splitlines()
     assert next(line for line in out if "majority" in line).startswith("| majority class | 34.00 | – | – | 34.3 |")

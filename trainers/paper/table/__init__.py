@@ -1,15 +1,15 @@
 """Rebuild a results table of the AttConv paper from runs of this project, next to the paper's numbers.
 
     python -m trainers.paper table nli --runs runs/nli --out runs/nli-table
-    python -m trainers.paper table fever --runs runs/fever --out runs/fever-table --baselines runs/fever-baselines.csv
     python -m trainers.paper table nli --train comparison-nli --data DATA --runs runs/nli --out runs/nli-table
 
 Writes OUT.csv and OUT.md. Our numbers are the dev accuracies on the runs' cards, several seeds as mean ± half their 95
 % interval; the paper's are in a separate column that names their data set. All runs in a table must have been trained
-and evaluated on the same data; systems that are not run here give the reason. ``--baselines``: the output of `python -m
-trainers.paper baselines --csv` for the same data. ``--train`` first trains the missing systems of the table on a
-recipe's data, all with its sizes and epochs and with each of the ``--seeds``, and its baselines; the recipes are
-comparison-nli, comparison-fever, and for the sentiment table comparison-sst5 and comparison-imdb.
+and evaluated on the same data; systems that are not run here give the reason. Baselines without a network are in the
+folder's baselines.csv, the output of `python -m trainers.paper baselines --csv`. ``--train`` first trains the missing
+systems of the table on a recipe's data, all with its sizes and epochs and with each of the ``--seeds``, and its
+baselines; the recipes are comparison-nli, comparison-fever, and for the sentiment table comparison-sst5 and
+comparison-imdb.
 """
 
 from __future__ import annotations
@@ -32,14 +32,13 @@ from trainers.precision import add_precision
 from trainers.tables import read_rows, write_rows
 
 BASELINES = "baselines.csv"
-"""File of baselines that --train writes to the folder of runs."""
+"""File of baselines in the folder of runs; --train writes it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers.paper table`."""
     parser.add_argument("table", choices=tuple(TABLES), help="which table")
     parser.add_argument("--runs", type=Path, required=True, metavar="FOLDER", help="the folder of the runs' folders")
-    parser.add_argument("--baselines", type=Path, metavar="CSV", help="scores of baselines without a network")
     parser.add_argument("--train", metavar="RECIPE", help="first train the systems that have no run, on this data")
     parser.add_argument("--seeds", default="1", metavar="1,2,3", help="with --train: seeds of every system")
     add_precision(parser, with_option="--train")
@@ -51,12 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read the cards, write both files, print the Markdown."""
     paths = out_files(args.out, "csv", "md")
-    failed = 0
-    if args.train:
-        failed = train_systems(args)
-        args.baselines = args.baselines or args.runs / BASELINES
-    plain = scored(args.baselines) if args.baselines else ()
-    rows = lines(TABLES[args.table], cards(args.runs), plain)
+    failed = train_systems(args) if args.train else 0
+    rows = lines(TABLES[args.table], cards(args.runs), scored(args.runs / BASELINES))
     shown = markdown.table(rows)
     write_rows(paths[0], rows)
     write_whole(paths[1], f"{shown}\n")
@@ -95,9 +90,9 @@ def cards(folder: Path) -> Sequence[Card]:
 
 
 def scored(path: Path) -> Sequence[Mapping[str, str]]:
-    """The rows of a table of baselines. Raises RunError for any other file."""
+    """The rows of a table of baselines; none without a file. Raises RunError for any other file."""
     rows = read_rows(path)
-    if not rows or not {"baseline", "dev", "accuracy"} <= rows[0].keys():
+    if path.exists() and not (rows and {"baseline", "dev", "accuracy"} <= rows[0].keys()):
         raise RunError(f"{path.name} holds no scores: give what `python -m trainers.paper baselines --csv` wrote")
     return rows
 
