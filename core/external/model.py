@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from core.evidence import AttentionMap
-from core.evidence.attention_heads import AttentionHeads
+from core.evidence.attention_heads import AttentionHeads, Between
 from core.evidence.record import matrix
 from core.external.attention import Attention, Knockout
 from core.external.base import ExternalModel, blaming
-from core.external.between import Between, between, chosen_attention
+from core.external.between import between, chosen_attention
 from core.external.heads import title_of
 from core.external.pieces import Pieces
 from core.json_types import JsonObject, setting
