@@ -46,7 +46,8 @@ def _units(role: str, units: str, explanation: Explanation) -> Sequence[str]:
 
 
 def _as_many(words: Sequence[str], count: int) -> tuple[str, ...]:
-    """The names if there are ``count`` of them, else numbers."""
+    """The names if there are ``count`` of them, else numbers: units such as the hops of self-attention have no
+    names."""
     return tuple(words) if len(words) == count else _numbered("", count)
 
 

@@ -58,9 +58,11 @@ def test_decomposable_attention_does_not_mind_the_order_of_words_unless_it_looks
 
 
 def test_a_single_text_is_read_without_context():
-    model = make("bi-cnn", context="none")
-    pair = batch_of(model, ((4, 5), (2, 3)))
-    assert torch.equal(model(Batch(pair.second, judged="first")).logits, model(pair).logits)
+    for architecture in ("bi-lstm", "self-attention", "multichannel-cnn"):
+        model = make(architecture, context="none")
+        pair = batch_of(model, ((4, 5), (2, 3)))
+        alone = Batch(pair.second, judged="first")
+        assert torch.equal(model(alone).logits, model(pair).logits)
 
 
 def test_abcnn_1_pools_without_attention_and_abcnn_2_convolves_without_it():
