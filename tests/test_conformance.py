@@ -291,10 +291,11 @@ def test_an_explanation_saved_or_from_a_saved_model_is_the_same(architecture, se
 
 
 @every_choice
-def test_its_records_tell_themselves_as_text_and_csv(architecture, settings, told):
+def test_its_records_tell_themselves_as_text_html_and_csv(architecture, settings, told):
     _, explanation = told(architecture, settings, texts=("the <b>", "=dog <b> runs"))
     for record in explanation.evidence:
         assert all(isinstance(line, str) for line in record.to_text(explanation))
+        assert "<b>" not in record.to_html(explanation)
         assert "\r" not in record.to_csv(explanation)
 
 

@@ -1,7 +1,6 @@
 """Why this verdict: the sentence names the difference between the texts, and forward passes confirm it."""
 
 import csv
-import html
 import re
 from collections import Counter
 from dataclasses import replace
@@ -103,7 +102,7 @@ def test_the_change_in_the_sentence_has_its_probability(premise, hypothesis, sen
     assert main(["explain", "--model", "nli-two-sided", *texts]) == 0
     assert capsys.readouterr().out.splitlines()[1] == reason.sentence
     explanation = with_reason(checkpoint, explain(checkpoint, premise, hypothesis))
-    assert html.escape(reason.sentence) in explanation._repr_html_()
+    assert f"<p>{reason.sentence}</p>" in explanation._repr_html_()
     assert Explanation.from_dict(explanation.to_dict()) == explanation
 
 

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass, field
 
 from core.evidence.explanation import Explanation
-from core.evidence.record import LATER, Matrix, Record, the
+from core.evidence.record import LATER, Matrix, Record, table_html, the, weight_cell
 from core.spreadsheet import csv_text
 
 NO_WORD, SPECIAL = "(no word)", "special tokens"
@@ -140,6 +140,20 @@ class AttentionMap(Record, kind="attention_map"):
         ]
         head = ["", f"Words of {the(self.rows)} that others look across, q as the model used it, and by which:"]
         return head + lines if lines else []
+
+    def to_html(self, explanation: Explanation) -> str:
+        if not self.tabular:
+            return ""
+        caption = (
+            f"Rows: {the(self.rows)}; columns: {the(self.columns)}. Darker: more similar (cosine, not attention)."
+            if self.units == SIMILARITY
+            else f"Rows: {the(self.rows)}; columns: {the(self.columns)}. "
+            f"Darker: more weight on that word; each row adds up to 100{' over each line' if self.apart else ''}."
+        )
+        lines = zip(self._row_names(explanation), self.override, strict=True)
+        return table_html(
+            caption, self._column_names(explanation), ((word, map(weight_cell, row)) for word, row in lines)
+        )
 
     @property
     def tabular(self) -> bool:

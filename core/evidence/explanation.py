@@ -135,5 +135,11 @@ class Explanation:
         return "\n".join(head + [line for record in self.evidence for line in record.to_text(self)])
 
     def _repr_html_(self) -> str:
-        """:meth:`to_text` for a notebook."""
-        return f"<pre>{escape(self.to_text())}</pre>"
+        """A fragment of static HTML for a notebook or report, without scripts or style sheets."""
+        shares = escape(shares_text(self.class_names, self.probabilities).replace("  ", ", "))
+        sides = "".join(f"<p>{escape(side.role)}: {escape(side.text)}</p>" for side in (self.first, *self.contexts))
+        verdict = f"<b>{escape(self._named().capitalize())}</b> ({shares})" if not self.answer else escape(self.said)
+        why = self.reason._repr_html_() if self.reason else ""
+        head = f"<p>{verdict}, by {escape(self.title)}</p>{why}{sides}"
+        warnings = "".join(f"<p>{escape(warning)}</p>" for warning in self.warnings)
+        return head + warnings + "".join(record.to_html(self) for record in self.evidence)

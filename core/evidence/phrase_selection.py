@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 from core.evidence.explanation import Explanation, shares_text
-from core.evidence.record import Record
+from core.evidence.record import CELL_STYLE, Record, table_html
 from core.spreadsheet import csv_text
 
 
@@ -82,6 +84,22 @@ class PhraseSelection(Record, kind="phrase_selection"):
                 quoted = " | ".join(f"{sentence.words(phrase.span)} {phrase.score:.2f}" for phrase in phrases)
                 lines.append(f"  {side.role:>12}  {quoted}")
         return lines
+
+    def to_html(self, explanation: Explanation) -> str:
+        """Both sentences as rows; the columns show the phrases kept by k-min and by k-max."""
+        choices = self._at_trained_k()
+        head = [f"{c.pooling}, k = {c.k}{', as trained' if c.trained else ''}" for c in choices]
+
+        def cells(place: int, side: PhraseSide) -> Sequence[str]:
+            sentence = explanation.sentence(side.role)
+            quoted = [
+                " | ".join(escape(sentence.words(side.phrases[i].span)) for i in choice.kept[place])
+                for choice in choices
+            ]
+            return [f'<td style="{CELL_STYLE};text-align:left">{text}</td>' for text in quoted]
+
+        caption = "The phrases that pooling keeps: the worst aligned with the other sentence (kmin), the best (kmax)."
+        return table_html(caption, head, ((side.role, cells(place, side)) for place, side in enumerate(self.sides)))
 
     def to_csv(self, explanation: Explanation) -> str:
         """:meth:`table` at the trained k."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.evidence.explanation import Explanation
-from core.evidence.record import Record, the
+from core.evidence.record import Record, table_html, the, weight_cell
 from core.spreadsheet import csv_text
 
 
@@ -32,6 +32,11 @@ class PooledAttention(Record, kind="pooled_attention"):
         words = [token.text for token in explanation.sentence(self.role).tokens]
         ranked = sorted(zip(self.shares(), words, strict=True), key=lambda pair: -pair[0])[:8]
         return ["", f"What pooling takes of {the(self.role)}: " + ", ".join(f"{word} {w:.0%}" for w, word in ranked)]
+
+    def to_html(self, explanation: Explanation) -> str:
+        words = [token.text for token in explanation.sentence(self.role).tokens]
+        caption = f"How much each word of {the(self.role)} counts in pooling, in per cent."
+        return table_html(caption, words, [("weight", map(weight_cell, self.shares()))])
 
     def to_csv(self, explanation: Explanation) -> str:
         """One line per word: its position (from 1), text and weight."""

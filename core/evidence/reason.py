@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 
 SCORE, SLOW = "score", "slow"
 """Kinds of reason outside the search rules: the largest change of a score, and a search too slow to run unasked."""
@@ -37,3 +38,6 @@ class Reason:
     clauses: tuple[Clause, ...] = ()
     named: tuple[tuple[int, int], ...] = ()
     passes: int = 0
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.sentence)}</p>"

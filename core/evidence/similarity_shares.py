@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 
 from core.evidence.attention_map import SPECIAL
 from core.evidence.explanation import Explanation
-from core.evidence.record import Matrix, Record
+from core.evidence.record import CELL_STYLE, Matrix, Record, table_html, the
 from core.spreadsheet import csv_text
 
 STRONGEST = 8
@@ -52,15 +53,37 @@ class SimilarityShares(Record, kind="similarity_shares"):
         head = f"{self.name}: they add up to {self.total:.3f} of the similarity {self.score:.3f}{rest}"
         return ["", head, *(f"  {share:+.3f}  {row} · {column}" for row, column, share in cells)]
 
+    def to_html(self, explanation: Explanation) -> str:
+        rows, columns = self._words(explanation)
+        caption = (
+            f"{self.name} {self.score:.3f}, in thousandths; rows: {the(self.rows)}, columns: {the(self.columns)}; they "
+            f"add up to {self.total:.3f}."
+        )
+        most = max(abs(share) for row in self.shares for share in row) or 1.0
+        lines = ((word, (_cell(share, most) for share in row)) for word, row in zip(rows, self.shares, strict=True))
+        return table_html(caption, columns, lines)
+
     def to_csv(self, explanation: Explanation) -> str:
         """One line per cell: both words and their share."""
         return csv_text([f"{self.rows}_word", f"{self.columns}_word", "share"], self._cells(explanation))
 
-    def _cells(self, explanation: Explanation) -> Iterator[tuple[str, str, float]]:
+    def _words(self, explanation: Explanation) -> tuple[list[str], list[str]]:
         rows, columns = (
             [*(token.text for token in explanation.sentence(role).tokens), SPECIAL]
             for role in (self.rows, self.columns)
         )
+        return rows, columns
+
+    def _cells(self, explanation: Explanation) -> Iterator[tuple[str, str, float]]:
+        rows, columns = self._words(explanation)
         for row, shares in zip(rows, self.shares, strict=True):
             for column, share in zip(columns, shares, strict=True):
                 yield row, column, share
+
+
+def _cell(share: float, most: float) -> str:
+    """A ``<td>`` on a diverging scale: orange adds to the similarity, blue subtracts from it."""
+    colour = "#b06c0a" if share > 0 else "#2464b0"
+    ground = f"color-mix(in srgb, {colour} {abs(share) / most:.0%}, white)"
+    ink = "#ffffff" if abs(share) > 0.6 * most else "#000000"
+    return f'<td style="{CELL_STYLE};background:{ground};color:{ink}">{escape(f"{1000 * share:+.0f}")}</td>'

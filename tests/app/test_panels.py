@@ -85,6 +85,7 @@ def test_a_final_state_is_one_row_labelled_by_the_last_word():
         "Where the final state of the answer looks in the question:",
         "       final state  made 70%, who 10%, the 10%, film 10%",
     ]
+    assert "final state" in once.to_html(explanation)
 
 
 def test_a_sentence_that_attends_to_itself_labels_both_edges():

@@ -104,6 +104,7 @@ def test_each_line_of_the_evidence_is_a_context(checkpoint):
     assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation
     text = explanation.to_text()
     assert "separately in each of its lines" in text and f"context 1: {filters.wins[0]}" in text
+    assert "over each line" in record.to_html(explanation)
     assert filters.to_csv(explanation).splitlines()[0].endswith(",context")
 
 

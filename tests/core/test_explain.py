@@ -1,4 +1,3 @@
-import html
 import itertools
 import json
 import math
@@ -252,10 +251,10 @@ def test_the_same_unknown_name_matches_on_both_sides(tmp_path, table):
     assert max(range(6), key=attention.weights[0].__getitem__) == 2
 
 
-def test_a_notebook_shows_what_the_command_line_prints(checkpoint):
-    explanation = explain(checkpoint, PREMISE, HYPOTHESIS)
-    assert explanation._repr_html_() == f"<pre>{html.escape(explanation.to_text())}</pre>"
-    assert "looks in" in explanation.to_text() and "A tiny model" in explanation.to_text()
+def test_a_notebook_draws_the_matrix(checkpoint):
+    page = explain(checkpoint, PREMISE, HYPOTHESIS)._repr_html_()
+    assert page.count('scope="row"') == 9 and page.count('scope="col"') == 11
+    assert "each row adds up to 100" in page and "A tiny model" in page
 
 
 def test_threads_get_the_answers_of_a_single_one(checkpoint):

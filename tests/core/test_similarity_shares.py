@@ -67,6 +67,7 @@ def test_shares_equal_a_slow_loop_and_add_up_to_the_similarity(folder):
     assert f"add up to {record.total:.3f} of the similarity {record.score:.3f}" in explanation.to_text()
     cells = record.to_csv(explanation).splitlines()
     assert len(cells) == 1 + len(record.shares) * len(record.shares[0]) and "special tokens" in cells[-1]
+    assert explanation._repr_html_().count("color-mix") == len(cells) - 1
 
 
 @pytest.mark.parametrize("way", ["cls", "lasttoken", "mean_sqrt_len", "weightedmean"])
