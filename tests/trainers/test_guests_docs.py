@@ -62,8 +62,8 @@ def folder(tmp_path_factory):
     make_tower(folder / "models/my-minilm")
     (folder / "pairs.jsonl").write_text("".join(json.dumps(pair(source, number)) + "\n" for number in range(30)))
     questions = [*paraphrases(source, 24)]
-    # For untrained weights the same words in another order may be less similar than others (2 of 12 seeds; the
-    # vocabulary differs between processes), but the same text is not.
+    # For untrained weights the same words in another order may be less similar than others (for 2 of 12 seeds), but the
+    # same text is not.
     questions += [(1, one, one) for _, one, _ in questions[::2]]
     rows = [f"{label}\t{one}\t{other}\t{number}\n" for number, (label, one, other) in enumerate(questions)]
     (folder / "questions.tsv").write_text("".join(rows))
