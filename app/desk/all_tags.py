@@ -1,21 +1,18 @@
-"""Tags of the whole file: agreement, disagreements to settle, tags by slice, the taxonomy, and the annotators."""
+"""Tags of the whole file: agreement, disagreements to settle, the taxonomy, and the annotators."""
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from app import page_style
 from app.desk import annotator, drawing
 from app.desk.open_run import OpenRun, attempt, lines, show
 from app.desk.row_tags import MOST_SETTLED, history, settling, to_settle
-from app.pair_form import once
 from core.desk import charts
 from core.desk.agreement import agreement, disagreements
 from core.desk.annotations import MOST_DEALT
 from core.desk.event_log import NO, YES
-from core.desk.filters import literal, rows_of
-from core.desk.slices import slices
+from core.desk.filters import literal
 from core.wording import counted
 
 
@@ -36,16 +33,6 @@ def view(opened: OpenRun) -> None:
         _taxonomy(opened, names)
         _deal(opened)
         _annotators(opened)
-    by_row = [opened.state.row(key).tags_that_hold() for key in opened.run.keys]
-    by_name = {name: np.array([name in tags for tags in by_row]) for name in names if any(name in t for t in by_row)}
-    if by_name:
-        parts = once("desk slices", opened.version, lambda: slices(opened.table))
-        dimensions = list(dict.fromkeys(part.dimension for part in parts if part.dimension != "tag"))
-        dimension = st.selectbox("Slices by", dimensions, key="desk dimension")
-        own = [part for part in parts if part.dimension == dimension]
-        inside = [rows_of(part.expression, opened.table) for part in own]
-        counts = [{tag: int((some & tagged).sum()) for tag, tagged in by_name.items()} for some in inside]
-        drawing.figures([charts.tags_by_slice(own, counts)], "desk tags by slice")
 
 
 def _blind(opened: OpenRun) -> None:

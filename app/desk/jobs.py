@@ -21,6 +21,14 @@ def running(kind: type[J]) -> list[J]:
     return [job for job in QUEUE.jobs() if isinstance(job, kind)]
 
 
+def drawn(kind: type[J], same: Callable[[J], bool]) -> bool:
+    """Draws the running job of this kind that is about the ``same`` thing; returns whether there is one."""
+    job = next(filter(same, running(kind)), None)
+    if job is not None:
+        draw(job)
+    return job is not None
+
+
 def start(key: str, make: Callable[[], Job]) -> None:
     """Queues a job that :func:`own` finds under this ``key``, or shows why it cannot be."""
 

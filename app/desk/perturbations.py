@@ -32,10 +32,7 @@ def view(opened: OpenRun) -> None:
         models = tuple(store.short(model.sha256) for model in job.test.run.models)
         show(file=store.short(job.test.checksum), models=models, filter="", row="", columns="", of=1)
         st.rerun()
-    running = [job for job in jobs.running(PerturbationJob) if job.test.run.dataset.sha256 == opened.file]
-    for job in running:
-        jobs.draw(job)
-    if not running:
+    if not jobs.drawn(PerturbationJob, lambda job: job.test.run.dataset.sha256 == opened.file):
         _ask(opened)
 
 

@@ -53,13 +53,7 @@ def _drawn(opened: OpenRun, model: int, known: WordScores, most: int = MOST) -> 
 def _ask(opened: OpenRun) -> None:
     """The running job, or the button that starts one."""
     run, model = opened.run, opened.run.models[opened.model]
-    same = [
-        job
-        for job in jobs.running(StrongestWordsJob)
-        if (job.dataset.sha256, job.sha256) == (run.dataset.sha256, model.sha256)
-    ]
-    if same:
-        jobs.draw(same[0])
+    if jobs.drawn(StrongestWordsJob, lambda job: (job.dataset.sha256, job.sha256) == (opened.file, model.sha256)):
         return
     known = len(opened.strongest[opened.model])
     left = len(run.keys) - known

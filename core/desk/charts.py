@@ -21,7 +21,7 @@ from core.desk.filters import literal
 from core.desk.perturbations import SAME, TOLERANCE
 from core.desk.perturbed_run import FailureRate
 from core.desk.run import Run, column_of
-from core.desk.slices import Items, Slice, SliceScore
+from core.desk.slices import Items, SliceScore
 from core.desk.strongest_words import WordScores
 from core.evaluation.intervals import bootstrap_mean
 from core.evaluation.reliability import McNemar, Reliability
@@ -267,19 +267,6 @@ def agreements(rows: Sequence[TagAgreement]) -> Figure:
     lines = [(r.tag, f"{r.rows:,}", f"{r.given:,}", f"{r.agreed:,}", value(r.kappa), value(r.alpha)) for r in rows]
     how = "Over rows that at least two annotators reviewed. κ: Cohen’s, of two annotators; α: Krippendorff’s, of more."
     return Figure("Agreement by tag", how, "", ("tag", "rows", "given by any", "all agree", "κ", "α"), lines)
-
-
-def tags_by_slice(parts: Sequence[Slice], counts: Sequence[Mapping[str, int]]) -> Figure:
-    """Number of rows with each tag, per slice."""
-    cells = []
-    most = max((count for by_tag in counts for count in by_tag.values()), default=0) or 1
-    for part, by_tag in zip(parts, counts, strict=True):
-        name = f"{part.dimension}: {part.value}"
-        for tag, count in by_tag.items():
-            expression = f"{part.expression} and tags = {literal(tag)}"
-            cells.append(_Cell(name, tag, count / most, (f"{count:,}",), expression))
-    how, axes = "Rows of a slice with each tag.", ("slice", "tag")
-    return _matrix("Tags by slice", how, axes, (*axes, "rows"), cells)
 
 
 class _Scored(Protocol):

@@ -346,7 +346,7 @@ def test_agreement_and_unsettled_rows(kept_run):
     assert not app.exception and "Agreement by tag" not in figures(app), "Cleo has not done these rows"
     next(one for one in app.toggle if one.label.startswith("Hide others")).set_value(False).run()
     assert "1c: “other” – Ann gave it, Bob did not" in texts(app) and "“no dog plays”" in texts(app)
-    assert "Agreement by tag" in figures(app) and "Tags by slice" in figures(app)
+    assert "Agreement by tag" in figures(app)
     assert "Disagreements to settle: 1 of 1" in texts(app)
     (place,) = next(data for data in components(app) if "places" in data)["places"]
     assert place["name"] == "row 1c" and place["marks"]["Your decision about “other”"] is None

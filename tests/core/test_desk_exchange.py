@@ -93,7 +93,6 @@ def test_tags_go_out_by_row_and_annotator(run, annotations):
 def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, tmp_path, table):
     known = open_table(run, known=lambda word: True)
     scores = scored(run, 0, known)
-    parts = [score.slice for score in scores[:3]]
     drawn = [
         charts.confusion(run, 0, ALL, NAMES),
         charts.classes(run, 0, ALL, NAMES),
@@ -101,7 +100,6 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
         charts.slices("The one", scores, "accuracy"),
         charts.against(run, 0, 1, mcnemar(run.right(0), run.right(1))),
         charts.agreements(agreement(["<t>"], {"1e": RowState({"<t>": {"a"}}, {"a", "b"})})),
-        charts.tags_by_slice(parts, [{"<t>": 4}] * len(parts)),
     ]
     checkpoint = make_checkpoint(tmp_path / "tiny", table)
     row = run.dataset.rows[4]
@@ -128,7 +126,7 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
         assert sign not in text, sign
     assert "Rows: the hypothesis; columns: the premise" in text  # the attention as a table
     assert "McNemar" in text and "ECE" in text and "gold label <b>neutral</b>" in text
-    assert text.count("<svg") == 4 and text.count("<tbody") >= len(drawn), "each chart has its numbers as a table"
+    assert text.count("<svg") == 3 and text.count("<tbody") >= len(drawn), "each chart has its numbers as a table"
 
 
 def test_the_numbers_of_a_cell_are_on_two_lines(run):
