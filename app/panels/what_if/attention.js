@@ -122,13 +122,11 @@ export class AttentionEditor {
         const kept = weight === matrix.number("weights", ...at);
         this.view.preview(kept ? [] : [this.edit(map, at, weight)]);
       },
-      released: (at, weight, byKey) => {
-        this.setCell(map, at, weight, byKey ? { cell: at, map } : null, matrix.part(at));
-      },
+      released: (at, weight) => this.make(null, this.edit(map, at, weight), matrix.part(at)),
     });
   }
 
-  // Requests it when no other request is pending.
+  // Requests it when no other request is pending. `regain`: the control that has the keyboard focus then.
   make(regain, text, stays = this.view.selection) {
     clearTimeout(this.timer);
     if (this.view.editing) this.timer = setTimeout(() => this.make(regain, text, stays), PAUSE);
@@ -137,11 +135,6 @@ export class AttentionEditor {
 
   edit(map, [i, j], weight) {
     return `cell ${map.number} ${i} ${j} ${Number(weight.toFixed(4))} ${this.rest}`;
-  }
-
-  // `regain`: where the keyboard focus goes then.
-  setCell(map, at, weight, regain, stays = this.view.selection) {
-    this.make(regain, this.edit(map, at, weight), stays);
   }
 
   // The current state of the gestures in the matrix.

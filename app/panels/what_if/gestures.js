@@ -1,12 +1,9 @@
-// Changes a cell's weight in the matrix itself: by dragging up or down, or with the keys + and −.
+// Changes a cell's weight in the matrix itself, by dragging up or down.
 
 import { html, percent } from "../../components/elements.js";
 
-const STEP = 0.05;
 const WHOLE = 160; // pixels of a drag from no weight to the full weight
 const STILL = 5; // pixels of movement that still count as a click
-const PAUSE = 700; // milliseconds after the last key
-const KEYS = { "+": STEP, "=": STEP, "-": -STEP, "\u2212": -STEP };
 
 const within = (weight) => Math.min(1, Math.max(0, weight));
 
@@ -14,7 +11,7 @@ export class CellGestures {
   /**
    * @param {any} matrix
    * @param {{ moved: (at: [number, number], weight: number) => void,
-   *   released: (at: [number, number], weight: number, byKey: boolean) => void }} hears
+   *   released: (at: [number, number], weight: number) => void }} hears
    */
   constructor(matrix, hears) {
     this.matrix = matrix;
@@ -31,19 +28,9 @@ export class CellGestures {
   }
 
   key(event) {
-    if (event.key === "Escape" && this.held) {
-      event.preventDefault();
-      return this.cancel();
-    }
-    const at = this.matrix.placeOf(event);
-    const by = KEYS[event.key];
-    if (!at || !by || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key !== "Escape" || !this.held) return;
     event.preventDefault();
-    if (this.held && String(this.held.at) !== String(at)) this.release(true);
-    const weight = (this.held?.weight ?? this.own(at)) + by;
-    this.move(at, within(Math.round(weight / STEP) * STEP));
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.release(true), PAUSE);
+    this.cancel();
   }
 
   // Touch scrolls the matrix; it has the slider.
@@ -82,7 +69,7 @@ export class CellGestures {
 
   letGo() {
     this.pressed = null;
-    if (this.dragged) this.release(false);
+    if (this.dragged) this.release();
   }
 
   // Shown at once; requested on release.
@@ -99,18 +86,16 @@ export class CellGestures {
     this.hears.moved(at, weight);
   }
 
-  release(byKey) {
-    clearTimeout(this.timer);
+  release() {
     const { held } = this;
     this.held = null;
     this.matrix.tip.hide();
     if (!held) return;
     if (held.weight === this.own(held.at)) this.show(held.at, held.weight);
-    else this.hears.released(held.at, held.weight, byKey);
+    else this.hears.released(held.at, held.weight);
   }
 
   cancel() {
-    clearTimeout(this.timer);
     const { held } = this;
     this.held = this.pressed = null;
     if (held) this.show(held.at, this.own(held.at));

@@ -21,7 +21,7 @@ class WhatIfPanel {
       `Δp is by how much one change moved the probability of “${data.followed}”, the verdict on the pair as typed. `,
       "The search for the smallest change tries leaving words out and the offered replacements, up to three at once: fewest changes first, then the largest Δp, by the trained model. ",
       data.maps.length &&
-        "A change of attention applies to the weights after the previous change: a cell of the matrix by the slider here, by dragging it up or down, or by the keys + and \u2212 on it. It ends when a word is changed, since its cells would be those of other words, and acts again when that is undone; a temperature stays. ",
+        "A change of attention applies to the weights after the previous change: a cell of the matrix by the slider here, or by dragging it up or down. It ends when a word is changed, since its cells would be those of other words, and acts again when that is undone; a temperature stays. ",
       data.scores.length &&
         "This model attends by scores, of which a choice or a pooling follows. A change of a match holds to its share of the way from the least that a match can have (0 %) to the best (100 %), and no row is normalised. It ends when a word is changed. ",
       "The address and a saved file hold all changes. Keys: Delete on a word leaves it out, Ctrl + Z undoes, Ctrl + Y makes it again. ",
@@ -29,7 +29,7 @@ class WhatIfPanel {
     ]
       .filter(Boolean)
       .join("");
-    const what = view.dataOf("attention_map", ({ show }) => show) && data.maps.length ? "a word or a cell" : "a word";
+    const what = view.directions.length && data.maps.length ? "a word or a cell" : "a word";
     const saves = data.steps.length > 1 ? saveButtons(view, "list of changes", () => this.saved()) : null;
     this.word = html("div.controls");
     this.offers = html("div.offers.wraps", { "aria-live": "polite" });
@@ -79,13 +79,6 @@ class WhatIfPanel {
   // A change replaces the panel; keyboard focus returns to the same control.
   regain() {
     const { view } = this;
-    const { cell, map } = view.regain;
-    if (cell) {
-      const matrix = this.attention.matrixOf(map);
-      view.regain = null;
-      matrix?.reach(cell);
-      return matrix?.rect(...cell)?.focus({ preventScroll: true });
-    }
     const same = this.element.querySelector(`[data-name="${view.regain}"]:not(:disabled)`);
     const other = this.element.querySelector('[data-name="undo"]:not(:disabled), [data-name="redo"]:not(:disabled)');
     view.regain = null;
