@@ -13,7 +13,7 @@ from app import components, panels
 from app.components.bundle import bundle
 from core.checkpoint import load
 from core.effects import Question
-from core.evidence import AttentionMap, FilterProvenance, PhraseSelection, PooledAttention
+from core.evidence import AttentionMap, FilterProvenance, PooledAttention
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.codec import to_dict
 from core.evidence.effects import complete
@@ -117,14 +117,6 @@ def test_pooled_sentences_are_one_panel_each_side_on_its_scale(called):
     assert (drawn["shares"], drawn["name"]) == (True, "attentive pooling")
     unnormalised = PooledAttention("attentive pooling", "answer", (3.0, 2.0, 1.0))
     assert not called(PANELS / "pooled_attention/pooled.js", "pooledSides", [POOLED[0], unnormalised])["shares"]
-
-
-def test_phrases_that_are_kept_are_those_of_the_trained_k(called, said):
-    record = said("test-te").find(PhraseSelection)
-    drawn = called(PANELS / "phrase_selection/compact.js", "keptOf", record)
-    for place, side in enumerate(record.sides):
-        kept = record.choice("kmin", record.k).kept[place]
-        assert drawn["sides"][place]["kmin"] == [list(side.phrases[i].span) for i in kept]
 
 
 def test_bars_are_the_effects_of_a_method_or_of_a_part_of_it(called, checkpoints):

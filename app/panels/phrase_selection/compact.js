@@ -2,16 +2,16 @@
 
 import { capital, heading, html } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
-import { LARGEST_K, POOLINGS, POOLING_NAMES, poolingSign } from "./phrases.js";
+import { LARGEST_K, POOLINGS, POOLING_NAMES, Phrases, poolingSign } from "./phrases.js";
 
 class KeptPhrases {
-  /**
-   * @param {any} view
-   * @param {ReturnType<typeof keptOf>} record
-   */
-  constructor(view, record) {
+  /** @param {any} view */
+  constructor(view) {
     this.view = view;
-    const how = `What the rest of the model reads of each sentence with k = ${record.k}; ${record.trained === "full" ? "it was trained with full pooling, which keeps all phrases" : `it was trained with ${POOLING_NAMES[record.trained]}`}.`;
+    const phrases = new Phrases({ explanation: view.data.explanation, classes: [] });
+    const { pooling: trained, k: trainedK } = phrases.trained;
+    const k = Math.min(trainedK, LARGEST_K);
+    const how = `What the rest of the model reads of each sentence with k = ${k}; ${trained === "full" ? "it was trained with full pooling, which keeps all phrases" : `it was trained with ${POOLING_NAMES[trained]}`}.`;
     const more =
       "Each phrase of up to 7 words looks for its best partner in the other sentence. k-min keeps the k phrases whose best partner fits least, k-max the k that fit best. " +
       "The page Phrases shows every k, the partners and the verdict under each pooling.";
@@ -30,16 +30,21 @@ class KeptPhrases {
               "div.title.headline",
               poolingSign(pooling),
               html("h2", POOLING_NAMES[pooling]),
-              html("span.note.soft", pooling === record.trained ? "as trained" : "what if"),
+              html("span.note.soft", pooling === trained ? "as trained" : "what if"),
             ),
-            record.sides.map((side) => this.rebuilt(side, side[pooling])),
+            phrases.sides.map(({ role }, side) =>
+              this.rebuilt(
+                role,
+                phrases.pooled(pooling, k, side).map((index) => phrases.phrase(side, index).span),
+              ),
+            ),
           ),
         ),
       ),
     );
   }
 
-  rebuilt({ role }, spans) {
+  rebuilt(role, spans) {
     const { tokens, axis } = this.view.sideOf(role);
     const texts = spans.map(([first, last]) => {
       const text = html("span.phrase", { dir: "auto" }, tokens.slice(first, last).join(" "));
@@ -63,21 +68,4 @@ class KeptPhrases {
   }
 }
 
-// The spans of each sentence that k-min and k-max keep at the trained k.
-export function keptOf({ k: trainedK, pooling: trained, sides, choices }) {
-  const k = Math.min(trainedK, LARGEST_K);
-  const kept = (pooling, place) =>
-    choices.find((choice) => choice.pooling === pooling && choice.k === k)?.kept[place] ?? [];
-  const spans = (pooling, place) => kept(pooling, place).map((i) => sides[place].phrases[i].span);
-  return {
-    k,
-    trained,
-    sides: sides.map(({ role }, place) => ({ role, kmin: spans("kmin", place), kmax: spans("kmax", place) })),
-  };
-}
-
-PANELS.phrase_selection = {
-  place: "main",
-  read: (records) => records.map(keptOf),
-  make: (view, data) => new KeptPhrases(view, data),
-};
+PANELS.phrase_selection = { place: "main", make: (view) => new KeptPhrases(view) };

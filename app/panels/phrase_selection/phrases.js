@@ -8,7 +8,7 @@ export const POOLINGS = ["kmin", "kmax"];
 export const POOLING_NAMES = { kmin: "k-min", kmax: "k-max", full: "full" };
 
 export class Phrases {
-  /** @param {import("../../components/payloads").Phrases} data */
+  /** @param {Pick<import("../../components/payloads").Phrases, "explanation" | "classes">} data */
   constructor({ explanation, classes }) {
     this.own = classes;
     const { sides, choices, pooling, k } = recordOf(explanation, "phrase_selection");
