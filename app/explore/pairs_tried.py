@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -13,7 +13,6 @@ from app.page_state.session import PageSession
 from app.pairs import Pair, Version
 from app.panels import verdict
 from core.evidence import Explanation
-from core.wording import percent
 
 MOST = 12
 """Maximum number of pairs in the list; the oldest is dropped."""
@@ -22,35 +21,22 @@ QUOTED = 60
 _TRIED = "pairs tried"
 
 
-@dataclass(frozen=True)
-class TriedPair:
-    """A pair with the prediction of the model ``name``; ``model``: its title. ``change``: how the pair was derived from
-    another one, empty for a typed pair."""
+class TriedPair(NamedTuple):
+    """A pair as read by the model ``name``; ``said``: its line in the list."""
 
     name: str
-    model: str
     texts: Version
-    label: str
-    p: float
-    change: str = ""
-    said: str = ""
-    """For a model with one output, its score in words."""
+    said: str
 
 
 def remember(explanation: Explanation, change: str = "") -> None:
-    """Puts the pair at the top of the list. ``change``: how it was derived from another one."""
+    """Puts the pair at the top of the list. ``change``: how it was derived from another one, empty for a typed pair."""
     texts = explanation.first.text, explanation.second.text
-    said = verdict.shares(explanation)[0].said
-    tried = TriedPair(
-        explanation.model,
-        explanation.title,
-        texts,
-        *verdict.headline(explanation),
-        change,
-        said,
-    )
-    others = [one for one in _listed() if (one.name, one.texts) != (tried.name, texts)]
-    st.session_state[_TRIED] = [tried, *others][:MOST]
+    first, second = (short(text, QUOTED) for text in texts)
+    how = f"{change}: " if change else ""
+    said = f"{how}{verdict.said(explanation)} · {first} / {second} · {explanation.title}"
+    others = [one for one in _listed() if (one.name, one.texts) != (explanation.model, texts)]
+    st.session_state[_TRIED] = [TriedPair(explanation.model, texts, said), *others][:MOST]
 
 
 def draw(page: PageSession[ExploreState]) -> None:
@@ -65,11 +51,9 @@ def draw(page: PageSession[ExploreState]) -> None:
         return
     page_style.note("Pairs tried")
     for place, tried in enumerate(listed):
-        first, second = (short(text, QUOTED) for text in tried.texts)
-        change = f"{tried.change}: " if tried.change else ""
-        label = f"{change}{tried.label} {tried.said or percent(tried.p)} · {first} / {second} · {tried.model}"
         with st.container(key=f"tried {place}"):
-            st.button(page_style.plain(label), key=f"reopen {place}", on_click=reopen, args=(tried,), type="tertiary")
+            label = page_style.plain(tried.said)
+            st.button(label, key=f"reopen {place}", on_click=reopen, args=(tried,), type="tertiary")
 
 
 def _listed() -> list[TriedPair]:

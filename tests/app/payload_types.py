@@ -15,7 +15,6 @@ from typing import Any, Literal
 from app.compare.figures import Compared
 from app.components import Frame, PairFrame
 from app.desk.row_effects import RowEffects
-from app.explore.pairs_tried import TriedPair
 from app.filter_map.figure import MapText, OwnTexts
 from app.lessons.drawing import DrawnLesson
 from app.panels import Drawing
@@ -78,7 +77,6 @@ def written() -> str:
     """The text of the file: all payloads of views and panels, and what each view draws."""
     declarations = Declarations()
     views = {view: " & ".join(map(declarations.declared, parts)) for view, parts in VIEWS.items()}
-    declarations.declared(TriedPair)
     drawn = "".join(f"  {view}: {parts};\n" for view, parts in views.items())
     head = "// What app/components/__init__.py gives the scripts. Written by `python -m tests.app.payload_types`.\n"
     return "\n".join([head, *declarations.values(), f"export interface Drawn {{\n{drawn}}}\n"])
