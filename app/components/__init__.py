@@ -115,35 +115,33 @@ class About:
 
 @dataclass(frozen=True)
 class Frame:
-    """The frame of every drawing: facts below, warnings above, and the link parameters. ``projector``: whether type is
-    large."""
+    """The frame of every drawing: facts below, warnings above. ``linked``: whether the address has all that the page
+    shows; ``projector``: whether type is large."""
 
     footer: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
-    link: Mapping[str, str] | None = None
+    linked: bool = False
     projector: bool = False
 
 
 @dataclass(frozen=True)
 class PairFrame(Frame):
-    """The frame of an explanation, with the agreement of its attention with human word alignments."""
+    """The frame of an explanation."""
 
     about: About | None = None
-    agreement: card.AgreementLine | None = None
 
 
 def frame(explanation: Explanation, card_of: JsonMapping, page: PageState, problems: Sequence[str]) -> PairFrame:
-    """The frame of an explanation. ``page``: the state for copied links, to which the browser adds the selection."""
-    link = page.link_parameters()
-    if link is None:
+    """The frame of an explanation."""
+    linked = page.link_parameters() is not None
+    if not linked:
         problems = [*problems, "This pair is too long for a link: “Save and open” in the sidebar keeps it in a file."]
     return PairFrame(
         (explanation.title, *card.made_and_measured(card_of), f"{explanation.milliseconds:.0f} ms"),
         (*problems, *explanation.warnings),
-        link,
+        linked,
         page.projector,
         about(explanation),
-        card.agreement(card_of),
     )
 
 

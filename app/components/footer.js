@@ -11,23 +11,14 @@ export function footerOf(texts, copy) {
   );
 }
 
-// `parameters` is called when the link is copied, so that it includes a selection that the URL does not have yet.
-export function copyButton(parameters) {
-  const copy = linkButton("Copy link", "Copy a link to this page with its selection", () =>
-    copyLink(copy, linkOf(parameters())),
-  );
+// The address, which has everything that the page shows.
+export function copyButton() {
+  const copy = linkButton("Copy link", "Copy a link to this page with its selection", () => copyLink(copy));
   return copy;
 }
 
-function linkOf(parameters) {
-  const url = new URL(window.location.href);
-  url.search = "";
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  return url.toString();
-}
-
-async function copyLink(button, link) {
-  button.dataset.link = link;
+async function copyLink(button) {
+  const link = window.location.href;
   try {
     await navigator.clipboard.writeText(link);
     button.textContent = "Link copied";

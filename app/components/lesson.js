@@ -61,10 +61,6 @@ class LessonView extends View {
     return this.guessing && this.now.guess && !this.known.has(this.step) ? this.now.guess : null;
   }
 
-  link() {
-    return { ...this.data.link, step: this.step };
-  }
-
   build() {
     const { data } = this;
     // Length of the longest vector over a word, which sets the width of the picture's columns.

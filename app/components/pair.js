@@ -298,23 +298,6 @@ export class PairView extends View {
     return this.panels.filter(({ door }) => !door || door.open);
   }
 
-  // The link to the current view, even if the server has not yet put the selection into the URL.
-  link() {
-    const { row, column } = this.selection;
-    const select = (row === null ? "" : `x${row + 1}`) + (column === null ? "" : `y${column + 1}`);
-    const selected = this.explicit ? { select: select || "none" } : {};
-    const direction = this.looking ? { direction: this.looking } : {};
-    return { ...this.data.link, ...selected, ...direction, ...this.askedOtherwise };
-  }
-
-  // The settings of effects that are not the defaults.
-  get askedOtherwise() {
-    const { method, ...others } = this.asked;
-    const first = this.data.why?.methods[0].name;
-    const changed = Object.entries({ ...others, method: method === first ? "" : method });
-    return Object.fromEntries(changed.filter(([, value]) => value));
-  }
-
   // The controls that switch direction, in each matrix's heading.
   turns(rows) {
     return this.directions

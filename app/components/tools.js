@@ -10,8 +10,7 @@ export class Tools {
   constructor(view, door) {
     this.view = view;
     this.door = door;
-    const { shows, lead } = view.data.why ?? {};
-    const named = Object.entries(shows ?? {});
+    const named = Object.entries(view.data.why?.shows ?? {});
     this.shows = chooser(named, "", (show) => view.ask({ show: show === USUAL ? "" : show }));
     this.figure = html("select");
     const save = (kind) =>
@@ -22,13 +21,8 @@ export class Tools {
       "section.panel.tools.screen",
       { "aria-label": "Matrix and figures" },
       named.length > 1 && html("div.controls", html("label.soft", "Matrix shows ", this.shows)),
-      lead && html("p.soft", lead),
       html("div.controls", html("label.soft", "Save a figure ", this.figure), save("SVG"), save("PNG")),
-      view.data.link &&
-        html(
-          "div.controls",
-          copyButton(() => view.link()),
-        ),
+      view.data.linked && html("div.controls", copyButton()),
     );
     door.append(this.element);
   }

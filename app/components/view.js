@@ -58,11 +58,6 @@ export class View {
     return [];
   }
 
-  /** @returns {object} */
-  link() {
-    return this.data.link;
-  }
-
   draw() {}
 
   // Safe to call again: Streamlit may clean up after one call of the module and continue with a later one.
@@ -123,7 +118,7 @@ export class View {
       return;
     }
     const parts = this.build();
-    const footer = footerOf(data.footer, data.link && !this.gathers ? copyButton(() => this.link()) : null);
+    const footer = footerOf(data.footer, data.linked && !this.gathers ? copyButton() : null);
     refill(this.root, parts, footer);
     // Drawn first: parts grow as they are drawn (a selected word's menu), and those below take the remaining room;
     // again once the page's fonts are loaded.

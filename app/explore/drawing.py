@@ -55,17 +55,12 @@ def problems(read: Read, drawn: Drawing) -> list[str]:
 
 
 def frame(read: Read, problems: list[str]) -> PairFrame:
-    """The frame of the drawing. Agreement with people was measured on the model's original attention."""
-    page = read.page
-    # The browser adds the settings that may change without redrawing.
-    unselected = replace(page, selection=None, direction=None, **page.heard({}))
-    frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
-    if not heads.measured(page, read.checkpoint):
-        frame = replace(frame, agreement=None)
+    """The frame of the drawing."""
+    frame = components.frame(read.shown, read.checkpoint.card, read.page, problems)
     if not read.unlike:
         return frame
     *texts, verdict = components.about(read.shown).lines
-    return replace(frame, agreement=None, about=About(stem(read), (*texts, f"{verdict}, what if: {read.unlike}")))
+    return replace(frame, about=About(stem(read), (*texts, f"{verdict}, what if: {read.unlike}")))
 
 
 def asked(read: Read) -> dict[str, str]:

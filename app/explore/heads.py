@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.model_choice import is_external, shows
-from app.models.card import measured_head
 from app.page_state.explore import ExploreState
 from core.checkpoint import Checkpoint
 from core.evidence.attention_heads import AttentionHeads
@@ -13,12 +12,6 @@ from core.external.heads import Head, parse_head, title_of
 def shown(page: ExploreState, checkpoint: Checkpoint) -> str:
     """The chosen head if the model has it; empty for the card's default."""
     return "" if _problem(page, checkpoint) else page.head
-
-
-def measured(page: ExploreState, checkpoint: Checkpoint) -> bool:
-    """Whether the attention figures on the card refer to the displayed head; always true for a model without heads."""
-    first = checkpoint.card["config"].get("head")
-    return first is None or (shown(page, checkpoint) or first) == (measured_head(checkpoint.card) or first)
 
 
 def problems(page: ExploreState, checkpoint: Checkpoint) -> list[str]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.card import Details, Score, Suite, TrainedOn, details
-from core.evaluation import alignment_table
 from core.evaluation.scores import fisher
 from core.evidence import BOTH
 from core.evidence.record import the
@@ -179,26 +177,6 @@ def made_and_measured(card: JsonMapping) -> list[str]:
     """The seed and the first result, for a line under a figure."""
     seed, first = details(card).seed, first_result(card)
     return ([] if seed is None else [f"seed {seed}"]) + ([] if first is None else [f"{first.data} {first.text}"])
-
-
-@dataclass(frozen=True)
-class AgreementLine:
-    """The agreement of attention with human word alignments: a line under the matrix whose rows are this sentence."""
-
-    rows: str
-    text: str
-
-
-def agreement(card: JsonMapping) -> AgreementLine | None:
-    """The line for a model whose attention was measured, None if its card has no such figures."""
-    stored = card.get("alignment")
-    return stored and AgreementLine(card["roles"]["second"], alignment_table.in_one_line(stored))
-
-
-def measured_head(card: JsonMapping) -> str | None:
-    """The transformer head that was compared with human alignments; None if the card names none."""
-    heads = (card.get("alignment") or {}).get("heads")
-    return heads and str(heads["head"])
 
 
 def tables(folder: Path) -> list[Path]:

@@ -67,11 +67,10 @@ def main() -> None:
     if step < PAGE.state.step:
         problems.append(f"Step {PAGE.state.step} in the link doesn’t exist (1 to {step}); showing the last one.")
     PAGE.write_link()
-    link = {name: value for name, value in PAGE.state.address().items() if name != "step"}
     components.draw(
         "lesson",
         drawing,
-        Frame(_about(lesson, evaluated), tuple(problems), {"lesson": lesson.name} | link, PAGE.state.projector),
+        Frame(_about(lesson, evaluated), tuple(problems), True, PAGE.state.projector),
         key=KEY,
         on_selection_change=_picked,
         id=lesson.name,

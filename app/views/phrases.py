@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import streamlit as st
 
@@ -107,12 +106,11 @@ def _show(
     if selection is not None and not selection.fits([len(side.phrases) for side in record.sides]):
         problems.append(f"The link selects {selection}, but this pair has no such phrase: nothing is selected.")
         selection = None
-    unselected = replace(page, k=None, selection=None)
     k = page.k or min(record.k, LARGEST_K)
     components.draw(
         "phrases",
         Phrases.of(explanation, page.gold(class_names(explanation)), compared),
-        components.frame(explanation, checkpoint.card, unselected, problems),
+        components.frame(explanation, checkpoint.card, page, problems),
         key=KEY,
         on_selection_change=_picked,
         k=k,

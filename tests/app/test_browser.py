@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from core.checkpoint import available
 from tests.app.conftest import MARKUP
-from tests.app.pages import IMAGE_FAILED, come_to_rest, downloaded, reload, type_into, unfold
+from tests.app.pages import IMAGE_FAILED, come_to_rest, copied_link, downloaded, reload, type_into, unfold
 
 pytestmark = pytest.mark.browser
 
@@ -58,9 +58,8 @@ def test_a_cell_selects_its_words_everywhere_and_in_the_copied_link(open_page):
     page.locator('[data-part="nearest"] b').first.wait_for()
     shown(page)
     page.locator('.door[data-place="details"] summary').click()
-    page.get_by_role("button", name="Copy a link").click()
-    copied = page.locator("button[data-link]").get_attribute("data-link").replace("&open=details", "")
-    fresh = open_page(copied)
+    page.wait_for_url(re.compile("open=details"))
+    fresh = open_page(copied_link(page).replace("&open=details", ""))
     expect(fresh.get_by_label("Premise (the context)")).to_have_value("An animal is playing with a toy")
     shown(fresh)
 

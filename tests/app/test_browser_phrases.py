@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.app.conftest import MARKUP
-from tests.app.pages import IMAGE_FAILED, come_to_rest, downloaded
+from tests.app.pages import IMAGE_FAILED, come_to_rest, copied_link, downloaded
 
 pytestmark = pytest.mark.browser
 
@@ -46,13 +46,16 @@ def parts(label):
 
 def test_moving_k_changes_the_marked_words_at_once_and_then_the_address(open_page):
     page = open_page("/?" + urlencode({"model": "test-te", **PAIR}))
-    expect(page.locator('.column[data-pooling="kmin"] .rebuilt[data-role="premise"] .phrase')).to_have_count(5)
+    kept = page.locator('.column[data-pooling="kmin"] .rebuilt[data-role="premise"] .phrase')
+    expect(kept).to_have_count(5)
+    on_explore = kept.all_inner_texts()
     page.get_by_role("link", name="Show this pair’s phrases").click()
     expect(page.locator(".slider output")).to_have_text("k = 5")
     expect(page.get_by_label("Premise (the context)")).to_have_value(PAIR["first"])
     page.wait_for_url(re.compile(r"/phrases\?model=test-te"))
     come_to_rest(page)
     expect(page.locator(REBUILT.format("kmax", 1))).to_have_count(5)
+    expect(page.locator(REBUILT.format("kmin", 0))).to_have_text(on_explore)
     slide(page, "Home")
     for pooling in ("kmin", "kmax"):
         for side in (0, 1):
@@ -126,9 +129,8 @@ def test_a_copied_link_opens_the_same_view(open_page):
     page = open_page(link(**PAIR))
     slide(page, "ArrowRight", 2)
     bar(page, "b4").click()
-    page.get_by_role("button", name="Copy a link").click()
-    copied = page.locator("footer button[data-link]").get_attribute("data-link")
-    fresh = open_page(copied)
+    page.wait_for_url(re.compile("k=7.*select=b4"))
+    fresh = open_page(copied_link(page))
     expect(fresh.get_by_label("Premise (the context)")).to_have_value(PAIR["first"])
     expect(fresh.locator(".slider output")).to_have_text("k = 7")
     expect(bar(fresh, "b4")).to_have_attribute("aria-selected", "true")

@@ -63,10 +63,11 @@ def test_a_phrase_is_kept_from_its_place_and_a_word_gets_its_context_from_all_wo
 
 
 def test_a_link_changes_numbers_and_all_that_follows():
-    data = drawn(open_view("lessons", lesson="global-attention", step="2", inputs="h.1.1=0.9"))
+    app = open_view("lessons", lesson="global-attention", step="2", inputs="h.1.1=0.9")
+    data = drawn(app)
     assert data["values"]["score"]["text"] == ["0.21", "0.1", "0.03"]
     assert "".join(data["steps"][1]["numbers"]).count(">0.9<") == 1
-    assert data["link"] == {"lesson": "global-attention", "inputs": "h.1.1=0.9"}
+    assert data["linked"] and query(app) == {"step": "2", "inputs": "h.1.1=0.9"}
 
 
 def test_a_link_changes_sentences():
@@ -98,9 +99,9 @@ def test_a_class_pastes_its_own_pairs_and_they_stay_from_lesson_to_lesson():
     assert "cat → dog" in data["words"]["top_unlike"]
     app.radio[0].set_value("phrases").run()
     assert drawn(app)["values"]["top_least"]["number"] and "of 2 pairs" in drawn(app)["steps"][9]["says"]
-    assert drawn(app)["link"]["pairs"].startswith("A dog runs\tA cat runs")
+    assert query(app)["pairs"].startswith("A dog runs\tA cat runs")
     app.text_area[0].set_value("\n".join(f"{'A dog ' * 30}| Cat {n}" for n in range(20))).run()
-    assert "pairs" not in drawn(app)["link"] and "of 20 pairs" in drawn(app)["steps"][9]["says"]
+    assert "pairs" not in query(app) and "of 20 pairs" in drawn(app)["steps"][9]["says"]
     assert "too long for a link" in "".join(html.value for html in app.get("html"))
     app.text_area[0].set_value("").run()
     assert "of 20 pairs" in drawn(app)["steps"][9]["says"]
@@ -119,7 +120,7 @@ def test_numbers_without_a_result_get_a_sentence_and_a_way_back(inputs):
     app = open_view("lessons", lesson="softmax", inputs=inputs)
     assert not app.exception
     assert "divides by 0" in sentences(app)[0]
-    assert drawn(app.button[0].click().run())["link"] == {"lesson": "softmax"}
+    assert query(app.button[0].click().run()) == {"lesson": "softmax"}
 
 
 def test_the_plans_fill_ninety_minutes_with_links_that_open_in_projector_mode():

@@ -15,7 +15,6 @@ from app.page_state.models import ModelsState
 from core.checkpoint import PRETRAINED, load, read_card
 from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
-from tests.app.made_up_models import ALIGNMENT
 from tests.app.pages import lines_of, open_view
 
 
@@ -199,13 +198,6 @@ def test_a_card_with_faithfulness_results_shows_them(checkpoints, tmp_path, monk
     assert faithfulness[5] == "dropped", "the most telling first"
     assert faithfulness[9] == "random orders", "last"
     assert "SNLI dev, 500 rows; τ-b 0.500 (0.250 to 0.750)." in page and "python -m trainers ask" in page
-
-
-def test_the_line_under_the_matrix_names_its_rows():
-    roles = {"first": "premise", "second": "hypothesis"}
-    line = card.agreement({"roles": roles, "alignment": ALIGNMENT})
-    assert (line.rows, line.text) == ("hypothesis", "F1 .33 against people’s word alignments (RTE-2 dev)")
-    assert card.agreement({"roles": roles}) is None
 
 
 def test_a_bad_card_only_hides_its_own_model(checkpoints, tmp_path, monkeypatch):

@@ -168,12 +168,6 @@ class PhraseView extends View {
     return { k: this.k === own ? null : this.k, select: this.pinned ? phraseName(this.pinned) : null };
   }
 
-  // The link to the current view, even if the server has not yet put it into the URL.
-  link() {
-    const { k, select } = this.picked();
-    return { ...this.data.link, ...(k === null ? {} : { k }), ...(select ? { select } : {}) };
-  }
-
   arrange(width) {
     if (this.width === width) return;
     this.width = width;
