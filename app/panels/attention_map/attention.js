@@ -3,7 +3,7 @@
 import { capital, exactPercent, html, percent, signed, the } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
 import { withValues } from "./cells.js";
-import { MatrixPanel } from "./panel.js";
+import { MatrixPanel } from "./matrix.js";
 import { mapsOf } from "./records.js";
 import { WindowPanel } from "./windows.js";
 
@@ -46,9 +46,8 @@ export class AttentionMatrix extends MatrixPanel {
         `The last column is the null word, a vector that the model learned for words without a counterpart in ${the(columns)}; with it a row adds up to 1. `,
       "Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.",
     ];
-    const { agreement, verdict } = this.view.data;
-    more.push(agreement?.rows === rows && `${agreement.text}. `, stays);
-    const changed = verdict?.what_if; // the difference from the trained model
+    more.push(stays);
+    const changed = this.view.data.verdict?.what_if; // the difference from the trained model
     const title = this.title();
     return {
       title,

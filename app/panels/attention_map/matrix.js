@@ -1,17 +1,48 @@
-// An interactive matrix: a click or a key selects a cell or a word of an edge, and a tooltip shows a cell's exact
-// value.
+// An interactive matrix with its heading, its legend and its save buttons: a click or a key selects a cell or a word of
+// an edge, and a tooltip shows a cell's exact value.
 
-import { exactPercent, gridStep, heaviest, html, percent, refill, svg } from "../../components/elements.js";
+import { legend } from "../../components/colours.js";
+import {
+  exactPercent,
+  fill,
+  gridStep,
+  heading,
+  heaviest,
+  html,
+  percent,
+  refill,
+  svg,
+} from "../../components/elements.js";
+import { saveButtons } from "../../components/save.js";
 import { Tip } from "../../components/tip.js";
 import { WordGrid } from "./grid.js";
 
-export class Matrix extends WordGrid {
+export class MatrixPanel extends WordGrid {
   constructor(view, attention) {
     super(view, attention);
     this.axes = view.axes(attention);
     this.at = [0, 0];
     this.tip = new Tip();
+    const { title, headed = title, how, more, scale, what, file, buttons = [] } = this.labels;
+    this.frame.setAttribute("aria-label", title);
+    const key = fill(legend(...scale), {}, [this.scrolls]);
+    const saves = saveButtons(view, what, () => ({ file, title, elements: [this.frame, key] }));
+    this.element = html(
+      "section.attention",
+      { "aria-label": title },
+      heading(headed, how, more, [buttons, saves]),
+      this.frame,
+      key,
+      this.tip.element,
+    );
     this.listen();
+  }
+
+  // Its title, how to read it (one line, and more on demand), the legend with both ends of the scale, and what is saved
+  // under which name. `headed`: the title above the matrix.
+  /** @returns {any} */
+  get labels() {
+    return {};
   }
 
   describe(i, j) {

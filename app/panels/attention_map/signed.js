@@ -2,7 +2,7 @@
 
 import { differenceLook } from "../../components/colours.js";
 import { signed } from "../../components/elements.js";
-import { MatrixPanel } from "./panel.js";
+import { MatrixPanel } from "./matrix.js";
 
 const WRITTEN = 26; // pixels smallest cell with room for a number
 const WORTH = 0.05; // share of the largest value from which a cell shows its sign
