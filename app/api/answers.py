@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from app.api.refusals import Refused, sentence
 from app.model_choice import Listed, is_external, offered
+from app.page_state.explore import EVERY, HEADS, MOST_EDITS
 from app.palette import class_colours
 from core.card import ranked_by
 from core.checkpoint import Checkpoint, CheckpointError, available, in_memory, load_named, records_of
@@ -24,7 +25,7 @@ from core.effects.links import Taken
 from core.effects.offers import offers_for
 from core.effects.question import Question
 from core.effects.reason import quick_reason, reason_for
-from core.effects.words import SAMPLING, TAKEN_AWAY
+from core.effects.words import SAMPLING, TAKEN_AWAY, unheard
 from core.errors import UserError
 from core.evidence import BOTH, AttentionMap, Explanation, Sentence
 from core.evidence.codec import to_dict
@@ -41,10 +42,6 @@ from core.neighbours import Neighbours, nearest
 from core.progress import Progress
 from core.shared_memory import SharedMemory
 from core.wording import class_names, hint
-
-MOST_EDITS = 40
-EVERY, HEADS = "all", "heads"
-"""Alternatives to a rule for ablating links in a transformer: every link, not just the strongest; whole heads."""
 
 
 @dataclass(frozen=True)
@@ -264,14 +261,15 @@ def why(asked: WhyRequest, progress: Progress) -> Effects:
 @answers("links", LinksRequest)
 def links(asked: LinksRequest, progress: Progress) -> tuple[LinkEffects, ...]:
     """The effect of each attention link, or each head, on the verdict."""
-    if asked.links == HEADS:
-        effects = Question(*asked.pair).heads(progress=progress)
-    else:
-        every = asked.links == EVERY
-        rule = Taken.KEPT if every else Taken(asked.links)
-        effects = Question(*asked.pair).links(rule, every=every, progress=progress)
-    explanation = explained(*asked.pair)
+    effects, explanation = cut_links(Question(*asked.pair), asked.links, progress), explained(*asked.pair)
     return tuple(replace(cut, words=link_edges(cut, explanation)) for cut in effects)
+
+
+def cut_links(question: Question, how: str, progress: Progress = unheard) -> tuple[LinkEffects, ...]:
+    """The effects of ablating links by a rule, of every link of a transformer (EVERY), or of its heads (HEADS)."""
+    if how == HEADS:
+        return question.heads(progress=progress)
+    return question.links(Taken.KEPT if how == EVERY else Taken(how), every=how == EVERY, progress=progress)
 
 
 @answers("shares", PairRequest)

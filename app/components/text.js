@@ -85,11 +85,11 @@ export class TextPanel {
     return named.length ? `${named.join(", ")} and ${last}` : last;
   }
 
-  // The smallest weight drawn as a ribbon: set by the slider, or suited to the sentences.
+  // The smallest weight drawn as a ribbon.
   get floor() {
     const { weights, of, high } = this.ribbons;
     // A head distributes one unit of weight over both texts.
-    return this.view.floor ?? (of ? Math.max(0.01, 0.5 * high) : Math.max(0.08, 1.6 / weights[0].length));
+    return of ? Math.max(0.01, 0.5 * high) : Math.max(0.08, 1.6 / weights[0].length);
   }
 
   drawFoot() {
@@ -123,27 +123,8 @@ export class TextPanel {
     const q = ribbons.crossed
       ? "Outlined: a ribbon that crosses another word’s. A word is crossed by one before it that looks further to the right, or one after it that looks further to the left. The model reads the share of the other words that do so, q, with each word, which shows who does what to whom; a word that looks at no word counts for little. "
       : "";
-    const more = `${both}The slider sets the smallest weight that is drawn; until it is moved, a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. Of sentences of several lines the ribbons between the lines that face each other are drawn, and all of a selected word: they run between the lines and beside them, never behind other words. `;
-    return [more, q, words, this.slider()];
-  }
-
-  slider() {
-    const value = () => `${Math.round(100 * this.floor)}\u00a0%`;
-    const said = html("output", value());
-    const input = html("input", {
-      type: "range",
-      min: 1,
-      max: 100,
-      value: Math.round(100 * this.floor),
-      "aria-valuetext": `from ${value()} of the weight`,
-      oninput: () => {
-        this.view.floor = Number(input.value) / 100;
-        said.textContent = value();
-        input.setAttribute("aria-valuetext", `from ${value()} of the weight`);
-        this.drawRibbons();
-      },
-    });
-    return html("label.threshold.controls.soft.screen", "Hide ribbons below ", said, input);
+    const more = `${both}Drawn are weights from ${percent(this.floor)}; a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. Of sentences of several lines the ribbons between the lines that face each other are drawn, and all of a selected word: they run between the lines and beside them, never behind other words. `;
+    return more + q + words;
   }
 
   hover(focus) {
@@ -167,7 +148,7 @@ export class TextPanel {
           const mine = other
             ? focus[from] === i || focus[to] === j
             : focus[from] === i || ((focus[from] ?? null) === null && focus[to] === j);
-          const least = mine ? (view.floor ?? 0.01) : this.crowded || other ? Infinity : this.floor;
+          const least = mine ? 0.01 : this.crowded || other ? Infinity : this.floor;
           if (weight >= least)
             out.push({
               ends: [`${from}${i}`, `${to}${j}`],

@@ -17,14 +17,11 @@ from core.checkpoint import Checkpoint
 from core.effects import METHODS, Question, cost, gradients
 from core.effects.asked_pair import target_class
 from core.effects.jacobians import has_jacobians
-from core.effects.words import ATTENTION, DROPPED, REPLACED, SAMPLING, TAKEN_AWAY
+from core.effects.words import ATTENTION, DROPPED, TAKEN_AWAY
 from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_map import SIMILARITY
 from core.linguistics.negation import negatable
 from core.neighbours import has_index
-
-ALL = "all"
-"""For a slow model: as many replacements per word as for other models."""
 
 
 @dataclass(frozen=True)
@@ -61,25 +58,23 @@ class Why:
     - ``question``: about the current pair and the unchanged model;
     - ``shown``: about the drawn explanation, with its edits;
     - ``verdict``: the name of the class whose probability effects measure;
-    - ``methods``: the default one first; ``more``: the cost of all replacements;
+    - ``methods``: the default one first;
     - ``negatable``: by role, the words before which “not” can be inserted;
     - ``like``: whether the model has an index of training rows;
     - ``second``: the model for the second opinion, None if there is none;
-    - ``shows``: the possible contents of the matrix, by name; ``lead``: a sentence about its scores.
+    - ``shows``: the possible contents of the matrix, by name.
     """
 
     question: Mapping[str, object]
     shown: Mapping[str, object]
     verdict: str
     methods: Sequence[Method]
-    more: str
     knockouts: KnockoutCosts | None
     costs: Mapping[str, str]
     negatable: Mapping[str, Sequence[int]]
     like: bool
     second: Second | None
     shows: Mapping[str, str]
-    lead: str
     what_if: WhatIf
 
 
@@ -89,14 +84,12 @@ def why(read: Read) -> Why:
     question = Question(checkpoint, *page.pair.now)
     model, typed = {"model": page.model}, page.texts[0].now
     head = heads.shown(page, checkpoint)
-    method = shown_method(read)
     sides = [side for side in (read.shown.first, *read.shown.contexts) if side.role]
     return Why(
         question=model | {"first": page.pair.first, "second": page.pair.second},
         shown=model | {"first": typed[0], "second": typed[1], "edits": list(map(str, page.made)), "head": head},
         verdict=followed(checkpoint, read.trained),
         methods=_methods(read),
-        more=_more(read, method),
         knockouts=_knockouts(question),
         costs={
             "change": _price(cost.of_smallest_change, question),
@@ -107,7 +100,6 @@ def why(read: Read) -> Why:
         like=has_index(checkpoint),
         second=_second(read),
         shows=_shows(read.shown),
-        lead=_lead(read.shown),
         what_if=what_if.panel(page, checkpoint, read.steps),
     )
 
@@ -127,18 +119,6 @@ def _shows(explanation: Explanation) -> Mapping[str, str]:
     if record is None or record.units == SIMILARITY:
         return {}
     return {name: SHOWN[name] for name in SHOWN if name != "score" or record.scores}
-
-
-def _lead(explanation: Explanation) -> str:
-    """A sentence on the lead of the first matrix's best scores; empty if it has no scores."""
-    record = next(iter(panels.word_maps(explanation)), None)
-    lead = None if record is None or record.units == SIMILARITY else record.lead(explanation)
-    if lead is None:
-        return ""
-    return (
-        f"On average a word’s best score is {lead:.1f} higher than its second best, so the softmax gives it "
-        f"e^{lead:.1f} times the weight. A higher temperature (What if) spreads the attention."
-    )
 
 
 def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:
@@ -166,17 +146,8 @@ def _methods(read: Read) -> Sequence[Method]:
     if not checkpoint.model.differentiable:
         known = [name for name in known if name not in gradients.METHODS]
     known.sort(key=lambda name: name != first)
-    question = Question(checkpoint, *read.page.pair.now, sampling=SAMPLING if read.page.drawn == ALL else None)
+    question = Question(checkpoint, *read.page.pair.now)
     return [Method(name, _price(cost.of_words, question, name)) for name in known]
-
-
-def _more(read: Read, method: str) -> str:
-    """The cost of all replacements of each word; empty if they are already used or not available."""
-    checkpoint = read.checkpoint
-    if not checkpoint.seconds or read.page.drawn == ALL or method not in (TAKEN_AWAY, REPLACED):
-        return ""
-    whole = cost.of_words(Question(checkpoint, *read.page.pair.now, sampling=SAMPLING), method)
-    return f"all {SAMPLING.frequent + SAMPLING.related} replacements of each word: {whole}"
 
 
 def _price(cost_of: Callable[..., cost.Cost], question: Question, *method: str) -> str:

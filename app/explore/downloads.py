@@ -7,13 +7,11 @@ import re
 from dataclasses import replace
 
 from app import page_style
+from app.api.answers import cut_links
 from app.explore import asking, drawing, what_if
 from app.explore.reading import Read
-from app.page_state.explore import EVERY, HEADS
 from core.effects.jacobians import has_jacobians
-from core.effects.links import Taken
 from core.effects.question import Question
-from core.effects.words import SAMPLING
 from core.errors import UserError
 from core.evidence.edges import link_edges
 from core.evidence.effects import Effects, LinkEffects, links_csv
@@ -58,16 +56,11 @@ def _everything(read: Read) -> str:
 
 
 def _words(read: Read) -> Effects:
-    drawing = SAMPLING if read.page.drawn == asking.ALL else None
-    return Question(read.checkpoint, *read.page.pair.now, sampling=drawing).words(asking.shown_method(read))
+    return Question(read.checkpoint, *read.page.pair.now).words(asking.shown_method(read))
 
 
 def _links(read: Read) -> tuple[LinkEffects, ...]:
-    pair, links = (read.checkpoint, *read.page.pair.now), read.page.links
-    if links == HEADS and read.checkpoint.model.knockouts:
-        return Question(*pair).heads()
-    taken = Taken(links) if links in {*Taken} else Taken.KEPT
-    return Question(*pair).links(taken, every=links == EVERY)
+    return cut_links(Question(read.checkpoint, *read.page.pair.now), drawing.asked(read)["links"])
 
 
 def _links_csv(read: Read) -> str:

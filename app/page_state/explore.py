@@ -117,7 +117,7 @@ class ExploreState(TextState):
 
     - ``direction``: the role of the sentence whose words attend, in a model with two directions; None for the first;
     - ``head``: the transformer head to show, empty for the card's first one;
-    - ``method``: for word effects; ``drawn``: number of replacements, for a slow model;
+    - ``method``: for word effects; ``drawn``: whether the slow default method was chosen for a slow model;
     - ``links``: how links are ablated when their effects are requested, else empty;
     - ``believed``: whether faithfulness is requested;
     - ``jacobians``: whether integrated Jacobians are requested, for a bi-encoder;

@@ -77,21 +77,6 @@ class AttentionMap(Record, kind="attention_map"):
         """The first column of each block of columns within which a row adds up to 1."""
         return list(explanation.sentence(self.columns).line_starts) if self.apart else [0]
 
-    def softmaxes(self, explanation: Explanation, row: int) -> list[slice]:
-        """The column ranges over which a row's softmax runs: one per context, or the row's window in local attention.
-        They exclude the null word."""
-        if self.reach:
-            return [slice(*self.reach[row])]
-        ends = [*self.blocks(explanation), len((self.scores or self.weights)[row])]
-        return [slice(start, end) for start, end in itertools.pairwise(ends)]
-
-    def lead(self, explanation: Explanation) -> float | None:
-        """The mean gap between a row's best and second-best score, over rows and contexts (within the window in local
-        attention); None if no row has two scores."""
-        rows = [scores[part] for i, scores in enumerate(self.scores) for part in self.softmaxes(explanation, i)]
-        leads = [best - second for scores in rows if len(scores) > 1 for *_, second, best in [sorted(scores)]]
-        return sum(leads) / len(leads) if leads else None
-
     def crossing(self, row: int) -> list[int]:
         """The rows whose attention crosses this row's by at least CROSSES, strongest first."""
         across = self.crossed_by[row] if self.crossed_by is not None else ()

@@ -1,6 +1,6 @@
 // Each word's effect on the verdict: one bar per word, by a method that the user selects.
 
-import { capital, chooser, heading, html, linkButton, refill, signed } from "../../components/elements.js";
+import { capital, chooser, heading, html, refill, signed } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "./bars.js";
@@ -44,15 +44,13 @@ class EffectsPanel {
   // For slow models, all methods at once are requested by selecting them.
   choose(method) {
     const [{ name: first }] = this.frame.methods;
-    const { drawn } = this.view.asked;
-    this.view.ask(method === COMBINED && first !== COMBINED ? { method, drawn: drawn || "few" } : { method });
+    this.view.ask(method === COMBINED && first !== COMBINED ? { method, drawn: "few" } : { method });
   }
 
   // The combined method also computes its parts; for slow models each is requested alone.
   wanted({ method, drawn }) {
     const combined = drawn || this.frame.methods[0].name === COMBINED;
-    const all = drawn === "all" ? { all: true } : {};
-    return { method: combined && PARTS.includes(method) ? COMBINED : method, ...all };
+    return { method: combined && PARTS.includes(method) ? COMBINED : method };
   }
 
   // Every word with its bar by the selected method; without bars during the computation.
@@ -86,14 +84,7 @@ class EffectsPanel {
       sides.map((one) => this.sentence(one)),
     );
     const { completeness } = view.effects ?? {};
-    refill(this.after, completeness && view.bars && this.completeness(completeness), this.frame.more && this.more());
-  }
-
-  // Further requests that a slow model offers.
-  more() {
-    const { frame, view } = this;
-    const draw = () => view.ask({ drawn: "all", method: view.asked.method });
-    return html("p.screen", `${capital(frame.more)}. `, linkButton("Draw them", `Draw ${frame.more}`, draw));
+    refill(this.after, completeness && view.bars && this.completeness(completeness));
   }
 
   heading({ name, how, cannot }) {
