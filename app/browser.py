@@ -10,9 +10,9 @@ import streamlit as st
 
 
 @functools.cache
-def component(name: str, script: str, html: str = "<i></i>", style: str | None = None) -> Any:
+def component(name: str, script: str, html: str = "<i></i>") -> Any:
     """The component with this script, registered once per process."""
-    return st.components.v2.component(name, html=html, css=style, js=script)
+    return st.components.v2.component(name, html=html, js=script)
 
 
 @functools.cache

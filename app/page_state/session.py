@@ -105,11 +105,6 @@ class PageSession(Generic[State]):
         visit.shared, visit.stepping, visit.touched = session.get(_PAIR), visit.touched, False
         return visit.state
 
-    @property
-    def touched(self) -> bool:
-        """Whether a widget has changed something since :meth:`open` or :meth:`settle`, as before a fragment's run."""
-        return self._visit.touched
-
     def settle(self) -> None:
         """A fragment has drawn the state."""
         visit = self._visit
