@@ -143,91 +143,82 @@ PHRASE_EXAMPLES: tuple[ExampleTexts, ...] = (
 """Examples on the Phrases page: figure 1 of Yin & Schütze 2017, and other pairs on which the two poolings differ."""
 
 
-def _singles(*texts: str) -> tuple[Pair, ...]:
-    return tuple(map(Pair, texts))
+def _texts(slug: str, title: str, kind: str, *texts: Pair | str) -> ExampleTexts:
+    return ExampleTexts(slug, title, kind, tuple(Pair(text) if isinstance(text, str) else text for text in texts))
+
+
+def _edited(now: str, *earlier: str) -> Pair:
+    return Pair(now, earlier=tuple((text, "") for text in earlier))
 
 
 MAP_EXAMPLES: tuple[ExampleTexts, ...] = (
-    ExampleTexts(
+    _texts(
         "album-film-river",
         "An album, a film, a river",
         "topics",
-        (
-            Pair(
-                "Blue River is a river in the west of Colorado",
-                earlier=(
-                    ("Blue River is a 1998 album by the singer Ann Lee", ""),
-                    ("Blue River is a 1998 film directed by Ann Lee", ""),
-                ),
-            ),
-            Pair("Ann Lee (born 1975) is a retired footballer who played for the national team"),
+        _edited(
+            "Blue River is a river in the west of Colorado",
+            "Blue River is a 1998 album by the singer Ann Lee",
+            "Blue River is a 1998 film directed by Ann Lee",
         ),
+        "Ann Lee (born 1975) is a retired footballer who played for the national team",
     ),
-    ExampleTexts(
+    _texts(
         "four-topics",
         "Four topics",
         "topics",
-        _singles(
-            "Acme Software is a company in Berlin that makes tools for architects and builders",
-            "John Miller (born 12 May 1980) is a retired Scottish footballer who played as a midfielder",
-            "Kowalewo is a village in the administrative district of Gmina Sokoły in north-eastern Poland",
-            "The Last Harbour is a 1956 British drama film directed by Peter Hall",
-        ),
+        "Acme Software is a company in Berlin that makes tools for architects and builders",
+        "John Miller (born 12 May 1980) is a retired Scottish footballer who played as a midfielder",
+        "Kowalewo is a village in the administrative district of Gmina Sokoły in north-eastern Poland",
+        "The Last Harbour is a 1956 British drama film directed by Peter Hall",
     ),
-    ExampleTexts(
+    _texts(
         "beetles",
         "Two meanings of a word",
         "topics",
-        _singles(
-            "The Beetle is a small car that was built by Volkswagen from 1938 until 2003",
-            "The beetle is a small insect that is found in the forests of Brazil",
-        ),
+        "The Beetle is a small car that was built by Volkswagen from 1938 until 2003",
+        "The beetle is a small insect that is found in the forests of Brazil",
     ),
-    ExampleTexts(
+    _texts(
         "masterpiece",
         "One word changes",
         "reviews",
-        (
-            Pair(
-                "This film is a mess from the first scene to the last",
-                earlier=(("This film is a masterpiece from the first scene to the last", ""),),
-            ),
+        _edited(
+            "This film is a mess from the first scene to the last",
+            "This film is a masterpiece from the first scene to the last",
         ),
     ),
-    ExampleTexts(
+    _texts(
         "not-wonderful",
         f"One word of negation: {FAILS}",
         "reviews",
-        (
-            Pair(
-                "This film is not wonderful from the first scene to the last",
-                earlier=(("This film is wonderful from the first scene to the last", ""),),
-            ),
+        _edited(
+            "This film is not wonderful from the first scene to the last",
+            "This film is wonderful from the first scene to the last",
         ),
     ),
-    ExampleTexts(
+    _texts(
         "three-reviews",
         "Praise, blame and both",
         "reviews",
-        _singles(
-            "The actors are wonderful and I laughed from beginning to end",
-            "The plot is dull and I wanted to leave after ten minutes",
-            "The actors are wonderful but the plot is dull",
-        ),
+        "The actors are wonderful and I laughed from beginning to end",
+        "The plot is dull and I wanted to leave after ten minutes",
+        "The actors are wonderful but the plot is dull",
     ),
-    ExampleTexts(
+    _texts(
         "where-when",
         "Where becomes when",
         "answers",
-        (replace(_BUILT, earlier=(("where was the Eiffel Tower built", _BUILT.second),)),),
+        replace(_BUILT, earlier=(("where was the Eiffel Tower built", _BUILT.second),)),
     ),
-    ExampleTexts("one-question", "One question, two candidates", "answers", (_ANSWER, _NO_ANSWER)),
-    ExampleTexts("same-question", "Two questions that ask the same", "paraphrases", (_PARAPHRASE,)),
-    ExampleTexts(
+    _texts("one-question", "One question, two candidates", "answers", _ANSWER, _NO_ANSWER),
+    _texts("same-question", "Two questions that ask the same", "paraphrases", _PARAPHRASE),
+    _texts(
         "weight",
         f"The same question, and another: {FAILS}",
         "paraphrases",
-        (_PARAPHRASE, Pair(_PARAPHRASE.first, "Why do people want to lose weight?")),
+        _PARAPHRASE,
+        Pair(_PARAPHRASE.first, "Why do people want to lose weight?"),
     ),
 )
 
