@@ -2,7 +2,7 @@
 // values highlighted. All steps are loaded at the start, so the arrow keys need no response from the server.
 
 import { capital, html, linkButton, refill, svg } from "./elements.js";
-import { travel } from "./motion.js";
+import { calm, travel } from "./motion.js";
 import { drawNotices } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
@@ -271,6 +271,7 @@ class LessonView extends View {
     const next = step === this.step + 1;
     this.step = step;
     this.draw();
+    this.step_.querySelector("h3").scrollIntoView({ block: "nearest" });
     if (next) this.move();
     this.send({ step }, next ? SETTLED : 250);
   }
@@ -279,11 +280,18 @@ class LessonView extends View {
   move() {
     const known = this.cellsOf(this.data.steps.slice(0, this.step - 1).flatMap(({ lit }) => lit));
     const made = this.cellsOf(this.now.lit).filter((cell) => !known.includes(cell));
-    const ways = made.map((cell) => [this.cellsOf(this.origins(cell.dataset.of)), cell]);
-    this.rest = travel(
-      this.picture,
-      ways.filter(([from]) => from.length),
-    );
+    const ways = made
+      .map((cell) => [this.cellsOf(this.origins(cell.dataset.of)), cell])
+      .filter(([from]) => from.length);
+    if (!calm()) this.bring(ways.flat(2));
+    this.rest = travel(this.picture, ways);
+  }
+
+  // Scrolls the lowest and then the highest of these cells into view.
+  bring(cells) {
+    const top = (cell) => cell.getBoundingClientRect().top;
+    const falling = cells.sort((a, b) => top(b) - top(a));
+    for (const cell of falling.slice(0, 1).concat(falling.slice(-1))) cell.scrollIntoView({ block: "nearest" });
   }
 
   cellsOf(names) {
@@ -350,9 +358,8 @@ class LessonView extends View {
     return [all.some((number) => number < 0) ? -most : 0, most];
   }
 
+  // A field and a slider for a guess, and buttons that check it and show the number.
   guess() {
-    if (!this.now.guess) return null;
-    if (!this.secret) return html("div.guess.controls.mid");
     const check = () => field.value.trim() !== "" && this.reveal(Number(field.value));
     const onkeydown = (event) => {
       if (event.key !== "Enter") return;
@@ -384,8 +391,7 @@ class LessonView extends View {
       onpointerup: dragged,
     });
     const ends = [min, max].map((end) => String(end).replace("-", "\u2212"));
-    return html(
-      "div.guess.controls.mid",
+    return [
       html("label", "Your guess ", field),
       html("span.dragged.controls.soft.screen", ends[0], slider, ends[1]),
       html(
@@ -393,7 +399,12 @@ class LessonView extends View {
         linkButton("Check", "Check the guess against the number", check),
         linkButton("Show it", "Show it: the number (Enter)", () => this.reveal(null)),
       ),
-    );
+    ];
+  }
+
+  // What is said once the number is known.
+  note() {
+    return this.now.note ? [html("p.more.soft", this.now.note)] : [];
   }
 
   draw() {
@@ -403,8 +414,9 @@ class LessonView extends View {
     [...this.places.children].forEach((item, i) => {
       item.firstChild.ariaCurrent = i + 1 === step ? "step" : null;
     });
-    // Existing elements stay: a guess may be half typed when the server responds.
-    const shown = `${data.drawing} ${step} ${secret}`;
+    // Existing elements stay: a guess may be half typed when the server responds, and a screen reader announces only
+    // what is new, such as a number that is revealed.
+    const shown = `${data.drawing} ${step} ${this.guessing}`;
     if (this.shown !== shown)
       refill(
         this.step_,
@@ -416,8 +428,8 @@ class LessonView extends View {
           { tabindex: 0, role: "group", "aria-label": "The same with numbers" },
           now.numbers.map(math),
         ),
-        this.guess(),
-        now.note && !secret ? html("p.more.soft", now.note) : null,
+        now.guess && html("div.guess.controls.mid", secret && this.guess()),
+        secret ? null : this.note(),
         now.opens
           ? html(
               "p",
@@ -429,6 +441,11 @@ class LessonView extends View {
             )
           : null,
       );
+    else if (!secret) {
+      const guess = this.step_.querySelector(".guess:has(input)");
+      guess?.replaceChildren();
+      guess?.after(...this.note());
+    }
     this.shown = shown;
     this.light();
     this.squeeze();
@@ -459,7 +476,10 @@ class LessonView extends View {
     for (const copy of this.root.querySelectorAll("[data-of]")) {
       const hidden = secret !== null && copy.getAttribute("data-of") === secret;
       copy.classList.toggle("secret", hidden);
-      if (copy.namespaceURI === MATHML && hidden) copy.textContent = "?";
+      if (copy.namespaceURI === MATHML && (hidden || copy.textContent === "?")) {
+        copy.dataset.text ??= copy.textContent;
+        copy.textContent = hidden ? "?" : copy.dataset.text;
+      }
       const text = copy.querySelector?.(":scope > .text");
       if (text) text.textContent = hidden ? "?" : text.dataset.text;
       if (text) copy.title = hidden ? "To be guessed" : text.dataset.number;

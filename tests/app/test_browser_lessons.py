@@ -103,6 +103,32 @@ def test_a_guess_of_a_largest_value_or_a_distance_is_dragged_from_zero(open_page
     expect(page.get_by_role("group", name="P, R and F1")).to_have_count(0)
 
 
+NEWS = """(step) => {
+  window.news = [];
+  new MutationObserver((changes) => {
+    for (const { addedNodes } of changes) window.news.push(...[...addedNodes].map((node) => node.textContent));
+  }).observe(step, { childList: true, subtree: true, characterData: true });
+}"""
+"""Collects the texts that appear in a step from now on."""
+
+
+def test_a_number_that_is_revealed_is_announced_without_the_step_around_it(open_page):
+    page = open_page("/lessons?step=2", wait=".step h3")
+    step = page.locator(".step")
+    expect(step).to_have_attribute("aria-live", "polite")
+    step.evaluate(NEWS)
+    page.keyboard.press("Enter")
+    expect(step.locator(".numbers")).to_contain_text("0.16")
+    assert {*page.evaluate("window.news")} == {"0.16"}
+    # Going back and forth, the known number is shown, and after another choice it is hidden again.
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(step.locator(".numbers")).to_contain_text("0.16")
+    page.get_by_label("Guess first").uncheck()
+    page.get_by_label("Guess first").check()
+    expect(step.locator(".numbers")).to_contain_text("=?")
+
+
 PLACES = """(picture, [times, cells]) => {
   const middle = (node) => {
     const { left, top, width, height } = node.getBoundingClientRect();
@@ -150,6 +176,20 @@ def test_the_phrases_that_are_kept_travel_except_to_the_number_to_guess(open_pag
         assert place == pytest.approx(cell, abs=1)
 
 
+def test_what_moves_is_in_view_on_a_projector(open_page):
+    page = open_page("/lessons?lesson=moved-attention&projector=on", wait=".step h3")
+    expect(page.locator(".pairlens.projector")).to_be_visible()
+    page.locator("[data-testid=stMain]").evaluate("main => main.scrollTo(0, 0)")
+    cells = [f"alpha.2.{n}" for n in range(1, 6)] + [f"permuted_row.{n}" for n in range(1, 6)]
+    _, _, middles = page.locator(".picture").evaluate(PLACES, [[0, 599.9], cells])
+    assert all(0 < y < 800 for _, y in middles), middles
+    # The next step's text is in view too when its numbers do not move.
+    page.locator("[data-testid=stMain]").evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".step h3")).to_contain_text("1 of")
+    expect(page.locator(".step h3")).to_be_in_viewport()
+
+
 COUNT_RUNS = """() => {
   const app = document.querySelector("[data-testid=stApp]");
   window.runs = 0;
@@ -194,3 +234,8 @@ def test_on_a_narrow_screen_the_page_does_not_run_over(open_page):
     page = open_page("/lessons?lesson=light&step=5", wait=".step h3", viewport={"width": 390, "height": 800})
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     assert page.locator(".numbers").evaluate("node => node.scrollWidth <= node.clientWidth"), "no number is cut"
+    page.goto(f"{page.url.partition('/lessons')[0]}/lessons?lesson=moved-attention&step=5")
+    expect(page.locator(".step h3")).to_contain_text("5 of 11")
+    right = "nodes => Math.max(...nodes.map((node) => node.getBoundingClientRect().right))"
+    numbers = page.locator(".numbers").bounding_box()
+    assert page.locator(".numbers math *").evaluate_all(right) <= numbers["x"] + numbers["width"] - 10, "padding"
