@@ -50,5 +50,9 @@ export function scaleEnd(values, most = Infinity) {
 export function legend(name, low, high, colours = CIVIDIS) {
   const steps = colours.map((colour) => html("i", { style: `background:${colour}` }));
   const bar = html("span.scale", steps);
-  return html("div.legend.small.controls", html("span", name), html("span", low), bar, html("span", high));
+  return html(
+    "div.legend.small.controls",
+    html("span", name),
+    html("span", html("span", low), bar, html("span", high)),
+  );
 }

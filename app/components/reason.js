@@ -27,7 +27,8 @@ export class Reason {
       refill(this.sentence, answer.value ? this.clauses(answer.value) : all || answer.problem ? answer.element : null);
     }
     if (!other) return;
-    view.question("preview", { model: why.second.model });
+    // After the reason, which the second model's loading would delay.
+    if (answer.state !== "working") view.question("preview", { model: why.second.model });
     const { title, measured } = why.second;
     const said = other.value ? this.opinion(other.value) : "loading …";
     refill(this.second, other.problem || [`${title}${measured && ` (${measured})`}: `, said]);

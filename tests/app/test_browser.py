@@ -250,6 +250,26 @@ def test_what_is_still_being_computed_is_said_and_moves_nothing(open_page):
     assert words.bounding_box() == before
 
 
+def test_a_second_opinion_is_asked_for_after_the_reason_which_its_model_would_delay(open_page):
+    page, held, asked = open_page(link(model="test-two-sided")), [], []
+    page.route("**/api/reason", lambda route: held.append(route))
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    with page.expect_response("**/api/why"):
+        page.reload()
+    expect(page.locator(".second")).to_have_text(re.compile(r": loading …$"))
+    assert "reason" in asked and "preview" not in asked
+    with page.expect_request("**/api/preview"):
+        held[0].continue_()
+    expect(page.locator(".second b")).to_be_visible()
+
+
+def test_both_ends_of_a_scale_are_on_one_line_of_a_phone(open_page):
+    page = open_page(link(model="test-two-sided"), viewport={"width": 390, "height": 844})
+    scale = page.locator(".attention .legend span:has(> .scale)").first
+    middles = [box["y"] + box["height"] / 2 for box in (part.bounding_box() for part in scale.locator("> span").all())]
+    assert len(middles) == 3 and max(middles) - min(middles) < 3
+
+
 def test_a_sentence_of_many_clauses_adds_three_controls_in_all(open_page):
     page = open_page("/?model=test-two-sided&example=figure-6")
     texts = [f"“{word}” ↔ “other” (exchanged: neutral 90 %)" for word in ("one", "two", "three", "four")]
