@@ -13,7 +13,7 @@ from core.checkpoint.checkpoint import check_finite
 from core.evidence import AttentiveContext, ContextWord, Explanation, Record
 from core.evidence.explanation import LABELS, SCORE, UNFITTED
 from core.evidence.record import the
-from core.input_warnings import input_warnings
+from core.input_warnings import pair_warnings
 from core.layers.attention import Override
 from core.models.answers import SIGMOID
 from core.models.base import Intervention
@@ -67,7 +67,7 @@ def explain(
         probabilities=tuple(model.chances(output.logits[0]).tolist()),
         answer=answer_of(checkpoint),
         evidence=tuple(model.evidence(reading, output, wanted, overridden=override is not None)),
-        warnings=tuple(warning for side in texts for warning in input_warnings(checkpoint, side)),
+        warnings=tuple(pair_warnings(checkpoint, texts)),
     )
     if nearest_for is not None:
         result = with_nearest(checkpoint, result, nearest_for)

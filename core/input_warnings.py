@@ -43,6 +43,20 @@ def input_warnings(checkpoint: Checkpoint, side: ReadText) -> list[str]:
     return out
 
 
+def pair_warnings(checkpoint: Checkpoint, sides: Sequence[ReadText]) -> list[str]:
+    """The warnings about all texts; one that holds for each of them is given once."""
+    everywhere = "both texts" if len(sides) == 2 else "all texts"
+    warned = [(the(side.role), input_warnings(checkpoint, side)) for side in sides]
+    general = [{warning.replace(role, everywhere) for warning in some} for role, some in warned]
+    shared = set.intersection(*general) if len(sides) > 1 else set()
+    out: dict[str, None] = {}
+    for role, some in warned:
+        for warning in some:
+            said = warning.replace(role, everywhere)
+            out[said if said in shared else warning] = None
+    return list(out)
+
+
 def is_unlike(checkpoint: Checkpoint, side: ReadText) -> bool:
     """Whether a text is so unlike the training data that its verdict is a guess: not if it only might be (a name is an
     unknown word too), and not for its length alone, which a hundredth of the training data exceeds."""
@@ -76,7 +90,7 @@ def _unreadable(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
         yield f"“{spaced.group()}” in {role} is read as several numbers: write it without spaces."
     letters = [c for token in words for c in token.text if c.isalpha()]
     if 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
-        yield f"{capital(role)} is in a script that the model was not trained on: {_GUESS}."
+        yield f"The model was not trained on the script of {role}: {_GUESS}."
     else:
         yield from _unknown(side, words, unknown, "the word vectors")
 

@@ -182,6 +182,10 @@ def test_changes_leave_the_rest_of_the_hypothesis_as_it_is():
     assert len([*stretches([*map(tokenize, texts)], 1)]) == 3, "three words instead of two"
     texts = "The tall man is here.", "A bearded old sailor from here slept."
     assert not [*stretches([*map(tokenize, texts)], 1)], "more"
+    texts = "A blue car is here.", "A red 😀 big car is here."
+    for other, own in (texts, texts[::-1]):
+        replaced = next(stretches([*map(tokenize, (other, own))], 1))
+        assert edited((other, own), replaced.edits)[1] == other, "with the emoji within it"
 
 
 def test_numbers_and_colours_are_compared_without_attention():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import functools
 import itertools
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -201,7 +202,7 @@ def stretches(texts: Texts, own: int) -> Iterator[Candidate]:
     shorter, longer = sorted((j - i, m - k))
     if longer > LONGEST_PHRASE or (shorter and (shorter > LONGEST_STRETCH or longer > LONGEST_AGAINST)):
         return
-    theirs, ours = first[i:j], second[k:m]
+    theirs, ours = _stretch(texts[1 - own], first[i:j]), _stretch(texts[own], second[k:m])
     words = [inner(texts[1 - own], n) for n in theirs]
     named, against = tuple((own, n) for n in ours), tuple((1 - own, n) for n in theirs)
     ours_out = tuple(Edit(DROP, own, n) for n in reversed(ours))
@@ -218,6 +219,12 @@ def stretches(texts: Texts, own: int) -> Iterator[Candidate]:
         yield Candidate(STRETCH, theirs_out, against)
         if not ours:
             yield Candidate(STRETCH, missing, against, added=True)
+
+
+def _stretch(tokens: Sequence[Token], words: Sequence[int]) -> list[int]:
+    """The words of a stretch and the symbols between them, such as emoji; punctuation stays where it is."""
+    between = range(words[0], words[-1] + 1) if words else ()
+    return [i for i in between if tokens[i].is_word or unicodedata.category(tokens[i].text[0]).startswith("S")]
 
 
 def inner(tokens: Sequence[Token], index: int) -> str:

@@ -120,7 +120,7 @@ class _Search:
     def _doubts(self) -> Iterable[str]:
         """Warnings placed before the reason."""
         if any(is_unlike(self.checkpoint, side) for side in self.question.sides):
-            yield "The input is unlike the training data, so treat the verdict as a guess."
+            yield "The input is unlike the training data."
         alone = None
         if len(self.texts) > 1:
             alone = explained_alone(self.checkpoint.card, self.question.first, self.question.second)

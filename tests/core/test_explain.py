@@ -224,7 +224,7 @@ def test_a_text_longer_than_the_training_data_gets_a_warning(checkpoint):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("هذا كتاب جميل جدا", "script that the model was not trained on"),
+        ("هذا كتاب جميل جدا", "not trained on the script of"),
         ("flurb zork grom the dog", "Most words of the premise are unknown"),
         ("🐶🐶 runs 😀", "Most words of the premise are unknown"),
         ("a red dog in the snow", None),

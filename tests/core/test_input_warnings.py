@@ -54,6 +54,14 @@ def test_misread_input_is_named_for_both_sentences(text, named, said, side):
     assert named in warning and said in warning and side in warning
 
 
+def test_a_warning_about_both_texts_is_given_once():
+    (warning,) = warnings("Мужчина плавает в озере.", "Мужчина плавает.")
+    assert warning == "The model was not trained on the script of both texts: treat the verdict as a guess."
+    (warning,) = warnings("Zorkal flurb gromit blick", "Zorkal flurb gromit")
+    assert warning.startswith("Most words of both texts are unknown")
+    assert len(warnings("Is the man swimming?", "Zorkal flurb gromit")) == 2
+
+
 @pytest.mark.parametrize(
     "text",
     [
