@@ -16,6 +16,9 @@ from core.memory import return_freed_memory, share_arenas
 
 HAND_BACK = 20.0
 """Seconds between returns of unused memory; each traverses all objects created since the start."""
+UNDISTURBED = 30.0
+"""Seconds for the first visitors' pages before WordNet and the second-opinion model are read: that takes three times as
+long as everything before, and a page that needs them sooner reads them."""
 
 MODULES = (
     "app.api.answers",
@@ -51,8 +54,8 @@ def return_memory() -> None:
 
 
 def load() -> None:
-    """Imports the pages' modules, lets the model that Explore opens with read a pair once, reads WordNet, and lets the
-    second-opinion model read a pair too.
+    """Imports the pages' modules and lets the model that Explore opens with read a pair once; a little later reads
+    WordNet and lets the second-opinion model read a pair, too.
 
     A model that cannot be read here is reported by the page that needs it.
     """
@@ -72,13 +75,15 @@ def load() -> None:
     cards = {name: model.card for name, model in offered(reads_pairs).items() if model.card is not None}
     name = next(iter(cards), None)
     read_once(name)
+    # While Python traverses all objects for garbage, every thread waits, including those that send pages. The existing
+    # objects are never garbage, but made this eight times slower: a third of a million belong to WordNet, and two
+    # hundred thousand to transformers.
+    gc.freeze()
+    time.sleep(UNDISTURBED)
     with contextlib.suppress(LinguisticsError):
-        import_nltk()  # after everything the first page needs, because it takes longest
+        import_nltk()
         from core.linguistics.wordnet import lexicon
 
         lexicon()
     read_once(name and second_opinion(name, cards[name], cards))
-    # While Python traverses all objects for garbage, every thread waits, including those that send pages. The existing
-    # objects are never garbage, but made this eight times slower: a third of a million belong to WordNet, and two
-    # hundred thousand to transformers.
     gc.freeze()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import runpy
 from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from core.lazy import import_alone
 from core.linguistics import import_nltk
 from core.reading.tokens import Token
 
@@ -25,11 +27,12 @@ def norms(tokens: Sequence[Token]) -> list[str]:
 
 @functools.cache
 def stop_words() -> frozenset[str]:
-    """scikit-learn's English stop words."""
-    import_alone("sklearn.feature_extraction")
-    from sklearn.feature_extraction import text
-
-    return frozenset(text.ENGLISH_STOP_WORDS)
+    """scikit-learn's English stop words, read from their file because the package takes more than a second to
+    import."""
+    package = find_spec("sklearn")
+    assert package is not None and package.origin is not None, "it is required"
+    file = Path(package.origin).parent / "feature_extraction" / "_stop_words.py"
+    return frozenset(runpy.run_path(str(file))["ENGLISH_STOP_WORDS"])
 
 
 def weight(word: str, words: WordTable) -> float:

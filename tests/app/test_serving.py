@@ -33,18 +33,21 @@ def test_make_app_opens_the_app_to_others_when_asked():
 
 
 def test_objects_loaded_at_startup_are_frozen_for_the_garbage_collector(monkeypatch):
-    frozen = []
-    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(memory._CHECKPOINTS))
+    done = []
     monkeypatch.setattr(memory, "_CHECKPOINTS", SharedMemory(1 << 40, memory._size))
+    monkeypatch.setattr(gc, "freeze", lambda: done.append(("frozen", len(memory._CHECKPOINTS))))
+    monkeypatch.setattr("time.sleep", lambda seconds: done.append(("left to visitors", seconds)))
     monkeypatch.setenv("PAIRLENS_SECOND", "test-two-sided")
     preloading.load()
-    assert [len(read) for read in frozen] == [2], "the first model and the second opinion"
+    waited = ("left to visitors", preloading.UNDISTURBED)
+    assert done == [("frozen", 1), waited, ("frozen", 2)], "the first model, and later the second opinion"
 
 
 def test_nltk_is_imported_by_one_thread_at_a_time(monkeypatch):
     imported = []
     monkeypatch.setattr("core.linguistics.import_nltk", lambda: imported.append(True))
     monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
     preloading.load()
     assert imported
 
@@ -91,8 +94,18 @@ def test_a_logins_name_counts_only_where_a_setting_names_its_header_and_the_serv
     assert told.count("X-Remote-User is ignored") == 5 and "listens on all addresses" in told
 
 
+def test_a_sentence_and_the_effects_of_words_need_no_package_that_takes_long_to_import():
+    """On a new server they would wait for it."""
+    late = "{'nltk', 'pandas', 'scipy', 'sklearn', 'transformers'}"
+    ask = "import sys; from core.checkpoint import load_named; from core.effects import METHODS, Question"
+    answer = f"{ask}; asked = Question(load_named('nli-two-sided'), 'Two girls play', 'Three girls play')"
+    answers = f"{answer}; asked.reason(), asked.words(next(iter(METHODS)))"
+    program = f"{answers}; sys.exit(str({late} & {{*sys.modules}} or '') or 0)"
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
 def test_the_first_page_starts_without_packages_that_take_long_to_import():
-    late = "{'pandas', 'scipy', 'sqlalchemy', 'transformers'}"
+    late = "{'nltk', 'pandas', 'scipy', 'sklearn', 'sqlalchemy', 'transformers'}"
     load = "from app import preloading; [*map(importlib.import_module, preloading.MODULES)]"
     program = f"import importlib, sys; {load}; sys.exit(str({late} & {{*sys.modules}} or '') or 0)"
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)

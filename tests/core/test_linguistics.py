@@ -8,9 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from core.linguistics import wordnet
 from core.linguistics.answer_types import CUES
+from core.linguistics.content_words import stop_words
 from core.linguistics.features import FEATURES, LinguisticsError, extra_features, relations, word_count
 from core.linguistics.translation import LONGEST, SCORES, scores
 from core.reading.tokens import MAX_TOKENS, tokenize
@@ -277,3 +279,7 @@ def test_nltk_is_loaded_only_when_it_is_needed():
     late = "{'nltk', 'sacrebleu', 'sklearn'}"
     code = f"import sys, core, core.linguistics.features; sys.exit(bool({late} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_stop_words_are_those_of_scikit_learn():
+    assert stop_words() == ENGLISH_STOP_WORDS
