@@ -61,10 +61,12 @@ def section(title):
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A copy of the project with the page's model, and made-up data in the layout that its recipe names."""
+    """A copy of the project with the page's model, and made-up data in the layout that its recipe names. What has been
+    compiled is copied too, except files that another process is just writing."""
     folder = tmp_path_factory.mktemp("project")
+    others = shutil.ignore_patterns("*.pyc.*", "node_modules")
     for name in ("core", "trainers", "app", "tests", ".streamlit"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
+        shutil.copytree(ROOT / name, folder / name, ignore=others)
     for name in ("streamlit_app.py", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
     files = section("Add a model")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -49,6 +50,7 @@ def installed(name, extras=frozenset(), known=None):
     return known
 
 
+@cache
 def needed_by(file):
     """Bytes of all packages that a file of requirements installs, by name."""
     packages = {}
