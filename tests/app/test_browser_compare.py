@@ -89,12 +89,12 @@ def test_figures_are_saved_light_with_their_numbers_and_what_they_show(open_page
 
 
 def test_a_long_pair_is_drawn_with_few_shapes_and_tells_each_weight(open_page):
-    long = {side: (text + " ") * 40 for side, text in PAIR.items()}
+    long = {side: (text + " ") * 20 for side, text in PAIR.items()}
     page = open_page("/compare?" + urlencode({"model": "test-light", "with": "test-other", **long}), wait=".difference")
     frame = page.locator(".compared .matrix").first
     assert frame.locator(".cells *").count() < 200
     frame.scroll_into_view_if_needed()
-    expect(page.get_by_text("200 × 160 words: scroll inside the frame").first).to_be_visible()
+    expect(page.get_by_text("100 × 80 words: scroll inside the frame").first).to_be_visible()
     box = frame.locator(".cells path").first.bounding_box()
     side = frame.locator(".side text").first.bounding_box()
     page.mouse.move(box["x"] + 17 * 2.5, side["y"] + side["height"] / 2)
