@@ -12,7 +12,6 @@ from app.explore.what_if import WhatIf
 from app.model_choice import second_opinion
 from app.models.card import first_result
 from app.page_state.explore import SHOWN
-from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint
 from core.effects import METHODS, Question, cost, gradients
 from core.effects.asked_pair import target_class
@@ -123,7 +122,7 @@ def _shows(explanation: Explanation) -> Mapping[str, str]:
 
 def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:
     """The name of the class whose probability effects measure."""
-    return class_names(explanation)[target_class(checkpoint, explanation.probabilities)]
+    return explanation.class_names[target_class(checkpoint, explanation.probabilities)]
 
 
 def shown_method(read: Read) -> str:

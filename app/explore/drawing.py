@@ -26,7 +26,7 @@ def drawing(read: Read) -> Drawing:
         trained=verdict.shares(read.trained) if read.unlike else None,
         what_if=read.unlike,
         meaning=candidates.meaning(checkpoint, shown) if candidates.fits(checkpoint) else "",
-        gold=page.gold(verdict.class_names(shown)),
+        gold=page.gold(shown.class_names),
     )
     head = {"own": checkpoint.card["config"].get("head")}
     return Drawing.of(

@@ -223,7 +223,7 @@ def to_csv(checkpoint: Checkpoint, steps: Sequence[EditedPair]) -> str:
     probability of every class, and the change in the first verdict's probability by this edit."""
     typed = steps[0].explanation
     target = target_class(checkpoint, typed.probabilities)
-    names = verdict.class_names(typed)
+    names = typed.class_names
     head = ["step", "edit", "change", "first", "second", "verdict", *(f"p({name})" for name in names)]
     rows: list[list[object]] = []
     before: float | None = None

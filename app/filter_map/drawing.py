@@ -52,15 +52,10 @@ class Star:
     words: str
     age: int
     """0 for the current version, 1 for the one before it …"""
-    x: float
-    y: float
+    spot: tuple[float, float]
+    """Its coordinates."""
     verdict: str = ""
     """The model's most probable classes, in words."""
-
-    @property
-    def spot(self) -> tuple[float, float]:
-        """Its coordinates."""
-        return self.x, self.y
 
 
 def description(filter_map: FilterMap) -> str:
@@ -176,7 +171,7 @@ def without_texts(filter_map: FilterMap, data: str) -> str:
 def to_csv(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star]) -> str:
     """One line per point: the user's texts first (version 0 is the current one), then the reference collection."""
     rows: list[list[object]] = [
-        ["yours", star.of.name, star.words, star.of.side, star.verdict, star.age, star.x, star.y] for star in stars
+        ["yours", star.of.name, star.words, star.of.side, star.verdict, star.age, *star.spot] for star in stars
     ]
     for item, (x, y) in zip(filter_map.items, layout.coordinates.tolist(), strict=True):
         rows.append(["reference", item.id, item.title, item.side, kind(item, names), "", x, y])

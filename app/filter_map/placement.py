@@ -86,8 +86,7 @@ class Placed:
     """A text's code, and its position in a layout."""
 
     code: np.ndarray
-    x: float
-    y: float
+    spot: tuple[float, float]
 
 
 def place_texts(
@@ -116,10 +115,10 @@ def place_texts(
                     role,
                     words,
                 )
-                spot = _PLACES(key, partial(_place, opened, layout, role, words))
-                stars.append(Star(TextSide(place, role), words, age, spot.x, spot.y, "" if age else shares))
+                placed = _PLACES(key, partial(_place, opened, layout, role, words))
+                stars.append(Star(TextSide(place, role), words, age, placed.spot, "" if age else shares))
                 if not age:
-                    present[TextSide(place, role)] = spot
+                    present[TextSide(place, role)] = placed
     return stars, present, problems
 
 
@@ -129,9 +128,9 @@ _PLACES: SharedMemory[Placed] = SharedMemory(1000)
 def _place(opened: Opened, layout: Layout | None, role: str, words: str) -> Placed:
     code = codes_of(opened.checkpoint, [words], role)
     if opened.map is None or layout is None:
-        return Placed(code[0], 0.0, 0.0)
+        return Placed(code[0], (0.0, 0.0))
     x, y = opened.map.place(code, layout.name)[0].tolist()
-    return Placed(code[0], x, y)
+    return Placed(code[0], (x, y))
 
 
 def explain_text(checkpoint: Checkpoint, text: Pair) -> Explanation | str | None:

@@ -153,11 +153,6 @@ def papers_result(card: JsonMapping) -> Result | None:
     return None
 
 
-def trained_on(card: JsonMapping) -> list[str]:
-    """Names of the data sets."""
-    return [data.name for data in details(card).data]
-
-
 def count(number: int) -> str:
     """Abbreviates a large number: 1.35 M, 361 k, 950."""
     if number >= 999_500:

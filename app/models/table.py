@@ -37,7 +37,7 @@ def row(name: str, title: str, card: Card, folder: Path) -> dict[str, Cell]:
     """A model's cells by column. ``title``: its display name. Accuracy and MAP cannot be compared, so they are sorted
     separately."""
     known, time = _of(name, card) in TIMES, TIMES.get(_of(name, card))
-    data = "elsewhere" if is_external(card) else ", ".join(lines.trained_on(card)) or "–"
+    data = "elsewhere" if is_external(card) else ", ".join(data.name for data in details(card).data) or "–"
     return {
         "title": _text(title),
         "task": Cell("not said yet: open its card", "") if card.get("asked") else _text(str(card["task"])),

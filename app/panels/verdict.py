@@ -11,12 +11,6 @@ from core.evidence import Explanation
 from core.evidence.explanation import LABELS, UNFITTED
 from core.wording import percent, shown
 
-
-def class_names(explanation: Explanation) -> tuple[str, ...]:
-    """Display names of the labels."""
-    return explanation.class_names
-
-
 RANKED = ("not an answer", "answer")
 """A ranker's classes. Few of a question's candidates are answers, so most are more likely not to be: the probability of
 the last class is a score for ranking candidates, not a verdict."""
@@ -49,7 +43,7 @@ def classes(names: Sequence[str], probabilities: Sequence[float], answer: str = 
 
 def shares(explanation: Explanation) -> tuple[Share, ...]:
     """The classes of an explanation."""
-    return classes(class_names(explanation), explanation.probabilities, explanation.answer)
+    return classes(explanation.class_names, explanation.probabilities, explanation.answer)
 
 
 def _score(value: float, answer: str) -> str:
@@ -64,14 +58,14 @@ def said(explanation: Explanation) -> str:
 
 def headline(explanation: Explanation) -> tuple[str, float]:
     """The class named first, with its probability: the most probable one, or for RANKED always the last."""
-    names, probabilities = class_names(explanation), explanation.probabilities
+    names, probabilities = explanation.class_names, explanation.probabilities
     place = len(names) - 1 if names == RANKED else explanation.labels.index(explanation.verdict)
     return names[place], probabilities[place]
 
 
 def summary(explanation: Explanation) -> str:
     """The most probable class, followed by others with a notable share: film 83 %, album 9 %, artist 3.1 %."""
-    shares = sorted(zip(explanation.probabilities, class_names(explanation), strict=True), reverse=True)
+    shares = sorted(zip(explanation.probabilities, explanation.class_names, strict=True), reverse=True)
     several = len(shares)
     return ", ".join(f"{name} {shown(p, several)}" for i, (p, name) in enumerate(shares[:3]) if p >= 0.01 or not i)
 

@@ -24,7 +24,7 @@ from app.page_state.widgets import choice
 from app.pair_form import PairForm, roles_of
 from app.pairs import SIDES, Pair
 from app.panels import Drawing
-from app.panels.verdict import Verdict, class_names
+from app.panels.verdict import Verdict
 from core.alone import unread
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import AttentionMap, Explanation, PooledAttention, Record
@@ -178,7 +178,7 @@ def _section(page: CompareState, column: Column, base: Explanation | None) -> fi
         column.title,
         drawing=Drawing.of(
             replace(explanation, evidence=tuple(one for one in explanation.evidence if _shown(one, role))),
-            verdict=replace(Verdict.of(explanation), gold=page.gold(class_names(explanation))),
+            verdict=replace(Verdict.of(explanation), gold=page.gold(explanation.class_names)),
             unread=unread(checkpoint.card),
         ),
         frame=PairFrame(

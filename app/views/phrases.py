@@ -13,7 +13,7 @@ from app.page_state.session import PageSession
 from app.pair_form import PairForm
 from app.panels import phrase_selection
 from app.panels.phrase_selection import ModelVerdict, Phrases
-from app.panels.verdict import Share, class_names
+from app.panels.verdict import Share
 from app.panels.verdict import shares as shares_of
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation, PhraseSelection
@@ -109,7 +109,7 @@ def _show(
     k = page.k or min(record.k, LARGEST_K)
     components.draw(
         "phrases",
-        Phrases.of(explanation, page.gold(class_names(explanation)), compared),
+        Phrases.of(explanation, page.gold(explanation.class_names), compared),
         components.frame(explanation, checkpoint.card, page, problems),
         key=KEY,
         on_selection_change=_picked,

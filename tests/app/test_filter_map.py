@@ -282,7 +282,7 @@ def test_typing_a_side_without_filters_looks_into_the_other_one_of_its_pair():
 def test_the_table_of_the_map_has_one_line_a_point(checkpoints):
     model = load(checkpoints / "test-topics")
     reference_map = FilterMap.load(model.folder / "map", model)
-    star = filter_map.Star(TextSide(0, ""), "=1+1 dog", 0, 1.5, 2.5, "film 60 %")
+    star = filter_map.Star(TextSide(0, ""), "=1+1 dog", 0, (1.5, 2.5), "film 60 %")
     lines = list(
         csv.DictReader(io.StringIO(filter_map.to_csv(reference_map, reference_map.layouts["filter 0"], {}, [star])))
     )

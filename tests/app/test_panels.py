@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from app import components, panels
-from app.panels import verdict
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, GeneratedFilters, PhraseSelection
 from tests.app.made_up import POOLED, pair, with_more_panels
 
@@ -73,7 +72,7 @@ def test_rows_and_columns_are_the_records_own_whoever_is_judged(judged):
     assert panels.axes(explanation) == ("answer", "question")
     assert by_answer.to_csv(explanation).splitlines()[1] == "1,Ann,1,who,0.5,0.5"
     assert panels.axes(pair(by_question, by_answer, judged=judged)) == ("question", "answer")
-    assert verdict.class_names(pair(judged="both")) == ("not an answer", "answer")
+    assert pair(judged="both").class_names == ("not an answer", "answer")
 
 
 def test_a_final_state_is_one_row_labelled_by_the_last_word():

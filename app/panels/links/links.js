@@ -18,10 +18,6 @@ import { SCALE, SignedMatrix } from "../attention_map/signed.js";
 const EVERY = "all";
 const HEADS = "heads"; // whole heads; also the units of such a map
 const ATTENDING = ["pooled_attention", "phrase_selection"];
-const RULES = [
-  ["kept", "stays as it is"],
-  ["renormalised", "is renormalised"],
-];
 
 // A map of link effects with its `values`, on a scale to `high` in both directions.
 const linkMap = (links) => ({
@@ -165,7 +161,7 @@ class LinksPanel {
         .map((map) => new LinkMatrix(view, map, this.verdict, Boolean(this.knockouts)));
       this.maps.replaceChildren(...this.matrices.map(({ element }) => element));
     }
-    this.drawRule(asked);
+    this.drawWays(asked);
     const { shown } = this;
     for (const matrix of this.matrices) {
       matrix.element.hidden = !shown.includes(matrix);
@@ -175,32 +171,24 @@ class LinksPanel {
     if (other && this.width) this.fit(this.width);
   }
 
-  drawRule(asked) {
-    if (this.knockouts) return this.drawKnockouts(asked);
-    const scored = this.known?.some(({ least }) => least !== null);
-    this.rule.hidden = scored;
-    if (scored) return;
-    refill(
-      this.rule,
-      html("span.soft", "One weight is set to 0; the rest of its row"),
-      RULES.map(([name, text]) => choice(name === asked, () => this.view.ask({ links: name }), text)),
-    );
-  }
-
-  // The possible ablations of a transformer, with their cost: of links or of whole heads.
-  drawKnockouts(asked) {
-    const { strongest, every, heads } = this.knockouts;
-    const ways = {
-      kept: [`The strongest links of each direction (${strongest})`, strongest],
-      [EVERY]: [`Every link (${every})`, every],
-      [HEADS]: [`Whole heads (${heads})`, heads],
-    };
+  // The ways to ablate: what becomes of the rest of a row; for a transformer, links or whole heads, with their cost.
+  drawWays(asked) {
+    const { strongest, every, heads } = this.knockouts ?? {};
+    const ways = this.knockouts
+      ? {
+          kept: `The strongest links of each direction (${strongest})`,
+          [EVERY]: `Every link (${every})`,
+          [HEADS]: `Whole heads (${heads})`,
+        }
+      : { kept: "stays as it is", renormalised: "is renormalised" };
     const own = ways[asked] ? asked : "kept";
-    this.answer.say(`Ablating one ${own === HEADS ? "head" : "link"} after the other, ${ways[own][1]} …`);
+    const cost = { kept: strongest, [EVERY]: every, [HEADS]: heads }[own];
+    if (cost) this.answer.say(`Ablating one ${own === HEADS ? "head" : "link"} after the other, ${cost} …`);
+    this.rule.hidden = Boolean(this.known?.some(({ least }) => least !== null)); // of scores, which have no sum
     refill(
       this.rule,
-      html("span.soft", "Ablate one at a time"),
-      Object.entries(ways).map(([name, [text]]) => choice(name === own, () => this.view.ask({ links: name }), text)),
+      html("span.soft", this.knockouts ? "Ablate one at a time" : "One weight is set to 0; the rest of its row"),
+      Object.entries(ways).map(([name, text]) => choice(name === own, () => this.view.ask({ links: name }), text)),
     );
   }
 
