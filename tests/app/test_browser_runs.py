@@ -18,12 +18,11 @@ PAIR = {"first": "An animal is playing with a toy", "second": "A dog jumping out
 
 
 class Wire:
-    """The messages on a page's web socket since its last reload."""
+    """The messages on the web sockets that a page opens from now on, by a reload or at another address."""
 
     def __init__(self, page):
         self.sent, self.received = list[BackMsg](), list[ForwardMsg]()
         page.on("websocket", self._listen)
-        page.reload()
 
     def _listen(self, socket):
         socket.on("framesent", lambda data: self.sent.append(BackMsg.FromString(data)))
@@ -50,6 +49,7 @@ class Wire:
 def test_after_enter_in_a_box_the_page_runs_once_as_a_fragment_and_the_menu_stays(open_page):
     page = open_page("/?" + urlencode({"model": "test-light", "open": "details"} | PAIR))
     wire = Wire(page)
+    page.reload()
     expect(page.locator(".effects .number").first).to_have_text(re.compile(r"\d"))  # nothing is computed any more
     come_to_rest(page)
     wire.forget()
@@ -68,12 +68,12 @@ def test_after_enter_in_a_box_the_page_runs_once_as_a_fragment_and_the_menu_stay
 @pytest.mark.parametrize("name", ["", "compare"])
 def test_scripts_are_silent_between_a_click_in_the_menu_and_the_new_page(open_page, name):
     """A script that still spoke would make the server stay, or draw the new page upon the old one."""
-    page = open_page("/models", wait="[data-testid=stDataFrame] .dvn-scroller")
+    page = open_page("/lessons", wait=".step h3")
     wire = Wire(page)
     for time in range(2):
         asked = {"model": "test-light", "second": f"{PAIR['second']} {time}", "first": PAIR["first"], "believed": "on"}
         asked |= {"with": "test-two-sided"} if name else {"links": "kept"}
-        page.goto(re.sub("/models.*", f"/{name}?", page.url) + urlencode(asked))
+        page.goto(re.sub("/(lessons|models).*", f"/{name}?", page.url) + urlencode(asked))
         expect(page.locator(".cells rect").first).to_be_attached()
         if not name:
             come_to_rest(page)
