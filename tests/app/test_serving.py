@@ -104,8 +104,9 @@ def test_a_sentence_and_the_effects_of_words_need_no_package_that_takes_long_to_
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
-def test_the_first_page_starts_without_packages_that_take_long_to_import():
-    late = "{'nltk', 'pandas', 'scipy', 'sklearn', 'sqlalchemy', 'transformers'}"
-    load = "from app import preloading; [*map(importlib.import_module, preloading.MODULES)]"
+def test_the_first_page_and_features_start_without_packages_that_take_long_to_import():
+    late = "{'nltk', 'pandas', 'sacrebleu', 'scipy', 'sklearn', 'sqlalchemy', 'transformers'}"
+    features = "import core.linguistics.features"
+    load = f"{features}; from app import preloading; [*map(importlib.import_module, preloading.MODULES)]"
     program = f"import importlib, sys; {load}; sys.exit(str({late} & {{*sys.modules}} or '') or 0)"
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
