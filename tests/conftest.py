@@ -1,9 +1,11 @@
-"""Rules for every test: one thread per process, and no skips except without a GPU."""
+"""Rules for every test: one thread per process, the same random numbers, and no skips except without a GPU."""
 
 from __future__ import annotations
 
 import gc
 import os
+import random
+import sys
 from collections.abc import Generator
 
 # Two test processes share two cores: further threads would wait for each other. Set before torch is loaded, and
@@ -38,6 +40,16 @@ def pytest_collection_finish() -> None:
     """No search for garbage has to go through all that was imported again: a tenth of the pages' tests was spent so."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """What a test or its fixture draws without a seed does not depend on the tests that this process ran before."""
+    random.seed(0)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(0)
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(0)
 
 
 @pytest.hookimpl(wrapper=True)
