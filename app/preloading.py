@@ -16,7 +16,7 @@ from core.memory import return_freed_memory, share_arenas
 
 HAND_BACK = 20.0
 """Seconds between returns of unused memory; each traverses all objects created since the start."""
-UNDISTURBED = 30.0
+UNDISTURBED = 60.0
 """Seconds for the first visitors' pages before WordNet and the second-opinion model are read: that takes three times as
 long as everything before, and a page that needs them sooner reads them."""
 
