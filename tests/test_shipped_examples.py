@@ -8,7 +8,6 @@ from app.page_state.compare import CompareState
 from app.page_state.explore import ExploreState
 from app.page_state.filter_map import MapState
 from app.page_state.phrases import PhraseState
-from app.panels.verdict import class_names
 from core.checkpoint import load_named
 from core.evidence import AttentionMap, GeneratedFilters, PhraseSelection
 from core.explain import explain
@@ -24,7 +23,7 @@ PAGES = [
 
 def verdict(model, pair, records=()):
     explanation = explain(load_named(model), *pair, records=records)
-    return class_names(explanation)[explanation.labels.index(explanation.verdict)], explanation
+    return explanation.class_names[explanation.labels.index(explanation.verdict)], explanation
 
 
 @pytest.mark.parametrize("example", [*EXAMPLES, *PHRASE_EXAMPLES], ids=lambda example: example.slug)
