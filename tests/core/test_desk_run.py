@@ -86,12 +86,18 @@ def test_runs_of_every_shape_are_copied_to_the_desk(run, tmp_path, shape):
     assert same(store.open_run(header.sha256, [ONE, TWO]), run)
 
 
-def test_runs_that_earlier_versions_kept_are_converted_in_their_order(run, tmp_path):
-    folder, file = tmp_path / "desk/runs", run.dataset.sha256[:16]
+def kept_earlier(run, home):
+    """The desk's folder and the run's name in it, with a file for each model, the last model's first."""
+    folder, file = home / "desk/runs", run.dataset.sha256[:16]
     for time, model in enumerate(reversed(run.models)):
         path = folder / f"{file}-{model.sha256[:16]}.parquet"
         save_earlier(replace(run, models=(model,)), path)
         os.utime(path, (time, time))
+    return folder, file
+
+
+def test_runs_that_earlier_versions_kept_are_converted_in_their_order(run, tmp_path):
+    folder, file = kept_earlier(run, tmp_path)
     (folder / f"{'e' * 16}-{ONE[:16]}.parquet").write_bytes(b"damaged")
     (folder / "a.parquet").write_bytes(b"not a run")
     os.utime(folder / "a.parquet", (0, 0))
@@ -102,11 +108,7 @@ def test_runs_that_earlier_versions_kept_are_converted_in_their_order(run, tmp_p
 
 
 def test_earlier_runs_keep_the_chosen_order_of_their_models(run, tmp_path):
-    folder, file = tmp_path / "desk/runs", run.dataset.sha256[:16]
-    for time, model in enumerate(reversed(run.models)):
-        path = folder / f"{file}-{model.sha256[:16]}.parquet"
-        save_earlier(replace(run, models=(model,)), path)
-        os.utime(path, (time, time))
+    folder, file = kept_earlier(run, tmp_path)
     order = folder / f"{file}.json"
     order.write_text(json.dumps({"models": ["f" * 16, ONE[:16], TWO[:16]]}))
     (known,) = store.runs()
