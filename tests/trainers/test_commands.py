@@ -234,6 +234,13 @@ def test_bench_counts_the_work_of_the_equations(name: str, tmp_path: Path) -> No
     assert models.work(run, np.arange(b)) == pytest.approx(work)
 
 
+def test_bench_times_the_training_of_a_recipe_with_teachers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert recipes.load("nli-esim").teachers, "they read texts, and the bench's pairs are numbers"
+    monkeypatch.setattr(models, "BATCH", 4)
+    share = models.training_share("nli-esim", *models.made_up(5 * 4))
+    assert 0 < share.value < 100 and "pairs/s" in share.note
+
+
 def test_bench_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def missing(quick: bool) -> list[Measurement]:
         raise models.Unmeasured("no browser")
