@@ -210,20 +210,20 @@ def test_attention_that_was_measured_gets_a_table(made_up: Path) -> None:
 
 
 def test_a_stored_run_of_bench_becomes_the_table_of_speeds(made_up: Path) -> None:
-    row = {"name": "explain", "value": 1.854, "unit": "ms", "bar": 20, "at_most": True, "note": "median", "met": True}
+    row = {"name": "explain", "value": 1.854, "unit": "ms", "bar": 3, "at_most": True, "note": "median", "met": True}
     machine = {"device": "CPU (Abacus)", "cores": 2, "threads": 1, "torch": "9.9", "python": "3.11"}
     machine |= {"load_before": 0.04, "date": "2026-11-21"}
     seen = row | {"name": "seen", "bar": None, "met": None}
-    rows = [row, seen, row | {"name": "app", "value": None, "met": None, "note": "no browser"}]
+    fast = row | {"name": "fast", "value": 1.4}
+    rows = [row, seen, fast, row | {"name": "app", "value": None, "met": None, "note": "no browser"}]
     runs = [{"machine": machine, "benchmarks": {"explain": rows}}]
     write(made_up.parent / "docs/speed.json", {"runs": runs})
     assert paper(["results"]) == 0
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
-    assert (
-        "| explain | 1.85 ms | ≤ 20 ms | yes | median | 1 |\n| app | - | ≤ 20 ms | not measured | no browser |" in page
-    )
+    assert "| explain | 1.85 ms | ≤ 3 ms | yes | median | 1 |\n| app | - | ≤ 3 ms | not measured | no browser |" in page
     assert "Run 1: 2026-11-21 on CPU (Abacus) (2 cores, 1 thread, load 0.0 before; Python 3.11, torch 9.9" in page
     assert "| seen |" not in page  # without a bar
+    assert "| fast |" not in page and "Left out: 1 measurement below half of their maximum" in page
 
 
 def test_check_notices_a_deviating_card(made_up: Path, capsys: pytest.CaptureFixture[str]) -> None:

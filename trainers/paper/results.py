@@ -335,15 +335,19 @@ def word_table(path: Path) -> Row:
 
 
 def speeds(path: Path) -> Iterator[str]:
-    """The stored runs of `python -m trainers bench` with their thresholds; if there are none, how to make one."""
+    """The stored runs of `python -m trainers bench` with their thresholds, except what is below half of a maximum; if
+    there are none, how to make one."""
     again = f"python -m trainers bench --json docs/{SPEED}"
     if not path.is_file():
         yield f"No speeds are stored yet: `{again}` measures them, and `{MADE_BY}` puts them on this page."
         return
-    lines, runs = list[Row](), list[str]()
+    lines, runs, left_out = list[Row](), list[str](), 0
     for number, stored in enumerate(bench.stored_runs(path), start=1):
         rows = [bench.row_of(row) for rows in stored["benchmarks"].values() for row in rows]
-        lines += [{**row.cells, "run": number} for row in rows if row.bar is not None]
+        with_bar = [row for row in rows if row.bar is not None]
+        shown = [row for row in with_bar if not (row.met and row.at_most and 2 * (row.value or 0) < (row.bar or 0))]
+        lines += [{**row.cells, "run": number} for row in shown]
+        left_out += len(with_bar) - len(shown)
         machine = stored["machine"]
         runs.append(
             f"Run {number}: {machine['date']} on {markdown.plain(machine['device'])} "
@@ -351,6 +355,7 @@ def speeds(path: Path) -> Iterator[str]:
             f"{machine['load_before']:.1f} before; Python {machine['python']}, torch {machine['torch']}, float32)."
         )
     yield markdown.table(lines)
+    yield f"Left out: {counted(left_out, 'measurement')} below half of their maximum (docs/{SPEED} has them)."
     yield " ".join(runs)
 
 
