@@ -271,7 +271,7 @@ class LessonView extends View {
     const next = step === this.step + 1;
     this.step = step;
     this.draw();
-    this.step_.querySelector("h3").scrollIntoView({ block: "nearest" });
+    this.toHeading();
     if (next) this.move();
     this.send({ step }, next ? SETTLED : 250);
   }
@@ -284,7 +284,11 @@ class LessonView extends View {
       .map((cell) => [this.cellsOf(this.origins(cell.dataset.of)), cell])
       .filter(([from]) => from.length);
     if (!calm()) this.bring(ways.flat(2));
-    this.rest = travel(this.picture, ways);
+    this.rest = travel(this.picture, ways, () => this.toHeading());
+  }
+
+  toHeading() {
+    this.step_.querySelector("h3").scrollIntoView({ block: "nearest" });
   }
 
   // Scrolls the lowest and then the highest of these cells into view.

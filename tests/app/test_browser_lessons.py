@@ -188,6 +188,12 @@ def test_what_moves_is_in_view_on_a_projector(open_page):
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".step h3")).to_contain_text("1 of")
     expect(page.locator(".step h3")).to_be_in_viewport()
+    # Once all numbers of a step with a high picture have arrived, its text is to be read.
+    page = open_page("/lessons?lesson=moved-attention&step=4&projector=on", wait=".step h3")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".step h3")).to_contain_text("5 of")
+    expect(page.locator(".travelling")).to_have_count(0)
+    expect(page.locator(".step h3")).to_be_in_viewport()
 
 
 COUNT_RUNS = """() => {
