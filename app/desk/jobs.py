@@ -21,12 +21,12 @@ def running(kind: type[J]) -> list[J]:
     return [job for job in QUEUE.jobs() if isinstance(job, kind)]
 
 
-def drawn(kind: type[J], same: Callable[[J], bool]) -> bool:
-    """Draws the running job of this kind that is about the ``same`` thing; returns whether there is one."""
-    job = next(filter(same, running(kind)), None)
-    if job is not None:
+def draw_running(kind: type[J], same: Callable[[J], bool]) -> bool:
+    """Draws the running jobs of this kind that are about the ``same`` thing; returns whether there are any."""
+    found = [job for job in running(kind) if same(job)]
+    for job in found:
         draw(job)
-    return job is not None
+    return bool(found)
 
 
 def start(key: str, make: Callable[[], Job]) -> None:

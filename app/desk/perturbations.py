@@ -32,7 +32,7 @@ def view(opened: OpenRun) -> None:
         models = tuple(store.short(model.sha256) for model in job.test.run.models)
         show(file=store.short(job.test.checksum), models=models, filter="", row="", columns="", of=1)
         st.rerun()
-    if not jobs.drawn(PerturbationJob, lambda job: job.test.run.dataset.sha256 == opened.file):
+    if not jobs.draw_running(PerturbationJob, lambda job: job.test.run.dataset.sha256 == opened.file):
         _ask(opened)
 
 

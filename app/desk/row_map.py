@@ -68,7 +68,9 @@ def view(opened: OpenRun) -> None:
 def _ask(opened: OpenRun) -> None:
     """The running job, or the button that starts one."""
     run, model = opened.run, opened.run.models[opened.model]
-    if jobs.drawn(RowMapJob, lambda job: (job.stored_run.dataset.sha256, job.model) == (opened.file, opened.model)):
+    if jobs.draw_running(
+        RowMapJob, lambda job: (job.stored_run.dataset.sha256, job.model) == (opened.file, opened.model)
+    ):
         return
     page_style.hint(
         "Which rows are similar to the model? A map places rows with similar vectors close together (t-SNE)."

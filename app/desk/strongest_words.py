@@ -53,7 +53,9 @@ def _drawn(opened: OpenRun, model: int, known: WordScores, most: int = MOST) -> 
 def _ask(opened: OpenRun) -> None:
     """The running job, or the button that starts one."""
     run, model = opened.run, opened.run.models[opened.model]
-    if jobs.drawn(StrongestWordsJob, lambda job: (job.dataset.sha256, job.sha256) == (opened.file, model.sha256)):
+    if jobs.draw_running(
+        StrongestWordsJob, lambda job: (job.dataset.sha256, job.sha256) == (opened.file, model.sha256)
+    ):
         return
     known = len(opened.strongest[opened.model])
     left = len(run.keys) - known

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.desk import choosing
+from app.desk import choosing, jobs
 from core.card import Roles
 from core.checkpoint import available, read_card
 from core.data import DataError, read
@@ -293,3 +293,11 @@ def test_rankers_answers_have_the_names_of_classes(tmp_path):
     assert app.dataframe[0].value["A"].tolist() == ["answer", "not an answer"]
     assert app.dataframe[0].value["gold"].tolist() == ["1", "0.0"]
     assert "<b>answer</b> 80" in texts(app) and ", right" in texts(app)
+
+
+def test_all_running_jobs_about_a_file_can_be_cancelled(monkeypatch):
+    shown = []
+    monkeypatch.setattr("app.desk.jobs.running", lambda kind: ["one of a", "one of b", "two of a"])
+    monkeypatch.setattr("app.desk.jobs.draw", shown.append)
+    assert jobs.draw_running(str, lambda job: job.endswith("a")) and shown == ["one of a", "two of a"]
+    assert not jobs.draw_running(str, lambda job: job.endswith("c"))
