@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TypeVar
@@ -14,7 +14,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import jobs
-from app.desk.open_run import PAGE
+from app.desk.open_run import PAGE, show_run
 from app.model_choice import offered, titles
 from app.pair_form import once
 from core.card import Card, ranked_by
@@ -28,7 +28,7 @@ from core.desk import store
 from core.desk.earlier_runs import is_any_run
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
 from core.desk.jobs import Job
-from core.desk.prediction import PredictionJob
+from core.desk.prediction import prediction
 from core.desk.run import MOST_MODELS, RunHeader, fitting
 from core.errors import DeskError, UserError
 from core.evaluation.probe import SUITES, suits
@@ -63,7 +63,7 @@ def run_choice() -> None:
         list(runs).index(state.file) if state.file in runs else None,
         placeholder="A new run" if runs else "No run yet",
         format_func=lambda file: f"{runs[file].name} ({runs[file].rows:,})",
-        **PAGE.widget("file", lambda file: _open(file, [model.sha256 for model in runs[file].models])),
+        **PAGE.widget("file", lambda file: show_run(file, [model.sha256 for model in runs[file].models])),
     )
     if state.file in runs:
         models = {store.short(model.sha256): model.title for model in runs[state.file].models}
@@ -84,12 +84,6 @@ def run_choice() -> None:
         )
 
 
-def _open(file: str, models: Iterable[str]) -> None:
-    """Shows the run with these checksums."""
-    first = itertools.islice(map(store.short, models), MOST_MODELS)
-    PAGE.set(PAGE.state.updated(file=store.short(file), models=tuple(first)))
-
-
 def _choose_models(models: list[str]) -> None:
     if models:
         PAGE.update(models=tuple(models))
@@ -104,10 +98,9 @@ def new_run() -> None:
         "Find out where models err: predict a data file with one to four checkpoints, filter its rows, compare slices "
         "and models, and tag errors."
     )
-    for job in jobs.running(Job):
-        jobs.draw(job)
+    jobs.draw_running()
     jobs.draw_unfinished()
-    _finish()
+    jobs.finish(_JOB, "The prediction was stopped; what the finished checkpoints predicted is kept.")
     page_style.note("No file at hand? Try a sample of 200 hand-written pairs:")
     with st.container(horizontal=True, gap="small"):
         for suite, (title, about) in _SAMPLES.items():
@@ -117,7 +110,7 @@ def new_run() -> None:
             )
     dataset = _file()
     if isinstance(dataset, RunHeader):
-        _open(dataset.sha256, (model.sha256 for model in dataset.models))
+        show_run(dataset.sha256, (model.sha256 for model in dataset.models))
         st.rerun()
     elif dataset is not None:
         _models(dataset)
@@ -125,17 +118,6 @@ def new_run() -> None:
         shown = "dark" if st.context.theme.type == "dark" else "light"
         with st.container(width=720):  # at most: an image with this width is cut off on a phone
             st.image(_PICTURES / f"finished_run_{shown}.png", "A finished run", "stretch", alt=_FINISHED)
-
-
-def _finish() -> None:
-    """Reports the outcome of the session's own prediction."""
-    kept = "The prediction was stopped; what the finished checkpoints predicted is kept."
-    prediction = jobs.own(_JOB, kept)
-    if not isinstance(prediction, PredictionJob):
-        return
-    if prediction.checksums and not prediction.cancelled and not prediction.problem:
-        _open(prediction.dataset.sha256, prediction.checksums)
-        st.rerun()
 
 
 def _file() -> Dataset | RunHeader | None:
@@ -327,11 +309,11 @@ def _suited(dataset: Dataset, cards: Mapping[str, Card]) -> list[str]:
 def _begin_sample(suite: str) -> None:
     """Predicts a suite of hand-written pairs with the default entailment model."""
 
-    def make() -> PredictionJob:
+    def make() -> Job:
         name = next(iter(offered(suits)), None)
         if name is None:
             raise DeskError("no model of entailment is installed: train one with `python -m trainers train`")
-        return PredictionJob(read(SUITES[suite]), [name])
+        return prediction(read(SUITES[suite]), [name])
 
     jobs.start(_JOB, make)
 
@@ -365,5 +347,5 @@ def _models(dataset: Dataset) -> None:
         page_style.notice([f"{page_style.capital(str(error))}."])
         return
     if st.button("Predict", type="primary", disabled=not picked or _JOB in st.session_state):
-        jobs.start(_JOB, lambda: PredictionJob(dataset, picked, counts_as))
+        jobs.start(_JOB, lambda: prediction(dataset, picked, counts_as))
         st.rerun()

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Hashable
 
 import streamlit as st
 
 from app import page_style
-from app.desk.open_run import attempt
+from app.desk.open_run import PAGE, attempt, show_run
 from core.desk import store
 from core.desk.jobs import QUEUE, Job
 from core.wording import counted, duration
 
-J = TypeVar("J", bound=Job)
 
-
-def running(kind: type[J]) -> list[J]:
-    """The running and queued jobs of a kind."""
-    return [job for job in QUEUE.jobs() if isinstance(job, kind)]
-
-
-def draw_running(kind: type[J], same: Callable[[J], bool]) -> bool:
-    """Draws the running jobs of this kind that are about the ``same`` thing; returns whether there are any."""
-    found = [job for job in running(kind) if same(job)]
+def draw_running(*about: Hashable) -> bool:
+    """Draws the running and queued jobs, or only those about this; returns whether there are any."""
+    found = [job for job in QUEUE.jobs() if not about or job.about == about]
     for job in found:
         draw(job)
     return bool(found)
 
 
 def start(key: str, make: Callable[[], Job]) -> None:
-    """Queues a job that :func:`own` finds under this ``key``, or shows why it cannot be."""
+    """Queues a job that :func:`finish` finds under this ``key``, or shows why it cannot be."""
 
     def begin() -> None:
         job = make()
@@ -40,16 +32,18 @@ def start(key: str, make: Callable[[], Job]) -> None:
     attempt(begin)
 
 
-def own(key: str, kept: str) -> Job | None:
-    """The job that the session started under this ``key``, once finished. Shows its error, or, if it was cancelled,
-    ``kept``: a sentence on the results that were saved."""
+def finish(key: str, kept: str) -> None:
+    """Once the job that the session started under this ``key`` has ended: opens the run that it wrote; or shows its
+    error, or, if it was cancelled, ``kept``: a sentence on the results that were saved."""
     job: Job | None = st.session_state.get(key)
     if job is None or not job.finished:
-        return None
+        return
     del st.session_state[key]
     if job.problem or job.cancelled:
         page_style.notice([job.problem or kept])
-    return job
+    elif job.written is not None:
+        show_run(*job.written, view=PAGE.state.view)
+        st.rerun()
 
 
 @st.fragment(run_every=0.5)

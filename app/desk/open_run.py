@@ -27,7 +27,7 @@ from core.desk.folders import desk_folder
 from core.desk.formulas import with_formulas
 from core.desk.remarks import remarks
 from core.desk.row_map import RowMap, stored, with_maps
-from core.desk.run import Run
+from core.desk.run import MOST_MODELS, Run
 from core.desk.slices import with_slices
 from core.desk.strongest_words import Found, StrongestWords
 from core.desk.table import RunTable, open_table, with_tags
@@ -141,6 +141,12 @@ def checkpoint_named(sha256: str) -> str | None:
 def show(**values: Any) -> None:
     """Changes the page's state and its widgets."""
     PAGE.set(replace(PAGE.state, **values))
+
+
+def show_run(file: str, models: Iterable[str], view: str = "rows") -> None:
+    """Shows the run with these checksums."""
+    first = tuple(map(store.short, models))[:MOST_MODELS]
+    PAGE.set(PAGE.state.updated(file=store.short(file), models=first, view=view))
 
 
 def attempt(change: Callable[[], None]) -> None:

@@ -7,12 +7,13 @@ import streamlit as st
 
 from app import page_style
 from app.desk import drawing, jobs, measures
-from app.desk.open_run import PAGE, OpenRun, checkpoint_named, show
+from app.desk.open_run import PAGE, OpenRun, checkpoint_named
 from app.pair_form import once
 from app.panels import lists
-from core.desk import charts, store
+from core.desk import charts
+from core.desk.jobs import Job
 from core.desk.perturbations import EXAMPLE, promises
-from core.desk.perturbed_run import LAYOUT, PerturbationJob, PerturbationTest, failure_rates
+from core.desk.perturbed_run import LAYOUT, PerturbationTest, failure_rates, perturbation_job
 from core.wording import counted
 
 _JOB = "desk perturbation job"
@@ -27,12 +28,8 @@ def view(opened: OpenRun) -> None:
         title = opened.run.models[opened.model].title
         drawing.figures([charts.failures(title, rates, not opened.rows.all())], "desk failures")
         return
-    job = jobs.own(_JOB, "The test was stopped; what was predicted is kept, and the same test resumes it.")
-    if isinstance(job, PerturbationJob) and not (job.problem or job.cancelled):
-        models = tuple(store.short(model.sha256) for model in job.test.run.models)
-        show(file=store.short(job.test.checksum), models=models, filter="", row="", columns="", of=1)
-        st.rerun()
-    if not jobs.draw_running(PerturbationJob, lambda job: job.test.run.dataset.sha256 == opened.file):
+    jobs.finish(_JOB, "The test was stopped; what was predicted is kept, and the same test resumes it.")
+    if not jobs.draw_running("perturbations", opened.file):
         _ask(opened)
 
 
@@ -56,8 +53,8 @@ def _ask(opened: OpenRun) -> None:
     missing = [model.title for model, name in zip(models, names, strict=True) if name is None]
     rows = np.flatnonzero(opened.rows).tolist()
 
-    def make() -> PerturbationJob:
-        return PerturbationJob(PerturbationTest(opened.run, rows, chosen), [name or "" for name in names])
+    def make() -> Job:
+        return perturbation_job(PerturbationTest(opened.run, rows, chosen), [name or "" for name in names])
 
     st.button(
         f"Test {counted(len(rows), 'row')}",

@@ -17,7 +17,7 @@ from app.desk.open_run import PAGE, OpenRun, checkpoint_named, show
 from app.pair_form import once
 from app.palette import class_colours, map_look
 from core.checkpoint import load_named
-from core.desk.row_map import MOST_ROWS, RowMap, RowMapJob, around, vectors_of
+from core.desk.row_map import MOST_ROWS, RowMap, around, map_job, vectors_of
 from core.desk.run import column_of
 from core.wording import counted
 
@@ -31,7 +31,7 @@ _OTHERS, _LEFT_OUT = "other values", "not in the filter"
 
 def view(opened: OpenRun) -> None:
     """The map by the chosen model, or the button that builds it."""
-    jobs.own(_JOB, "The map was stopped before it was finished.")
+    jobs.finish(_JOB, "The map was stopped before it was finished.")
     known = opened.maps[opened.model]
     if known is None:
         _ask(opened)
@@ -68,9 +68,7 @@ def view(opened: OpenRun) -> None:
 def _ask(opened: OpenRun) -> None:
     """The running job, or the button that starts one."""
     run, model = opened.run, opened.run.models[opened.model]
-    if jobs.draw_running(
-        RowMapJob, lambda job: (job.stored_run.dataset.sha256, job.model) == (opened.file, opened.model)
-    ):
+    if jobs.draw_running("map", opened.file, opened.model):
         return
     page_style.hint(
         "Which rows are similar to the model? A map places rows with similar vectors close together (t-SNE)."
@@ -81,7 +79,7 @@ def _ask(opened: OpenRun) -> None:
         return
     count = min(MOST_ROWS, len(run.keys))
     what = f"Map {counted(count, 'row')}" + (", drawn at random" if count < len(run.keys) else "")
-    make = partial(RowMapJob, run, opened.model, name)
+    make = partial(map_job, run, opened.model, name)
     st.button(what, key="desk make map", type="primary", on_click=jobs.start, args=(_JOB, make))
 
 

@@ -13,7 +13,7 @@ from app.desk.open_run import OpenRun, checkpoint_named
 from app.pair_form import once
 from core.desk import charts
 from core.desk.charts import Figure
-from core.desk.strongest_words import SAMPLE, StrongestWordsJob, WordScores, scored
+from core.desk.strongest_words import SAMPLE, WordScores, scored, words_job
 from core.wording import counted
 
 MOST = 60
@@ -25,7 +25,7 @@ def view(opened: OpenRun) -> None:
     """The words found so far, the progress of the job, and the button that starts it."""
     if measures.unscored(opened.run):
         return
-    jobs.own(_JOB, "The computation was stopped; what was computed is kept, and the rest can follow.")
+    jobs.finish(_JOB, "The computation was stopped; what was computed is kept, and the rest can follow.")
     _ask(opened)
     if opened.strongest[opened.model]:
         key = opened.version, opened.model
@@ -53,9 +53,7 @@ def _drawn(opened: OpenRun, model: int, known: WordScores, most: int = MOST) -> 
 def _ask(opened: OpenRun) -> None:
     """The running job, or the button that starts one."""
     run, model = opened.run, opened.run.models[opened.model]
-    if jobs.draw_running(
-        StrongestWordsJob, lambda job: (job.dataset.sha256, job.sha256) == (opened.file, model.sha256)
-    ):
+    if jobs.draw_running("words", opened.file, model.sha256):
         return
     known = len(opened.strongest[opened.model])
     left = len(run.keys) - known
@@ -75,6 +73,6 @@ def _ask(opened: OpenRun) -> None:
             f"Compute for {more}{drawn}",
             key="desk compute words",
             on_click=jobs.start,
-            args=(_JOB, partial(StrongestWordsJob, run.dataset, run.keys, name, model.sha256, opened.words)),
+            args=(_JOB, partial(words_job, run, opened.model, name, opened.words)),
             type="secondary" if known else "primary",
         )

@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -22,17 +22,27 @@ class Cancelled(Exception):
     """A user cancelled the job."""
 
 
+Written = tuple[str, Sequence[str]]
+"""The checksum of a file, and those of the checkpoints that predicted it."""
+
+
 @dataclass(eq=False)
 class Job:
-    """Work on many rows in a thread. :meth:`work` stores results as it goes, so that a cancelled or killed job loses
-    little."""
+    """Work on many rows in a thread, stored as it goes, so that a cancelled or killed job loses little."""
 
-    what: str = field(default="", init=False)
+    what: str
     """The work as the beginning of a sentence: “The prediction of …”."""
-    rows: int = field(default=0, init=False)
+    rows: int
     """Number of rows to process, over all passes."""
-    passes: int = field(default=1, init=False)
+    work: Callable[[Job], Written | None]
+    """Does the work, and returns the run that it wrote, if any. Calls :meth:`begin` before the first rows and
+    :meth:`progress` after each batch."""
+    about: Hashable = None
+    """Equal for jobs that do the same: its kind, and what it is about."""
+    passes: int = 1
     """Number of passes through the file."""
+    written: Written | None = field(default=None, init=False)
+    """The run that it wrote, once finished."""
     done: int = field(default=0, init=False)
     """Number of finished rows."""
     problem: str = field(default="", init=False)
@@ -48,15 +58,11 @@ class Job:
         """Whether it has ended for any reason."""
         return self.future.done()
 
-    def work(self) -> None:
-        """Does the work. Calls :meth:`begin` before the first rows and :meth:`progress` after each batch."""
-        raise NotImplementedError
-
     def run(self) -> None:
         """Runs in the current thread, and stores an error as ``problem``."""
         try:
             if not _server_ends():
-                self.work()
+                self.written = self.work(self)
         except Cancelled:
             pass
         except UserError as error:

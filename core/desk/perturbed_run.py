@@ -21,7 +21,7 @@ from core.data import Dataset, Example
 from core.desk import run_folder, store
 from core.desk.columns import other_values
 from core.desk.filters import literal
-from core.desk.jobs import Job, predicted_by
+from core.desk.jobs import Job, Written, predicted_by
 from core.desk.perturbations import PERTURBATIONS, TOLERANCE, Expectation, Source, changed, meanings_of
 from core.desk.run import Predictions, Run
 from core.desk.table import SEPARATOR
@@ -97,8 +97,12 @@ class PerturbationTest:
                 if found := list(self._changed(some)):
                     if parts not in run.finished:
                         changed = replace(dataset, rows=tuple(one.row for one in found))
-                        further = functools.partial(_further, progress, start, len(some))
-                        chances = _classified(checkpoints, changed, device, further)
+                        chances = list[np.ndarray]()
+                        for checkpoint in checkpoints:
+                            share = len(some) / len(checkpoints) / len(found)
+                            before = start + len(chances) * len(found) * share
+                            further = functools.partial(_further, progress, before, share)
+                            chances.append(classify(checkpoint, changed, device, further))
                         run.add(parts, self._judged(changed, found, chances), chances)
                     parts += 1
                 progress(start + len(some))
@@ -168,23 +172,8 @@ class PerturbationTest:
         return bool(after.answered[i] != place)
 
 
-def _classified(
-    checkpoints: Sequence[Checkpoint], dataset: Dataset, device: torch.device, progress: Callable[[float], object]
-) -> list[np.ndarray]:
-    """Each checkpoint's probabilities ``[N, C]``; ``progress`` receives the finished fraction."""
-    rows = len(dataset.rows)
-
-    def further(number: int, done: int) -> None:
-        progress((number + done / rows) / len(checkpoints))
-
-    return [
-        classify(checkpoint, dataset, device, functools.partial(further, number))
-        for number, checkpoint in enumerate(checkpoints)
-    ]
-
-
-def _further(progress: Callable[[int], object], before: int, rows: int, share: float) -> None:
-    progress(before + int(share * rows))
+def _further(progress: Callable[[int], object], before: float, share: float, done: int) -> None:
+    progress(int(before + share * done))
 
 
 @dataclass(frozen=True)
@@ -230,20 +219,16 @@ def failure_rates(run: Run, model: int, rows: np.ndarray | None = None) -> list[
     ]
 
 
-@dataclass(eq=False)
-class PerturbationJob(Job):
-    """A test with the installed checkpoints of these names, which predicted the test's run. Another job resumes one
-    that was cancelled or killed."""
+def perturbation_job(test: PerturbationTest, checkpoints: Sequence[str]) -> Job:
+    """A job that runs a test with the installed checkpoints of these names, which predicted the test's run. Another job
+    resumes one that was cancelled or killed."""
 
-    test: PerturbationTest
-    checkpoints: Sequence[str]
+    def work(job: Job) -> Written:
+        models = [model.sha256 for model in test.run.models]
+        loaded = [predicted_by(name, sha256) for name, sha256 in zip(checkpoints, models, strict=True)]
+        job.begin()
+        test.write(store.folder_of(test.checksum), loaded, torch.device("cpu"), job.progress)
+        return test.checksum, models
 
-    def __post_init__(self) -> None:
-        self.what = f"The perturbation test of {', '.join(self.checkpoints)} on {self.test.run.dataset.name}"
-        self.rows = len(self.test.rows)
-
-    def work(self) -> None:
-        models = zip(self.checkpoints, self.test.run.models, strict=True)
-        checkpoints = [predicted_by(name, model.sha256) for name, model in models]
-        self.begin()
-        self.test.write(store.folder_of(self.test.checksum), checkpoints, torch.device("cpu"), self.progress)
+    what = f"The perturbation test of {', '.join(checkpoints)} on {test.run.dataset.name}"
+    return Job(what, len(test.rows), work, ("perturbations", test.run.dataset.sha256))

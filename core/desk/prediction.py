@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -14,11 +14,12 @@ from core.checkpoint import load_named
 from core.data import Dataset, Stream
 from core.data.labels import CountsAs
 from core.desk import run_folder, store
-from core.desk.jobs import Job
+from core.desk.jobs import Job, Written
 from core.desk.run import RunHeader, RunModel
 from core.evaluation.parts import Part, Predicted, cut, predicted
 from core.evaluation.predict import check_texts
 
+NO_MAPPING: Mapping[str, CountsAs] = MappingProxyType({})
 PredictParts = Callable[[Iterator[Part]], Iterable[Predicted]]
 """Predicts parts, in order."""
 
@@ -54,54 +55,45 @@ def header_of_stream(stream: Stream) -> RunHeader:
     return RunHeader(run_folder.VERSION, *facts, ())
 
 
-@dataclass(eq=False)
-class PredictionJob(Job):
-    """Predicts a data set with the checkpoints named in ``models``, one after the other. Parts are stored as they are
-    predicted: a cancelled or killed job resumes where it stopped. ``done`` counts rows × checkpoints."""
+def prediction(dataset: Dataset, models: Sequence[str], counts_as: Mapping[str, CountsAs] = NO_MAPPING) -> Job:
+    """A job that predicts a data set with the checkpoints named in ``models``, one after the other. Parts are stored as
+    they are predicted: a cancelled or killed job resumes where it stopped. Its ``done`` counts rows × checkpoints.
+    ``counts_as``: by checkpoint name, the classes that the file's labels count as."""
 
-    dataset: Dataset
-    models: Sequence[str]
-    counts_as: Mapping[str, CountsAs] = field(default_factory=dict)
-    """By checkpoint name, the classes that the file's labels count as."""
-    checksums: list[str] = field(default_factory=list)
-    """Checksums of the finished checkpoints, in the order of ``models``."""
+    def work(job: Job) -> Written:
+        checksums = [_predict(job, dataset, name, counts_as.get(name, {})) for name in models]
+        store.put_first(dataset.sha256, checksums)
+        return dataset.sha256, checksums
 
-    def __post_init__(self) -> None:
-        self.what = f"The prediction of {self.dataset.name} by {', '.join(self.models)}"
-        self.rows, self.passes = len(self.dataset.rows) * len(self.models), max(1, len(self.models))
+    what = f"The prediction of {dataset.name} by {', '.join(models)}"
+    return Job(what, len(dataset.rows) * len(models), work, passes=max(1, len(models)))
 
-    def work(self) -> None:
-        for name in self.models:
-            self._predict(name)
 
-    def _predict(self, name: str) -> None:
-        checkpoint = load_named(name)
-        check_texts(checkpoint, self.dataset)
-        model = RunModel.named(checkpoint, self.counts_as.get(name, {}))
-        header = replace(run_folder.header_of(self.dataset, [model]), texts=_checksum(self.dataset))
-        folder = store.folder_of(self.dataset.sha256)
-        self.begin()
-        with run_folder.unfinished(folder, header) as run:
-            parts = (
-                Part(number, replace(self.dataset, rows=rows)) for number, rows in enumerate(cut(self.dataset.rows))
-            )
-            before = self.done
+def _predict(job: Job, dataset: Dataset, name: str, counts_as: CountsAs) -> str:
+    """Predicts a data set with one checkpoint, and returns the checkpoint's checksum."""
+    checkpoint = load_named(name)
+    check_texts(checkpoint, dataset)
+    model = RunModel.named(checkpoint, counts_as)
+    header = replace(run_folder.header_of(dataset, [model]), texts=_checksum(dataset))
+    before = job.done
+    job.begin()
 
-            def progress(rows: int) -> None:
-                self.progress(self.done + rows)
+    def progress(rows: int) -> None:
+        job.progress(job.done + rows)
 
-            def skip(number: int, part: Dataset) -> None:
-                run.skip(number, part)
-                progress(len(part.rows))
+    with run_folder.unfinished(store.folder_of(dataset.sha256), header) as run:
+        parts = (Part(number, replace(dataset, rows=rows)) for number, rows in enumerate(cut(dataset.rows)))
 
-            def compute(some: Iterator[Part]) -> Iterable[Predicted]:
-                return predicted(some, [checkpoint], torch.device("cpu"), progress)
+        def skip(number: int, part: Dataset) -> None:
+            run.skip(number, part)
+            progress(len(part.rows))
 
-            count = predict_parts(parts, compute, run.add, run.finished, skip)
-            run.finish(header, count)
-        self.done = before + len(self.dataset.rows)
-        self.checksums.append(model.sha256)
-        store.put_first(self.dataset.sha256, self.checksums)
+        def compute(some: Iterator[Part]) -> Iterable[Predicted]:
+            return predicted(some, [checkpoint], torch.device("cpu"), progress)
+
+        run.finish(header, predict_parts(parts, compute, run.add, run.finished, skip))
+    job.done = before + len(dataset.rows)
+    return model.sha256
 
 
 def _checksum(dataset: Dataset) -> str:

@@ -136,33 +136,26 @@ def around(run: Run, known: RowMap, model: int, selected: Sequence[int]) -> str:
         return f"id in ({', '.join(literal(run.keys[known.rows[place]]) for place in selected[:_LISTED])})"
 
 
-@dataclass(eq=False)
-class RowMapJob(Job):
-    """Builds the map of a stored run with an installed checkpoint, one of the run's models."""
+def map_job(run: Run, model: int, checkpoint: str) -> Job:
+    """A job that builds the map of a stored run with an installed checkpoint, one of the run's models."""
+    rows, what = min(MOST_ROWS, len(run.dataset.rows)), f"The map of {run.dataset.name} by {checkpoint}"
+    return Job(what, rows, functools.partial(_build, run, model, checkpoint), ("map", run.dataset.sha256, model))
 
-    stored_run: Run
-    model: int
-    checkpoint: str
 
-    def __post_init__(self) -> None:
-        self.what = f"The map of {self.stored_run.dataset.name} by {self.checkpoint}"
-        self.rows = min(MOST_ROWS, len(self.stored_run.dataset.rows))
-
-    def work(self) -> None:
-        run, sha256 = self.stored_run, self.stored_run.models[self.model].sha256
-        if self.rows < LEAST_ROWS:
-            raise DeskError(f"a map needs at least {LEAST_ROWS} rows, and {run.dataset.name} has {self.rows}")
-        if run.folder is None:
-            raise DeskError(f"{run.dataset.name} is not stored: predict the file again")
-        checkpoint = predicted_by(self.checkpoint, sha256)
-        places = drawn(run)
-        self.begin()
-        # Vectors count as half of the progress, t-SNE as the other half.
-        vectors = vectors_of(
-            checkpoint, [run.dataset.rows[i] for i in places.tolist()], lambda done: self.progress(done // 2)
-        )
-        positions = positions_of(vectors, lambda share: self.progress(int(self.rows * (1 + share) / 2)))
-        with whole_file(_path(run.folder, sha256)) as scratch:
-            arrays = {"rows": places.astype(np.int64), "vectors": vectors, "positions": positions}
-            save_file(arrays, scratch, {"texts": read_header(run.folder).texts})
-        self.done = self.rows
+def _build(run: Run, model: int, checkpoint_name: str, job: Job) -> None:
+    sha256 = run.models[model].sha256
+    if job.rows < LEAST_ROWS:
+        raise DeskError(f"a map needs at least {LEAST_ROWS} rows, and {run.dataset.name} has {job.rows}")
+    if run.folder is None:
+        raise DeskError(f"{run.dataset.name} is not stored: predict the file again")
+    checkpoint = predicted_by(checkpoint_name, sha256)
+    places = drawn(run)
+    job.begin()
+    # Vectors count as half of the progress, t-SNE as the other half.
+    rows = [run.dataset.rows[i] for i in places.tolist()]
+    vectors = vectors_of(checkpoint, rows, lambda done: job.progress(done // 2))
+    positions = positions_of(vectors, lambda share: job.progress(int(job.rows * (1 + share) / 2)))
+    with whole_file(_path(run.folder, sha256)) as scratch:
+        arrays = {"rows": places.astype(np.int64), "vectors": vectors, "positions": positions}
+        save_file(arrays, scratch, {"texts": read_header(run.folder).texts})
+    job.done = job.rows

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy import Engine
 
 from core.checkpoint import Checkpoint
-from core.data import Dataset, Example
+from core.data import Example
 from core.data.rationales import holds_reasons
 from core.desk import schema
 from core.desk.columns import Cells, cells, of_model
@@ -142,37 +142,26 @@ class StrongestWords:
             connection.execute(sa.insert(table), lines)
 
 
-@dataclass(eq=False)
-class StrongestWordsJob(Job):
-    """Finds the strongest words in the next rows of a file without results (:func:`drawn`), stored as they are found.
-    Another job resumes one that was cancelled or killed."""
+def words_job(run: Run, model: int, checkpoint: str, store: StrongestWords) -> Job:
+    """A job that finds the strongest words in the next rows of a run without results (:func:`drawn`) with an installed
+    checkpoint, one of the run's models. They are stored as they are found: another job resumes one that was cancelled
+    or killed."""
+    file, sha256 = run.dataset.sha256, run.models[model].sha256
+    places = drawn(run.keys, store.known(file, sha256))
 
-    dataset: Dataset
-    keys: np.ndarray
-    model: str
-    """The checkpoint's name."""
-    sha256: str
-    """Its checksum."""
-    store: StrongestWords
-    count: int = SAMPLE
+    def work(job: Job) -> None:
+        predictor = predicted_by(checkpoint, sha256)
+        check_texts(predictor, run.dataset)
+        job.begin()
+        for start in range(0, len(places), AT_ONCE):
+            some = places[start : start + AT_ONCE]
+            rows = [run.dataset.rows[i] for i in some]
+            found = strongest_words(predictor, rows, functools.partial(job.progress, start))
+            store.keep(file, sha256, {run.keys[i]: word for i, word in zip(some, found, strict=True)})
+        job.done = job.rows
 
-    def __post_init__(self) -> None:
-        known = self.store.known(self.dataset.sha256, self.sha256)
-        self._places = drawn(self.keys, known, self.count)
-        self.what = f"The search for the strongest words of {self.dataset.name} by {self.model}"
-        self.rows = len(self._places)
-
-    def work(self) -> None:
-        checkpoint = predicted_by(self.model, self.sha256)
-        check_texts(checkpoint, self.dataset)
-        self.begin()
-        for start in range(0, len(self._places), AT_ONCE):
-            some = self._places[start : start + AT_ONCE]
-            rows = [self.dataset.rows[i] for i in some]
-            found = strongest_words(checkpoint, rows, functools.partial(self.progress, start))
-            words = {self.keys[i]: word for i, word in zip(some, found, strict=True)}
-            self.store.keep(self.dataset.sha256, self.sha256, words)
-        self.done = self.rows
+    what = f"The search for the strongest words of {run.dataset.name} by {checkpoint}"
+    return Job(what, len(places), work, ("words", file, sha256))
 
 
 def agreement_with_people(run: Run, model: int, found: Found) -> dict[int, tuple[bool, float]]:

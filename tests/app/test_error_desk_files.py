@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import zipfile
+from argparse import Namespace
 from dataclasses import replace
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from core.card import Roles
 from core.checkpoint import available, read_card
 from core.data import DataError, read
 from core.desk import store
-from core.desk.jobs import JobQueue
+from core.desk.jobs import Job, JobQueue
 from core.desk.run import Run
 from core.desk.run_folder import header_of, load, model_file, save, unfinished
 from core.errors import DeskError
@@ -297,7 +298,8 @@ def test_rankers_answers_have_the_names_of_classes(tmp_path):
 
 def test_all_running_jobs_about_a_file_can_be_cancelled(monkeypatch):
     shown = []
-    monkeypatch.setattr("app.desk.jobs.running", lambda kind: ["one of a", "one of b", "two of a"])
-    monkeypatch.setattr("app.desk.jobs.draw", shown.append)
-    assert jobs.draw_running(str, lambda job: job.endswith("a")) and shown == ["one of a", "two of a"]
-    assert not jobs.draw_running(str, lambda job: job.endswith("c"))
+    queued = [Job(what, 1, lambda job: None, (what[-1], 1)) for what in ("one of a", "one of b", "two of a")]
+    monkeypatch.setattr("app.desk.jobs.QUEUE", Namespace(jobs=lambda: queued))
+    monkeypatch.setattr("app.desk.jobs.draw", lambda job: shown.append(job.what))
+    assert jobs.draw_running("a", 1) and shown == ["one of a", "two of a"]
+    assert not jobs.draw_running("c", 1) and not jobs.draw_running("a", 2)

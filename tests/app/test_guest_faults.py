@@ -4,7 +4,7 @@ scripts without spaces."""
 import pytest
 
 from core.checkpoint import load_named
-from core.desk.prediction import PredictionJob
+from core.desk.prediction import prediction
 from core.errors import UserError
 from core.evidence import AttentionMap
 from core.explain import explain
@@ -82,7 +82,7 @@ def test_a_fault_while_the_desk_predicts_is_the_jobs_one_sentence(small_bart, tm
     monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
     monkeypatch.delenv("PAIRLENS_DB", raising=False)
     monkeypatch.setattr(small_bart.model.body, "forward", forward)
-    job = PredictionJob(read(taxi(tmp_path)), ["small-bart"])
+    job = prediction(read(taxi(tmp_path)), ["small-bart"])
     job.run()
     assert "mall-bart could not answer" in job.problem and job.problem.count(".") == 1 and "\n" not in job.problem
     assert any(record.exc_info and record.exc_info[1] is error for record in caplog.records)

@@ -8,7 +8,7 @@ import pytest
 from app.page_state.explore import ExploreState
 from core.checkpoint import in_memory, load, load_named
 from core.desk import store
-from core.desk.prediction import PredictionJob
+from core.desk.prediction import prediction
 from core.effects import cost, gradients
 from core.effects.question import Question
 from core.effects.words import DROPPED, TAKEN_AWAY
@@ -199,7 +199,8 @@ def test_error_desk_predicts_and_opens_a_row(tmp_path, monkeypatch):
     monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
     monkeypatch.delenv("PAIRLENS_DB", raising=False)
     dataset = read(taxi(tmp_path))
-    PredictionJob(dataset, ["small-bert"]).work()
+    job = prediction(dataset, ["small-bert"])
+    job.work(job)
     sha256 = load_named("small-bert").card["sha256"]
     app = open_view("error_desk", file=store.short(dataset.sha256), models=store.short(sha256), row="2n")
     assert not app.exception

@@ -16,7 +16,7 @@ from core.data import Example, read
 from core.desk import perturbed_run, run_folder, store
 from core.desk.filters import rows_of
 from core.desk.perturbations import Expectation, Source, changed, meanings_of, promises
-from core.desk.perturbed_run import PerturbationJob, PerturbationTest, failure_rates
+from core.desk.perturbed_run import PerturbationTest, failure_rates, perturbation_job
 from core.desk.run import Predictions, Run, RunModel
 from core.desk.table import open_table
 from core.errors import DeskError
@@ -231,18 +231,19 @@ def test_a_cancelled_test_is_resumed_by_the_next_one(tmp_path, table, monkeypatc
         return real(checkpoint, dataset, device, progress)
 
     monkeypatch.setattr(perturbed_run, "classify", classified)
-    job = PerturbationJob(test, ["tiny"])
+    job = perturbation_job(test, ["tiny"])
     seen, progress = [], job.progress
     monkeypatch.setattr(job, "progress", lambda done: (seen.append(done), progress(done)))
     job.run()
     assert not job.problem and 2 <= job.done <= 4 and all(one <= two for one, two in pairwise(seen))
-    job = PerturbationJob(test, ["tiny"])
+    job = perturbation_job(test, ["tiny"])
     job.run()
     assert not job.problem and job.done == job.rows == 6
     assert sorted(tried.values()) == [1, 1, 2]
+    assert job.written == (test.checksum, [run.models[0].sha256])
     kept = store.open_run(test.checksum, [read_card(tmp_path / "own/tiny")["sha256"]])
     assert len({row.columns["original.id"] for row in kept.dataset.rows}) == 5  # "1c" twice
-    other = PerturbationJob(
+    other = perturbation_job(
         replace(test, run=replace(run, models=(replace(run.models[0], sha256="b" * 64),))), ["tiny"]
     )
     other.run()

@@ -9,7 +9,7 @@ from core.checkpoint import load_named, read_card
 from core.data import Example
 from core.desk import row_map, store
 from core.desk.filters import rows_of
-from core.desk.row_map import RowMap, RowMapJob, around, drawn, stored, vectors_of, with_maps
+from core.desk.row_map import RowMap, around, drawn, map_job, stored, vectors_of, with_maps
 from core.desk.slices import slices
 from core.desk.table import open_table
 from core.evaluation.predict import forward_passes, prepare_rows
@@ -40,7 +40,7 @@ def test_the_map_is_kept_and_the_nearest_rows_have_the_largest_cosine(run, monke
     monkeypatch.setattr(row_map, "MOST_ROWS", 15)
     monkeypatch.setattr(row_map, "_ITERATIONS", (25, 25))
     assert stored(run, 0) is None
-    job, seen = RowMapJob(run, 0, "tiny"), []
+    job, seen = map_job(run, 0, "tiny"), []
     progress = job.progress
     monkeypatch.setattr(job, "progress", lambda done: (seen.append(done), progress(done)))
     job.run()
@@ -62,7 +62,7 @@ def test_the_map_is_kept_and_the_nearest_rows_have_the_largest_cosine(run, monke
     assert [cosine for _, cosine in near] == pytest.approx(best.tolist(), abs=2e-3)
     inside = int(known.rows[3])
     assert inside not in [row for row, _ in known.nearest(known.vector_of(inside), inside)]
-    again = RowMapJob(run, 0, "tiny")
+    again = map_job(run, 0, "tiny")
     again.run()
     assert (stored(run, 0).positions == known.positions).all()
 
@@ -81,13 +81,13 @@ def test_a_selection_becomes_a_filter_that_holds_all_of_it(run, monkeypatch):
 
 def test_what_cannot_be_mapped_gets_one_sentence(run, tmp_path):
     small = made_up_run(tmp_path)
-    job = RowMapJob(small, 0, "tiny")
+    job = map_job(small, 0, "tiny")
     job.run()
     assert "needs at least 10 rows" in job.problem
-    other = RowMapJob(replace(run, models=(replace(run.models[0], sha256="b" * 64),)), 0, "tiny")
+    other = map_job(replace(run, models=(replace(run.models[0], sha256="b" * 64),)), 0, "tiny")
     other.run()
     assert "is not the one that predicted this run" in other.problem
-    job = RowMapJob(run, 0, "tiny")
+    job = map_job(run, 0, "tiny")
     job.cancel()
     job.run()
     assert not job.problem and stored(run, 0) is None

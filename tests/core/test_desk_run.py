@@ -15,7 +15,7 @@ from core.data import DataError, read
 from core.data.picked import Picked
 from core.data.stream import seen_in
 from core.desk import folders, store
-from core.desk.prediction import PredictionJob
+from core.desk.prediction import prediction
 from core.desk.run import Run, fitting
 from core.desk.run_folder import DATA, header_of, load, model_file, read_header, save, table_of, unfinished
 from core.errors import DeskError, RunError
@@ -225,17 +225,17 @@ def test_background_predictions_equal_explain(tmp_path, table, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
     checkpoint = make_checkpoint(tmp_path / "own/tiny", table)
     data = read(taxi(tmp_path))
-    prediction = PredictionJob(data, ["tiny"])
-    prediction.run()
-    assert prediction.problem == "" and prediction.done == prediction.rows == 6
-    run = store.open_run(data.sha256, prediction.checksums)
+    job = prediction(data, ["tiny"])
+    job.run()
+    assert job.problem == "" and job.done == job.rows == 6
+    run = store.open_run(*job.written)
     for row, chances in zip(run.dataset.rows, run.models[0].probabilities, strict=True):
         expected = explain(checkpoint, row.first, row.second, records=()).probabilities
         assert chances.tolist() == pytest.approx(expected, abs=1e-5)
     monkeypatch.setattr("core.evaluation.parts.logits", None)  # a second prediction computes nothing
-    again = PredictionJob(data, ["tiny"])
+    again = prediction(data, ["tiny"])
     again.run()
-    assert again.problem == "" and again.checksums == prediction.checksums
+    assert again.problem == "" and again.written == job.written
 
 
 def test_a_small_run_that_holds_a_large_one_is_refused_before_it_is_unpacked(run, tmp_path):
@@ -271,27 +271,26 @@ def test_a_truncated_run_is_predicted_again(tmp_path, table, monkeypatch, kept):
     data = read(taxi(tmp_path))
 
     def predicted():
-        prediction = PredictionJob(data, ["tiny"])
-        prediction.run()
-        assert prediction.problem == ""
-        return prediction
+        job = prediction(data, ["tiny"])
+        job.run()
+        assert job.problem == ""
+        return job
 
     predicted()
     (path,) = (tmp_path / "desk/runs").glob("*/model-*.parquet")
     path.write_bytes(path.read_bytes()[: int(kept * path.stat().st_size)])
-    prediction = predicted()
-    assert store.open_run(data.sha256, prediction.checksums).dataset == data
+    assert store.open_run(*predicted().written).dataset == data
 
 
 def test_a_cancelled_prediction_stores_nothing_and_a_failed_one_gives_the_reason(tmp_path, table, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
     make_checkpoint(tmp_path / "own/tiny", table)
     data = read(taxi(tmp_path))
-    prediction = PredictionJob(data, ["tiny"])
-    prediction.cancel()
-    prediction.run()
-    assert prediction.checksums == [] and store.runs() == []
-    wrong = PredictionJob(data, ["none-of-this-name"])
+    job = prediction(data, ["tiny"])
+    job.cancel()
+    job.run()
+    assert job.written is None and store.runs() == []
+    wrong = prediction(data, ["none-of-this-name"])
     wrong.run()
     assert "no checkpoint named" in wrong.problem
 
@@ -338,10 +337,10 @@ def test_a_prediction_that_was_stopped_resumes_with_the_parts_that_are_missing(t
         return real(prepared, *given, **named)
 
     monkeypatch.setattr("core.evaluation.parts.logits", logits)
-    job = PredictionJob(data, ["tiny"])
+    job = prediction(data, ["tiny"])
     job.run()
     assert job.cancelled and not job.problem and store.runs() == []
-    job = PredictionJob(data, ["tiny"])
+    job = prediction(data, ["tiny"])
     job.run()
     assert not job.problem and job.done == 6 and computed == [2, 2, 2, 2]
     whole = load(store.folder_of(data.sha256))

@@ -2,7 +2,6 @@
 
 import threading
 import weakref
-from dataclasses import dataclass, field
 
 import pytest
 
@@ -10,18 +9,14 @@ from core.desk.jobs import MOST_WAITING, Job, JobQueue
 from core.errors import DeskError
 
 
-@dataclass(eq=False)
 class Held(Job):
     """Works until it is let go."""
 
-    name: str = "taxi.csv"
-    let_go: threading.Event = field(default_factory=threading.Event)
-    works: threading.Event = field(default_factory=threading.Event)
+    def __init__(self, name="taxi.csv"):
+        super().__init__(f"The prediction of {name}", 3, Held.hold)
+        self.let_go, self.works = threading.Event(), threading.Event()
 
-    def __post_init__(self):
-        self.what, self.rows = f"The prediction of {self.name}", 3
-
-    def work(self):
+    def hold(self):
         self.works.set()
         assert self.let_go.wait(600)
         self.progress(self.rows)

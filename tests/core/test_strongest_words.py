@@ -19,10 +19,10 @@ from core.desk.strongest_words import (
     NONE,
     StrongestWord,
     StrongestWords,
-    StrongestWordsJob,
     agreement_with_people,
     drawn,
     scored,
+    words_job,
 )
 from core.desk.table import open_table
 from core.evaluation.intervals import wilson
@@ -160,6 +160,7 @@ def test_a_cancelled_job_is_gone_on_with_by_another(tmp_path, table, monkeypatch
     make_checkpoint(tmp_path / "own/tiny", table)
     sha256 = read_card(tmp_path / "own/tiny")["sha256"]
     run, store = made_up_run(tmp_path), StrongestWords(open_database())
+    run = replace(run, models=(run.models[0], replace(run.models[1], sha256=sha256)))
     data, seen = run.dataset, []
     real = strongest_words.strongest_words
 
@@ -170,16 +171,16 @@ def test_a_cancelled_job_is_gone_on_with_by_another(tmp_path, table, monkeypatch
         return real(checkpoint, rows, still_wanted)
 
     monkeypatch.setattr(strongest_words, "strongest_words", computed)
-    job = StrongestWordsJob(data, run.keys, "tiny", sha256, store)
+    job = words_job(run, 1, "tiny", store)
     job.run()
     assert not job.problem and job.rows == 6 and job.done == 2
     assert len(store.known(data.sha256, sha256)) == store.count(data.sha256) == 2
-    job = StrongestWordsJob(data, run.keys, "tiny", sha256, store)
+    job = words_job(run, 1, "tiny", store)
     job.run()
     assert not job.problem and job.done == job.rows == 4
     words = real(load_named("tiny"), data.rows)
     assert store.known(data.sha256, sha256) == dict(zip(run.keys, words, strict=True))
-    other = StrongestWordsJob(data, run.keys, "tiny", ONE, store)
+    other = words_job(run, 0, "tiny", store)
     other.run()
     assert "is not the one that predicted this run" in other.problem
 
