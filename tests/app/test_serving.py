@@ -2,7 +2,6 @@
 
 import gc
 import subprocess
-import sys
 import tomllib
 import urllib.request
 from pathlib import Path
@@ -92,21 +91,3 @@ def test_a_logins_name_counts_only_where_a_setting_names_its_header_and_the_serv
             assert visited_with(monkeypatch, address, ann) == ""
     told = capsys.readouterr().err
     assert told.count("X-Remote-User is ignored") == 5 and "listens on all addresses" in told
-
-
-def test_a_sentence_and_the_effects_of_words_need_no_package_that_takes_long_to_import():
-    """On a new server they would wait for it."""
-    late = "{'nltk', 'pandas', 'scipy', 'sklearn', 'transformers'}"
-    ask = "import sys; from core.checkpoint import load_named; from core.effects import METHODS, Question"
-    answer = f"{ask}; asked = Question(load_named('nli-two-sided'), 'Two girls play', 'Three girls play')"
-    answers = f"{answer}; asked.reason(), asked.words(next(iter(METHODS)))"
-    program = f"{answers}; sys.exit(str({late} & {{*sys.modules}} or '') or 0)"
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
-
-
-def test_the_first_page_and_features_start_without_packages_that_take_long_to_import():
-    late = "{'nltk', 'pandas', 'sacrebleu', 'scipy', 'sklearn', 'sqlalchemy', 'transformers'}"
-    features = "import core.linguistics.features"
-    load = f"{features}; from app import preloading; [*map(importlib.import_module, preloading.MODULES)]"
-    program = f"import importlib, sys; {load}; sys.exit(str({late} & {{*sys.modules}} or '') or 0)"
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)

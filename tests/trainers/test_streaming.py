@@ -8,8 +8,6 @@ import itertools
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import tracemalloc
 from collections.abc import Iterator
@@ -29,7 +27,6 @@ from tests.app.made_up_models import make_checkpoint
 from tests.processes import forked
 from trainers.__main__ import main
 
-ROOT = Path(__file__).resolve().parents[2]
 ROWS = 150
 LABELS = ("entailment", "neutral", "contradiction")
 
@@ -110,13 +107,6 @@ def test_a_run_has_a_file_for_each_model_and_the_numbers_of_a_table(
     chances = [[float(line[f"p_{label}"]) for label in LABELS] for line in lines]
     assert chances == [pytest.approx(row, rel=1e-5) for row in run.models[0].probabilities.tolist()]
     assert [line["label"] for line in lines] == run.gold.tolist()
-
-
-def test_a_stream_loads_nothing_that_it_does_not_use(models: Path, file: Path, tmp_path: Path) -> None:
-    needless = "{'pandas', 'duckdb', 'sqlalchemy'} & {*sys.modules}"
-    code = f"import sys; from trainers.__main__ import main; main(sys.argv[1:]); sys.exit(len({needless}))"
-    command = [sys.executable, "-c", code, "predict", str(models / "tiny"), str(file), "--out", f"{tmp_path}/parts/"]
-    subprocess.run(command, cwd=ROOT, check=True)
 
 
 def predict_until_killed(command: list[str]) -> None:

@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import json
 import os
-import subprocess
+import runpy
 import sys
 import time
 from multiprocessing.process import BaseProcess
@@ -189,20 +189,26 @@ def test_two_machines_train_what_one_process_trains(data: Path, tmp_path: Path) 
     random = load_file(tmp_path / "two/resume.safetensors")["random.cpu"]
     seed = recipes.load("nli-attconv-light").seed
     assert random.equal(torch.stack([torch.Generator().manual_seed(seed + 1000 * i).get_state() for i in range(2)]))
-    told = subprocess.run(
-        [sys.executable, "-m", "trainers", *several, "--devices", "2", "--resume"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.count("resuming in epoch") == told.stdout.count("written: ") == 1
+    printed = tmp_path / "printed.txt"
+    program = forked(as_program, printed, *several, "--devices", "2", "--resume", PYTHONPATH=str(ROOT))
+    program.join()
+    told = printed.read_text()
+    assert program.exitcode == 0, told
+    assert told.count("resuming in epoch") == told.count("written: ") == 1
     one, two = (load(tmp_path / name).card for name in ("one", "two"))
     assert (one["training"]["processes"], two["training"]["processes"]) == (1, 2)
     assert [e["snli_dev"] for e in two["epochs"]] == [e["snli_dev"] for e in one["epochs"]]
     assert [e["loss"] for e in two["epochs"]] == pytest.approx([e["loss"] for e in one["epochs"]], abs=1e-3)
     assert two["results"]["SNLI dev"]["accuracy"] == pytest.approx(max(e["snli_dev"] for e in two["epochs"]))
+
+
+def as_program(printed: Path, *command: str) -> None:
+    """``python -m trainers COMMAND``, with what it and the processes that it starts print in a file."""
+    for stream in (1, 2):
+        os.dup2(os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+    sys.stdout = sys.stderr = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115
+    sys.argv = ["trainers", *command]
+    runpy.run_module("trainers", run_name="__main__", alter_sys=True)
 
 
 def by_torchrun(machine: int, port: int) -> dict[str, str]:

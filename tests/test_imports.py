@@ -1,0 +1,26 @@
+"""What takes long to import is not loaded before it is used."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.app.made_up_models import make_checkpoint
+
+ROOT = Path(__file__).parents[1]
+SLOW = {"duckdb", "nltk", "pandas", "sacrebleu", "scipy", "sklearn", "sqlalchemy", "transformers"}
+
+
+def test_no_step_of_a_server_or_a_stream_loads_what_it_does_not_use(tmp_path):
+    """On a new server visitors would wait for it. Later steps have what earlier ones loaded."""
+    make_checkpoint(tmp_path, "tiny", "Tiny", 1)
+    (tmp_path / "rows.csv").write_text("premise,hypothesis,label\na dog,the cat is cold,neutral\n")
+    given = [str(tmp_path / name) for name in ("tiny", "rows.csv", "parts/")]
+    command = [sys.executable, "-m", "tests.imports_late", *given]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    loaded = {step: {*names} for step, names in json.loads(done.stdout.splitlines()[-1]).items()}
+    assert [*loaded] == ["routes", "first_page", "answer", "stream"]
+    assert not loaded["routes"] & {"torch", "core.effects"}
+    assert [(step, names & SLOW) for step, names in loaded.items() if names & SLOW] == []
+    assert [*(tmp_path / "parts").glob("*.parquet")]
