@@ -14,7 +14,6 @@ that fail. The same command resumes an interrupted test; the same --seed gives t
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,9 +25,10 @@ from core.data import read
 from core.desk import run_folder
 from core.desk.filters import rows_of
 from core.desk.perturbations import PERTURBATIONS
-from core.desk.perturbed_run import FailureRate, PerturbationTest, failure_rates
+from core.desk.perturbed_run import PerturbationTest, failure_rates
 from core.desk.remarks import remarks
 from core.desk.run import MOST_MODELS, Predictions, Run
+from core.desk.slices import Share
 from core.desk.table import open_table
 from core.errors import RunError
 from core.evaluation.predict import classify
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         test.write(args.out, checkpoints, device, lambda done: shown.update(done - shown.n))
     changed = run_folder.load(args.out)
     rates = {model.model: failure_rates(changed, i) for i, model in enumerate(changed.models)}
-    listed = {name: [dataclasses.asdict(rate) for rate in own] for name, own in rates.items()}
+    listed = {name: list(map(_record, own)) for name, own in rates.items()}
     print(told({"file": data.name, "seed": args.seed, "failures": listed}, _table(rates), args.json))
     return 0
 
@@ -83,7 +83,14 @@ def _filtered(expression: str, run: Run) -> Sequence[int]:
     return rows
 
 
-def _table(rates: dict[str, list[FailureRate]]) -> str:
+def _record(rate: Share) -> dict[str, object]:
+    """A failure rate as JSON."""
+    perturbation, expected = rate.names
+    counts = {"perturbation": perturbation, "expected": expected, "rows": rate.rows, "failures": rate.hits}
+    return counts | {"low": rate.low, "high": rate.high, "expression": rate.expression}
+
+
+def _table(rates: dict[str, list[Share]]) -> str:
     """The failure rates as text."""
     lines: list[str] = []
     for model, own in rates.items():
@@ -91,6 +98,6 @@ def _table(rates: dict[str, list[FailureRate]]) -> str:
     return "\n".join(lines[:-1])
 
 
-def _line(rate: FailureRate) -> str:
-    what, interval = f"{rate.perturbation}: {rate.expected}", f"{percent(rate.low)} to {percent(rate.high)}"
-    return f"{what:<60}{rate.rows:>7,}{rate.failures:>8,}   {percent(rate.score):<8}{interval}"
+def _line(rate: Share) -> str:
+    what, interval = ": ".join(rate.names), f"{percent(rate.low)} to {percent(rate.high)}"
+    return f"{what:<60}{rate.rows:>7,}{rate.hits:>8,}   {percent(rate.score):<8}{interval}"

@@ -191,5 +191,6 @@ def words_table(known: WordScores, model: str) -> str:
     lines = [head, "", f"{'word':<18}{'text':<14}{'rows':>6}{'wrong':>7}   {'share':<8}95 % interval"]
     for word in known.words[:MOST_WORDS]:
         share, interval = percent(word.score), f"{percent(word.low)} to {percent(word.high)}"
-        lines.append(f"{word.word:<18}{word.side:<14}{word.rows:>6,}{word.wrong:>7,}   {share:<8}{interval}")
+        name, text = word.names
+        lines.append(f"{name:<18}{text:<14}{word.rows:>6,}{word.hits:>7,}   {share:<8}{interval}")
     return "\n".join(lines)

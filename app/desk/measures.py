@@ -14,9 +14,8 @@ from core.desk import charts
 from core.desk.charts import Figure
 from core.desk.run import LETTERS, Predictions, Run, column_of
 from core.desk.slices import scored
-from core.evaluation.intervals import wilson
 from core.evaluation.reliability import mcnemar, reliability
-from core.wording import class_names, counted, score_percent, with_label
+from core.wording import class_names, counted, with_label
 
 MOST_SLICES = 60
 
@@ -47,24 +46,7 @@ def summary(opened: OpenRun) -> str:
     if run.labelled and run.judged.sum() < gold:
         parts.append(f"{run.judged.sum():,} of them scored")
     for i, model in enumerate(run.models):
-        if grades := run.grades(i):
-            known = ~np.isnan(grades[0])
-            lines = charts.correlation("", *(values[known] for values in grades)).lines
-            measured = [f"{name} {value} ({low} – {high})" for name, value, low, high in lines]
-            parts.append(f"{LETTERS[i]} {model.title} {', '.join(measured) or 'without a correlation'}")
-        elif run.labelled and run.ranks(i):
-            parts.append(f"{LETTERS[i]} {model.title} {charts.mean_precision(run, i)}")
-        elif run.labelled:
-            right = run.right(i)[run.judged]
-            low, high = wilson(float(right.sum()), len(right))
-            share = score_percent(float(right.mean()))
-            first = ""
-            if model.scale.several:
-                by_class = model.scale.of_classes(model.best) == run.gold_answers[i]
-                first = f", {score_percent(float(by_class[run.judged].mean()))} by the likeliest class first"
-            parts.append(f"{LETTERS[i]} {model.title} {share} right ({100 * low:.1f} – {100 * high:.1f}){first}")
-        else:
-            parts.append(f"{LETTERS[i]} {model.title}")
+        parts.append(f"{LETTERS[i]} {model.title} {charts.headline(run, i)}".rstrip())
     return " · ".join(parts)
 
 
@@ -100,9 +82,8 @@ def scores(opened: OpenRun) -> None:
 def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Figure]:
     """Figures of a model's scores on some rows, calibration last; for grades, only the correlation."""
     predictions = run.models[model]
-    if grades := run.grades(model):
-        known = rows & ~np.isnan(grades[0])
-        return [charts.correlation(predictions.title, *(values[known] for values in grades))]
+    if grades := run.grades(model, rows):
+        return [charts.correlation(predictions.title, *grades)]
     drawn = [draw(run, model, rows, label_names(predictions)) for draw in (charts.confusion, charts.classes)]
     if run.ranks(model):
         drawn.append(charts.ranked(run, model))

@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
@@ -19,11 +19,9 @@ from markupsafe import Markup
 from core.desk.agreement import TagAgreement
 from core.desk.filters import literal
 from core.desk.perturbations import SAME, TOLERANCE
-from core.desk.perturbed_run import FailureRate
 from core.desk.run import Run, column_of
-from core.desk.slices import Items, SliceScore
+from core.desk.slices import Items, Share, SliceScore
 from core.desk.strongest_words import WordScores
-from core.evaluation.intervals import bootstrap_mean
 from core.evaluation.reliability import McNemar, Reliability
 from core.evaluation.scores import classification, correlations, ranking
 from core.wording import counted, score_percent, with_label
@@ -111,18 +109,28 @@ def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) ->
     return Figure(title, how, "", ("class", "precision", "recall", "F1", "rows"), lines)
 
 
-def mean_precision(run: Run, model: int) -> str:
-    """MAP with its 95 % interval."""
-    scores = Items.of(run, model).scores
-    low, high = bootstrap_mean(scores)
-    return f"MAP {scores.mean() if len(scores) else 0:.4f} ({low:.4f} – {high:.4f})"
+def headline(run: Run, model: int) -> str:
+    """A model's score with its 95 % interval; empty if the rows have no labels."""
+    if grades := run.grades(model):
+        lines = correlation("", *grades).lines
+        return ", ".join(f"{name} {value} ({low} – {high})" for name, value, low, high in lines) or "no correlation"
+    if not run.labelled:
+        return ""
+    score, low, high = Items.of(run, model).mean
+    if run.ranks(model):
+        return f"MAP {score:.4f} ({low:.4f} – {high:.4f})"
+    predictions, first = run.models[model], ""
+    if predictions.scale.several:
+        by_class = predictions.scale.of_classes(predictions.best) == run.gold_answers[model]
+        first = f", {score_percent(float(by_class[run.judged].mean()))} by the likeliest class first"
+    return f"{score_percent(score)} right ({100 * low:.1f} – {100 * high:.1f}){first}"
 
 
 def ranked(run: Run, model: int) -> Figure:
     """MAP, with its 95 % interval, and MRR of a ranking set."""
     score = ranking(*run.answers(model))
     how = (
-        f"{mean_precision(run, model)} with its 95 % interval, MRR {score.mrr:.4f} of "
+        f"{headline(run, model)} with its 95 % interval, MRR {score.mrr:.4f} of "
         f"{counted(score.questions, 'question')}; "
         f"{score.skipped:,} without a right answer left out."
     )
@@ -210,14 +218,13 @@ def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figu
     words = known.words[:most]
     head = ("word", "in the", "rows", "wrong", "share wrong", "95 % interval")
     lines = [
-        (word.word, word.side, f"{word.rows:,}", f"{word.wrong:,}", score_percent(word.score), _interval(word))
-        for word in words
+        (*word.names, f"{word.rows:,}", f"{word.hits:,}", score_percent(word.score), _interval(word)) for word in words
     ]
     figure = Figure(f"Words with the largest effect on {title}", how, _CLICK_A_BAR, head, lines)
-    return _with_intervals(figure, [f"{word.word} ({word.side})" for word in words], words, [known.share] * len(words))
+    return _with_intervals(figure, ["{} ({})".format(*word.names) for word in words], words, [known.share] * len(words))
 
 
-def failures(title: str, rates: Sequence[FailureRate], part: bool) -> Figure:
+def failures(title: str, rates: Sequence[Share], part: bool) -> Figure:
     """A model's failure rate under each perturbation; ``part``: whether a filter selected the rows."""
     how = (
         "Failure rate: the share of the changed rows whose prediction is not as expected (mark), with its 95 % "
@@ -227,10 +234,9 @@ def failures(title: str, rates: Sequence[FailureRate], part: bool) -> Figure:
     )
     head = ("perturbation", "expected", "rows", "failures", "failure rate", "95 % interval")
     lines = [
-        (r.perturbation, r.expected, f"{r.rows:,}", f"{r.failures:,}", score_percent(r.score), _interval(r))
-        for r in rates
+        (*rate.names, f"{rate.rows:,}", f"{rate.hits:,}", score_percent(rate.score), _interval(rate)) for rate in rates
     ]
-    names = [r.perturbation if r.expected == str(SAME) else f"{r.perturbation}: {r.expected}" for r in rates]
+    names = [": ".join(rate.names).removesuffix(f": {SAME}") for rate in rates]
     figure = Figure(f"Failures of {title}", how, "Click a bar to see the failures.", head, lines)
     return _with_intervals(figure, names, rates, [rate.score for rate in rates])
 
@@ -269,20 +275,7 @@ def agreements(rows: Sequence[TagAgreement]) -> Figure:
     return Figure("Agreement by tag", how, "", ("tag", "rows", "given by any", "all agree", "κ", "α"), lines)
 
 
-class _Scored(Protocol):
-    """A share or another score with its 95 % interval, and the filter for its rows."""
-
-    @property
-    def score(self) -> float: ...
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
-    @property
-    def expression(self) -> str: ...
-
-
-def _interval(score: _Scored) -> str:
+def _interval(score: SliceScore | Share) -> str:
     return f"{score_percent(score.low)} – {score_percent(score.high)}"
 
 
@@ -329,7 +322,7 @@ def _matrix(title: str, how: str, axes: tuple[str, str], head: tuple[str, ...], 
 
 
 def _with_intervals(
-    figure: Figure, names: Sequence[str], scores: Sequence[_Scored], compared: Sequence[float]
+    figure: Figure, names: Sequence[str], scores: Sequence[SliceScore | Share], compared: Sequence[float]
 ) -> Figure:
     """The figure with a chart: one bar per name from ``low`` to ``high``, with its score and the reference value."""
     if not names:

@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from core.desk import charts
 from core.desk.filters import literal
 from core.desk.found_slices import search
 from core.desk.run import LETTERS, Run, column_of
 from core.desk.slices import Items
 from core.desk.table import RunTable
-from core.evaluation.intervals import bootstrap_mean, wilson
+from core.evaluation.intervals import wilson
 from core.evaluation.reliability import mcnemar
 from core.wording import capital, counted, score_percent
 
@@ -35,32 +33,20 @@ def findings(run: Run, table: RunTable) -> list[Finding]:
     the first model compared with each other one."""
     found = list[Finding]()
     for i in range(len(run.models)):
-        if grades := run.grades(i):
-            found += _correlation(run, i, grades)
-        elif run.labelled:
-            found += [*_score(run, i), *_errors(run, i), *_slices(run, i, table)]
+        if run.labelled or run.grades(i):
+            found.append(_score(run, i))
+        if run.labelled and not run.grades(i):
+            found += [*_errors(run, i), *_slices(run, i, table)]
     if run.labelled:
         found += [_against(run, other) for other in range(1, len(run.models))]
     return found
 
 
-def _correlation(run: Run, model: int, grades: tuple[np.ndarray, np.ndarray]) -> Iterator[Finding]:
-    known = ~np.isnan(grades[0])
-    for name, value, low, high in charts.correlation("", *(values[known] for values in grades)).lines:
-        sentence = f"{name} between the grades and the scores of {_name(run, model)} is {value} ({low} – {high})"
-        yield Finding(f"{sentence}, in {counted(int(known.sum()), 'row')}.", "")
-
-
-def _score(run: Run, model: int) -> Iterator[Finding]:
-    items = Items.of(run, model)
-    if items.ranks:
-        low, high = bootstrap_mean(items.scores)
-        unit, does = "question", "ranks the answers with MAP"
-    else:
-        low, high = wilson(float(items.scores.sum()), len(items.scores))
-        unit, does = "row", "is right in"
-    score = f"{score_percent(float(items.scores.mean()))} ({score_percent(low)} – {score_percent(high)})"
-    yield Finding(f"{_name(run, model)} {does} {score} of {counted(len(items.scores), unit)}.", "")
+def _score(run: Run, model: int) -> Finding:
+    grades = run.grades(model)
+    count = len((grades or [Items.of(run, model).scores])[0])
+    items = counted(count, "question" if run.ranks(model) else "row")
+    return Finding(f"The score of {_name(run, model)} in {items}: {charts.headline(run, model)}.", "")
 
 
 def _errors(run: Run, model: int) -> Iterator[Finding]:

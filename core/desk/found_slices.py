@@ -73,8 +73,8 @@ def search(run: Run, model: int, table: RunTable) -> Search:
     searched, confirmed = list[SliceScore](), list[SliceScore]()
     for place in np.flatnonzero(q <= LEVEL):
         part, mask = _joined([known[i] for i in sources[place]]), masks[[*sources[place]]].all(0)
-        searched.append(replace(_scored(own, part, mask[~held]), q=float(q[place])))
-        confirmed.append(_scored(other, part, mask[held]))
+        searched.append(replace(own.on(part, mask[~held]), q=float(q[place])))
+        confirmed.append(other.on(part, mask[held]))
     found = [
         FoundSlice(a, b, b.q <= LEVEL and (a.score > a.outside) == (b.score > b.outside))
         for a, b in zip(searched, adjusted(confirmed), strict=True)
@@ -112,11 +112,6 @@ def _words(run: Run, table: RunTable, rows: np.ndarray) -> list[tuple[Slice, np.
             expression = f"{quoted(name)} has word {literal(word)}"
             found.append((Slice(f"{column.about} has the word", word, expression, len(places)), mask))
     return found
-
-
-def _scored(items: Items, part: Slice, mask: np.ndarray) -> SliceScore:
-    scores = items.scores[mask]
-    return items.scored(part, len(scores), float(scores.sum()), scores)
 
 
 def _pairs(items: Items, masks: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -24,9 +24,9 @@ from core.desk.filters import literal
 from core.desk.jobs import Job, Written, predicted_by
 from core.desk.perturbations import PERTURBATIONS, TOLERANCE, Expectation, Source, changed, meanings_of
 from core.desk.run import Predictions, Run
+from core.desk.slices import Share
 from core.desk.table import SEPARATOR
 from core.errors import DeskError
-from core.evaluation.intervals import wilson
 from core.evaluation.predict import check_texts, classify
 
 LAYOUT = "perturbed rows"
@@ -176,28 +176,9 @@ def _further(progress: Callable[[int], object], before: float, share: float, don
     progress(int(before + share * done))
 
 
-@dataclass(frozen=True)
-class FailureRate:
-    """A model's ``failures`` among the ``rows`` to which a perturbation applies with this expected effect, and the 95 %
-    interval of the share (Wilson). ``expression`` is the filter for the failures."""
-
-    perturbation: str
-    expected: str
-    rows: int
-    failures: int
-    low: float
-    high: float
-    expression: str
-
-    @property
-    def score(self) -> float:
-        """Share of rows on which the model fails."""
-        return self.failures / self.rows
-
-
-def failure_rates(run: Run, model: int, rows: np.ndarray | None = None) -> list[FailureRate]:
-    """A model's failure rates in a run of changed rows, in the order of the perturbations, over some rows (bool
-    ``[N]``) or all."""
+def failure_rates(run: Run, model: int, rows: np.ndarray | None = None) -> list[Share]:
+    """By perturbation and expected effect, the share of rows on which a model fails in a run of changed rows, in the
+    order of the perturbations; over some rows (bool ``[N]``) or all. The filters are for the failures."""
     name, kept = run.models[model].model, np.ones(len(run.keys), dtype=bool) if rows is None else rows
     columns = (other_values(run, column) for column in (PERTURBATION, EXPECTED, FAILED))
     counts, failures = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
@@ -206,17 +187,11 @@ def failure_rates(run: Run, model: int, rows: np.ndarray | None = None) -> list[
             counts[perturbation, expected] += 1
             failures[perturbation, expected] += name in failed.split(SEPARATOR)
     titles = [one.title for one in PERTURBATIONS.values()]
-    return [
-        FailureRate(
-            *both,
-            total,
-            failures[both],
-            *wilson(failures[both], total),
-            f"{PERTURBATION} = {literal(both[0])} and {EXPECTED} = {literal(both[1])} and "
-            f"{FAILED} has word {literal(name)}",
-        )
-        for both, total in sorted(counts.items(), key=lambda item: (titles.index(item[0][0]), item[0][1]))
-    ]
+    rates = []
+    for names in sorted(counts, key=lambda names: (titles.index(names[0]), names[1])):
+        both = f"{PERTURBATION} = {literal(names[0])} and {EXPECTED} = {literal(names[1])}"
+        rates.append(Share.of(names, counts[names], failures[names], f"{both} and {FAILED} has word {literal(name)}"))
+    return rates
 
 
 def perturbation_job(test: PerturbationTest, checkpoints: Sequence[str]) -> Job:

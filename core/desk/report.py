@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from core.desk.charts import Figure
+from core.desk.charts import Figure, headline
 from core.desk.run import Run
 from core.evidence import Explanation
 from core.templates import render
@@ -39,11 +39,10 @@ def report(
     """The whole file. ``findings``: sentences, each with the URL of its rows, possibly empty; ``figures``: headings,
     each with its figures; ``palette``: the colours they use, as CSS custom properties; ``shown``: a description of the
     rows covered."""
-    shares = [float(run.right(i)[run.judged].mean()) if run.labelled else None for i in range(len(run.models))]
     return render(
         "desk/report.html",
         data=run.dataset,
-        models=list(zip(run.models, shares, strict=True)),
+        models=[(model, headline(run, i)) for i, model in enumerate(run.models)],
         palette=Markup(palette),
         findings=findings,
         figures=figures,

@@ -314,15 +314,18 @@ class Run:
         right = self.gold_answers[model][rows] == predictions.scale.of_classes(np.array([place]))
         return groups, right.tolist(), predictions.right_chances[rows].tolist()
 
-    def grades(self, model: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The file's grades, NaN in rows without one, and the model's scores ``[N]``: its single output, or the
-        probability of the class that ranks answers. None if labels are not grades, or the model gives no score."""
+    def grades(self, model: int, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+        """The file's grades of these rows (bool ``[N]``, by default all) that have one, and the model's scores for them
+        ``[G]``: its single output, or the probability of the class that ranks answers. None if labels are not grades,
+        or the model gives no score."""
         own, labels = self.models[model], [*self.spellings]
         only = len(own.labels) == 1
         if not labels or not all(map(is_number, labels)) or not (only or (graded(labels) and own.ranked_by)):
             return None
         scores = own.probabilities[:, 0] if only else own.right_chances
-        return np.array([float(label or "nan") for label in self._labels]), scores.astype(float)
+        grades = np.array([float(label or "nan") for label in self._labels])
+        known = ~np.isnan(grades) if rows is None else ~np.isnan(grades) & rows
+        return grades[known], scores[known].astype(float)
 
     @lazy_property
     def judged(self) -> np.ndarray:

@@ -52,6 +52,29 @@ class SliceScore:
 
 
 @dataclass(frozen=True)
+class Share:
+    """How many of the ``rows`` that have two values in common (``names``, such as a word and its text) are ``hits``,
+    with the 95 % interval of their share (Wilson). ``expression`` is the filter for these rows or for the hits."""
+
+    names: tuple[str, str]
+    rows: int
+    hits: int
+    low: float
+    high: float
+    expression: str
+
+    @classmethod
+    def of(cls, names: tuple[str, str], rows: int, hits: int, expression: str) -> Share:
+        """The share with its interval."""
+        return cls(names, rows, hits, *wilson(hits, rows), expression)
+
+    @property
+    def score(self) -> float:
+        """The share of hits."""
+        return self.hits / self.rows
+
+
+@dataclass(frozen=True)
 class Items:
     """The items over which a model's score is averaged: the rows with a label, or the questions of a ranking set.
     ``rows`` and ``scores`` ``[I]``: each item's row (a question's first one) and whether the model is right (or the
@@ -68,6 +91,12 @@ class Items:
             return cls(*_questions(run, model), ranks=True)
         rows = np.flatnonzero(run.judged)
         return cls(rows, run.right(model)[rows].astype(float), ranks=False)
+
+    @property
+    def mean(self) -> tuple[float, float, float]:
+        """The mean of the scores, 0 if there are none, with its 95 % interval."""
+        total, count = float(self.scores.sum()), len(self.scores)
+        return total / max(1, count), *(bootstrap_mean(self.scores) if self.ranks else wilson(total, count))
 
     def kept(self, some: np.ndarray) -> Items:
         """Some of the items, chosen by a mask ``[I]``."""
@@ -86,6 +115,11 @@ class Items:
             p = 2 * ndtr(-np.abs(totals / counts - mean) / spread)
         known = np.minimum(counts, others) * min(mean, 1 - mean) >= 5
         return np.where(known, p, np.nan)
+
+    def on(self, part: Slice, mask: np.ndarray) -> SliceScore:
+        """The score on a slice whose items a mask ``[I]`` selects."""
+        scores = self.scores[mask]
+        return self.scored(part, len(scores), float(scores.sum()), scores)
 
     def scored(self, part: Slice, count: int, total: float, scores: np.ndarray) -> SliceScore:
         """The score on a slice with this number of items and this sum of scores; for a ranking set also the scores."""
@@ -146,10 +180,8 @@ def saved(run: Run, model: int, masks: Mapping[str, np.ndarray]) -> dict[str, Sl
     """The model's score on each saved slice (bool ``[N]`` by name) that has any item; as in :func:`scored`."""
     items, found = Items.of(run, model), []
     for name, mask in masks.items():
-        scores = items.scores[mask[items.rows]]
-        if len(scores):
-            part = Slice("slice", name, quoted(SLICE + name), int(mask.sum()))
-            found.append(items.scored(part, len(scores), float(scores.sum()), scores))
+        if (inside := mask[items.rows]).any():
+            found.append(items.on(Slice("slice", name, quoted(SLICE + name), int(mask.sum())), inside))
     return {score.slice.value: score for score in adjusted(found)}
 
 

@@ -26,11 +26,11 @@ from core.desk.filters import literal
 from core.desk.jobs import Job, predicted_by
 from core.desk.run import Run, column_of, other_columns
 from core.desk.schema import check_row, clean
+from core.desk.slices import Share
 from core.desk.table import RunTable
 from core.effects.asked_pair import target_class
 from core.effects.words import DROPPED, Place, Sides, places, without
 from core.errors import DeskError
-from core.evaluation.intervals import wilson
 from core.evaluation.people import words_of
 from core.evaluation.predict import check_texts, predict
 from core.reading.reader import PairError, Reading
@@ -199,30 +199,12 @@ def with_words(table: RunTable, run: Run, found: Sequence[Found]) -> RunTable:
 
 
 @dataclass(frozen=True)
-class WordScore:
-    """A word in one text that is the strongest of ``rows`` labelled rows, ``wrong`` of which the model gets wrong, with
-    the 95 % interval of that share (Wilson). ``expression`` is the filter for the rows."""
-
-    word: str
-    side: str
-    expression: str
-    rows: int
-    wrong: int
-    low: float
-    high: float
-
-    @property
-    def score(self) -> float:
-        """Share of its rows that are wrong."""
-        return self.wrong / self.rows
-
-
-@dataclass(frozen=True)
 class WordScores:
-    """All words, starting with those that are strongest in the most wrong rows. ``rows`` were computed and have a
-    label, ``wrong`` of them are wrong, and in ``without`` no word supports the prediction."""
+    """All words, each with its text and the share of wrong rows among those in which it is the strongest, starting with
+    the words of the most wrong rows. ``rows`` were computed and have a label, ``wrong`` of them are wrong, and in
+    ``without`` no word supports the prediction."""
 
-    words: tuple[WordScore, ...]
+    words: tuple[Share, ...]
     rows: int
     wrong: int
     without: int
@@ -242,8 +224,7 @@ class WordScores:
         """One line per word, with its share of wrong rows and the share over all rows."""
         head = ["word", "text", "rows", "wrong", "share_wrong", "low", "high", "all_rows", "all_share_wrong"]
         lines = [
-            [one.word, one.side, one.rows, one.wrong, one.score, one.low, one.high, self.rows, self.share]
-            for one in self.words
+            [*one.names, one.rows, one.hits, one.score, one.low, one.high, self.rows, self.share] for one in self.words
         ]
         return csv_text(head, lines)
 
@@ -257,20 +238,16 @@ def scored(run: Run, model: int, found: Found) -> WordScores:
         if run.judged[place]:
             counts[found[key]] += 1
             errors[found[key]] += int(wrong[place])
-    names = column_of("strongest_word", model), column_of("strongest_in", model)
-    words = [
-        WordScore(
-            own.word,
-            own.side,
-            f"{names[0]} = {literal(own.word)} and {names[1]} = {literal(own.side)}",
-            rows,
-            errors[own],
-            *wilson(errors[own], rows),
-        )
-        for own, rows in counts.items()
-        if own != NONE
-    ]
-    words.sort(key=lambda one: (-one.wrong, -one.rows, one.word, one.side))
+    columns = column_of("strongest_word", model), column_of("strongest_in", model)
+    words = []
+    for own, rows in counts.items():
+        if own != NONE:
+            names = own.word, own.side
+            expression = " and ".join(
+                f"{column} = {literal(name)}" for column, name in zip(columns, names, strict=True)
+            )
+            words.append(Share.of(names, rows, errors[own], expression))
+    words.sort(key=lambda one: (-one.hits, -one.rows, one.names))
     told = [*agreement_with_people(run, model, found).values()]
     agreed, chance = np.mean(told, axis=0).tolist() if told else (0.0, 0.0)
     return WordScores(tuple(words), counts.total(), sum(errors.values()), counts[NONE], agreed, chance, len(told))

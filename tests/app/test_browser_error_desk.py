@@ -160,7 +160,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     alone.on("console", lambda message: wrong.append(message.text))
     alone.goto(saved.as_uri())
     expect(alone.get_by_role("heading", name="Errors on taxi.tsv")).to_be_visible()
-    finding = alone.get_by_role("link", name=re.compile(r"^A \(.*\) is right in .* of 18 rows\.$"))
+    finding = alone.get_by_role("link", name=re.compile(r"^The score of A \(.*\) in 18 rows: .* right \(.*\)\.$"))
     expect(finding).to_have_attribute("href", re.compile(r"/error-desk\?file=[0-9a-f]{16}&models="))
     expect(alone.locator("article")).to_contain_text("=SUM(A1) <b>toy</b>")
     expect(alone.locator("article .attention p").nth(1)).to_contain_text(re.compile(r"%\)\.$"))  # the reason

@@ -15,10 +15,7 @@ def test_a_finding_counts_the_rows_of_its_filter():
     table = open_table(run, known=bool)
     score, error, *slices = findings(run, table)
     share = 100 * run.right(0).mean()
-    assert (
-        score.sentence.startswith(f"A (The one) is right in {share:.1f}\u00a0% (")
-        and "of 2,000 rows." in score.sentence
-    )
+    assert score.sentence.startswith(f"The score of A (The one) in 2,000 rows: {share:.1f}\u00a0% right (")
     count = int(re.search(r": ([\d,]+) of", error.sentence)[1])
     assert count == rows_of(error.expression, table).sum() > 0
     assert slices and "points lower than in all other rows (q < 0.001; held-back half)" in slices[0].sentence

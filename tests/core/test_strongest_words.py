@@ -85,9 +85,9 @@ def test_words_are_counted_with_the_share_that_is_wrong(tmp_path):
     known = scored(run, 0, FOUND)
     assert (known.rows, known.wrong, known.without) == (5, 2, 1) and known.share == 0.4
     cold, *others = known.words
-    assert (cold.word, cold.side, cold.rows, cold.wrong, cold.score) == ("cold", "premise", 2, 2, 1.0)
+    assert (cold.names, cold.rows, cold.hits, cold.score) == (("cold", "premise"), 2, 2, 1.0)
     assert (cold.low, cold.high) == wilson(2, 2)
-    assert [(one.word, one.side, one.wrong) for one in others] == [("cold", "hypothesis", 0), ("dog", "premise", 0)]
+    assert [(one.names, one.hits) for one in others] == [(("cold", "hypothesis"), 0), (("dog", "premise"), 0)]
     plain = open_table(run, known=bool)
     more = strongest_words.with_words(plain, run, [FOUND, {}])
     assert np.flatnonzero(rows_of(cold.expression, more)).tolist() == [2, 3]
