@@ -18,8 +18,10 @@ from core.desk import charts
 from core.desk.agreement import agreement
 from core.desk.exchange import tags_to_csv, to_csv, to_json
 from core.desk.findings import findings
-from core.desk.report import MOST_EXAMPLES, ReportedRow, report
+from core.desk.report import MOST_EXAMPLES, report
+from core.desk.run import Run
 from core.effects.reason import with_reason
+from core.evidence import Explanation
 from core.explain import explain
 from core.reading.reader import PairError
 from core.wording import counted
@@ -40,7 +42,7 @@ def view(opened: OpenRun) -> None:
         page_style.download("Rows (JSON)", lambda: to_json(run, state, rows), f"pairlens-{stem}-rows.json")
         page_style.download("Tags (CSV)", lambda: tags_to_csv(run, state), f"pairlens-{stem}-tags.csv")
     places = run.places(state.reported)
-    examples = [(key, places[key]) for key in state.reported if key in places]
+    examples = [places[key] for key in state.reported if key in places]
     chosen = f"{counted(len(examples), 'row')} with {'its' if len(examples) == 1 else 'their'} attention"
     page_style.note(
         f"The report: findings as sentences, tables, figures, and {chosen} (“In the report” on an open row adds one, "
@@ -70,7 +72,7 @@ def _findings_alone(opened: OpenRun, page: tuple[str | None, DeskState]) -> str:
     return report(opened.run, css_variables(), _findings(opened, page), [], [], "all rows")
 
 
-def _report(opened: OpenRun, examples: list[tuple[str, int]], shown: str, page: tuple[str | None, DeskState]) -> str:
+def _report(opened: OpenRun, examples: list[int], shown: str, page: tuple[str | None, DeskState]) -> str:
     run = opened.run
     numbers = range(len(run.models))
     drawn: list[tuple[str, list[charts.Figure]]] = []
@@ -83,17 +85,17 @@ def _report(opened: OpenRun, examples: list[tuple[str, int]], shown: str, page: 
         known = [i for i in numbers if opened.strongest[i]]
         strongest = [strongest_words.figure(opened, i, _REPORTED) for i in known]
         drawn.append(("Words with the largest effect", strongest))
-        drawn.append((f"Models compared{whole}", measures.against_figures(run)))
+        drawn.append((f"Models compared{whole}", [charts.against(run, other) for other in numbers[1:]]))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)
     drawn.append(("Tags", [charts.agreements(rated)] if rated else []))
-    chosen = [_example(opened, *example) for example in examples]
+    chosen = [(place, opened.state.row(run.keys[place]), _explanations(run, place)) for place in examples]
     return report(run, css_variables(), _findings(opened, page), drawn, chosen, shown)
 
 
-def _example(opened: OpenRun, key: str, place: int) -> ReportedRow:
-    row = opened.run.dataset.rows[place]
-    explanations = []
-    for model in opened.run.models:
+def _explanations(run: Run, place: int) -> list[Explanation]:
+    """Those of a row by the models that are installed and can read it."""
+    row, explanations = run.dataset.rows[place], []
+    for model in run.models:
         name = checkpoint_named(model.sha256)
         try:
             if name is not None:
@@ -101,5 +103,4 @@ def _example(opened: OpenRun, key: str, place: int) -> ReportedRow:
                 explanations.append(with_reason(checkpoint, explain(checkpoint, row.first, row.second)))
         except (CheckpointError, PairError):
             continue
-    people = opened.state.row(key)
-    return ReportedRow(key, place, explanations, sorted(people.tags_that_hold()), list(people.notes.items()))
+    return explanations

@@ -14,7 +14,7 @@ from core.desk import charts
 from core.desk.charts import Figure
 from core.desk.run import LETTERS, Predictions, Run, column_of
 from core.desk.slices import scored
-from core.evaluation.reliability import mcnemar, reliability
+from core.evaluation.reliability import reliability
 from core.wording import class_names, counted, with_label
 
 MOST_SLICES = 60
@@ -112,13 +112,4 @@ def against(opened: OpenRun) -> None:
         page_style.hint("A run of two models or more shows here where they differ: choose another in the sidebar.")
         return
     unscored(run)
-    drawing.figures(against_figures(run), "desk against")
-
-
-def against_figures(run: Run) -> list[Figure]:
-    """The first model compared with each other one: the rows each gets right, if known, and where they differ."""
-    drawn = []
-    for other in range(1, len(run.models)):
-        test = mcnemar(run.right(0)[run.judged], run.right(other)[run.judged]) if run.labelled else None
-        drawn.append(charts.against(run, 0, other, test))
-    return drawn
+    drawing.figures([charts.against(run, other) for other in range(1, len(run.models))], "desk against")

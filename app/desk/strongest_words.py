@@ -29,24 +29,17 @@ def view(opened: OpenRun) -> None:
     _ask(opened)
     if opened.strongest[opened.model]:
         key = opened.version, opened.model
-        known = once("desk words scored", key, lambda: _scored(opened, opened.model))
-        drawing.figures([_drawn(opened, opened.model, known)], "desk words drawn")
+        found = opened.strongest[opened.model]
+        known = once("desk words scored", key, lambda: scored(opened.run, opened.model, found))
+        drawing.figures([figure(opened, opened.model, known=known)], "desk words drawn")
         stem = re.sub(r"[^\w.-]+", "-", opened.run.dataset.name.split(".")[0])
         model = opened.run.models[opened.model].model
         page_style.download("Words (CSV)", known.to_csv, f"pairlens-{stem}-{model}-words.csv")
 
 
-def figure(opened: OpenRun, model: int, most: int = MOST) -> Figure:
-    """The figure of the known results, for a report: it is drawn outside a session."""
-    return _drawn(opened, model, _scored(opened, model), most)
-
-
-def _scored(opened: OpenRun, model: int) -> WordScores:
-    return scored(opened.run, model, opened.strongest[model])
-
-
-def _drawn(opened: OpenRun, model: int, known: WordScores, most: int = MOST) -> Figure:
-    run = opened.run
+def figure(opened: OpenRun, model: int, most: int = MOST, known: WordScores | None = None) -> Figure:
+    """The figure of the ``known`` results, by default those of the opened run: a report is drawn outside a session."""
+    run, known = opened.run, known or scored(opened.run, model, opened.strongest[model])
     return charts.strongest_words(run.models[model].title, known, int(run.judged.sum()), most)
 
 

@@ -132,7 +132,7 @@ class Annotations:
             names = {known.id: known.name for known in connection.execute(sa.select(annotator))}
             taxonomy = Taxonomy(connection)
             shown = {tag: taxonomy.names[taxonomy.shown_as(tag)] for tag in taxonomy.names}
-            for key, kind, tag, owner, value in event_log.last_values(connection, file):
+            for (kind, _, key, tag, owner), value in event_log.values(connection, file).items():
                 if kind == "reported":
                     reported.append(key)
                 elif kind == "slice":

@@ -22,7 +22,7 @@ from core.desk.perturbations import SAME, TOLERANCE
 from core.desk.run import Run, column_of
 from core.desk.slices import Items, Share, SliceScore
 from core.desk.strongest_words import WordScores
-from core.evaluation.reliability import McNemar, Reliability
+from core.evaluation.reliability import McNemar, Reliability, mcnemar
 from core.evaluation.scores import classification, correlations, ranking
 from core.wording import counted, score_percent, with_label
 
@@ -241,15 +241,21 @@ def failures(title: str, rates: Sequence[Share], part: bool) -> Figure:
     return _with_intervals(figure, names, rates, [rate.score for rate in rates])
 
 
-def against(run: Run, first: int, second: int, test: McNemar | None) -> Figure:
-    """Number of rows that each of two models gets right, with McNemar's test (None without labels), and on which their
-    predictions differ."""
-    a, b = (run.models[i] for i in (first, second))
-    right_a, right_b = (column_of("right", i) for i in (first, second))
+def paired(run: Run, other: int) -> tuple[McNemar, str]:
+    """McNemar's exact test of whether the first model errs as often as another one, and its p in words."""
+    test = mcnemar(run.right(0)[run.judged], run.right(other)[run.judged])
+    return test, "p < .0001" if test.p < 0.0001 else f"p = {test.p:.4f}"
+
+
+def against(run: Run, other: int) -> Figure:
+    """Number of rows that the first model and another one get right, if rows have labels, and on which they differ."""
+    a, b = run.models[0], run.models[other]
+    right_a, right_b = column_of("right", 0), column_of("right", other)
     differing = int((a.predicted != b.predicted).sum())
-    rows = [("Predictions differ", differing, f"{column_of('predicted', first)} != {column_of('predicted', second)}")]
+    rows = [("Predictions differ", differing, f"{column_of('predicted', 0)} != {column_of('predicted', other)}")]
     how = ""
-    if test is not None:
+    if run.labelled:
+        test, p = paired(run, other)
         rows = [
             ("Both right", test.both, f"{right_a} and {right_b}"),
             (f"Only {a.title}", test.only_first, f"{right_a} and not {right_b}"),
@@ -257,7 +263,6 @@ def against(run: Run, first: int, second: int, test: McNemar | None) -> Figure:
             ("Neither", test.neither, f"not {right_a} and not {right_b}"),
             *rows,
         ]
-        p = "p < .0001" if test.p < 0.0001 else f"p = {test.p:.4f}"
         how = f"McNemar’s exact test of whether both err equally often: {p}."
     lines = [(name, f"{count:,}") for name, count, _ in rows]
     filters = [expression for *_, expression in rows]

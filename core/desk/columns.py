@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -66,18 +66,13 @@ class Cells(NamedTuple):
 
 
 def cells(
-    values: Sequence[object] | np.ndarray,
-    kind: str,
-    about: str = "",
-    dimension: str = "",
-    unknown: np.ndarray | None = None,
-    share: bool = False,
-    alias: str = "",
+    values: Sequence[object] | np.ndarray, kind: str, about: str = "", unknown: np.ndarray | None = None, **more: Any
 ) -> Cells:
-    """A column with these values; NaN, None and the values in ``unknown`` rows (bool ``[N]``) are unknown."""
+    """A column with these values; NaN, None and the values in ``unknown`` rows (bool ``[N]``) are unknown; ``more``:
+    the column's other fields."""
     types = {"text": pa.string(), "number": pa.float64(), "yes": pa.bool_(), "set": pa.list_(pa.string())}
     array = pa.array(values, types[kind], mask=unknown, from_pandas=True)
-    return Cells(RunColumn(kind, about, dimension, share=share, alias=alias), array)
+    return Cells(RunColumn(kind, about, **more), array)
 
 
 def find(name: str, columns: Mapping[str, RunColumn]) -> str | None:
@@ -98,14 +93,12 @@ def of_model(model: int, columns: Mapping[str, Cells]) -> dict[str, Cells]:
 def facts(run: Run) -> dict[str, Cells]:
     """Keys, labels and the models' predictions."""
     gold = [label or None for label in run.gold]
+    grades = bool(run.spellings) and all(map(is_number, run.spellings))
     out = {
         "id": cells(run.keys.tolist(), "text", "the row's id"),
-        "gold": cells(gold, "text", "the file's label", dimension="gold label"),
+        "gold": cells(gold, "text", "the file's label", dimension="gold label", grades=grades),
         "held_back": cells(run.held_back, "yes", "the half of the rows, by a hash of the id, to confirm a finding on"),
     }
-    if run.spellings and all(map(is_number, run.spellings)):
-        column, values = out["gold"]
-        out["gold"] = Cells(replace(column, grades=True), values)
     for i, model in enumerate(run.models):
         # Rounded, because 0.7 in float32 is less than a filter's 0.7.
         chances, answers = (values.astype(float).round(6) for values in (model.probabilities, model.answers))
@@ -115,7 +108,7 @@ def facts(run: Run) -> dict[str, Cells]:
         share = len(model.labels) > 1
         known = {
             "predicted": cells(
-                model.predicted, "text", f"class that {model.title} predicts", f"prediction of {LETTERS[i]}"
+                model.predicted, "text", f"class that {model.title} predicts", dimension=f"prediction of {LETTERS[i]}"
             ),
             "right": cells(run.right(i), "yes", about, unknown=label < 0),
             "p": cells(chances[rows, model.best], "number", "probability of the predicted class", share=share),
@@ -128,9 +121,9 @@ def facts(run: Run) -> dict[str, Cells]:
         out |= of_model(i, known)
         for at, label_name in enumerate(model.labels):
             name = _class_column(i, label_name)
-            column, values = cells(chances[:, at], "number", f"probability of {label_name}", share=share)
-            column = replace(column, alias=earlier_column_of("p", i) + name.removeprefix(column_of("p", i)))
-            out.setdefault(name, Cells(column, values))
+            alias = earlier_column_of("p", i) + name.removeprefix(column_of("p", i))
+            about = f"probability of {label_name}"
+            out.setdefault(name, cells(chances[:, at], "number", about, share=share, alias=alias))
     return out
 
 
@@ -227,17 +220,13 @@ def duplicates(run: Run, features: Features) -> dict[str, Cells]:
     labels = np.array([places.get(label, -1) for label in run.gold])
     labelled = labels >= 0
     different = np.unique(groups[labelled] * max(1, len(places)) + labels[labelled]) // max(1, len(places))
-    about = "another row has the same words in the same order, ignoring case, punctuation and articles"
-    columns = {
-        "near_duplicate": cells(counts[groups] > 1, "yes", f"whether {about}", "near duplicate"),
-        "label_conflict": cells(
-            labelled & (np.bincount(different, minlength=len(counts)) > 1)[groups],
-            "yes",
-            f"whether {about}, and a different label",
-            "duplicate with another label",
-        ),
+    conflicts = labelled & (np.bincount(different, minlength=len(counts)) > 1)[groups]
+    about = "whether another row has the same words in the same order, ignoring case, punctuation and articles"
+    other = f"{about}, and a different label"
+    return {
+        "near_duplicate": cells(counts[groups] > 1, "yes", about, dimension="near duplicate", rare=True),
+        "label_conflict": cells(conflicts, "yes", other, dimension="duplicate with another label", rare=True),
     }
-    return {name: Cells(replace(column, rare=True), values) for name, (column, values) in columns.items()}
 
 
 def _evidence(run: Run) -> list[float | None] | None:

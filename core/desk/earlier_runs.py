@@ -7,7 +7,8 @@ Until version 2 a run was one Parquet file with its header in the schema's metad
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -49,28 +50,25 @@ def is_run_file(path: Path) -> bool:
         return False
 
 
-def copy_run(path: Path, folder: Path, largest: int = LARGEST, same_texts: bool = False) -> RunHeader:
-    """Copies a run in any format into the folder of a run. Raises DeskError for missing and damaged runs, for texts of
-    more than ``largest`` bytes and, with ``same_texts``, for texts that differ from the folder's run."""
+def copy_run(
+    path: Path, folder_of: Callable[[str], Path], largest: int = LARGEST, same_texts: bool = False
+) -> RunHeader:
+    """Copies a run in any format into the folder for its file's checksum, and returns its header there, with its own
+    models. Raises DeskError for missing and damaged runs, for texts of more than ``largest`` bytes and, with
+    ``same_texts``, for texts that differ from the folder's run."""
     try:
         header, files = _files(path)
         names = dict.fromkeys(name for file in files for name in pq.read_schema(file).names)
         others = [name.removeprefix(OTHER_COLUMN) for name in names if name.startswith(OTHER_COLUMN)]
         tables = _tables_of_folder(path, header) if is_run(path) else _tables(files, header)
-        return merge(folder, header, tables, others, largest, same_texts)
+        merged = merge(folder_of(header.sha256), header, tables, others, largest, same_texts)
+        own = {model.sha256 for model in header.models}
+        return replace(merged, models=tuple(model for model in merged.models if model.sha256 in own))
     except DeskError:
         raise
     except FileNotFoundError:
         raise DeskError(f"there is no run {path.name}: predict the file again") from None
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, IndexError):
-        raise damaged(path) from None
-
-
-def header_of(path: Path) -> RunHeader:
-    """The header of a run in any format. Raises DeskError if there is none."""
-    try:
-        return _files(path)[0]
-    except (OSError, KeyError, TypeError, ValueError):
         raise damaged(path) from None
 
 

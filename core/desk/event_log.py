@@ -6,7 +6,7 @@ value of its latest event. Undoing is also an event: it restores the previous va
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -60,25 +60,17 @@ class Event:
     undone: bool
 
 
-def last_values(connection: Connection, file: str, row: str | None = None) -> Iterator[tuple[str, str, int, int, str]]:
-    """Row, kind, tag, owner and value of everything set on a file's rows or on one ``row``, last set last; for the
-    empty file (""), of the tags. Raises DeskError for a row key that cannot be stored."""
+def values(connection: Connection, file: str, row: str | None = None) -> dict[Subject, str]:
+    """Everything set on a file's rows or on one ``row``, last set last; for the empty file (""), on the tags. Raises
+    DeskError for a row key that cannot be stored."""
     subject = [event.c[name] for name in SUBJECT]
     last = sa.select(sa.func.max(event.c.id)).where(event.c.file == file).group_by(*subject)
     if row is not None:
         check_row(row)
         last = last.where(event.c.row == row)
-    query = sa.select(event.c.row, event.c.kind, event.c.tag, event.c.owner, event.c.value)
+    query = sa.select(*(event.c[name] for name in Subject._fields), event.c.value)
     query = query.where(event.c.id.in_(last), event.c.value.is_not(None)).order_by(event.c.id)
-    yield from connection.execute(query)
-
-
-def values(connection: Connection, file: str, row: str | None = None) -> dict[Subject, str]:
-    """The :func:`last_values` by subject."""
-    return {
-        Subject(kind, file, key, tag, owner): value
-        for key, kind, tag, owner, value in last_values(connection, file, row)
-    }
+    return {Subject(*subject): value for *subject, value in connection.execute(query)}
 
 
 def append(

@@ -110,7 +110,8 @@ def rows_of(text: str, table: RunTable) -> np.ndarray:
         return np.ones(table.rows, dtype=bool)
     condition = compiled(text, table.columns)
     with one_sentence(text):
-        return table.mask(condition.sql, condition.values)
+        mask: np.ndarray = table.masks([condition], seconds=LONGEST_SECONDS).column(0).to_numpy()
+        return mask
 
 
 @contextmanager

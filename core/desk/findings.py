@@ -13,7 +13,6 @@ from core.desk.run import LETTERS, Run, column_of
 from core.desk.slices import Items
 from core.desk.table import RunTable
 from core.evaluation.intervals import wilson
-from core.evaluation.reliability import mcnemar
 from core.wording import capital, counted, score_percent
 
 MOST_SLICES = 5
@@ -80,8 +79,7 @@ def _slices(run: Run, model: int, table: RunTable) -> Iterator[Finding]:
 
 
 def _against(run: Run, other: int) -> Finding:
-    test = mcnemar(run.right(0)[run.judged], run.right(other)[run.judged])
-    p = "p < .0001" if test.p < 0.0001 else f"p = {test.p:.4f}"
+    test, p = charts.paired(run, other)
     sentence = (
         f"Only {LETTERS[0]} is right in {counted(test.only_first, 'row')}, only {LETTERS[other]} in "
         f"{test.only_second:,} of {counted(int(run.judged.sum()), 'row')} (McNemar’s exact test: {p})."

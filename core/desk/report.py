@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from markupsafe import Markup
 
+from core.desk.annotations import RowState
 from core.desk.charts import Figure, headline
 from core.desk.run import Run
 from core.evidence import Explanation
@@ -17,31 +17,21 @@ from core.wording import with_label
 MOST_EXAMPLES = 30
 
 
-@dataclass(frozen=True)
-class ReportedRow:
-    """A chosen row, with the models' predictions and people's annotations."""
-
-    key: str
-    number: int
-    explanations: Sequence[Explanation]
-    tags: Sequence[str]
-    notes: Sequence[tuple[str, str]]
-
-
 def report(
     run: Run,
     palette: str,
     findings: Sequence[tuple[str, str]],
     figures: Sequence[tuple[str, Sequence[Figure]]],
-    examples: Sequence[ReportedRow],
+    examples: Sequence[tuple[int, RowState, Sequence[Explanation]]],
     shown: str,
 ) -> str:
     """The whole file. ``findings``: sentences, each with the URL of its rows, possibly empty; ``figures``: headings,
-    each with its figures; ``palette``: the colours they use, as CSS custom properties; ``shown``: a description of the
-    rows covered."""
+    each with its figures; ``palette``: the colours they use, as CSS custom properties; ``examples``: the indices of
+    chosen rows with people's annotations and the models' predictions; ``shown``: a description of the rows covered."""
     return render(
         "desk/report.html",
         data=run.dataset,
+        keys=run.keys,
         models=[(model, headline(run, i)) for i, model in enumerate(run.models)],
         palette=Markup(palette),
         findings=findings,

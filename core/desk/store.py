@@ -6,14 +6,13 @@ import contextlib
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from core.data.lines import LARGEST
 from core.desk import run_folder
-from core.desk.earlier_runs import copy_run, header_of
+from core.desk.earlier_runs import copy_run
 from core.desk.folders import FACTS, shared_folder
 from core.desk.run import Run, RunHeader
 from core.errors import DeskError
@@ -49,9 +48,7 @@ def keep(run: Run, desk: Path | None = None) -> None:
 def adopt(path: Path, largest: int = LARGEST) -> RunHeader:
     """Copies a run in any format to the desk. Raises DeskError if it cannot be read, or if its texts take more than
     ``largest`` bytes."""
-    header = header_of(path)
-    adopted, own = copy_run(path, folder_of(header.sha256), largest), {model.sha256 for model in header.models}
-    return replace(adopted, models=tuple(model for model in adopted.models if model.sha256 in own))
+    return copy_run(path, folder_of, largest)
 
 
 def put_first(file: str, checkpoints: Sequence[str]) -> None:
@@ -132,7 +129,7 @@ def _convert(path: Path, changed: int, size: int) -> None:
     """Converts a file, once per version of it: the latest first, which determines the rows. Unreadable files and those
     with other rows are left alone."""
     with contextlib.suppress(DeskError):
-        copy_run(path, folder_of(path.stem.partition("-")[0]), same_texts=True)
+        copy_run(path, folder_of, same_texts=True)
         path.unlink(missing_ok=True)
 
 

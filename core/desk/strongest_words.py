@@ -193,7 +193,7 @@ def with_words(table: RunTable, run: Run, found: Sequence[Found]) -> RunTable:
                 about = f"agreement of {model.title} with people: whether they name this word, too"
                 dimension = "agreement with people" + (f", {model.title}" if place else "")
                 named = [agreed[at][0] if at in agreed else None for at in rows]
-                columns["people_agree"] = cells(named, "yes", about, dimension)
+                columns["people_agree"] = cells(named, "yes", about, dimension=dimension)
             table = table.joined(f"words{place}", list(rows), of_model(place, columns))
     return table
 

@@ -99,13 +99,6 @@ class RunTable:
             finally:
                 timer.cancel()
 
-    def mask(self, condition: str, values: Sequence[object]) -> np.ndarray:
-        """The rows for which an SQL condition holds, bool ``[N]``."""
-        found = np.zeros(self.rows, dtype=bool)
-        kept = self.query(f"SELECT row FROM {{rows}} WHERE {condition}", values, LONGEST_SECONDS)
-        found[kept.column("row").to_numpy()] = True
-        return found
-
     def values(self, name: str) -> list[str]:
         """The distinct texts in a column with few of them; empty for other columns."""
         column = self.columns[name].sql
@@ -124,13 +117,15 @@ class RunTable:
         order: np.ndarray = self.query(sql).column("row").to_numpy()
         return order[mask[order]]
 
-    def masks(self, conditions: Sequence[Condition], rows: np.ndarray | None = None) -> pa.Table:
+    def masks(
+        self, conditions: Sequence[Condition], rows: np.ndarray | None = None, seconds: float | None = None
+    ) -> pa.Table:
         """Whether each condition holds in each of these rows (by default all), in one pass: one boolean column per
-        condition."""
+        condition. ``seconds``: as for :meth:`query`."""
         what = ", ".join(f"coalesce({one.sql}, false) AS s{i}" for i, one in enumerate(conditions))
         values = [value for condition in conditions for value in condition.values]
         if rows is None:
-            found = self.query(f"SELECT row, {what} FROM {{rows}}", values)
+            found = self.query(f"SELECT row, {what} FROM {{rows}}", values, seconds)
             places = found.column("row").to_numpy()
             # They are usually already sorted, which is faster to check than to have DuckDB sort them.
             return (found if (np.diff(places) > 0).all() else found.take(np.argsort(places))).drop_columns("row")

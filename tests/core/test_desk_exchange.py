@@ -14,10 +14,10 @@ from core.desk.annotations import Annotations, RowState
 from core.desk.database import open_database
 from core.desk.exchange import tags_to_csv, to_csv, to_json
 from core.desk.filters import rows_of
-from core.desk.report import ReportedRow, report
+from core.desk.report import report
 from core.desk.slices import scored
 from core.desk.table import open_table, with_tags
-from core.evaluation.reliability import mcnemar, reliability
+from core.evaluation.reliability import reliability
 from core.explain import explain
 from core.spreadsheet import csv_text, neutral
 from tests.core.made_up import make_checkpoint
@@ -98,12 +98,13 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
         charts.classes(run, 0, ALL, NAMES),
         charts.calibration("The <one>", reliability(run.models[0].probabilities.max(1), run.right(0)), "p"),
         charts.slices("The one", scores, "accuracy"),
-        charts.against(run, 0, 1, mcnemar(run.right(0), run.right(1))),
+        charts.against(run, 1),
         charts.agreements(agreement(["<t>"], {"1e": RowState({"<t>": {"a"}}, {"a", "b"})})),
     ]
     checkpoint = make_checkpoint(tmp_path / "tiny", table)
     row = run.dataset.rows[4]
-    example = ReportedRow("2n", 4, [explain(checkpoint, row.first, row.second)], ["<i>"], [("<u>", "<s>note</s>")])
+    people = RowState({"<i>": {"<u>"}}, {"<u>"}, {"<u>": "<s>note</s>"})
+    example = 4, people, [explain(checkpoint, row.first, row.second)]
     said = [("A is <right>.", "http://desk/error-desk?filter=not+right"), ("No link.", "")]
     text = report(run, "--ink: black;", said, [("Scores", drawn), ("Nothing", [])], [example], "all rows")
     assert "<b>toy</b>" not in text and "&lt;b&gt;toy" in text

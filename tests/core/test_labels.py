@@ -206,7 +206,7 @@ def test_exports_have_the_files_own_labels(tmp_path):
 def test_a_run_of_version_1_opens_without_the_labels_that_it_lacks(tmp_path):
     run = run_of(tmp_path, [("a", "b", "entailment"), ("a", "c", "-")], [[0.8, 0.1, 0.1]] * 2)
     save_earlier(run, tmp_path / "run.parquet", version=1)
-    copy_run(tmp_path / "run.parquet", tmp_path / "copy")
+    copy_run(tmp_path / "run.parquet", lambda sha256: tmp_path / "copy")
     old = load(tmp_path / "copy")
     assert old.labelled and old.right(0).tolist() == [True, False]
 
