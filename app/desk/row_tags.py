@@ -270,35 +270,31 @@ def history(opened: OpenRun, events: list[Event], limit: int = 30) -> None:
         )
 
 
+_CHANGES = {
+    "looked": ("marked it as done", "marked it as not done"),
+    "tag": ("gave {tag}", "took away {tag}"),
+    "note": ("wrote “{after}”", "deleted the note"),
+    "settled": ("settled {tag}: {after}", "settled {tag}: open again"),
+    "reported": ("put it into the report", "took it out of the report"),
+    "slice": ("saved as {after}", "deleted"),
+    "tag name": ("added “{after}”", "removed “{before}” from the tags"),
+    "tag renamed": ("renamed “{before}” to “{after}”", ""),
+    "tag definition": ("defined {tag}: {after}", "deleted the definition of {tag}"),
+    "tag merged": ("merged {tag} into another", "split {tag} off again"),
+    "name removed": ("removed the name of {after}", ""),
+    "dealt": ("dealt the rows: {after}", "took the dealt rows back"),
+    "blind": ("set blind: {after}", "set blind: automatic"),
+}
+"""By kind of change, the words for a value that is set, and for one that is deleted."""
+
+
 def sentence(event: Event) -> str:
     """A change in words."""
-    before, after, tag = event.before, event.value, f"“{event.tag}”"
-    match event.subject.kind:
-        case "looked":
-            done = "marked it as done" if after else "marked it as not done"
-        case "tag":
-            done = f"{'gave' if after else 'took away'} {tag}"
-        case "note":
-            done = f"wrote “{after}”" if after else "deleted the note"
-        case "settled":
-            done = f"settled {tag}: {after or 'open again'}"
-        case "reported":
-            done = "put it into the report" if after else "took it out of the report"
-        case "slice":
-            done = f"saved as {after}" if after else "deleted"
-        case "tag name" if before and after:
-            done = f"renamed “{before}” to “{after}”"
-        case "tag name":
-            done = f"added “{after}”" if after else f"removed “{before}” from the tags"
-        case "dealt" | "blind":
-            done = f"set {event.subject.kind}: {after}"
-        case "tag definition":
-            done = f"defined {tag}: {after}" if after else f"deleted the definition of {tag}"
-        case "tag merged":
-            done = f"merged {tag} into another" if after else f"split {tag} off again"
-        case _:
-            done = f"removed the name of {after}"
+    kind, before, after = event.subject.kind, event.before, event.value
+    renamed = kind == "tag name" and before and after
+    done = _CHANGES["tag renamed" if renamed else kind][not after].format(
+        tag=f"“{event.tag}”", before=before, after=after
+    )
     undoing = " (undoing)" if event.undoes else ""
-    about = "slice" if event.subject.kind == "slice" else "row"
-    row = f"{about} {event.subject.row}: " if event.subject.row else ""
+    row = f"{'slice' if kind == 'slice' else 'row'} {event.subject.row}: " if event.subject.row else ""
     return f"{event.at:%Y-%m-%d %H:%M} {event.author}: {row}{done}{undoing}{', undone' if event.undone else ''}"

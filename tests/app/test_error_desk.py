@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 
+from app.desk import row_tags
 from app.page_state.error_desk import DeskState
 from core.data import read
 from core.desk import store
@@ -401,3 +402,30 @@ def test_the_state_goes_through_the_address():
     assert "filter" not in long.address() and long.address()["file"] == "a" * 16
     # Another file's filter and row mean nothing.
     assert state.updated(file="d" * 16) == DeskState("d" * 16, ("b" * 16, "c" * 16))
+
+
+def test_the_history_says_each_change_in_words():
+    annotations, file = Annotations(open_database()), "f" * 64
+    annotations.give("Ann", file, "1", "other")
+    annotations.note("Ann", file, "1", "a {note}")
+    annotations.save_slice("Ann", file, "long", "len(premise) > 9")
+    annotations.add_tag("Ann", "new")
+    annotations.rename_tag("Ann", "new", "newer")
+    annotations.merge_tags("Ann", "newer", "other")
+    annotations.blind("Ann", file, False)
+    annotations.undo("Ann", annotations.history(limit=1)[0].id)
+    annotations.look("Ann", file, "1")
+    annotations.remove_name("Ann")
+    said = [row_tags.sentence(event).partition(": ")[2] for event in reversed(annotations.history())]
+    assert said == [
+        "row 1: gave “other”",
+        "row 1: wrote “a {note}”",
+        "slice long: saved as len(premise) > 9",
+        "added “new”",
+        "renamed “new” to “newer”",
+        "merged “newer” into another",
+        "set blind: no, undone",
+        "set blind: automatic (undoing)",
+        "row 1: marked it as done",
+        "removed the name of annotator 1",
+    ]
