@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -127,22 +127,14 @@ def facts(run: Run) -> dict[str, Cells]:
     return out
 
 
-@dataclass
-class Features:
-    """Features computed only from the texts of a run's rows: ``values [N]`` by column name, and whether most first
-    texts are questions."""
-
-    values: dict[str, pa.Array] = field(default_factory=dict)
-    asks: bool = False
+Features = dict[str, pa.Array]
+"""Features computed only from the texts of a run's rows: values ``[N]`` by column name."""
 
 
 def features_of(run: Run, known: Callable[[str], bool]) -> Features:
     """Features of all rows, computed from 10,000 texts at a time; ``known``: whether a word is in the vocabulary."""
     compute = _PairFeatures(run.single, known)
-    chunks, ends = list[dict[str, pa.Array]](), 0
-    for firsts, seconds in _texts(run):
-        ends += sum(text.rstrip().endswith("?") for text in firsts)
-        chunks.append(compute(firsts, seconds))
+    chunks = [compute(firsts, seconds) for firsts, seconds in _texts(run)]
     values = {name: pa.concat_arrays([chunk[name] for chunk in chunks]) for name in chunks[0]}
     evidence = _evidence(run)
     if evidence is not None:
@@ -155,7 +147,7 @@ def features_of(run: Run, known: Callable[[str], bool]) -> Features:
         numbers = _numbers(other_values(run, name))
         if numbers is not None:
             values[OTHER_COLUMN + name] = pa.array(numbers, from_pandas=True)
-    return Features(values, 2 * ends > len(run.dataset.rows))
+    return values
 
 
 def _texts(run: Run) -> Iterator[tuple[list[str], list[str]]]:
@@ -214,7 +206,7 @@ def _identity(first: Sequence[str], second: Sequence[str]) -> int:
 
 def duplicates(run: Run, features: Features) -> dict[str, Cells]:
     """The rows that repeat another one, and those that do so with a different label."""
-    pairs = features.values["pair"].to_numpy()
+    pairs = features["pair"].to_numpy()
     _, groups, counts = np.unique(pairs, return_inverse=True, return_counts=True)
     places = {label: place for place, label in enumerate(run.spellings.values())}
     labels = np.array([places.get(label, -1) for label in run.gold])
@@ -257,14 +249,14 @@ def _numbers(texts: Sequence[str]) -> np.ndarray | None:
     return None if np.isnan(numbers).all() or np.isinf(numbers).any() else numbers
 
 
-def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
+def feature_columns(run: Run, features: Features, asks: bool) -> dict[str, RunColumn]:
     """The columns for these features, except names that the file already uses; those named differently from their
-    features have the feature as alias."""
+    features have the feature as alias. ``asks``: whether most first texts are questions."""
     roles = run.models[0].roles
     first, second = roles.first, roles.second
     either = f"the {first}" if run.single else f"the {first} or the {second}"
     judged = first if run.single else second
-    asks = run.dataset.ranking or roles.first.startswith("question") or features.asks
+    asks = run.dataset.ranking or roles.first.startswith("question") or asks
 
     def heuristic(name: str, about: str) -> RunColumn:
         return RunColumn("yes", f"{about} (heuristic, based on words only)", name, rare=True)
@@ -298,14 +290,14 @@ def feature_columns(run: Run, features: Features) -> dict[str, RunColumn]:
             share=True,
         ),
     }
-    for name in features.values:
+    for name in features:
         if name.startswith(votes.SHARE):
             label = name.removeprefix(votes.SHARE)
             known[name] = RunColumn("number", f"share of the annotators' votes for {label}", share=True)
     return {
         names.get(name, name): replace(column, alias=name if name in names else "")
         for name, column in known.items()
-        if name in features.values
+        if name in features
     }
 
 

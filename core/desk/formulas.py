@@ -46,4 +46,4 @@ def _with_formula(table: RunTable, name: str, formula: str, number: int) -> tupl
         found = table.query(sql, value.values, seconds=LONGEST_SECONDS).column(0).combine_chunks()
     own = RunColumn(column.kind, short(formula, 80), name, share=column.share)
     cells = {name: Cells(own, found.cast(_TYPES[column.kind]))}
-    return table.joined(f"own{number}", range(table.rows), cells), [*divisions(table, compiler.divisors)]
+    return table.joined(f"own{number}", None, cells), [*divisions(table, compiler.divisors)]

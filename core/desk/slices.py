@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from core.desk.columns import SLICE, RunColumn
+from core.desk.columns import SLICE, Cells, RunColumn
 from core.desk.filters import FilterError, compiled, literal, quoted
 from core.desk.run import Run, column_of
 from core.desk.table import MOST_VALUES, Condition, RunTable
@@ -200,16 +200,13 @@ def with_slices(
                 errors[name] = error
         if not conditions:
             return table, {name: masks[name] for name in slices if name in masks}, errors
-        number = len(table.slices)
-        found = table.masks(list(conditions.values()))
-        found = found.rename_columns([f"s{number}_{i}" for i in range(len(conditions))])
-        masks |= {name: column.to_numpy() for name, column in zip(conditions, found.columns, strict=True)}
+        found = dict(zip(conditions, table.masks(list(conditions.values())).columns, strict=True))
+        masks |= {name: column.to_numpy() for name, column in found.items()}
         columns = {
-            SLICE + name: RunColumn("yes", f"saved slice: {slices[name]}", sql=column)
-            for name, column in zip(conditions, found.column_names, strict=True)
+            SLICE + name: Cells(RunColumn("yes", f"saved slice: {slices[name]}"), column)
+            for name, column in found.items()
         }
-        known = {**table.slices, f"slices{number}": found.append_column("row", pa.array(np.arange(table.rows)))}
-        table = replace(table, columns={**table.columns, **columns}, slices=known)
+        table = table.joined(f"slices{len(table.dense)}", None, columns)
 
 
 def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ the run's folder, has two threads, and uses up to 150 MB.
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
@@ -70,8 +71,8 @@ class RunTable:
     """Tables with one row per row of the run, in order; in all of them, ``row`` is its index."""
     sparse: Mapping[str, pa.Table]
     """Tables with only the rows that have values, keyed by ``row``."""
-    slices: Mapping[str, pa.Table] = field(default_factory=dict)
-    """Like ``tables``, for the saved slices."""
+    dense: Mapping[str, pa.Table] = field(default_factory=dict)
+    """Like ``tables``, in memory."""
 
     def query(
         self, sql: str, values: Sequence[object] = (), seconds: float | None = None, **more: pa.Table
@@ -79,7 +80,7 @@ class RunTable:
         """The result of a query over ``{rows}``, the joined tables; ``more``: additional tables it uses, of which
         ``picked`` selects rows and adds its columns. Raises duckdb.InterruptException if it takes longer than
         ``seconds``."""
-        first, *others = (*self.tables, *self.slices)
+        first, *others = (*self.tables, *self.dense)
         if "picked" in more:  # DuckDB skips most of the file, which it cannot in a positional join
             source = "".join(["picked", *(f" JOIN {name} USING (row)" for name in (first, *others))])
         else:
@@ -89,7 +90,7 @@ class RunTable:
             source = f"({source} LEFT JOIN {name} USING (row))"
         with self.connection.cursor() as cursor:
             cursor.execute("USE packed")
-            for name, table in {**self.sparse, **self.slices, **more}.items():
+            for name, table in {**self.sparse, **self.dense, **more}.items():
                 cursor.register(name, table)
             timer = threading.Timer(seconds or threading.TIMEOUT_MAX, cursor.interrupt)
             if seconds is not None:
@@ -137,10 +138,13 @@ class RunTable:
         found = self.query(f"SELECT {what} FROM {{rows}} ORDER BY place", picked=picked(rows))
         return found.rename_columns(list(names))
 
-    def joined(self, name: str, rows: Sequence[int], columns: Mapping[str, Cells]) -> RunTable:
-        """The table with more columns, which have values only in ``rows``; ``name`` is a new SQL name."""
+    def joined(self, name: str, rows: Sequence[int] | None, columns: Mapping[str, Cells]) -> RunTable:
+        """The table with more columns, which have values only in ``rows`` (None: in all); ``name`` is a new SQL
+        name."""
         values, known = _named(columns, name)
-        table = pa.table({"row": pa.array(rows, pa.int64()), **values})
+        table = pa.table({"row": pa.array(range(self.rows) if rows is None else rows, pa.int64()), **values})
+        if rows is None:
+            return replace(self, columns={**self.columns, **known}, dense={**self.dense, name: table})
         for key, column in known.items():
             if column.kind in ("set", "text"):
                 empty = "[]" if column.kind == "set" else "''"
@@ -168,15 +172,17 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     features = _features(run, known)
     values, columns = _named(facts(run) | duplicates(run, features), "f")
     columns = {"id": columns.pop("id"), **texts_of_row(run), **columns}
-    arrays = {**values, "judged": pa.array(run.judged) if run.models else pa.nulls(len(run.dataset.rows), pa.bool_())}
-    for i, (name, column) in enumerate(feature_columns(run, features).items()):
-        arrays[f"w{i}"] = features.values[column.alias or name]
+    arrays = {**values, "judged": pa.array(run.judged)}
+    asking = "SELECT avg(CAST(regexp_matches(d_first, '\\?\\s*$') AS INT)) > 0.5 FROM data"
+    asks = connection.sql(asking).fetchall()[0][0]
+    for i, (name, column) in enumerate(feature_columns(run, features, asks).items()):
+        arrays[f"w{i}"] = features[column.alias or name]
         columns[name] = replace(column, sql=f"w{i}")
     columns |= distances(run, columns)
     taken = {*columns, *(column.alias for column in columns.values()), *_OF_PEOPLE, *_OF_PEOPLE.values()}
     for i, name in enumerate(others):
         own = f"file.{name}" if name in taken else name
-        numbers = features.values.get(OTHER_COLUMN + name)
+        numbers = features.get(OTHER_COLUMN + name)
         column = RunColumn("text" if numbers is None else "number", "a column of the file", own)
         columns[own] = replace(column, sql=f"coalesce(c{i}, '')" if numbers is None else f"n{i}")
         if numbers is not None:
@@ -199,7 +205,7 @@ def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
     if state.hands:
         turns = np.argsort(np.argsort(run.draws, kind="stable")) % len(state.hands)
         dealt = cells([state.hands[turn] for turn in turns], "set", "annotators to whom the row is dealt")
-        table = table.joined("hands", range(table.rows), {"dealt": dealt})
+        table = table.joined("hands", None, {"dealt": dealt})
     return table.joined("people", list(said), columns)
 
 
@@ -244,24 +250,19 @@ def _named(columns: Mapping[str, Cells], prefix: str) -> tuple[dict[str, pa.Arra
 
 def _features(run: Run, known: Callable[[str], bool] | None) -> Features:
     """The features of a run, stored in its folder if computed with the shared word vectors."""
-    path = run.folder / FEATURES if run.folder is not None and known is None else None
     if known is not None:
         return features_of(run, known)
     words = default_table()
     version = f"{_FEATURES_VERSION} {words.sha256}"
+    path = run.folder / FEATURES if run.folder is not None else None
     if path is not None and path.is_file():
         table = pq.read_table(path)
         facts_of_file = json.loads((table.schema.metadata or {}).get(b"pairlens_features", b"{}"))
         if facts_of_file.get("version") == version and table.num_rows == len(run.dataset.rows):
-            arrays = {name: table.column(name).combine_chunks() for name in table.column_names}
-            return Features(arrays, bool(facts_of_file["asks"]))
+            return {name: table.column(name).combine_chunks() for name in table.column_names}
     features = features_of(run, words.known)
     if path is not None:
-        metadata = json.dumps({"version": version, "asks": features.asks})
-        try:
-            with whole_file(path) as scratch:
-                table = pa.table(features.values).replace_schema_metadata({"pairlens_features": metadata})
-                pq.write_table(table, scratch, compression="zstd")
-        except FileError:
-            pass  # they are recomputed next time
+        metadata = {"pairlens_features": json.dumps({"version": version})}
+        with contextlib.suppress(FileError), whole_file(path) as scratch:  # else they are computed again next time
+            pq.write_table(pa.table(features).replace_schema_metadata(metadata), scratch, compression="zstd")
     return features
