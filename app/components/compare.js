@@ -297,7 +297,7 @@ class CompareView extends View {
     const column = this.columns[number];
     column.start();
     column.section = section;
-    const unselected = { selection: {}, direction: null, explicit: false, asked: {} };
+    const unselected = { selection: null, direction: null, asked: {} };
     column.update({ ...drawing, ...frame, ...unselected, drawing: this.data.drawing });
     for (const name of ["why", "reason"]) column.question(name, {}, question);
   }

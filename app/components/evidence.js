@@ -45,6 +45,15 @@ export function crossingRows({ crossed_by: crossed }, row) {
   return rows.sort((a, b) => across[b] - across[a]);
 }
 
+// A selection as links write it: x6 (6th word of the rows), y14 (14th of the columns), x6y14 (their cell), or none.
+export const selectionName = ({ row = null, column = null }) =>
+  [row !== null && `x${row + 1}`, column !== null && `y${column + 1}`].filter(Boolean).join("") || "none";
+
+export function selectionOf(name) {
+  const [row, column] = ["x", "y"].map((axis) => name?.match(`${axis}(\\d+)`)?.[1] ?? null);
+  return { row: row && row - 1, column: column && column - 1 };
+}
+
 // Classes with their styles, but with other probabilities.
 export const withChances = (classes, probabilities) =>
   classes.map((one, i) => ({

@@ -5,7 +5,7 @@ import { drawn, factsOf, wordOf } from "../panels/effects/bars.js";
 import { barsOf } from "../panels/effects/records.js";
 import { Answer, askAtOnce } from "./ask.js";
 import { html, linkButton, the } from "./elements.js";
-import { isWordMap, panelsOf, sidesOf, withChances } from "./evidence.js";
+import { isWordMap, panelsOf, selectionName, selectionOf, sidesOf, withChances } from "./evidence.js";
 import { Reason } from "./reason.js";
 import { TextPanel } from "./text.js";
 import { Tools } from "./tools.js";
@@ -22,8 +22,7 @@ const DOORS = {
 };
 
 /**
- * @typedef {{ row: number | null, column: number | null }} Selection
- * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean,
+ * @typedef {{ selection: string | null, direction: string | null, editable: boolean,
  *   asked: Record<string, any> }} Moving what changes without a drawing
  * @typedef {{ sides: any[], panels: any[] }} Made from the explanation, by build
  * @extends {View<import("./payloads").Drawn["pair"] & Moving & Made>}
@@ -84,10 +83,10 @@ export class PairView extends View {
     return { ...data, sides, panels: why ? panels : panels.filter(({ place }) => !(place in DOORS)) }; // without doors
   }
 
-  // `explicit`: whether the user or the URL made the selection; `asked`: the settings of effects.
-  take({ selection, direction, explicit, asked }) {
-    this.explicit = explicit;
-    this.selection = { row: selection.row ?? null, column: selection.column ?? null };
+  // `selection`: made by the user or the URL, else null; `asked`: the settings of effects.
+  take({ selection, direction, asked }) {
+    this.explicit = selection !== null;
+    this.selection = selectionOf(selection);
     this.direction = direction ?? this.directions?.[0];
     this.asked = { ...asked };
     this.choose();
@@ -312,8 +311,8 @@ export class PairView extends View {
 
   // Sends the selection and all settings to the server.
   tell(more, wait = 0) {
-    const { selection, explicit: chosen, looking: direction } = this;
-    this.send({ ...selection, chosen, direction, ...this.asked, ...more }, wait);
+    const { selection, explicit, looking: direction } = this;
+    this.send({ select: explicit ? selectionName(selection) : null, direction, ...this.asked, ...more }, wait);
   }
 
   select(part, { soon = false } = {}) {
@@ -337,8 +336,8 @@ export class PairView extends View {
 
   // Requests another pair: this one with a changed word. `stays`: the words to select in the new pair.
   edit(change, stays = {}) {
-    const [row, column] = [stays.row ?? null, stays.column ?? null];
-    this.tell({ edit: change, row, column, chosen: row !== null || column !== null }, 0);
+    const name = selectionName(stays);
+    this.tell({ edit: change, select: name === "none" ? null : name }, 0);
     this.edited = this.turn;
   }
 

@@ -24,24 +24,6 @@ from core.neighbours import has_index
 
 
 @dataclass(frozen=True)
-class Method:
-    """A method for word effects, with its ``cost`` if it is slow."""
-
-    name: str
-    cost: str = ""
-
-
-@dataclass(frozen=True)
-class KnockoutCosts:
-    """The cost of each ablation of a transformer: of its ``strongest`` links or ``every`` link, before the softmax, or
-    of whole ``heads``."""
-
-    strongest: str
-    every: str
-    heads: str
-
-
-@dataclass(frozen=True)
 class Second:
     """A second model for the pair, and its ``measured`` score (SNLI dev 85 %)."""
 
@@ -57,7 +39,9 @@ class Why:
     - ``question``: about the current pair and the unchanged model;
     - ``shown``: about the drawn explanation, with its edits;
     - ``verdict``: the name of the class whose probability effects measure;
-    - ``methods``: the default one first;
+    - ``methods``: for word effects, each with its cost if the model is slow, the default one first;
+    - ``knockouts``: the cost of each ablation of a transformer: of its ``strongest`` links or ``every`` link, before
+      the softmax, or of whole ``heads``; None for a model whose weights can be set;
     - ``negatable``: by role, the words before which “not” can be inserted;
     - ``like``: whether the model has an index of training rows;
     - ``second``: the model for the second opinion, None if there is none;
@@ -67,8 +51,8 @@ class Why:
     question: Mapping[str, object]
     shown: Mapping[str, object]
     verdict: str
-    methods: Sequence[Method]
-    knockouts: KnockoutCosts | None
+    methods: Mapping[str, str]
+    knockouts: Mapping[str, str] | None
     costs: Mapping[str, str]
     negatable: Mapping[str, Sequence[int]]
     like: bool
@@ -137,8 +121,7 @@ def _first(read: Read) -> str:
     return DROPPED if slow else TAKEN_AWAY
 
 
-def _methods(read: Read) -> Sequence[Method]:
-    """All methods, the default one first, with their costs if the model is slow."""
+def _methods(read: Read) -> Mapping[str, str]:
     checkpoint, first = read.checkpoint, _first(read)
     attends = AttentionMap in checkpoint.model.shows(checkpoint.card["config"])
     known = [name for name in METHODS if name != ATTENTION or attends]
@@ -146,7 +129,7 @@ def _methods(read: Read) -> Sequence[Method]:
         known = [name for name in known if name not in gradients.METHODS]
     known.sort(key=lambda name: name != first)
     question = Question(checkpoint, *read.page.pair.now)
-    return [Method(name, _price(cost.of_words, question, name)) for name in known]
+    return {name: _price(cost.of_words, question, name) for name in known}
 
 
 def _price(cost_of: Callable[..., cost.Cost], question: Question, *method: str) -> str:
@@ -154,9 +137,8 @@ def _price(cost_of: Callable[..., cost.Cost], question: Question, *method: str) 
     return str(cost_of(question, *method)) if question.checkpoint.seconds else ""
 
 
-def _knockouts(question: Question) -> KnockoutCosts | None:
-    """The ablations of a transformer with their costs; None for a model whose weights can be set."""
+def _knockouts(question: Question) -> Mapping[str, str] | None:
     if question.checkpoint.model.knockouts is None:
         return None
-    strongest, every = (str(cost.of_links(question, every=every)) for every in (False, True))
-    return KnockoutCosts(strongest, every, str(cost.of_heads(question)))
+    links = {name: str(cost.of_links(question, every=name == "every")) for name in ("strongest", "every")}
+    return links | {"heads": str(cost.of_heads(question))}

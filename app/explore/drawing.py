@@ -8,8 +8,9 @@ from app import components
 from app.components import About, PairFrame
 from app.explore import asking, candidates, heads, what_if
 from app.explore.reading import Read
-from app.page_state.codec import short
-from app.page_state.explore import HEADS, Selection
+from app.model_choice import is_external
+from app.page_state.codec import unusable
+from app.page_state.explore import HEADS, has_words
 from app.pair_form import digest
 from app.panels import Drawing, length, verdict, word_maps
 from app.panels.verdict import Verdict
@@ -34,24 +35,23 @@ def drawing(read: Read) -> Drawing:
     )
 
 
-def selection(read: Read, drawn: Drawing) -> Selection | None:
-    """The selected words; None if the pair does not have them."""
+def selection(read: Read, drawn: Drawing) -> str | None:
+    """The selected words; None for the page's own choice, and if the pair does not have them."""
     chosen = read.page.selection
     row, column = (length(read.shown, role) for role in drawn.axes)
-    return chosen if chosen is not None and chosen.fits(row, column) else None
+    return chosen if chosen is not None and has_words(chosen, row, column) else None
 
 
 def problems(read: Read, drawn: Drawing) -> list[str]:
-    """One sentence for each setting that this pair or model does not support."""
-    page, looking = read.page, [record.rows for record in word_maps(read.shown)]
-    out = []
-    if page.selection is not None and selection(read, drawn) is None:
-        out.append(f"The link selects {page.selection}, but this pair has no such word: nothing is selected.")
-    if page.direction not in (None, *looking):
-        known = f"it can ask for {' and '.join(looking)}: the first is shown" if looking else "this model has none"
-        out.append(f"The link asks for the direction “{short(page.direction or '')}”; {known}.")
-    out += heads.problems(page, read.checkpoint)
-    return out + what_if.problems(page, read.steps)
+    """Sentences about settings that this pair or model does not support."""
+    page, checkpoint, looking = read.page, read.checkpoint, [record.rows for record in word_maps(read.shown)]
+    without = {
+        "select": page.selection != selection(read, drawn),
+        "direction": page.direction not in (None, *looking),
+        "head": page.head != heads.shown(page, checkpoint),
+        "show": page.show == "score" and is_external(checkpoint.card),
+    }
+    return unusable(name for name in without if without[name]) + what_if.problems(page, read.steps)
 
 
 def frame(read: Read, problems: list[str]) -> PairFrame:

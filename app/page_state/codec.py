@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 from urllib.parse import urlencode
@@ -72,6 +72,11 @@ def one_of(known: Mapping[str, Any] | tuple[str, ...]) -> Callable[[str], str | 
 def whole_number(least: int = 0, most: int = 9999) -> Callable[[str], int | None]:
     """Reads an integer from ``least`` to ``most``, both of at most four digits."""
     return lambda text: int(text) if re.fullmatch(r"\d{1,4}", text, re.ASCII) and least <= int(text) <= most else None
+
+
+def matching(pattern: str) -> Callable[[str], str | None]:
+    """Reads text that matches the whole ``pattern``."""
+    return lambda text: text if re.fullmatch(pattern, text, re.ASCII) else None
 
 
 @dataclass(frozen=True)
@@ -215,10 +220,15 @@ def _unusable(names: list[str], asked: str, shown: str | None) -> list[str]:
     """One sentence about an unavailable model, and one about all other unusable settings."""
     instead = "" if shown is None else f"; showing {shown}"
     gone = [f"Model “{short(asked)}” isn’t available on this page{instead}."] if "model" in names else []
-    others = [short(name) for name in dict.fromkeys(names) if name != "model"]
-    listed = ", ".join(others[:LISTED]) + (" …" if len(others) > LISTED else "")
-    generic = f"Some settings of this link can’t be used here, so the page is shown without them: {listed}."
-    return [*gone, generic] if others else gone
+    return gone + unusable(name for name in names if name != "model")
+
+
+def unusable(names: Iterable[str]) -> list[str]:
+    """The sentence about settings that the page is shown without; none without names."""
+    known = [short(name) for name in dict.fromkeys(names)]
+    listed = ", ".join(known[:LISTED]) + (" …" if len(known) > LISTED else "")
+    sentence = f"Some settings of this link can’t be used here, so the page is shown without them: {listed}."
+    return [sentence] if known else []
 
 
 def fits_a_link(parameters: Mapping[str, str]) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from app.page_state.codec import PageState, one_of, parameter, whole_number
+from app.page_state.codec import PageState, matching, one_of, parameter, whole_number
 from core.desk.filters import LONGEST
 from core.desk.run import MOST_MODELS
 
@@ -22,17 +21,13 @@ VIEWS = {
 }
 """Parts of the page by their name in a link."""
 
-_CHECKSUM = re.compile(r"[0-9a-f]{16}")
+_CHECKSUM = matching("[0-9a-f]{16}")
 _OF_FILE = ("file",)
-
-
-def _file(text: str) -> str | None:
-    return text if _CHECKSUM.fullmatch(text) else None
 
 
 def _models(text: str) -> tuple[str, ...] | None:
     models = tuple(text.split("."))
-    return models if len(models) <= MOST_MODELS and all(map(_CHECKSUM.fullmatch, models)) else None
+    return models if len(models) <= MOST_MODELS and all(map(_CHECKSUM, models)) else None
 
 
 @dataclass(frozen=True)
@@ -42,7 +37,7 @@ class DeskState(PageState):
     with a - before it for descending; ``columns`` the formulas of the reader's own columns, one a line."""
 
     page = "error desk"
-    file: str | None = parameter(None, _file)
+    file: str | None = parameter(None, _CHECKSUM)
     models: tuple[str, ...] = parameter((), _models, ".".join)
     view: str = parameter("rows", one_of(VIEWS), belongs_to=_OF_FILE)
     filter: str = parameter("", lambda text: text[:LONGEST], belongs_to=_OF_FILE, long=True)

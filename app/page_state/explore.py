@@ -10,7 +10,7 @@ from typing import Self
 
 from app.examples import EXAMPLES, ExampleTexts
 from app.page_state import old_links
-from app.page_state.codec import one_of, parameter, switch, whole_number
+from app.page_state.codec import matching, one_of, parameter, switch, whole_number
 from app.page_state.texts import TextState
 from app.pairs import Pair, Version
 from core.checkpoint import CheckpointError, load_named
@@ -31,38 +31,15 @@ SHOWN: dict[str, str] = {
 }
 """The possible contents of the matrix, by their names in a link."""
 
-NOTHING = "none"
-"""In a link: no word is selected."""
+SELECTION = r"none|(?=[xy])(x[1-9]\d{0,3})?(y[1-9]\d{0,3})?"
+"""In a link: ``x6`` (6th judged word), ``y14`` (14th context word), ``x6y14`` (their cell) or ``none`` (not even the
+default word)."""
 
 
-@dataclass(frozen=True)
-class Selection:
-    """A word of the judged sentence (``row``), of its context (``column``) or, with both, a cell of the matrix; with
-    neither, nothing is selected, not even the default word."""
-
-    row: int | None = None
-    column: int | None = None
-
-    def __str__(self) -> str:
-        row = "" if self.row is None else f"x{self.row + 1}"
-        column = "" if self.column is None else f"y{self.column + 1}"
-        return row + column or NOTHING
-
-    @classmethod
-    def parse(cls, text: str) -> Selection | None:
-        """``x6`` (6th judged word), ``y14`` (14th context word), ``x6y14`` (their cell) or ``none``; None for anything
-        else."""
-        if text == NOTHING:
-            return cls()
-        match = re.fullmatch(r"(?:x([1-9]\d{0,3}))?(?:y([1-9]\d{0,3}))?", text, re.ASCII)
-        if not text or match is None:
-            return None
-        row, column = (None if group is None else int(group) - 1 for group in match.groups())
-        return cls(row, column)
-
-    def fits(self, rows: int, columns: int) -> bool:
-        """Whether both words exist in a pair of ``rows`` judged and ``columns`` context words."""
-        return (self.row is None or self.row < rows) and (self.column is None or self.column < columns)
+def has_words(selection: str, rows: int, columns: int) -> bool:
+    """Whether the selected words exist in a pair of ``rows`` judged and ``columns`` context words."""
+    counts = {"x": rows, "y": columns}
+    return all(int(number) <= counts[axis] for axis, number in re.findall(r"([xy])(\d+)", selection))
 
 
 EVERY, HEADS = "all", "heads"
@@ -89,7 +66,7 @@ def _head(text: str) -> str | None:
 
 
 def _doors(text: str) -> str | None:
-    return text if text == NOTHING or {*text.split()} <= DOORS.keys() else None
+    return text if text == "none" or {*text.split()} <= DOORS.keys() else None
 
 
 def opened(doors: str, *more: str) -> str:
@@ -131,7 +108,7 @@ class ExploreState(TextState):
     page = "explore"
     all_examples = EXAMPLES
     show: str = parameter("weight", one_of(SHOWN), asked=True)
-    selection: Selection | None = parameter(None, Selection.parse, name="select", belongs_to=("texts",))
+    selection: str | None = parameter(None, matching(SELECTION), name="select", belongs_to=("texts",))
     direction: str | None = parameter(None, belongs_to=("model",))
     head: str = parameter("", _head, belongs_to=("model",), asked=True)
     method: str = parameter(TAKEN_AWAY, one_of(METHODS), asked=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
-from app.page_state.codec import PageState, parameter
+from app.page_state.codec import PageState, one_of, parameter
 
 COLUMNS = {
     "title": "Model",
@@ -29,7 +29,7 @@ class ModelsState(PageState):
 
     page = "models"
     model: str | None = parameter(None)
-    sort: str | None = parameter(None, lambda text: text if text.removeprefix("-") in COLUMNS else None)
+    sort: str | None = parameter(None, one_of((*COLUMNS, *(f"-{name}" for name in COLUMNS))))
 
     def sorted_by(self, column: str) -> Self:
         """A copy sorted by a column; a second click reverses the order."""

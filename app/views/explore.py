@@ -15,13 +15,12 @@ from app.explore.reading import Read
 from app.model_choice import Listed, by_task, explains_texts, kinds, offered, titles
 from app.models import card
 from app.page_state.codec import fits_a_link
-from app.page_state.explore import ExploreState, Selection
+from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession
 from app.pair_form import PairForm
 from core.card import Card
 from core.checkpoint import CheckpointError
 from core.effects.edits import EditError
-from core.json_types import JsonMapping
 from core.reading.reader import PairError
 
 PLACE_IN_MENU = 1
@@ -64,7 +63,6 @@ def _page(models: Mapping[str, Listed], cards: Mapping[str, Card]) -> None:
 
 def _draw(read: Read) -> None:
     page, drawn = read.page, drawing.drawing(read)
-    selected = drawing.selection(read, drawn)
     pairs_tried.remember(read.trained, what_if.change_of_words(read.steps, len(page.made)))
     components.draw(
         "pair",
@@ -72,8 +70,7 @@ def _draw(read: Read) -> None:
         drawing.frame(read, [*PAGE.problems, *drawing.problems(read, drawn)]),
         key=KEY,
         on_selection_change=_selected,
-        selection=vars(selected or Selection()),
-        explicit=selected is not None,
+        selection=drawing.selection(read, drawn),
         direction=page.direction,
         asked=drawing.asked(read),
         editable=True,
@@ -89,16 +86,12 @@ def _selected() -> None:
     if picked.get("edit"):
         try:
             state = what_if.after(PAGE.state, picked["edit"])
-            PAGE.set(replace(state, selection=_picked_words(picked)))
+            PAGE.set(replace(state, selection=picked.get("select")))
         except (EditError, CheckpointError, PairError) as error:
             PAGE.refuse(f"{page_style.capital(str(error)).rstrip('.')}.")
     else:
         asked = ExploreState.heard(picked)
-        PAGE.change(selection=_picked_words(picked), direction=picked.get("direction"), **asked)
-
-
-def _picked_words(picked: JsonMapping) -> Selection | None:
-    return Selection(picked.get("row"), picked.get("column")) if picked.get("chosen") else None
+        PAGE.change(selection=picked.get("select"), direction=picked.get("direction"), **asked)
 
 
 def _sidebar(models: Mapping[str, Listed], read: Read | None) -> None:

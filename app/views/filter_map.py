@@ -18,7 +18,7 @@ from app.filter_map.ngrams import reference_ngrams, vocabulary
 from app.filter_map.placement import Opened, explain_text, open_map, place_texts
 from app.model_choice import by_task, kinds, offered, shows, titles
 from app.models import card
-from app.page_state.codec import short
+from app.page_state.codec import short, unusable
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
@@ -242,26 +242,19 @@ def _looked_into(opened: Opened, present: Sequence[TextSide]) -> TextSide | None
 def _problems(opened: Opened) -> list[str]:
     """Problems with the map and the link."""
     page, out = PAGE.state, [opened.problem] if opened.problem else []
-    if opened.map is not None and page.layout is not None and page.layout not in opened.map.layouts:
-        known = ", ".join(opened.map.layouts)
-        out.append(f"The link’s map “{short(page.layout)}” does not exist (choose from {known}); showing the first.")
-    if page.side != "first" and opened.checkpoint.single:
-        out.append(f"The link looks into the side “{page.side}”, but this model reads single texts: the text is shown.")
-    count = _filters(opened.checkpoint)
-    if page.filter is not None and page.filter >= count:
-        out.append(f"The link’s filter “{page.filter}” does not exist (0 to {count - 1}); showing another.")
+    maker = opened.checkpoint.model.filter_maker
+    assert maker is not None, "the page offers only models that make filters"
+    without = {
+        "layout": opened.map is not None and page.layout not in (None, *opened.map.layouts),
+        "side": page.side != "first" and opened.checkpoint.single,
+        "filter": page.filter is not None and page.filter >= maker.bank_shape[0],
+    }
+    out += unusable(name for name in without if without[name])
     link = page.link_parameters()
     if link != page.to_parameters():
         what = "These texts are" if link is None else "The trails are"
         out.append(f"{what} too long for a link: “Save and open” in the sidebar keeps all in a file.")
     return out
-
-
-def _filters(checkpoint: Checkpoint) -> int:
-    """Number of filters that the model generates from a text."""
-    maker = checkpoint.model.filter_maker
-    assert maker is not None, "the page offers only models that make filters"
-    return maker.bank_shape[0]
 
 
 def _map(shown: Shown, reference_map: FilterMap, layout: Layout, nearest: Sequence[Neighbour]) -> None:

@@ -13,6 +13,7 @@ import streamlit as st
 from app import components, page_style
 from app.components import Frame
 from app.lessons.drawing import drawn
+from app.page_state.codec import unusable
 from app.page_state.lessons import Changed, LessonsState
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
@@ -65,7 +66,7 @@ def main() -> None:
         return
     step = min(PAGE.state.step, len(lesson.steps))
     if step < PAGE.state.step:
-        problems.append(f"Step {PAGE.state.step} in the link doesn’t exist (1 to {step}); showing the last one.")
+        problems += unusable(["step"])
     PAGE.write_link()
     components.draw(
         "lesson",
@@ -149,7 +150,7 @@ def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> Values:
             if name.partition(".")[0] not in out or isinstance(at(out, name), list):
                 raise LessonError("no number")
         except LessonError:
-            problems.append(f"The link changes “{name}”, which is not one of this lesson’s numbers: it is left out.")
+            problems += unusable(["inputs"])
             continue
         inner = at(out, parent) if parent else None
         if isinstance(inner, list):

@@ -8,7 +8,8 @@ import streamlit as st
 
 from app import components, page_style
 from app.model_choice import Card, Listed, by_task, kinds, offered, shows, titles
-from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
+from app.page_state.codec import unusable
+from app.page_state.phrases import LARGEST_K, PhraseState
 from app.page_state.session import PageSession
 from app.pair_form import PairForm
 from app.panels import phrase_selection
@@ -74,8 +75,7 @@ def _picked() -> None:
     """Takes over the browser's k and phrase."""
     picked = components.picked(PAGE, KEY)
     if picked.get("id") == FORM.id:
-        k, selection = picked.get("k"), PickedPhrase.parse(picked.get("select") or "")
-        PAGE.change(k=k if isinstance(k, int) and 1 <= k <= LARGEST_K else None, selection=selection)
+        PAGE.change(k=picked.get("k"), selection=picked.get("select"))
 
 
 def _task_mates(page: PhraseState, models: Mapping[str, Listed]) -> list[str]:
@@ -103,8 +103,8 @@ def _show(
 ) -> None:
     record = phrase_selection.selection(explanation)
     selection, problems = page.selection, PAGE.problems
-    if selection is not None and not selection.fits([len(side.phrases) for side in record.sides]):
-        problems.append(f"The link selects {selection}, but this pair has no such phrase: nothing is selected.")
+    if selection is not None and int(selection[1:]) > len(record.sides["ab".index(selection[0])].phrases):
+        problems += unusable(["select"])
         selection = None
     k = page.k or min(record.k, LARGEST_K)
     components.draw(
@@ -114,7 +114,7 @@ def _show(
         key=KEY,
         on_selection_change=_picked,
         k=k,
-        select=None if selection is None else str(selection),
+        select=selection,
         id=FORM.id,
     )
     _downloads(explanation, k)

@@ -33,12 +33,12 @@ def sides(open_page):
 def test_each_explanation_has_its_own_selection(sides):
     left, right = sides()
     left.locator('[data-cell="1,0"]').click()
-    expect(left.get_by_text("left: row 1, column 0")).to_be_visible()
+    expect(left.get_by_text("left: x2y1")).to_be_visible()
     right.locator('.side[data-role="answer"] .chip', has_text="made").click()
     assert right.locator(PRESSED).all_inner_texts() == ["made"], "the panel holds both sentences: they stand once"
-    expect(right.get_by_text("right: row 1, column None")).to_be_visible()
+    expect(right.get_by_text("right: x2")).to_be_visible()
     assert left.locator(PRESSED).all_inner_texts() == ["An", "dog"]
-    expect(left.get_by_text("left: row 1, column 0")).to_be_visible()
+    expect(left.get_by_text("left: x2y1")).to_be_visible()
 
 
 def test_pooled_weights_are_accessible_by_sight_keyboard_and_screen_reader(sides):
@@ -58,7 +58,7 @@ def test_pooled_weights_are_accessible_by_sight_keyboard_and_screen_reader(sides
     words.first.press("ArrowRight")
     expect(words.nth(1)).to_be_focused()
     expect(panel.locator(".readout")).to_have_text("made 60\u00a0% of the question")
-    expect(right.get_by_text("right: row None, column 1")).to_be_visible()
+    expect(right.get_by_text("right: y2")).to_be_visible()
     expect(panel.locator(".legend")).to_contain_text("60\u00a0% of the question, 70\u00a0% of the answer")
 
 

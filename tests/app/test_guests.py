@@ -83,10 +83,10 @@ def test_a_head_is_chosen_by_the_address_and_by_the_browser(drawn, guests):
 @pytest.mark.parametrize(
     ("link", "sentence"),
     [
-        ({"head": "9.9"}, "this model has 3 layers of 4 heads: the mean of all layers and heads is shown"),
-        ({"head": "seven"}, "can’t be used here, so the page is shown without them: head"),
-        ({"head": "2.3", "model": "nli-attconv-light"}, "no heads to choose from"),
-        ({"show": "score"}, "raw scores, which an external model does not have"),
+        ({"head": "9.9"}, "can’t be used here, so the page is shown without them: head."),
+        ({"head": "seven"}, "can’t be used here, so the page is shown without them: head."),
+        ({"head": "2.3", "model": "nli-attconv-light"}, "the page is shown without them: head."),
+        ({"show": "score"}, "the page is shown without them: show."),
         ({"temperature": "2"}, "a transformer’s weights cannot be set, only cut"),
         ({"edits": "cell 0 0 0 0.5 kept"}, "a transformer’s weights cannot be set, only cut"),
     ],
@@ -130,14 +130,14 @@ def test_sixty_words_by_sixty_of_a_large_model_are_a_small_message(tmp_path, mon
 def test_a_fast_model_is_asked_for_all_methods_and_says_their_passes(drawn, monkeypatch):
     monkeypatch.setattr(cost, "BRISK", 1000)  # on however busy a machine
     why = drawn(explore())["why"]
-    assert why["methods"][0]["name"] == TAKEN_AWAY
-    assert all("passes, about" in one["cost"] or one["cost"].startswith("1 pass") for one in why["methods"])
+    assert next(iter(why["methods"])) == TAKEN_AWAY
+    assert all("passes, about" in cost or cost.startswith("1 pass") for cost in why["methods"].values())
 
 
 def test_a_slow_model_drops_words_first_and_the_rest_is_asked_for(drawn, monkeypatch):
     monkeypatch.setattr(cost, "BRISK", 0)
     data = drawn(explore())
-    assert data["why"]["methods"][0]["name"] == data["asked"]["method"] == DROPPED
+    assert next(iter(data["why"]["methods"])) == data["asked"]["method"] == DROPPED
     others = explore(method=TAKEN_AWAY, drawn="few")
     assert drawn(others)["asked"]["method"] == TAKEN_AWAY and query(others)["drawn"] == "few"
 
@@ -235,7 +235,7 @@ def test_a_function_has_everything_except_unknowable_facts(drawn, tmp_path, monk
     assert "cannot be changed" in data["why"]["what_if"]["note"]
     assert any("cannot be changed: undo it" in notice for notice in data["notices"])
     assert "attention_heads" not in data["by_kind"] and data["why"]["knockouts"] is None
-    assert not {one["name"] for one in data["why"]["methods"]} & set(gradients.METHODS)
+    assert not data["why"]["methods"].keys() & set(gradients.METHODS)
     assert asked(data, "why")["method"] == TAKEN_AWAY and asked(data, "change")
     assert "function, external" in models(model=name)[1]
     assert not open_view("compare", model=name, others="small-bert").exception

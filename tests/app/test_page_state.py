@@ -13,11 +13,11 @@ from app.page_state.codec import LINK_LIMIT, PageState, one_of, parameter, whole
 from app.page_state.compare import ROWS, WHAT, CompareState
 from app.page_state.error_desk import VIEWS as DESK_VIEWS
 from app.page_state.error_desk import DeskState
-from app.page_state.explore import SHOWN, ExploreState, Selection
+from app.page_state.explore import SHOWN, ExploreState
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.lessons import LessonsState
 from app.page_state.models import COLUMNS, ModelsState
-from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
+from app.page_state.phrases import LARGEST_K, PhraseState
 from app.page_state.texts import TextState
 from app.pairs import LONGEST_TRAIL, Pair
 from core.effects import METHODS
@@ -87,8 +87,8 @@ VALUES = {
 OF_PAGE = {
     MapState: {"view": st.sampled_from([*VIEWS])},
     DeskState: {"view": st.sampled_from([*DESK_VIEWS]), "filter": TYPED},
-    ExploreState: {"selection": st.builds(Selection, st.integers(0, 199), st.sampled_from([None, 3]))},
-    PhraseState: {"selection": st.builds(PickedPhrase, st.integers(0, 1), st.integers(0, 499))},
+    ExploreState: {"selection": st.builds("x{}y{}".format, st.integers(1, 200), st.integers(1, 200))},
+    PhraseState: {"selection": st.builds("{}{}".format, st.sampled_from("ab"), st.integers(1, 500))},
 }
 
 
@@ -124,10 +124,10 @@ def test_any_state_goes_through_address_link_and_file(state):
 @pytest.mark.parametrize(
     "state",
     [
-        ExploreState("as-adaqa", (Pair("A man.", "A dog"),), "score", Selection(5, 13)),
-        ExploreState("topic-acnn", EXAMPLES[0].texts, selection=Selection(column=2)),
+        ExploreState("as-adaqa", (Pair("A man.", "A dog"),), "score", "x6y14"),
+        ExploreState("topic-acnn", EXAMPLES[0].texts, selection="y3"),
         ExploreState("as-adaqa", (Pair("", ""),)),
-        PhraseState("as-adaqa", PHRASE_EXAMPLES[0].texts, selection=PickedPhrase(1, 2)),
+        PhraseState("as-adaqa", PHRASE_EXAMPLES[0].texts, selection="b3"),
         MapState("topic-acnn", (TRAIL, Pair("**b** $x$ <img src=x>")), "filter 0", 1, filter=12, view="near"),
         MapState("as-adaqa", (Pair("who", "he", (("when", "he"),)), Pair("", "an answer alone")), side="second"),
         MapState("topic-acnn", (Pair(""),)),
@@ -149,13 +149,13 @@ def test_odd_places_and_trails_go_through_address_and_file(state):
         (
             ExploreState,
             "model=topic-acnn&example=negation&show=score&select=x2y1",
-            {"texts": texts_of("negation", EXAMPLES), "show": "score", "selection": Selection(1, 0)},
+            {"texts": texts_of("negation", EXAMPLES), "show": "score", "selection": "x2y1"},
         ),
         (ExploreState, "model=topic-acnn&first=A+dog&second=", {"texts": (Pair("A dog"),)}),
         (
             PhraseState,
             "model=topic-acnn&example=no-answer&k=7&select=b3",
-            {"texts": texts_of("no-answer", PHRASE_EXAMPLES), "k": 7, "selection": PickedPhrase(1, 2)},
+            {"texts": texts_of("no-answer", PHRASE_EXAMPLES), "k": 7, "selection": "b3"},
         ),
         (
             MapState,
@@ -192,7 +192,7 @@ def test_addresses_that_were_shared_before_open_as_they_did(page, address, value
         (
             PhraseState,
             {"pairlens": "phrases", "first": "A dog", "second": "A cat", "k": "3", "select": "a1"},
-            {"texts": (Pair("A dog", "A cat"),), "k": 3, "selection": PickedPhrase(0, 0)},
+            {"texts": (Pair("A dog", "A cat"),), "k": 3, "selection": "a1"},
         ),
         (
             MapState,

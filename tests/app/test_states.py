@@ -3,15 +3,14 @@
 from dataclasses import replace
 
 from app.examples import MAP_EXAMPLES
-from app.page_state.explore import ExploreState, Selection
+from app.page_state.explore import ExploreState, has_words
 from app.page_state.filter_map import MapState
-from app.page_state.phrases import PickedPhrase
 from app.pairs import Pair
 from tests.app.test_page_state import MODELS
 
 
 def test_fields_that_belong_to_changed_values_are_reset():
-    state = ExploreState("m", (Pair("a", "b"),), "score", Selection(1))
+    state = ExploreState("m", (Pair("a", "b"),), "score", "x2")
     assert state.updated(texts=(Pair("c", "b"),)) == ExploreState("m", (Pair("c", "b"),), "score")
     assert state.updated(model="n") == replace(state, model="n")
     assert replace(state, direction="premise").updated(model="n").direction is None
@@ -61,17 +60,13 @@ def test_a_page_gives_its_first_pair_and_a_model_of_single_texts_the_first_text(
 
 
 def test_a_selection_names_words_from_one():
-    assert str(Selection(5, 13)) == "x6y14"
-    assert Selection.parse("y14") == Selection(column=13)
-    assert Selection.parse("") is None
-    assert not Selection(5, 13).fits(5, 20)
+    for name in ("x6y14", "x6", "y14", "none"):
+        state, problems = ExploreState.from_parameters({"select": name}, MODELS)
+        assert (state.selection, problems) == (name, [])
+        assert state.to_parameters()["select"] == name
+    for name in ("x0", "y", "6", "x6y14z", "nonex6", "x10000"):
+        state, (problem,) = ExploreState.from_parameters({"select": name}, MODELS)
+        assert state.selection is None and problem.endswith("without them: select.")
     assert "select" not in ExploreState("m").to_parameters()
-    assert ExploreState("m", selection=Selection()).to_parameters()["select"] == "none"
-    assert Selection.parse("none") == Selection()
-
-
-def test_a_selection_names_phrases_from_one():
-    assert str(PickedPhrase(0, 11)) == "a12"
-    assert PickedPhrase.parse("b3") == PickedPhrase(1, 2)
-    assert PickedPhrase.parse("") is None
-    assert not PickedPhrase(1, 3).fits([9, 3])
+    assert has_words("x6y14", 6, 14) and has_words("none", 0, 0)
+    assert not has_words("x6y14", 5, 20) and not has_words("x6y14", 6, 13)

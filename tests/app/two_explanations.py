@@ -22,9 +22,8 @@ for column, key, explanation in zip(st.columns(2), ("left", "right"), (attention
             components.Frame((key,)),
             key=key,
             id=key,
-            explicit=False,
             asked={},
             turn=picked.get("turn", 0),
-            selection={"row": picked.get("row"), "column": picked.get("column")},
+            selection=picked.get("select"),
         )
-        st.text(f"{key}: row {picked.get('row')}, column {picked.get('column')}")
+        st.text(f"{key}: {picked.get('select')}")

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { crossingRows, lineStarts, sidesOf, withChances } from "../../app/components/evidence.js";
+import { crossingRows, lineStarts, selectionName, selectionOf, sidesOf, withChances } from "../../app/components/evidence.js";
 import { mapsOf, staysOf, windowLines, wordMap } from "../../app/panels/attention_map/records.js";
 import { factsOf, methodsOf, sentenceOf } from "../../app/panels/belief/facts.js";
 import { barsOf, complete } from "../../app/panels/effects/records.js";
@@ -179,4 +179,17 @@ test("faithfulness is said in one sentence, with what permutations of this pair 
   assert.match(last({}), /^None was found/);
   assert.match(last({ maps: [{}], divergence: 0.01 }), /^No other attention was found.*lies 0\.010 of at most 0\.69 nats/);
   assert.match(plain(last({ maps: [{}], divergence: 0.5 })), /^Attention 0\.50 of at most 0\.69.*no 50 % instead of 75 %/);
+});
+
+test("selections are named as in links", () => {
+  for (const [name, row, column] of [
+    ["x6y14", 5, 13],
+    ["x1", 0, null],
+    ["y2", null, 1],
+    ["none", null, null],
+  ]) {
+    assert.deepEqual(selectionOf(name), { row, column });
+    assert.equal(selectionName({ row, column }), name);
+  }
+  assert.deepEqual(selectionOf(null), { row: null, column: null });
 });

@@ -19,7 +19,8 @@ class EffectsPanel {
   constructor(view, frame) {
     this.view = view;
     this.frame = frame;
-    const methods = frame.methods.map(({ name, cost }) => {
+    this.first = Object.keys(frame.methods)[0]; // the default one
+    const methods = Object.entries(frame.methods).map(([name, cost]) => {
       const { title } = METHODS[name];
       return [name, cost ? `${title} (${cost})` : title];
     });
@@ -43,13 +44,12 @@ class EffectsPanel {
 
   // For slow models, all methods at once are requested by selecting them.
   choose(method) {
-    const [{ name: first }] = this.frame.methods;
-    this.view.ask(method === COMBINED && first !== COMBINED ? { method, drawn: "few" } : { method });
+    this.view.ask(method === COMBINED && this.first !== COMBINED ? { method, drawn: "few" } : { method });
   }
 
   // The combined method also computes its parts; for slow models each is requested alone.
   wanted({ method, drawn }) {
-    const combined = drawn || this.frame.methods[0].name === COMBINED;
+    const combined = drawn || this.first === COMBINED;
     return { method: combined && PARTS.includes(method) ? COMBINED : method };
   }
 
