@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.components import PairFrame
+from app.components import Frame
 from app.panels import Drawing
 
 Places = Sequence[tuple[int, int]]
@@ -23,7 +23,7 @@ class Section:
     title: str
     problem: str = ""
     drawing: Drawing | None = None
-    frame: PairFrame | None = None
+    frame: Frame | None = None
     question: Mapping[str, str] | None = None
     followed: str = ""
     same: Mapping[str, Places] = field(default_factory=dict)

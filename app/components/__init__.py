@@ -116,27 +116,21 @@ class About:
 @dataclass(frozen=True)
 class Frame:
     """The frame of every drawing: facts below, warnings above. ``linked``: whether the address has all that the page
-    shows; ``projector``: whether type is large."""
+    shows; ``projector``: whether type is large; ``about``: captions its saved figures."""
 
     footer: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     linked: bool = False
     projector: bool = False
-
-
-@dataclass(frozen=True)
-class PairFrame(Frame):
-    """The frame of an explanation."""
-
     about: About | None = None
 
 
-def frame(explanation: Explanation, card_of: JsonMapping, page: PageState, problems: Sequence[str]) -> PairFrame:
+def frame(explanation: Explanation, card_of: JsonMapping, page: PageState, problems: Sequence[str]) -> Frame:
     """The frame of an explanation."""
     linked = page.link_parameters() is not None
     if not linked:
         problems = [*problems, "This pair is too long for a link: “Save and open” in the sidebar keeps it in a file."]
-    return PairFrame(
+    return Frame(
         (explanation.title, *card.made_and_measured(card_of), f"{explanation.milliseconds:.0f} ms"),
         (*problems, *explanation.warnings),
         linked,

@@ -1,6 +1,6 @@
 // A sentence's words as buttons: a click selects a word everywhere, the arrow keys move along the sentence.
 
-import { directionOf, html, plural, reach, the } from "./elements.js";
+import { directionOf, gridStep, html, plural, reach, the } from "./elements.js";
 
 const LEAST_EFFECT = 0.05; // as a share of the largest; smaller ones have no line
 
@@ -54,18 +54,10 @@ export class WordChips {
 
   step(event) {
     const { chips } = this;
-    const right = this.leftwards ? -1 : 1;
-    const move = {
-      ArrowRight: right,
-      ArrowDown: 1,
-      ArrowLeft: -right,
-      ArrowUp: -1,
-      Home: -chips.length,
-      End: chips.length,
-    }[event.key];
-    if (!move) return;
-    event.preventDefault();
-    const next = Math.min(chips.length - 1, Math.max(0, chips.indexOf(event.target) + move));
+    const last = chips.length - 1;
+    const at = gridStep(event, [0, chips.indexOf(event.target)], [0, last], this.leftwards ? -1 : 1);
+    if (!at) return;
+    const next = at[1];
     reach(chips, chips[next]);
     chips[next].focus();
     this.view.select({ [this.axis]: next }, { soon: true });

@@ -233,7 +233,7 @@ class ComparedPair extends PairView {
   build() {
     const parts = super.build();
     for (const part of parts) if (part.ariaLabel) part.ariaLabel = `${this.title}: ${part.ariaLabel}`;
-    const attends = this.panels.some(({ ribbons, sentences }) => ribbons || sentences);
+    const attends = this.panels.some(({ ribbons, barOf }) => ribbons || barOf);
     return [
       html("h2", this.title),
       ...parts,

@@ -13,7 +13,8 @@ export function fill(node, attributes, children) {
   return node;
 }
 
-// Replaces the children of a node. Keyboard focus stays on the element with the same data (data-word, …).
+// Replaces the children of a node. Keyboard focus stays on the element with the same data (data-word, …); if that is gone
+// or disabled, the first enabled one with data-after gets it.
 export function refill(node, ...children) {
   const held = /** @type {any} */ (node.getRootNode()).activeElement;
   const data = node.contains(held) ? [...held.attributes].filter(({ name }) => name.startsWith("data-")) : [];
@@ -21,7 +22,8 @@ export function refill(node, ...children) {
   fill(node, {}, children);
   if (!data.length) return;
   const same = data.map(({ name, value }) => `[${name}="${CSS.escape(value)}"]`).join("");
-  node.querySelector(same)?.focus({ preventScroll: true });
+  const next = node.querySelector(`${same}:not(:disabled)`) ?? node.querySelector("[data-after]:not(:disabled)");
+  next?.focus({ preventScroll: true });
 }
 
 // An element from "tag.class.class", its attributes (optional) and its children; null and false are left out.

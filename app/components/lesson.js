@@ -345,24 +345,7 @@ class LessonView extends View {
       );
   }
 
-  // The range of a guess: 0 to 1 for shares, else around the numbers of the same kind or of the step's subject, rounded
-  // so that the ends reveal nothing.
-  reach() {
-    const [head] = this.now.guess.split(".");
-    if (this.data.lines.some(({ rows }) => rows.some(({ value, shape }) => value === head && shape === "bars")))
-      return [0, 1];
-    const numbers = (name) => [this.data.values[name]?.number ?? []].flat(Infinity).filter(Number.isFinite);
-    const own = numbers(head);
-    const about = this.now.lit.map((name) => name.split(".")[0]).filter((name) => !this.data.inputs.includes(name));
-    const all = own.length > 1 ? own : [...own, ...about.flatMap(numbers)];
-    const counts = own.every(Number.isInteger) ? 10 : 0; // so that the end is not the answer
-    const high = Math.max(counts, ...all.map(Math.abs)) || 1;
-    const power = 10 ** Math.floor(Math.log10(high));
-    const most = [1, 2, 5, 10].map((times) => times * power).find((end) => end >= 0.999 * high);
-    return [all.some((number) => number < 0) ? -most : 0, most];
-  }
-
-  // A field and a slider for a guess, and buttons that check it and show the number.
+  // A field for a guess, and buttons that check it and show the number.
   guess() {
     const check = () => field.value.trim() !== "" && this.reveal(Number(field.value));
     const onkeydown = (event) => {
@@ -370,39 +353,11 @@ class LessonView extends View {
       event.preventDefault();
       check();
     };
-    const [min, max] = this.reach();
-    const field = html("input", {
-      type: "number",
-      step: "any",
-      "aria-label": "Your guess",
-      onkeydown,
-      oninput: () => {
-        slider.value = field.value || 0;
-      },
-    });
-    const dragged = () => {
-      field.value = slider.value;
-    };
-    const slider = html("input", {
-      type: "range",
-      min,
-      max,
-      step: Number(((max - min) / 100).toPrecision(3)),
-      value: 0,
-      "aria-label": "Drag the guess",
-      onkeydown,
-      oninput: dragged,
-      onpointerup: dragged,
-    });
-    const ends = [min, max].map((end) => String(end).replace("-", "\u2212"));
+    const field = html("input", { type: "number", step: "any", "aria-label": "Your guess", onkeydown });
     return [
       html("label", "Your guess ", field),
-      html("span.dragged.controls.soft.screen", ends[0], slider, ends[1]),
-      html(
-        "span.controls",
-        linkButton("Check", "Check the guess against the number", check),
-        linkButton("Show it", "Show it: the number (Enter)", () => this.reveal(null)),
-      ),
+      linkButton("Check", "Check the guess against the number", check),
+      linkButton("Show it", "Show it: the number (Enter)", () => this.reveal(null)),
     ];
   }
 

@@ -234,16 +234,17 @@ export class PairView extends View {
     for (const panel of this.panels) for (const old of before) if (old.replaces && panel.replaces) panel.replaces(old);
     const [main, beside] = ["main", "beside"].map((place) => this.elementsAt(place));
     const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
-    const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
+    const pooled = this.panels.find((panel) => panel.barOf);
+    const text = new TextPanel(this, maps, pooled);
     this.reason = data.why ? new Reason(this) : null;
     this.verdict = drawVerdict(data.verdict, data.notices, this.reason);
     this.doors = data.why ? Object.keys(DOORS).map((place) => this.door(place)) : [];
-    if (text) this.panels.unshift(text); // the others take the remaining room
+    this.panels.unshift(text); // the others take the remaining room
     if (this.reason) this.panels.unshift(this.reason);
     for (const panel of this.panels) panel.ready?.();
     return [
       this.verdict,
-      text?.element,
+      text.element,
       beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
       this.doors,
     ]

@@ -46,11 +46,9 @@ export class Reason {
     let rest = sentence;
     for (const { text, edits } of clauses.slice(0, MOST_CONTROLS)) {
       const at = rest.indexOf(text);
-      const make = () => {
-        this.view.regain = "undo"; // the keyboard focus after the change
-        this.view.edit({ make: edits });
-      };
-      parts.push(quoted(rest.slice(0, at)), linkButton(text, `Try it: ${text}`, make));
+      const clause = linkButton(text, `Try it: ${text}`, () => this.view.edit({ make: edits }));
+      clause.dataset.clause = text;
+      parts.push(quoted(rest.slice(0, at)), clause);
       rest = rest.slice(at + text.length);
     }
     const compute = () => {

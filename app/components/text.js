@@ -17,9 +17,15 @@ const crosses = ({ crossed, weights }, i, j) =>
 
 export class TextPanel {
   // `maps`: weights from words of one role to words of another, with their axes, from the panels.
-  constructor(view, maps) {
+  /**
+   * @param {any} view
+   * @param {any[]} maps whose weights are drawn as ribbons
+   * @param {any} pooled the panel with the words' weights in pooling, if the model has any
+   */
+  constructor(view, maps, pooled) {
     this.view = view;
     this.maps = maps;
+    this.pooled = pooled;
     const { sides } = view.data;
     this.long = sides.some((side) => side.tokens.length > LONG);
     this.crowded = sides.some((side) => side.tokens.length > CROWDED);
@@ -28,6 +34,7 @@ export class TextPanel {
         new WordChips(view, side, {
           hover: (index) => this.hover(index === null ? null : { [side.axis]: index }),
           describe: (index) => this.described(side, index),
+          inside: (index) => pooled?.barOf(side.role, index),
         }),
     );
     this.svg = svg("svg.ribbons", { "aria-hidden": "true" });
@@ -70,6 +77,7 @@ export class TextPanel {
   described(side, index) {
     const { none, crossed, crossings, of } = this.maps.find(({ rows }) => rows === side.role) ?? {};
     const facts = [
+      this.pooled?.said(side.role, index),
       none && `${percent(none.weights[index])} of its weight on ${of ? none.word : "no word"}`,
       crossed?.[index].length && `crossed by ${this.crossing(side, index)} (q = ${crossings[index].toFixed(2)})`,
     ].filter(Boolean);
@@ -101,8 +109,11 @@ export class TextPanel {
   }
 
   how() {
-    const { ribbons, view } = this;
-    const effects = view.followed ? ` Line under a word: its effect on “${view.followed}”, hollow against it.` : "";
+    const { ribbons, view, pooled } = this;
+    const bars = pooled?.how ?? "";
+    const effects = view.followed
+      ? `${bars} Line under a word: its effect on “${view.followed}”, hollow against it.`
+      : bars;
     if (!ribbons) return `The words as the model reads them.${effects}`;
     const { rows, columns, units, final } = ribbons;
     const who = (final ?? null) === null ? `a word of ${the(rows)}` : `${the(rows)}’s final state`;
@@ -115,7 +126,8 @@ export class TextPanel {
     const { ribbons } = this;
     const words =
       "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click outside the words undoes a selection. A dotted line under a word: the word table does not know it, so its vector was made from its letters. ";
-    if (!ribbons) return words;
+    const bars = this.pooled?.more ?? "";
+    if (!ribbons) return bars + words;
     const both =
       this.maps.length > 1
         ? "Point at a word to see its ribbons in both directions; those of the words that attend to it are dashed. "
@@ -124,7 +136,7 @@ export class TextPanel {
       ? "Outlined: a ribbon that crosses another word’s. A word is crossed by one before it that looks further to the right, or one after it that looks further to the left. The model reads the share of the other words that do so, q, with each word, which shows who does what to whom; a word that looks at no word counts for little. "
       : "";
     const more = `${both}Drawn are weights from ${percent(this.floor)}; a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. Of sentences of several lines the ribbons between the lines that face each other are drawn, and all of a selected word: they run between the lines and beside them, never behind other words. `;
-    return more + q + words;
+    return more + bars + q + words;
   }
 
   hover(focus) {
@@ -245,12 +257,13 @@ export class TextPanel {
 
   // Both sentences in full, however long.
   saved() {
-    const { ribbons } = this;
+    const { ribbons, pooled } = this;
     this.drawRibbons();
     queueMicrotask(() => this.drawRibbons());
-    if (!ribbons) return { file: "words", title: "The words as the model reads them", elements: [this.stage] };
+    const elements = pooled ? [this.stage, pooled.key] : [this.stage];
+    if (!ribbons) return { file: "words", title: pooled?.title ?? "The words as the model reads them", elements };
     const from = this.crowded ? "" : `, from ${Math.round(100 * this.floor)}\u00a0%`;
     const title = `Where the words of ${the(ribbons.rows)} look in ${the(ribbons.columns)}: a ribbon’s width is the weight`;
-    return { file: `ribbons-of-${ribbons.rows}`, title: title + from, elements: [this.stage] };
+    return { file: `ribbons-of-${ribbons.rows}`, title: title + from, elements };
   }
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app import panels
-from app.explore import heads, what_if
+from app.explore import what_if
 from app.explore.reading import Read
 from app.explore.what_if import WhatIf
 from app.model_choice import second_opinion
@@ -64,13 +64,12 @@ class Why:
 def why(read: Read) -> Why:
     """The questions for a pair."""
     page, checkpoint = read.page, read.checkpoint
-    question = Question(checkpoint, *page.pair.now)
+    question = read.question
     model, typed = {"model": page.model}, page.texts[0].now
-    head = heads.shown(page, checkpoint)
     sides = [side for side in (read.shown.first, *read.shown.contexts) if side.role]
     return Why(
         question=model | {"first": page.pair.first, "second": page.pair.second},
-        shown=model | {"first": typed[0], "second": typed[1], "edits": list(map(str, page.made)), "head": head},
+        shown=model | {"first": typed[0], "second": typed[1], "edits": list(map(str, page.made)), "head": page.head},
         verdict=followed(checkpoint, read.trained),
         methods=_methods(read),
         knockouts=_knockouts(question),
@@ -117,7 +116,7 @@ def shown_method(read: Read) -> str:
 
 def _first(read: Read) -> str:
     """The default method: dropping words if combined removal is slow."""
-    slow = read.checkpoint.seconds and not cost.of_words(Question(read.checkpoint, *read.page.pair.now)).brisk
+    slow = read.checkpoint.seconds and not cost.of_words(read.question).brisk
     return DROPPED if slow else TAKEN_AWAY
 
 
@@ -128,8 +127,7 @@ def _methods(read: Read) -> Mapping[str, str]:
     if not checkpoint.model.differentiable:
         known = [name for name in known if name not in gradients.METHODS]
     known.sort(key=lambda name: name != first)
-    question = Question(checkpoint, *read.page.pair.now)
-    return {name: _price(cost.of_words, question, name) for name in known}
+    return {name: _price(cost.of_words, read.question, name) for name in known}
 
 
 def _price(cost_of: Callable[..., cost.Cost], question: Question, *method: str) -> str:

@@ -11,11 +11,9 @@ from app.api.answers import cut_links
 from app.explore import asking, drawing, what_if
 from app.explore.reading import Read
 from core.effects.jacobians import has_jacobians
-from core.effects.question import Question
 from core.errors import UserError
 from core.evidence.edges import link_edges
 from core.evidence.effects import Effects, LinkEffects, links_csv
-from core.evidence.faithfulness import Faithfulness
 
 
 def draw(read: Read) -> None:
@@ -31,10 +29,11 @@ def draw(read: Read) -> None:
         )
     if page.believed:
         measured = f"pairlens-faithfulness-{stem}.csv"
-        page_style.download("Faithfulness (CSV)", lambda: _faithfulness(read).to_csv(), measured)
+        page_style.download("Faithfulness (CSV)", lambda: read.question.faithfulness().to_csv(), measured)
     if page.jacobians and has_jacobians(read.checkpoint):
+        integrated = f"pairlens-integrated-jacobians-{stem}.csv"
         page_style.download(
-            "Integrated Jacobians (CSV)", lambda: _shares_csv(read), f"pairlens-integrated-jacobians-{stem}.csv"
+            "Integrated Jacobians (CSV)", lambda: read.question.shares().to_csv(read.trained), integrated
         )
     for record in (record for record in explanation.evidence if record.tabular):
         make = functools.partial(record.to_csv, explanation)
@@ -49,28 +48,20 @@ def _everything(read: Read) -> str:
     page, explanation = read.page, read.shown
     try:
         effects = _words(read).with_links(_links(read) if page.links else ())
-        evidence = (*explanation.evidence, effects, *([_faithfulness(read)] if page.believed else []))
+        evidence = (*explanation.evidence, effects, *([read.question.faithfulness()] if page.believed else []))
     except UserError:  # shown on the page
         evidence = explanation.evidence
     return replace(explanation, evidence=evidence).to_json(indent=1)
 
 
 def _words(read: Read) -> Effects:
-    return Question(read.checkpoint, *read.page.pair.now).words(asking.shown_method(read))
+    return read.question.words(asking.shown_method(read))
 
 
 def _links(read: Read) -> tuple[LinkEffects, ...]:
-    return cut_links(Question(read.checkpoint, *read.page.pair.now), drawing.asked(read)["links"])
+    return cut_links(read.question, read.page.links)
 
 
 def _links_csv(read: Read) -> str:
     cut = _links(read)
     return links_csv(cut, [link_edges(one, read.trained) for one in cut])
-
-
-def _faithfulness(read: Read) -> Faithfulness:
-    return Question(read.checkpoint, *read.page.pair.now).faithfulness()
-
-
-def _shares_csv(read: Read) -> str:
-    return Question(read.checkpoint, *read.page.pair.now).shares().to_csv(read.trained)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app import components
-from app.components import About, PairFrame
-from app.explore import asking, candidates, heads, what_if
+from app.components import About, Frame
+from app.explore import asking, candidates, what_if
 from app.explore.reading import Read
-from app.model_choice import is_external
 from app.page_state.codec import unusable
-from app.page_state.explore import HEADS, has_words
 from app.pair_form import digest
-from app.panels import Drawing, length, verdict, word_maps
+from app.panels import Drawing, verdict
 from app.panels.verdict import Verdict
 from core.alone import unread
-from core.effects.links import Taken
 
 
 def drawing(read: Read) -> Drawing:
@@ -35,27 +32,9 @@ def drawing(read: Read) -> Drawing:
     )
 
 
-def selection(read: Read, drawn: Drawing) -> str | None:
-    """The selected words; None for the page's own choice, and if the pair does not have them."""
-    chosen = read.page.selection
-    row, column = (length(read.shown, role) for role in drawn.axes)
-    return chosen if chosen is not None and has_words(chosen, row, column) else None
-
-
-def problems(read: Read, drawn: Drawing) -> list[str]:
-    """Sentences about settings that this pair or model does not support."""
-    page, checkpoint, looking = read.page, read.checkpoint, [record.rows for record in word_maps(read.shown)]
-    without = {
-        "select": page.selection != selection(read, drawn),
-        "direction": page.direction not in (None, *looking),
-        "head": page.head != heads.shown(page, checkpoint),
-        "show": page.show == "score" and is_external(checkpoint.card),
-    }
-    return unusable(name for name in without if without[name]) + what_if.problems(page, read.steps)
-
-
-def frame(read: Read, problems: list[str]) -> PairFrame:
-    """The frame of the drawing."""
+def frame(read: Read, problems: list[str]) -> Frame:
+    """The frame of the drawing. ``problems``: of the link."""
+    problems = [*problems, *unusable(read.unusable), *what_if.problems(read.page, read.steps)]
     frame = components.frame(read.shown, read.checkpoint.card, read.page, problems)
     if not read.unlike:
         return frame
@@ -64,21 +43,14 @@ def frame(read: Read, problems: list[str]) -> PairFrame:
 
 
 def asked(read: Read) -> dict[str, str]:
-    """The settings for the browser's questions, without those that this pair or model does not support."""
-    page = read.page
-    heads_alone = page.links == HEADS and read.checkpoint.model.knockouts is None
-    links = Taken.KEPT.value if heads_alone else page.links
-    return replace(page, links=links).asked | {
-        "open": page.doors,
-        "head": heads.shown(page, read.checkpoint),
-        "method": asking.shown_method(read),
-    }
+    """The settings for the browser's questions."""
+    return read.page.asked | {"open": read.page.doors, "method": asking.shown_method(read)}
 
 
 def stem(read: Read) -> str:
     """A file name for the drawing, unique to each what-if."""
-    page, head = read.page, heads.shown(read.page, read.checkpoint)
-    stem = components.file_stem(read.shown) + (f"-{head.replace('.', '-')}" if head else "")
+    page = read.page
+    stem = components.file_stem(read.shown) + (f"-{page.head.replace('.', '-')}" if page.head else "")
     if read.shown is read.trained:
         return stem
     return f"{stem}-attention-{digest(list(map(str, page.attention)))[:6]}"

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from app.explore import heads, what_if
-from app.page_state.explore import ExploreState
+from app.explore import what_if
+from app.model_choice import is_external, shows
+from app.page_state.explore import HEADS, ExploreState, has_words
+from app.panels import axes, length, word_maps
 from core.alone import explained_alone
 from core.card import Card
 from core.checkpoint import Checkpoint, load_named
 from core.effects.attention_edits import OF_ANY_WORDS
+from core.effects.links import Taken
+from core.effects.question import Question
 from core.evidence import Explanation
+from core.evidence.attention_heads import AttentionHeads
 from core.explain import explained
+from core.external.heads import Head, parse_head
 
 
 @dataclass(frozen=True)
 class Read:
-    """The pair of a ``page`` as read by its model. ``shown``: the displayed explanation, with the attention edits
+    """The pair of a ``page`` as read by its model. ``unusable``: the names of settings that do not suit this model or
+    pair, without which the ``page`` is shown; ``shown``: the displayed explanation, with the attention edits
     applied; ``trained``: the model's own; ``alone``: the verdict of a model that reads only the judged sentence,
     without evidence; ``steps``: the pair as typed and after each manual edit; ``cards``: of all models."""
 
     page: ExploreState
+    unusable: Sequence[str]
     checkpoint: Checkpoint
     shown: Explanation
     trained: Explanation
     alone: Explanation | None
     steps: Sequence[what_if.EditedPair]
     cards: Mapping[str, Card]
+
+    @property
+    def question(self) -> Question:
+        """About the pair and the unchanged model."""
+        return Question(self.checkpoint, *self.page.pair.now)
 
     @property
     def unlike(self) -> str:
@@ -43,8 +56,34 @@ class Read:
 def read(page: ExploreState, cards: Mapping[str, Card]) -> Read:
     """Reads the pair. ``cards``: of all models, by name. Raises CheckpointError and PairError."""
     checkpoint = load_named(page.model or "")
-    head = heads.shown(page, checkpoint)
+    head = page.head if _has_head(checkpoint, page.head) else ""
     trained = explained(checkpoint, *page.pair.now, head=head)
     steps = what_if.tried(page, checkpoint, head)
     alone = explained_alone(checkpoint.card, *page.pair.now, cards)
-    return Read(page, checkpoint, steps[len(page.made)].explanation, trained, alone, steps, cards)
+    shown = steps[len(page.made)].explanation
+    suited = replace(_suited(page, checkpoint, shown), head=head)
+    usable = suited.to_parameters()
+    unusable = [name for name, value in page.to_parameters().items() if usable.get(name) != value]
+    return Read(suited, unusable, checkpoint, shown, trained, alone, steps, cards)
+
+
+def _has_head(checkpoint: Checkpoint, name: str) -> bool:
+    """Whether the model is a transformer with this attention head, or mean of heads."""
+    if not name or not shows(AttentionHeads)(checkpoint.card):
+        return False
+    config, head = checkpoint.card["config"], parse_head(name)
+    return not isinstance(head, Head) or (head.layer < config["layers"] and head.number < config["heads"])
+
+
+def _suited(page: ExploreState, checkpoint: Checkpoint, shown: Explanation) -> ExploreState:
+    """The state with the default instead of each setting that this model or pair does not support."""
+    rows, columns = (length(shown, role) for role in axes(shown))
+    no_scores = page.show == "score" and is_external(checkpoint.card)
+    no_heads = page.links == HEADS and checkpoint.model.knockouts is None
+    return replace(
+        page,
+        show="weight" if no_scores else page.show,
+        selection=page.selection if has_words(page.selection or "", rows, columns) else None,
+        direction=page.direction if page.direction in [record.rows for record in word_maps(shown)] else None,
+        links=Taken.KEPT.value if no_heads else page.links,
+    )

@@ -12,7 +12,7 @@ import streamlit as st
 from app import components, page_style
 from app.compare import comparison, figures
 from app.compare.comparison import PredictionsError
-from app.components import Frame, PairFrame
+from app.components import Frame
 from app.desk import back_link
 from app.explore import asking
 from app.model_choice import SECOND_OPINION, by_task, kinds, offered, reads_pairs, titles
@@ -181,7 +181,7 @@ def _section(page: CompareState, column: Column, base: Explanation | None) -> fi
             verdict=replace(Verdict.of(explanation), gold=page.gold(explanation.class_names)),
             unread=unread(checkpoint.card),
         ),
-        frame=PairFrame(
+        frame=Frame(
             (*facts, f"explained in {explanation.milliseconds:.0f} ms"),
             projector=page.projector,
             about=components.about(explanation),

@@ -62,15 +62,15 @@ def _page(models: Mapping[str, Listed], cards: Mapping[str, Card]) -> None:
 
 
 def _draw(read: Read) -> None:
-    page, drawn = read.page, drawing.drawing(read)
+    page = read.page
     pairs_tried.remember(read.trained, what_if.change_of_words(read.steps, len(page.made)))
     components.draw(
         "pair",
-        drawn,
-        drawing.frame(read, [*PAGE.problems, *drawing.problems(read, drawn)]),
+        drawing.drawing(read),
+        drawing.frame(read, PAGE.problems),
         key=KEY,
         on_selection_change=_selected,
-        selection=drawing.selection(read, drawn),
+        selection=page.selection,
         direction=page.direction,
         asked=drawing.asked(read),
         editable=True,

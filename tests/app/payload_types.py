@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.compare.figures import Compared
-from app.components import Frame, PairFrame
+from app.components import Frame
 from app.desk.row_effects import RowEffects
 from app.filter_map.figure import MapText, OwnTexts
 from app.lessons.drawing import DrawnLesson
@@ -23,8 +23,8 @@ from core.evidence import Explanation
 
 FILE = Path(__file__).parents[2] / "app/components/payloads.d.ts"
 VIEWS = {
-    "pair": (Drawing, PairFrame),
-    "phrases": (Phrases, PairFrame),
+    "pair": (Drawing, Frame),
+    "phrases": (Phrases, Frame),
     "compare": (Compared, Frame),
     "lesson": (DrawnLesson, Frame),
     "filterMap": (MapText, OwnTexts, Frame),

@@ -24,15 +24,10 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     score = page.locator('.cell[data-of="score.1"] .text')
     expect(numbers).to_contain_text("=?")
     expect(score).to_have_text("?")
-    # A guess is typed or dragged, with the arrow keys, too; they do not leave the step then.
-    page.get_by_label("Drag the guess").focus()
-    expect(page.get_by_label("Drag the guess")).to_have_value("0")
-    expect(page.get_by_label("Your guess")).to_have_value("")
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_label("Your guess")).to_have_value("0.002")
-    expect(title).to_contain_text("One score")
+    # The arrow keys do not leave the step while a guess is typed.
     page.get_by_label("Your guess").fill("0.2")
-    expect(page.get_by_label("Drag the guess")).to_have_value("0.2")
+    page.keyboard.press("ArrowRight")
+    expect(title).to_contain_text("One score")
     page.keyboard.press("Enter")
     expect(numbers).to_contain_text("0.16")
     # Those that later steps compute stay hidden.
@@ -88,17 +83,8 @@ def test_an_edit_does_not_reveal_the_number_to_guess(open_page):
     expect(page.locator('.cell[data-of="alpha.1"] .text')).to_have_text("?")
 
 
-def test_a_guess_of_a_largest_value_or_a_distance_is_dragged_from_zero(open_page):
-    page = open_page("/lessons?lesson=filters&step=6", wait=".step h3")
-    slider = page.get_by_label("Drag the guess")
-    assert [slider.get_attribute(end) for end in ("min", "max")] == ["0", "1"], "no value after the ReLU is below zero"
-    expect(slider).to_have_value("0")
-    expect(page.locator(".numbers")).to_contain_text("0.53")
-    page.get_by_role("button", name="Next").click()
-    expect(slider).to_have_attribute("max", "2")
-    expect(slider).to_have_attribute("min", "0")
+def test_a_step_hides_the_lines_that_later_steps_compute(open_page):
     page = open_page("/lessons?lesson=people&step=2", wait=".step h3")
-    expect(page.get_by_label("Drag the guess")).to_have_attribute("max", "10")
     expect(page.get_by_role("group", name="people’s links")).to_contain_text("woman")
     expect(page.get_by_role("group", name="P, R and F1")).to_have_count(0)
 

@@ -35,7 +35,7 @@ def test_each_explanation_has_its_own_selection(sides):
     left.locator('[data-cell="1,0"]').click()
     expect(left.get_by_text("left: x2y1")).to_be_visible()
     right.locator('.side[data-role="answer"] .chip', has_text="made").click()
-    assert right.locator(PRESSED).all_inner_texts() == ["made"], "the panel holds both sentences: they stand once"
+    assert right.locator(PRESSED).all_inner_texts() == ["made"], "the sentences stand once"
     expect(right.get_by_text("right: x2")).to_be_visible()
     assert left.locator(PRESSED).all_inner_texts() == ["An", "dog"]
     expect(left.get_by_text("left: x2y1")).to_be_visible()
@@ -44,14 +44,14 @@ def test_each_explanation_has_its_own_selection(sides):
 def test_pooled_weights_are_accessible_by_sight_keyboard_and_screen_reader(sides):
     _, right = sides()
     panel = right.locator(".pooled_attention")
-    words = panel.locator('.side[data-role="question"] .chip')
+    words = right.locator('.side[data-role="question"] .chip')
     assert [word.get_attribute("aria-label") for word in words.all()] == [
         "who: weight 10\u00a0%",
         "made: weight 60\u00a0%",
         "the: weight 10\u00a0%",
         "film: weight 20\u00a0%",
     ]
-    heights = [bar.bounding_box()["height"] for bar in panel.locator('.side[data-role="question"] .weight').all()]
+    heights = [bar.bounding_box()["height"] for bar in right.locator('.side[data-role="question"] .weight').all()]
     assert heights[1] == pytest.approx(6 * heights[0], rel=0.15)
     assert heights[1] > heights[3] > heights[0] == heights[2]
     words.first.focus()
@@ -65,7 +65,7 @@ def test_pooled_weights_are_accessible_by_sight_keyboard_and_screen_reader(sides
 def test_pooled_weights_are_saved_as_a_figure(sides, tmp_path):
     _, right = sides(color_scheme="dark")
     for kind, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
-        drawing = downloaded(right.get_by_role("button", name=f"Save the pooling as {kind}")).path().read_bytes()
+        drawing = downloaded(right.get_by_role("button", name=f"Save the ribbons as {kind}")).path().read_bytes()
         assert drawing.startswith(begins)
         if kind == "SVG":
             assert b">film<" in drawing

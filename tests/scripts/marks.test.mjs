@@ -123,7 +123,7 @@ test("phrases are named by their place and read from the text", () => {
   };
   const phrases = new Phrases({ explanation, classes: [{ label: "x" }] });
   assert.equal(phrases.text(0, 1), "big dog");
-  assert.equal(phrases.describe(1, 0, 1), "big dog: 0.250, best partner dogs, kept by k-min");
+  assert.equal(phrases.describe(1, 0, 1), "“\u2068big dog\u2069” of the premise: aᵢ = 0.250, best matched by “\u2068dogs\u2069” of the hypothesis; kept by k-min.");
   assert.deepEqual(phrases.poolingsOf(1, 1, 0), ["kmin", "kmax"]);
   assert.equal(phrases.classes([0.5])[0].p, 0.5);
 });

@@ -1,74 +1,46 @@
 // Faithfulness of the explanations: computed on request, next to the page.
 
-import { heading, html, linkButton, moreOnDemand, refill, signed } from "../../components/elements.js";
+import { AnsweredPanel } from "../../components/answered.js";
+import { heading, html, moreOnDemand, signed } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { factsOf, methodsOf, sentenceOf } from "./facts.js";
 
-const TITLE = "How faithful are these explanations?";
 const HOW =
   "Dot: how much the verdict drops without a method’s first words; far to the right is good. Ring: how much it drops with these words alone; far to the left is good. Lines: the same of random orders (dashed: alone).";
 const MORE =
   "Each method ranks the words of both texts together. The first 1, 2 and 3 words, then 20 and 50 %, are dropped (comprehensiveness), or all others are (sufficiency), and p of the verdict before minus after is averaged: the area over the perturbation curve of DeYoung and others (2020, ERASER, section 4). We let each text keep at least its first-ranked word, because a model of pairs has no answer to half a pair. The lines are the means of 20 random orders: a method whose dot lies left of its line is worse than chance. What it cannot tell: the model was not trained with texts that lack most of their words, and a method that drops words to rank them is favoured by a measure that drops words.";
 
-class BeliefPanel {
+class BeliefPanel extends AnsweredPanel {
   constructor(view, { verdict, costs }) {
-    this.view = view;
+    const cost = costs.faithfulness ? `at most ${costs.faithfulness}` : "a few seconds";
+    super(view, "How faithful are these explanations?", {
+      kind: "faithfulness",
+      text: "Deleting words and changing the attention …",
+      noun: "the faithfulness",
+      setting: "believed",
+      offer: `Test the explanations by deleting the words they name and by changing the attention. It takes ${cost}.`,
+    });
     this.verdict = verdict;
-    this.cost = costs.faithfulness ? `at most ${costs.faithfulness}` : "a few seconds";
-    this.head = html("div");
-    this.answer = view.answer("faithfulness", "Deleting words and changing the attention …", "the faithfulness");
-    this.state = html("div.state.soft", { "aria-live": "polite" });
-    this.body = html("div");
-    this.element = html("section", { "aria-label": TITLE }, this.head, this.state, this.body);
   }
 
-  draw() {
-    const { view } = this;
-    const { believed: asked } = view.asked;
-    view.question("faithfulness", asked && {});
-    const known = this.answer.value;
-    if (known !== this.known) {
-      this.known = known;
-      refill(this.head, this.heading(known));
-      refill(this.body, known && this.all(known));
-    }
-    if (asked === this.asked) return;
-    this.asked = asked;
-    refill(this.state, asked ? this.answer.element : this.offer());
-  }
-
-  offer() {
-    return [
-      "Test the explanations by deleting the words they name and by changing the attention. It takes ",
-      `${this.cost}. `,
-      linkButton("Compute", "Compute the faithfulness", () => this.view.ask({ believed: "on" })),
-    ];
-  }
-
-  heading(known) {
-    const title = TITLE;
-    if (!known) return html("header", html("div.headline", html("h2", title)));
-    const saves = saveButtons(this.view, "measures", () => ({
-      file: "believed",
-      title: `${title} ${sentenceOf(known)}`,
-      elements: [this.figure, this.list],
-    }));
-    return heading(title, HOW, MORE, saves);
-  }
-
-  all(record) {
-    const { verdict } = this.view.data;
-    this.figure = this.erasing(methodsOf(record));
-    const names = verdict.classes.map(({ label }) => label);
-    this.list = html(
+  figures(record) {
+    const chart = this.erasing(methodsOf(record));
+    const names = this.view.data.verdict.classes.map(({ label }) => label);
+    const list = html(
       "dl.mid",
       factsOf(record, names).map(({ name, says, more }) => {
         const [mark, extra] = moreOnDemand(more, `More about: ${name}`);
         return [html("dt", name), html("dd", says, " ", mark, extra)];
       }),
     );
-    return [html("p.sentence", sentenceOf(record)), this.figure, this.list];
+    const said = sentenceOf(record);
+    const saved = { file: "believed", title: `${this.title} ${said}`, elements: [chart, list] };
+    const saves = saveButtons(this.view, "measures", () => saved);
+    return {
+      heading: heading(this.title, HOW, MORE, saves),
+      figure: [html("p.sentence", said), chart, list],
+    };
   }
 
   // One line per method: a dot and a ring on one scale, and both numbers.

@@ -1,47 +1,35 @@
 // Like these: training rows whose vectors are similar to the pair's, by class. They arrive late.
 
-import { heading, html, refill } from "../../components/elements.js";
+import { AnsweredPanel } from "../../components/answered.js";
+import { heading, html } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
 
-const TITLE = "Like these";
 const LONGEST_LINK = 2000; // letters, as in app/page_state/codec.py
 const MORE =
   "The classifier is linear in its input vector: rows with a cosine near 1 point in the same direction as your pair; the label is from the data set, not from the model. If the nearest rows of the right class share words with your pair but not its meaning, the model may have learnt the words. What it cannot tell: that these rows caused the verdict. A cosine is not comparable between models, and rows that are not in the index may lie nearer.";
 
-class LikeThesePanel {
+class LikeThesePanel extends AnsweredPanel {
   constructor(view) {
-    this.view = view;
-    this.answer = view.answer("like", "Searching for training rows like this pair …", "similar training rows");
-    this.state = html("div.state.soft", { "aria-live": "polite" }, this.answer.element);
-    this.head = html("div", html("header", html("div.headline", html("h2", TITLE))));
-    this.body = html("div.classes");
-    this.element = html("section", { "aria-label": TITLE }, this.head, this.state, this.body);
-    this.known = null;
+    const text = "Searching for training rows like this pair …";
+    super(view, "Like these", { kind: "like", text, noun: "similar training rows" });
   }
 
-  draw() {
-    const { view } = this;
-    view.question("like", {});
-    const known = this.answer.value;
-    if (!known || known === this.known) return;
-    this.known = known;
-    const { labels } = view.data.explanation;
-    const names = view.data.verdict.classes.map(({ label }) => label);
-    const classes = Object.entries(known.by_label).map(([label, rows]) => [names[labels.indexOf(label)], rows]);
-    refill(this.head, heading(TITLE, how(known), MORE, []));
-    refill(
-      this.body,
-      classes.map(([name, rows]) =>
+  figures(known) {
+    const { asked, data } = this.view;
+    const names = data.verdict.classes.map(({ label }) => label);
+    const page = { model: data.why.question.model, open: asked.open };
+    const classes = Object.entries(known.by_label).map(([label, rows]) => {
+      const name = names[data.explanation.labels.indexOf(label)];
+      return html(
+        "div",
+        html("h3.mid", name),
         html(
-          "div",
-          html("h3.mid", name),
-          html(
-            "ol.mid",
-            rows.map((row) => line(row, { model: view.data.why.question.model, open: view.asked.open })),
-          ),
+          "ol.mid",
+          rows.map((row) => line(row, page)),
         ),
-      ),
-    );
+      );
+    });
+    return { heading: heading(this.title, how(known), MORE, []), figure: html("div.classes", classes) };
   }
 }
 

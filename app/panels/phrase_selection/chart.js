@@ -81,7 +81,7 @@ export class BarChart {
         html("span.score", bars),
         by.map((pooling) => poolingSign(pooling)),
       );
-      hit.setAttribute("aria-label", phrases.describe(k, this.side, index));
+      hit.title = hit.ariaLabel = phrases.describe(k, this.side, index);
     });
   }
 

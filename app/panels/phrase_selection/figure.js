@@ -1,15 +1,14 @@
 // Figure 5: the best alignment score of every phrase of both sentences, and the focused phrase in words.
 
-import { heading, html, the } from "../../components/elements.js";
+import { heading, html } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { BarChart } from "./chart.js";
-import { POOLING_NAMES } from "./phrases.js";
 
 export class ScoreFigure {
   constructor(view) {
     this.view = view;
     this.charts = [0, 1].map((side) => new BarChart(view, side));
-    this.readout = html("p.readout.mid", { "aria-live": "polite" });
+    this.readout = html("p.readout.mid");
     const { start } = view.scale;
     const from = start > 0 ? ` The axis starts at ${start.toFixed(1)}.` : "";
     const how = `A taller bar: the phrase has a better partner in the other sentence. Bars above a word are the phrases that end with it, shortest first.${from}`;
@@ -44,25 +43,12 @@ export class ScoreFigure {
     this.tell();
   }
 
+  // The focused phrase in words.
   tell() {
-    const { pinned, phrases, k } = this.view;
-    this.readout.replaceChildren(
-      ...(pinned
-        ? tellPhrase(phrases, k, pinned)
-        : ["Point at a bar or a phrase to see its partner; a click keeps it selected."]),
-    );
-    this.readout.classList.toggle("soft", !pinned);
+    const { focus, phrases, k } = this.view;
+    this.readout.textContent = focus
+      ? phrases.describe(k, focus.side, focus.index)
+      : "Point at a bar or a phrase to see its partner; a click keeps it selected.";
+    this.readout.classList.toggle("soft", !focus);
   }
-}
-
-// “smiling nearby” of the premise: a = 0.62, best matched by “a smile” of the hypothesis; kept by k-min.
-export function tellPhrase(phrases, k, { side, index }) {
-  const by = phrases.poolingsOf(k, side, index).map((pooling) => POOLING_NAMES[pooling]);
-  const { partner, score } = phrases.phrase(side, index);
-  return [
-    html("b.selected", "“", html("bdi", phrases.text(side, index)), "”"),
-    ` of ${the(phrases.sides[side].role)}: aᵢ = ${score.toFixed(3).replace("-", "\u2212")}, best matched by `,
-    html("b", "“", html("bdi", phrases.text(1 - side, partner)), "”"),
-    ` of ${the(phrases.sides[1 - side].role)}; ${by.length ? `kept by ${by.join(" and ")}` : `not kept at k = ${k}`}.`,
-  ];
 }

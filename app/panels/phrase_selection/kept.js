@@ -125,10 +125,8 @@ export class KeptPanel {
 
   phrase(side, index) {
     const { phrases, k } = this.view;
-    const attributes = {
-      "data-phrase": phraseName({ side, index }),
-      "aria-label": phrases.describe(k, side, index),
-    };
+    const title = phrases.describe(k, side, index);
+    const attributes = { "data-phrase": phraseName({ side, index }), "aria-label": title, title };
     return html("button.phrase", attributes, phrases.text(side, index));
   }
 

@@ -2,13 +2,11 @@
 
 import { html } from "../../components/elements.js";
 import { drawNotices, headline, named } from "../../components/shares.js";
-import { Tip } from "../../components/tip.js";
 import { goldLabel } from "../../components/verdict.js";
 import { VIEWS, View } from "../../components/view.js";
-import { ScoreFigure, tellPhrase } from "./figure.js";
+import { ScoreFigure } from "./figure.js";
 import { KeptPanel } from "./kept.js";
 import { LARGEST_K, POOLING_NAMES, Phrases, phraseName, phraseOf } from "./phrases.js";
-import { KSlider } from "./slider.js";
 import { VerdictPanel } from "./verdicts.js";
 
 /** @extends {View<import("../../components/payloads").Drawn["phrases"] & { k: number, select: string | null }>} */
@@ -20,7 +18,7 @@ class PhraseView extends View {
     });
     // The phrase under the pointer or with keyboard focus, in words or as a bar.
     const phrase = (event) => event.target.closest("[data-phrase]");
-    const hover = (event) => this.hover(phraseOf(phrase(event)?.dataset.phrase), phrase(event));
+    const hover = (event) => this.hover(phraseOf(phrase(event)?.dataset.phrase));
     on(this.root, "pointerover", hover);
     on(this.root, "focusin", (event) => event.target.matches(":focus-visible") && hover(event));
     for (const name of ["pointerleave", "focusout"]) on(this.root, name, () => this.hover(null));
@@ -47,8 +45,6 @@ class PhraseView extends View {
     this.scale = this.scores();
     this.hovered = null;
     this.width = null;
-    this.tip = new Tip();
-    this.slider = new KSlider(this);
     this.columns = new KeptPanel(this);
     this.verdicts = new VerdictPanel(this);
     this.figure = new ScoreFigure(this);
@@ -62,12 +58,11 @@ class PhraseView extends View {
     );
     return html(
       "div.phrase_selection",
-      html("div.top.halves", said, this.slider.element),
+      html("div.top.halves", said, this.choiceOfK()),
       drawNotices(data.notices),
       this.columns.element,
       this.verdicts.element,
       this.figure.element,
-      this.tip.element,
     );
   }
 
@@ -87,6 +82,31 @@ class PhraseView extends View {
     return { start, ticks };
   }
 
+  // A slider for the number of phrases that each pooling keeps of a sentence.
+  choiceOfK() {
+    const { trained } = this.phrases;
+    this.input = html("input", {
+      type: "range",
+      min: 1,
+      max: LARGEST_K,
+      "aria-label": "k, the number of phrases that each pooling keeps of a sentence",
+      oninput: () => this.setK(Number(this.input.value), 300),
+      onchange: () => this.setK(Number(this.input.value)),
+    });
+    this.value = html("output");
+    const marks = Array.from({ length: LARGEST_K }, (_, i) =>
+      html(
+        "span",
+        {
+          class: trained.pooling !== "full" && i + 1 === trained.k && "trained",
+          style: `--place:${i / (LARGEST_K - 1)}`,
+        },
+        i + 1,
+      ),
+    );
+    return html("div.slider", this.value, this.input, html("div.ticks.tiny", { "aria-hidden": "true" }, marks));
+  }
+
   setK(k, wait = 0) {
     if (k !== this.k) {
       this.k = k;
@@ -103,21 +123,10 @@ class PhraseView extends View {
     this.send(this.picked());
   }
 
-  hover(target, element) {
+  hover(target) {
     const before = this.focus && phraseName(this.focus);
     this.hovered = target;
-    this.point(target, element);
     if (before !== (this.focus && phraseName(this.focus))) this.drawFocus({ reveal: Boolean(target) });
-  }
-
-  // The tooltip next to the pointer or the focused bar.
-  point(target, element) {
-    if (!target) return this.tip.hide();
-    const { left, top, bottom } = element.getBoundingClientRect();
-    this.tip.show({ clientX: left - 14, clientY: bottom - 10 }, tellPhrase(this.phrases, this.k, target));
-    // Above the first chart, so that it does not hide the partner in the second.
-    const higher = top - this.tip.element.offsetHeight - 4;
-    if (element.matches(".hit") && target.side === 0 && higher > 4) this.tip.element.style.top = `${higher}px`;
   }
 
   draw() {
@@ -147,7 +156,8 @@ class PhraseView extends View {
 
   drawKept() {
     this.drawVerdict();
-    this.slider.draw();
+    this.input.value = String(this.k);
+    this.value.textContent = this.input.ariaValueText = `k = ${this.k}`;
     this.columns.drawKept();
     this.verdicts.draw();
     this.figure.drawKept();

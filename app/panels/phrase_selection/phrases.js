@@ -1,6 +1,6 @@
 // The data of the phrases, and their descriptions.
 
-import { svg } from "../../components/elements.js";
+import { svg, the } from "../../components/elements.js";
 import { lineStarts, recordOf, sentenceOf, tokensOf, withChances } from "../../components/evidence.js";
 
 export const LARGEST_K = 10; // largest precomputed k
@@ -51,12 +51,18 @@ export class Phrases {
     return withChances(this.own, probabilities);
   }
 
-  // For screen readers and for the line under the figure.
+  // “smiling nearby” of the premise: aᵢ = 0.620, best matched by “a smile” of the hypothesis; kept by k-min.
   describe(k, side, index) {
     const by = this.poolingsOf(k, side, index).map((pooling) => POOLING_NAMES[pooling]);
-    const poolings = by.length ? `kept by ${by.join(" and ")}` : "not kept";
     const { score, partner } = this.phrase(side, index);
-    return `${this.text(side, index)}: ${score.toFixed(3)}, best partner ${this.text(1 - side, partner)}, ${poolings}`;
+    const own = `${this.named(side, index)}: aᵢ = ${score.toFixed(3).replace("-", "\u2212")}`;
+    const kept = by.length ? `kept by ${by.join(" and ")}` : `not kept at k = ${k}`;
+    return `${own}, best matched by ${this.named(1 - side, partner)}; ${kept}.`;
+  }
+
+  // Isolated: the phrase may be written from right to left.
+  named(side, index) {
+    return `“\u2068${this.text(side, index)}\u2069” of ${the(this.sides[side].role)}`;
   }
 }
 

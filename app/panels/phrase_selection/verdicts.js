@@ -15,43 +15,32 @@ export class VerdictPanel {
       "The same weights read other phrases: phrase states and alignments stay, only the choice among them changes. A model that never saw such a choice in training may be wrong about it; " +
       "what a pooling is worth shows in models trained with it. Answer selection ranks candidates by their share of “answer”: compare it between candidates, not with 50 %.";
     this.others = view.data.models.length > 1 ? html("div.rows") : null;
-    const others = this.others
-      ? html(
+    const saves = (what, file, title, rows) =>
+      saveButtons(view, what, () => ({ file: file(), title, elements: [rows] }));
+    const poolings = saves("verdicts", () => `phrase-verdicts-k${view.k}`, "Verdicts", this.rows);
+    const models = saves("verdicts of the models", () => "phrase-models", "Verdicts of the models", this.others);
+    this.element = html(
+      "div.verdicts.halves",
+      { class: this.others ? null : "alone" },
+      html(
+        "section.poolings",
+        { "aria-label": "Verdict under each pooling" },
+        heading("The verdict under each pooling", how, more, poolings),
+        this.rows,
+        this.reading,
+      ),
+      this.others &&
+        html(
           "section.others",
           { "aria-label": "Verdicts of all phrase models" },
           heading(
             "Each model by its own pooling",
             "The same pair under every model of this task, as each was trained.",
             "A model with words of its own data set reads only those of the pair that it knows.",
-            saveButtons(view, "verdicts of the models", () => ({
-              file: "phrase-models",
-              title: "Verdicts of the models",
-              elements: [this.others],
-            })),
+            models,
           ),
           this.others,
-        )
-      : null;
-    this.element = html(
-      "div.verdicts.halves",
-      { class: others ? null : "alone" },
-      html(
-        "section.poolings",
-        { "aria-label": "Verdict under each pooling" },
-        heading(
-          "The verdict under each pooling",
-          how,
-          more,
-          saveButtons(view, "verdicts", () => ({
-            file: `phrase-verdicts-k${view.k}`,
-            title: "Verdicts",
-            elements: [this.rows],
-          })),
         ),
-        this.rows,
-        this.reading,
-      ),
-      others,
     );
   }
 

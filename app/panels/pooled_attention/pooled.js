@@ -1,9 +1,7 @@
-// The weight of each word when its sentence is pooled into one vector: a bar above the word.
+// The weight of each word when its sentence is pooled into one vector: bars above the words, and their scale.
 
-import { WordChips } from "../../components/chips.js";
 import { legend, scaleColour, scaleEnd } from "../../components/colours.js";
-import { LONG, capital, heading, html, percent, the } from "../../components/elements.js";
-import { saveButtons } from "../../components/save.js";
+import { html, percent, the } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
 
 class PooledPanel {
@@ -14,55 +12,31 @@ class PooledPanel {
   constructor(view, record) {
     this.view = view;
     this.record = record;
-    this.sides = record.sides.map(({ role, weights, high }) => {
-      const side = view.sideOf(role);
-      const words = new WordChips(view, side, {
-        describe: (index) => `${side.tokens[index]}: weight ${this.written(weights[index])}`,
-        inside: (index) =>
-          html(
-            "i.tall",
-            html("i.weight", {
-              style: `height:${(100 * weights[index]) / high}%;background:${scaleColour(weights[index] / high)}`,
-            }),
-          ),
-      });
-      return { role, weights, words, name: html("span.role.soft", capital(role)) };
-    });
-    this.stage = html(
-      "div.stage",
-      this.sides.map(({ role, words, name }) => html("div.side.labelled", { "data-role": role }, name, words.element)),
-    );
-    const how = "A taller, brighter bar: the word weighs more when its sentence is pooled into one vector.";
-    const more = `${record.shares ? "The weights of a sentence add up to 1. " : ""}The scale of each sentence runs to its largest weight, and at least to twice the mean, so that nearly equal weights are not the brightest. Point at a word for its weight; with the keyboard, Tab to a sentence and move with the arrow keys.`;
-    const ends = [
-      this.written(0),
-      record.sides.map(({ role, high }) => `${this.written(high)} of ${the(role)}`).join(", "),
-    ];
-    const key = legend("weight, each sentence’s scale", ...ends);
-    const saves = saveButtons(view, "pooling", () => ({
-      file: "pooling",
-      title: this.title,
-      elements: [this.stage, key],
-    }));
+    this.title = `How much each word weighs in the ${record.name}`;
+    this.how = ` A taller, brighter bar above a word: the word weighs more in the ${record.name}.`;
+    this.more = `${record.shares ? "The weights of a sentence add up to 1. " : ""}The scale of the bars of each sentence runs to its largest weight, and at least to twice the mean, so that nearly equal weights are not the brightest. `;
+    const ends = record.sides.map(({ role, high }) => `${this.written(high)} of ${the(role)}`);
+    this.key = legend("weight, each sentence’s scale", this.written(0), ends.join(", "));
     this.readout = html("span.readout", { "aria-live": "polite" });
-    key.append(this.readout);
-    const long = this.sides.some(({ weights }) => weights.length > LONG);
-    this.element = html(
-      "section",
-      { class: long ? "long" : null, "aria-label": this.title },
-      heading(this.title, how, more, saves),
-      html("div.scroll", { tabindex: "-1" }, this.stage),
-      key,
-    );
+    this.key.append(this.readout);
+    this.element = html("section", { "aria-label": this.title }, this.key);
   }
 
-  // Whether both sentences are drawn here and need no panel of their own.
-  get sentences() {
-    return this.sides.length === this.view.data.sides.length;
+  sideOf(role) {
+    return this.record.sides.find((side) => side.role === role);
   }
 
-  get title() {
-    return `How much each word weighs in the ${this.record.name}`;
+  // In words; null for a sentence that is not pooled.
+  said(role, index) {
+    const side = this.sideOf(role);
+    return side && `weight ${this.written(side.weights[index])}`;
+  }
+
+  barOf(role, index) {
+    const { weights, high } = this.sideOf(role) ?? {};
+    if (!weights) return null;
+    const style = `height:${(100 * weights[index]) / high}%;background:${scaleColour(weights[index] / high)}`;
+    return html("i.tall", html("i.weight", { style }));
   }
 
   written(weight) {
@@ -70,17 +44,13 @@ class PooledPanel {
   }
 
   draw() {
-    const readout = this.sides.map(({ role, weights, words }) => {
-      words.draw();
-      const index = this.view.selection[words.axis];
-      return index === null
-        ? null
-        : [
-            html("bdi.selected", this.view.sideOf(role).tokens[index]),
-            ` ${this.written(weights[index])} of ${the(role)}`,
-          ];
+    const words = this.record.sides.flatMap(({ role, weights }) => {
+      const { axis, tokens } = this.view.sideOf(role);
+      const index = this.view.selection[axis];
+      if (index === null) return [];
+      return [", ", html("bdi.selected", tokens[index]), ` ${this.written(weights[index])} of ${the(role)}`];
     });
-    this.readout.replaceChildren(...readout.filter(Boolean).flatMap((words, i) => (i ? [", ", ...words] : words)));
+    this.readout.replaceChildren(...words.slice(1));
   }
 }
 

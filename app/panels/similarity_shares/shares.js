@@ -1,7 +1,8 @@
 // How pairs of words add up to the similarity of two texts: for the output layer's states, and on request for the input
 // words.
 
-import { html, linkButton, refill, signed, the } from "../../components/elements.js";
+import { AnsweredPanel } from "../../components/answered.js";
+import { html, refill, signed, the } from "../../components/elements.js";
 import { SPECIAL } from "../../components/evidence.js";
 import { PANELS } from "../../components/view.js";
 import { SCALE, SignedMatrix } from "../attention_map/signed.js";
@@ -100,39 +101,30 @@ class ShareMatrix extends SignedMatrix {
   }
 }
 
-class JacobiansPanel {
+class JacobiansPanel extends AnsweredPanel {
+  /** @type {ShareMatrix | null} */
+  matrix = null;
+
   constructor(view, cost) {
-    this.view = view;
-    this.cost = cost;
-    this.answer = view.answer("shares", "Integrating the Jacobians …", "integrated Jacobians");
-    this.state = html("div.soft", { "aria-live": "polite" });
-    this.head = html("header", html("div.headline", html("h2", INPUT)));
-    this.body = html("div");
-    this.element = html("section", { "aria-label": INPUT }, this.head, this.state, this.body);
+    super(view, INPUT, {
+      kind: "shares",
+      text: "Integrating the Jacobians …",
+      noun: "integrated Jacobians",
+      setting: "jacobians",
+      offer: `Attribute the similarity to the input words by integrated Jacobians${cost ? ` (${cost})` : ""}.`,
+    });
+  }
+
+  figures(value) {
+    this.matrix = new ShareMatrix(this.view, value);
+    return { figure: this.matrix.element };
   }
 
   draw() {
-    const asked = this.view.asked.jacobians;
-    this.view.question("shares", asked && {});
-    const { value } = this.answer;
-    if (value !== this.known) {
-      this.known = value;
-      this.matrix = value && new ShareMatrix(this.view, value);
-      this.head.hidden = Boolean(value);
-      refill(this.body, this.matrix?.element);
-      this.fit(this.element.clientWidth);
-    }
+    const before = this.matrix;
+    super.draw();
+    if (this.matrix !== before) this.fit(this.element.clientWidth);
     this.matrix?.draw();
-    if (asked === this.asked) return;
-    this.asked = asked;
-    refill(this.state, asked ? this.answer.element : this.offer());
-  }
-
-  offer() {
-    return [
-      `Attribute the similarity to the input words by integrated Jacobians${this.cost ? ` (${this.cost})` : ""}. `,
-      linkButton("Compute", "Compute integrated Jacobians", () => this.view.ask({ jacobians: "on" })),
-    ];
   }
 
   fit(width) {

@@ -122,15 +122,15 @@ export class AttentionEditor {
         const kept = weight === matrix.number("weights", ...at);
         this.view.preview(kept ? [] : [this.edit(map, at, weight)]);
       },
-      released: (at, weight) => this.make(null, this.edit(map, at, weight), matrix.part(at)),
+      released: (at, weight) => this.make(this.edit(map, at, weight), matrix.part(at)),
     });
   }
 
-  // Requests it when no other request is pending. `regain`: the control that has the keyboard focus then.
-  make(regain, text, stays = this.view.selection) {
+  // Requests it when no other request is pending.
+  make(text, stays = this.view.selection) {
     clearTimeout(this.timer);
-    if (this.view.editing) this.timer = setTimeout(() => this.make(regain, text, stays), PAUSE);
-    else this.panel.make(regain, text, stays);
+    if (this.view.editing) this.timer = setTimeout(() => this.make(text, stays), PAUSE);
+    else this.panel.make(text, stays);
   }
 
   edit(map, [i, j], weight) {
@@ -182,7 +182,7 @@ export class AttentionEditor {
       },
       onchange: () => {
         clearTimeout(this.timer);
-        this.timer = setTimeout(() => this.make(range["data-name"], edit(value())), PAUSE);
+        this.timer = setTimeout(() => this.make(edit(value())), PAUSE);
       },
     });
     slider.value = String(start);
@@ -211,7 +211,7 @@ export class AttentionEditor {
 
   ofTheMap(map) {
     const edit = (name, text, label, values = () => "") =>
-      this.panel.button(text, label, () => this.make(name, `${name}${values()}`), { name });
+      this.panel.button(text, label, () => this.make(`${name}${values()}`), { name });
     const scored = this.scores.length > 0;
     const crossed = this.view.dataOf("attention_map", (data) => data.crossed);
     return [

@@ -1,6 +1,6 @@
 // The list of changes: each with its verdict; a click goes back to it.
 
-import { capital, html, linkButton, percent, signed, table } from "../../components/elements.js";
+import { capital, html, percent, signed, table } from "../../components/elements.js";
 import { numberOf, sharesOf } from "../../components/shares.js";
 
 const TOLD = {
@@ -15,7 +15,7 @@ export function beforeAndAfter({ steps, at }) {
   return html("p.both", "Before: ", said(steps[0]), html("span.soft", " → "), "after: ", said(steps[at]));
 }
 
-// `go` is called with a button's name and the number of changes to keep in effect.
+// `go` is called with the number of changes to keep in effect.
 export function listOfSteps({ followed, steps, at }, go) {
   const numbers = [`p(${followed})`, "Δp"].map((name) => html("th.number", name));
   const head = [html("th", "Change"), html("th", "Verdict"), numbers, html("th")];
@@ -36,7 +36,9 @@ function line({ said, classes, label, p, follows, change, note }, i, at, go) {
     html("td.number", change === null ? "" : signed(change, 2)),
     html(
       "td.screen",
-      i === at ? html("span.soft", back) : linkButton(back, `${TOLD[back]} “${said}”`, () => go(`step-${i}`, i)),
+      i === at
+        ? html("span.soft", back)
+        : html("button.link", { "aria-label": `${TOLD[back]} “${said}”`, "data-step": i, onclick: () => go(i) }, back),
     ),
   );
 }

@@ -48,7 +48,7 @@ class WhatIfPanel {
     const trying = data.cost ? `Trying changes, at most ${data.cost} …` : "Trying changes …";
     this.change = view.answer("change", trying, "the smallest change");
     this.offered = view.answer("offers", "Looking up other words …", "words in its place");
-    this.list = data.steps.length > 1 ? listOfSteps(data, (name, to) => this.go(name, to)) : null;
+    this.list = data.steps.length > 1 ? listOfSteps(data, (to) => this.go(to)) : null;
     this.element = html(
       "section",
       { "aria-label": "What if" },
@@ -62,7 +62,6 @@ class WhatIfPanel {
       this.smallest,
       this.list,
     );
-    if (view.regain) queueMicrotask(() => this.regain());
     if (view.nextStep) queueMicrotask(() => this.goOn());
   }
 
@@ -76,39 +75,28 @@ class WhatIfPanel {
     return html("button.act", { "aria-label": label, "data-name": name, onclick, ...more }, text);
   }
 
-  // A change replaces the panel; keyboard focus returns to the same control.
-  regain() {
-    const { view } = this;
-    const same = this.element.querySelector(`[data-name="${view.regain}"]:not(:disabled)`);
-    const other = this.element.querySelector('[data-name="undo"]:not(:disabled), [data-name="redo"]:not(:disabled)');
-    view.regain = null;
-    (same ?? other)?.focus({ preventScroll: true });
-  }
-
   // Requests edits in their text form. `stays`: the words to select afterwards, by default none.
-  make(name, edits, stays = {}) {
-    this.view.regain = name;
+  make(edits, stays = {}) {
     this.view.edit({ make: [edits].flat() }, stays);
   }
 
   // Sets the number of edits in effect. The selection stays if no word changes.
-  go(name, to) {
+  go(to) {
     const { at, data } = this;
     const between = data.steps.slice(Math.min(at, to) + 1, Math.max(at, to) + 1);
-    this.view.regain = name;
     this.view.edit({ to }, between.some(({ words }) => words) ? {} : this.view.selection);
   }
 
   // Undoes or redoes one edit. Waits until the page has made the previous edit.
-  stepBy(name, by) {
-    if (this.view.editing) this.view.nextStep = [name, by];
-    else if (this.at + by >= 0 && this.at + by <= this.last) this.go(name, this.at + by);
+  stepBy(by) {
+    if (this.view.editing) this.view.nextStep = by;
+    else if (this.at + by >= 0 && this.at + by <= this.last) this.go(this.at + by);
   }
 
   goOn() {
-    const [name, by] = this.view.nextStep;
-    this.view.nextStep = null;
-    this.stepBy(name, by);
+    const by = this.view.nextStep;
+    this.view.nextStep = 0;
+    this.stepBy(by);
   }
 
   get at() {
@@ -141,7 +129,7 @@ class WhatIfPanel {
       this.button(
         sides.length > 1 ? `“not” into ${the(side.role)}` : "Put “not” in",
         `Put “not” into ${the(side.role)}`,
-        () => this.make(`not-${number}`, `negate ${number}`),
+        () => this.make(`negate ${number}`),
         {
           name: `not-${number}`,
           disabled: !side.negatable.length,
@@ -150,9 +138,14 @@ class WhatIfPanel {
       ),
     );
     const steps = [
-      this.button("Undo", "Undo the last change", () => this.stepBy("undo", -1), { name: "undo", disabled: at === 0 }),
-      this.button("Redo", "Make the undone change again", () => this.stepBy("redo", 1), {
+      this.button("Undo", "Undo the last change", () => this.stepBy(-1), {
+        name: "undo",
+        "data-after": "",
+        disabled: at === 0,
+      }),
+      this.button("Redo", "Make the undone change again", () => this.stepBy(1), {
         name: "redo",
+        "data-after": "",
         disabled: at === last,
       }),
     ];
@@ -163,7 +156,7 @@ class WhatIfPanel {
       { name: "smallest", title: this.data.cost ? `At most ${this.data.cost}` : null },
     );
     this.asks = smallest;
-    const exchange = () => this.make("exchange", "exchange");
+    const exchange = () => this.make("exchange");
     const swap = this.button("Swap the sentences", "Swap both sentences", exchange, { name: "exchange" });
     return [negations, sides.length > 1 ? swap : null, smallest, html("span.history.controls", steps)];
   }
@@ -174,10 +167,11 @@ class WhatIfPanel {
       maxlength: LONGEST,
       placeholder: "another word",
       "aria-label": "Another word",
+      "data-name": "typed",
       autocomplete: "off",
       oninput: () => this.allow(),
     });
-    const put = (name, text, label, further) => this.button(text, label, () => this.put(name, further), { name });
+    const put = (name, text, label, further) => this.button(text, label, () => this.insert(further), { name });
     this.puts = [
       this.button("Replace", "Replace the word with this one", null, { name: "replace", type: "submit" }),
       put("before", "Insert before", "Insert this word before it", 0),
@@ -188,7 +182,8 @@ class WhatIfPanel {
       {
         onsubmit: (event) => {
           event.preventDefault();
-          this.put("replace");
+          const { now, written } = this;
+          if (now && written) this.replace(now, written);
         },
       },
       this.input,
@@ -205,16 +200,15 @@ class WhatIfPanel {
     for (const button of this.puts) button.disabled = !this.written;
   }
 
-  put(name, further = 0) {
+  insert(further) {
     const { now, written } = this;
     if (!now || !written) return;
-    if (name === "replace") return this.replace(now, written, "replace");
     const index = now.index + further;
-    this.make(name, `insert ${now.number} ${index} ${written}`, { [now.side.axis]: index });
+    this.make(`insert ${now.number} ${index} ${written}`, { [now.side.axis]: index });
   }
 
-  replace({ side, number, index }, word, name) {
-    this.make(name, `replace ${number} ${index} ${word}`, { [side.axis]: index });
+  replace({ side, number, index }, word) {
+    this.make(`replace ${number} ${index} ${word}`, { [side.axis]: index });
   }
 
   // The word of a chip, which may have keyboard focus without being selected.
@@ -224,7 +218,7 @@ class WhatIfPanel {
   }
 
   leaveOut({ number, index }) {
-    this.make("drop", `drop ${number} ${index}`);
+    this.make(`drop ${number} ${index}`);
   }
 
   // The selected word, and the changes that need no other word.
@@ -249,7 +243,7 @@ class WhatIfPanel {
         this.button(
           "Insert “not” before it",
           `Insert “not” before “${word}”`,
-          () => this.make("not", `insert ${number} ${index} not`),
+          () => this.make(`insert ${number} ${index} not`),
           { name: "not" },
         ),
     );
@@ -266,7 +260,7 @@ class WhatIfPanel {
           "span.controls",
           html("span.soft", capital(relation)),
           words.map((word) =>
-            this.button(word, `Put “${word}” in its place (${relation})`, () => this.replace(now, word, "offer"), {
+            this.button(word, `Put “${word}” in its place (${relation})`, () => this.replace(now, word), {
               name: "offer",
             }),
           ),
@@ -310,7 +304,7 @@ class WhatIfPanel {
     const { label } = shown.classes[explanation.labels.indexOf(verdict)];
     return html(
       "li",
-      this.button("Apply", `Apply the change: ${what}`, () => this.make("smallest", edits), { name: "apply" }),
+      this.button("Apply", `Apply the change: ${what}`, () => this.make(edits), { name: "apply" }),
       html(
         "span",
         html("bdi", what),
@@ -363,8 +357,8 @@ class WhatIfPanel {
     const control = event.ctrlKey || event.metaKey;
     const again = control && (event.key === "y" || (event.shiftKey && event.key.toLowerCase() === "z"));
     if (event.key === "Delete" && inside.matches?.(".chip")) this.leaveOut(this.wordOf(inside));
-    else if (again && (this.view.editing || this.at < this.last)) this.stepBy("redo", 1);
-    else if (!again && control && event.key === "z" && (this.view.editing || this.at)) this.stepBy("undo", -1);
+    else if (again && (this.view.editing || this.at < this.last)) this.stepBy(1);
+    else if (!again && control && event.key === "z" && (this.view.editing || this.at)) this.stepBy(-1);
     else return;
     event.preventDefault();
   }
