@@ -88,59 +88,48 @@ def _stored(value: Tensor) -> Tensor:
 
 
 def read_card(folder: Path) -> Card:
-    """The card of a checkpoint folder, reread if its file has changed. Raises only CheckpointError, if it is missing,
-    broken or of another version."""
+    """The card of a checkpoint folder, reread if one of its files has changed. Raises only CheckpointError, if it is
+    missing, broken or of another version."""
     try:
-        return _read_card(folder)
+        if is_function(folder):
+            from core.external.functions import card_of, made
+
+            return card_of(made(str(folder)), str(folder))
+        return _card(folder, files_state(folder)).copy()
     except CheckpointError:
         raise
     except Exception as error:  # one bad folder must not prevent the others from being listed
-        raise CheckpointError(f"{called(folder)} cannot be read ({said(error)}): copy the checkpoint again") from error
+        raise CheckpointError(f"{called(folder)} cannot be read ({said(error)}): copy it again") from error
 
 
-def _read_card(folder: Path) -> Card:
-    if is_function(folder):
-        from core.external.functions import card_of, made
+@functools.lru_cache(maxsize=256)
+def _card(folder: Path, state: FilesState) -> Card:
+    """The card. Cached, because drawing a page reads each of about thirty cards several times."""
+    return external_card(folder) if is_external(folder) else _own_card(folder)
 
-        return card_of(made(str(folder)), str(folder))
-    if is_external(folder):
-        return external_card(folder)
-    file = folder / "card.json"
+
+def _own_card(folder: Path) -> Card:
+    """The card of a checkpoint trained here; null fields count as missing."""
+    where = f"{folder.name}/card.json"
     try:
-        now = file.stat()
+        now = (folder / "card.json").stat()
         if not stat.S_ISREG(now.st_mode) or now.st_size > LARGEST:
             raise CheckpointError(
-                f"{folder.name}/card.json is not a regular file of at most {LARGEST >> 20} MB: copy the checkpoint "
-                "again"
+                f"{where} is not a regular file of at most {LARGEST >> 20} MB: copy the checkpoint again"
             )
-        card = _card(file, now.st_ino, now.st_mtime_ns, now.st_ctime_ns)
+        card = read_json(folder / "card.json")
     except (FileNotFoundError, NotADirectoryError):
         raise CheckpointError(
             f"{folder.name} has no card.json: choose a folder written by `python -m trainers train`"
         ) from None
     except OSError as error:
-        raise CheckpointError(
-            f"{folder.name}/card.json cannot be read ({error.strerror}): fix its permissions"
-        ) from error
-    if isinstance(card, str):
-        raise CheckpointError(card)
-    return card.copy()
-
-
-@functools.lru_cache(maxsize=256)
-def _card(file: Path, *changed: int) -> Card | str:
-    """The card, or the problem in one sentence; null fields count as missing. Cached, because drawing a page reads each
-    of about thirty cards several times."""
-    where = f"{file.parent.name}/card.json"
-    try:
-        card = read_json(file)
+        raise CheckpointError(f"{where} cannot be read ({error.strerror}): fix its permissions") from error
     except ValueError:
-        return f"{where} is not readable JSON: copy the checkpoint again"
+        raise CheckpointError(f"{where} is not readable JSON: copy the checkpoint again") from None
     if not isinstance(card, dict) or card.get("schema_version") != CARD_VERSION:
-        return f"{where} is of another version than {CARD_VERSION}: train the checkpoint again"
-    wrong = problems(card)
-    if wrong:
-        return f"{where} is damaged ({', '.join(wrong)}): copy the checkpoint again"
+        raise CheckpointError(f"{where} is of another version than {CARD_VERSION}: train the checkpoint again")
+    if wrong := problems(card):
+        raise CheckpointError(f"{where} is damaged ({', '.join(wrong)}): copy the checkpoint again")
     return cast(Card, {name: value for name, value in card.items() if value is not None})
 
 
@@ -166,7 +155,7 @@ def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
     if is_external(folder):
         from core.external.checkpoint import load_external  # imported here because it imports the rest of this module
 
-        return load_external(folder, state, class_names=class_names)
+        return load_external(folder, state, card, class_names=class_names)
     try:
         model = load_model(folder / "weights.safetensors", card["architecture"], card["config"], card["sha256"])
         if model.config.classes != len(card["labels"]):

@@ -34,7 +34,7 @@ for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
 __all__ = ["DataError", "Dataset", "Example", "Picked", "Problem", "Stream", "read"]
 
 
-def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOptions]) -> Dataset:
+def read(path: str | Path, name: str = "", **options: Unpack[ReadOptions]) -> Dataset:
     """Read a data file. ``labelled=False`` keeps rows without a gold label, for prediction; ``mapped``: keys of labels
     that are gold although they look like none, such as -1; ``largest``: maximum size of a decompressed file in bytes.
     ``columns``: the columns to read, instead of a recognised layout.
@@ -48,7 +48,7 @@ def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOption
     """
     if Path(path).is_dir():
         raise DataError(f"{Path(path).name} is a folder; give the path of one data file in it")
-    stream = Stream(Path(path), name, most=lines.MOST_LINES, told=None, **options)
+    stream = Stream(path, name, most=lines.MOST_LINES, told=None, **options)
     rows = tuple(stream)
     return Dataset(
         stream.name,

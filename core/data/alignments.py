@@ -8,14 +8,15 @@ The layout is Jacana's JSON (RTE-2, Edinburgh++), a list of objects with ``sourc
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.data.dataset import DataError
-from core.data.lines import read_lines, says_something
+from core.data.dataset import DataError, Problem
+from core.data.lines import MOST_LINES, lines_of, says_something
 from core.files import parse_json
 
 Link = tuple[int, int]
@@ -49,10 +50,10 @@ def read(path: str | Path) -> Alignments:
     Raises DataError if the layout is unknown or no entry is usable.
     """
     path = Path(path)
-    lines, broken, _ = read_lines(path)
-    problems = [str(problem) for problem in broken]
-    pairs = []
-    for place, entry in _objects(path, "\n".join(text for _, text in lines)):
+    broken = list[Problem]()
+    text = "\n".join(text for _, text in lines_of(path, broken, hashlib.sha256(), most=MOST_LINES))
+    problems, pairs = [str(problem) for problem in broken], []
+    for place, entry in _objects(path, text):
         try:
             pairs.append(_linked(place, entry))
         except ValueError as error:

@@ -7,6 +7,7 @@ as quoted only if nothing else explains its quotes.
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -146,9 +147,6 @@ def _fitted(cells: list[str], width: int) -> list[str]:
 def _is_written(cells: list[str], waiting: deque[Line], taken: int, delimiter: str) -> bool:
     """Whether a program that follows RFC 4180 would write these cells as these lines: with quotes around exactly the
     cells that need them."""
-    need = [f'"{cell.replace(chr(34), chr(34) * 2)}"' if _needs_quotes(cell, delimiter) else cell for cell in cells]
-    return delimiter.join(need) == _text_of(waiting, taken).rstrip(delimiter)
-
-
-def _needs_quotes(cell: str, delimiter: str) -> bool:
-    return '"' in cell or "\n" in cell or "\r" in cell or delimiter in cell
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator="\r\n").writerow(cells)
+    return out.getvalue()[:-2] == _text_of(waiting, taken).rstrip(delimiter)

@@ -220,8 +220,6 @@ class Scale:
 
     def sums(self, probabilities: np.ndarray) -> np.ndarray:
         """The probability of each answer, ``[N, A]``, from class probabilities ``[N, C]``."""
-        if len(self.members) == len(self.classes):
-            return probabilities[:, [members[0] for members in self.members]]
         return np.stack([probabilities[:, members].sum(axis=1) for members in self.members], axis=1)
 
     def of_classes(self, places: np.ndarray) -> np.ndarray:

@@ -8,14 +8,18 @@ turns these into rows.
 
 from __future__ import annotations
 
+import functools
 import itertools
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.data.dataset import Example
+from core.data.dataset import Example, other_columns
 from core.data.labels import ANSWERS, ENTAILMENT, PARAPHRASE, gold
 from core.data.lines import HEAD, says_something
+from core.data.reader import RowReader, Split
+from core.json_types import JsonObject
 
 PAIRS: tuple[tuple[str, str], ...] = (
     ("premise", "hypothesis"),
@@ -138,10 +142,10 @@ class Headerless(ColumnLayout):
     head: int = HEAD
     """Number of first lines examined; more than half of them must fit."""
 
-    def fits(self, cells: Sequence[str]) -> bool:
+    def fits(self, record: Mapping[str, str]) -> bool:
         """Whether a line has a known label and, if it could be a row of numbers, letters in its last cell."""
-        letters = self.delimiter != "," or any(map(str.isalpha, cells[-1]))
-        return letters and cells[self.columns.index("label")].strip() in self.labels
+        letters = self.delimiter != "," or any(map(str.isalpha, record[self.columns[-1]]))
+        return letters and record["label"].strip() in self.labels
 
 
 def _unescaped(text: str) -> str:
@@ -179,12 +183,10 @@ def fitting(
     return next(((layout, places) for layout, places in matches if places is not None), None)
 
 
-def drops_a_text(
-    layout: ColumnLayout, places: Mapping[str, int], names: Sequence[str], rows: Sequence[Sequence[object]]
-) -> bool:
+def drops_a_text(layout: ColumnLayout, keys: Mapping[str, str], records: Sequence[JsonObject]) -> bool:
     """Whether rows read as documents have sentences under another name too; the user must then pick the columns."""
-    others = {at for at, name in enumerate(names) if at not in places.values() and not plain(name).startswith(ABOUT)}
-    columns = ([row[at] for row in rows if len(row) == len(names) and row[at]] for at in others)
+    others = {name for record in records for name in record if not plain(name).startswith(ABOUT)} - {*keys.values()}
+    columns = ([record[name] for record in records if record.get(name)] for name in others)
     return not layout.of_pairs and any(2 * sum(map(is_sentence, column)) > len(column) > 0 for column in columns)
 
 
@@ -204,8 +206,37 @@ def no_label(names: Sequence[str]) -> str:
     )
 
 
-def row_of(layout: ColumnLayout, fields: Mapping[str, str], others: Mapping[str, str], number: int) -> Example:
-    """The row with a layout's ``fields`` by part, and its other columns. Raises ValueError for a broken row."""
+def reader_of(
+    layout: ColumnLayout, keys: Mapping[str, str], records: Split, names: Sequence[str] = (), joined: bool = False
+) -> RowReader:
+    """Reads records in which these ``keys`` (possibly dotted) hold the parts of a layout's rows. ``names``: what a file
+    without a label has; ``joined``: see :func:`row_of`."""
+    row = functools.partial(row_of, layout, keys, joined)
+    missing = no_label(names) if names and "label" not in keys else ""
+    return RowReader(layout.name, row, records, task=layout.task, no_label=missing)
+
+
+def row_of(layout: ColumnLayout, keys: Mapping[str, str], joined: bool, number: int, record: JsonObject) -> Example:
+    """The row for a record whose ``keys`` hold a layout's parts. Raises ValueError for a broken row.
+
+    ``joined``: converts other values to text (lists are joined by spaces) instead of rejecting the row.
+    """
+    values = {part: value_at(record, key) for part, key in keys.items()}
+    for part in ("first", "second", "title") if not joined else ():
+        value = values.get(part)
+        if value is None and part in keys and part != "title":
+            raise ValueError(f"no {keys[part]}")
+        if not isinstance(value, str | None):
+            raise ValueError(f"{keys[part]} is not a string")
+    if not layout.of_pairs and not joined and isinstance(values.get("label"), dict | list):
+        raise ValueError(f"{keys['label']} is neither text nor a number")
+    # A list of sentences shows how many there were, so the row also keeps it.
+    used = [keys[part] for part, value in values.items() if not (joined and isinstance(value, list))]
+    taken = {key if key in record else key.removesuffix(".1") for key in used}
+    if layout is SNLI:  # its parses repeat both sentences twice: a gigabyte in its training file
+        taken |= {name for name in record if name.startswith("sentence") and name.endswith("_parse")}
+    fields = {part: _text(value, joined) for part, value in values.items()}
+    others = other_columns(record.items(), taken)
     key, label = fields.get("id") or f"line {number}", fields.get("label", "").strip()
     if layout.of_pairs:
         first, second = fields["first"], fields["second"]
@@ -219,3 +250,41 @@ def row_of(layout: ColumnLayout, fields: Mapping[str, str], others: Mapping[str,
     if not says_something(text):
         raise ValueError("the text is empty")
     return Example.document(key, text, gold(label), title, others, label)
+
+
+def _text(value: object, joined: bool) -> str:
+    if isinstance(value, str):
+        return value
+    if joined and isinstance(value, list):
+        return " ".join(map(str, value))
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def nested(record: Mapping[str, object], prefix: str = "", depth: int = 4) -> Iterator[tuple[str, object]]:
+    """Each value in an object under its dotted name, ``example.premise``; two texts in a list are ``set.1`` and
+    ``set.2``."""
+    for key, value in record.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict) and value and depth:
+            yield from nested(value, f"{name}.", depth - 1)
+        elif isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value):
+            yield from ((f"{name}.{place}", part) for place, part in enumerate(value, start=1))
+        else:
+            yield name, value
+
+
+def value_at(value: object, name: str) -> object:
+    """The value under a key or dotted name, with list elements counted from 1; None if there is none."""
+    if isinstance(value, dict) and name in value:
+        return value[name]
+    parts = name.split(".")
+    # A key may itself contain a dot.
+    for size in range(len(parts) - 1, 0, -1):
+        key, rest = ".".join(parts[:size]), ".".join(parts[size:])
+        if isinstance(value, dict) and key in value:
+            return value_at(value[key], rest)
+        if isinstance(value, list) and size == 1 and key.isdecimal() and 0 < int(key) <= len(value):
+            return value_at(value[int(key) - 1], rest)
+    if isinstance(value, list) and name.isdecimal() and 0 < int(name) <= len(value):
+        return value[int(name) - 1]
+    return None

@@ -8,12 +8,9 @@ several readers share: parsing JSON objects, and testing whether most lines fit 
 from __future__ import annotations
 
 import codecs
-import contextlib
-import gzip
 import hashlib
 import io
 import json
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
@@ -37,14 +34,6 @@ MOST_LINES = 5_000_000
 """The limit for files whose lines are all held at once."""
 MOST_VALUES = 1_000_000
 """Maximum number of values in a line of JSON: values of two bytes each take fifty times as much memory."""
-
-
-def read_lines(path: Path, largest: int = LARGEST) -> tuple[list[Line], list[Problem], str]:
-    """All lines of a file, one problem for every line that is not UTF-8, and the SHA-256 of its bytes; otherwise as
-    :func:`lines_of`."""
-    problems, digest = list[Problem](), hashlib.sha256()
-    lines = [*lines_of(path, problems, digest, largest, MOST_LINES)]
-    return lines, problems, digest.hexdigest()
 
 
 def lines_of(
@@ -71,8 +60,6 @@ def lines_of(
             largest = max(largest, path.stat().st_size)
             raws = _raws(path, packed, packing, largest, notes)
             yield from _decoded(_bounded(path, raws, largest, most), problems, notes)
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise DataError(f"{path.name} is a damaged gzip file; download it again") from None
     except OSError as error:
         if packing and error.errno is None:  # raised by Arrow
             raise DataError(f"{path.name} is a damaged {packing} file; download it again") from None
@@ -149,30 +136,6 @@ def _refused(path: Path, error: OSError) -> DataError:
     return DataError(f"{path.name} cannot be read ({error.strerror}); check its permissions")
 
 
-def size_of(path: Path) -> tuple[str, int]:
-    """The SHA-256 of a file's bytes and its number of lines (or Parquet rows); for a damaged file, the lines before the
-    damage. Raises DataError if it cannot be read."""
-    digest, lines = hashlib.sha256(), 0
-    try:
-        with path.open("rb", buffering=0) as file:
-            packed = io.BufferedReader(_Checksummed(file, digest))
-            packing = _packing(packed)
-            if packing == "Parquet":
-                from core.data.parquet import number_of_rows
-
-                lines = number_of_rows(path)
-            elif packing != "zip":  # the number of rows in a workbook is unknown until it is read
-                with contextlib.suppress(OSError, EOFError, zlib.error):
-                    unpacked = _unpacked(packed, packing)
-                    while block := unpacked.read(1 << 20):
-                        lines += block.count(b"\n")
-            while packed.read(1 << 20):
-                pass
-    except OSError as error:
-        raise _refused(path, error) from None
-    return digest.hexdigest(), lines
-
-
 _PEEKED = 1 << 16
 """Bytes examined to determine the kind of a file."""
 _KINDS = {
@@ -205,13 +168,11 @@ def _packing(file: Any) -> str:
 
 
 def _unpacked(packed: io.BufferedReader[Any], packing: str) -> io.BufferedReader[Any]:
-    if packing == "gzip":
-        return cast(Any, gzip.GzipFile(fileobj=packed))
-    if packing == "zstd":
-        import pyarrow as pa  # imported here, so that other files need no Arrow
+    if packing not in ("gzip", "zstd"):
+        return packed
+    import pyarrow as pa  # imported here, so that other files need no Arrow
 
-        return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), "zstd"))
-    return packed
+    return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), packing))
 
 
 class _Checksummed(io.RawIOBase):

@@ -31,15 +31,3 @@ def rows_as_json(path: Path, file: IO[bytes]) -> Iterator[bytes]:
                     yield json.dumps(row, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass")
     except (pa.ArrowException, ValueError, OSError):
         raise DataError(f"{path.name} is a damaged Parquet file; download it again") from None
-
-
-def number_of_rows(path: Path) -> int:
-    """The number of rows in a Parquet file, from its footer; 0 for a damaged one."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        rows: int = pq.read_metadata(path).num_rows
-    except (pa.ArrowException, OSError):
-        return 0
-    return rows

@@ -8,18 +8,16 @@ For files whose layout :mod:`core.data` does not know, or would read differently
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from core.data.dataset import DataError
-from core.data.json_rows import json_row, nested, value_at
-from core.data.layouts import ColumnLayout, is_known, is_sentence, plain
+from core.data.layouts import ColumnLayout, is_known, is_sentence, nested, plain, reader_of, value_at
 from core.data.lines import Line, objects
 from core.data.reader import RowReader
-from core.data.table import guessed, reader_of
+from core.data.table import guessed
 
 NAME = "picked columns"
 _PAIR, _TEXT = ColumnLayout(NAME, (("first", "second"),)), ColumnLayout(NAME, (("first",),))
@@ -133,7 +131,7 @@ def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
     exist."""
     if not picked.first:
         raise DataError(f"no text of {name} is picked; name its column")
-    layout = _PAIR if picked.second else _TEXT
+    layout, missing = _PAIR if picked.second else _TEXT, "" if picked.label else _NO_LABEL
     if _is_json(head):
         records = [record for _, record in objects(head, [])]
         names = seen(head).names
@@ -143,8 +141,7 @@ def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
             else _named(names, column, name)
             for part, column in picked.parts.items()
         }
-        row = functools.partial(json_row, layout, keys, joined=True)
-        return RowReader(NAME, row, objects, no_label="" if picked.label else _NO_LABEL)
+        return replace(reader_of(layout, keys, objects, joined=True), no_label=missing)
     wanted = picked.parts.values()
     table, header = guessed(head), picked.header
     numbers = all(column.isdecimal() for column in wanted) and not all(column in table.names for column in wanted)
@@ -155,7 +152,7 @@ def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
     places = _places(table.names, picked, name)
     if not header and table.form.delimiter == "\t":  # texts contain commas but no tabs: cells keep their position
         table = replace(table, least=1 + max(places.values()))
-    return replace(reader_of(layout, places, table), no_label="" if picked.label else _NO_LABEL)
+    return replace(table.reader(layout, places, joined=True), no_label=missing)
 
 
 def _places(names: Sequence[str], picked: Picked, name: str) -> dict[str, int]:

@@ -14,8 +14,9 @@ from typing import Any
 from core.data.dataset import Example, Problem
 from core.data.lines import Line
 
-Records = Iterable[tuple[int, Any]]
-"""Records (a line, the cells of a row, a JSON object), each with the number of its first line."""
+Split = Callable[[Iterable[Line], list[Problem]], Iterable[tuple[int, Any]]]
+"""Splits lines into records (a line, a JSON object, a row's cells by name), each with the number of its first line;
+lines without one are added to the problems."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,7 @@ class RowReader:
     layout: str
     row: Callable[[int, Any], Example]
     """Converts a record to a row, given its line number. Raises ValueError with the reason for a broken record."""
-    records: Callable[[Iterable[Line], list[Problem]], Records] = lambda lines, problems: lines
-    """Splits lines into records; lines without one are added to the problems."""
+    records: Split = lambda lines, problems: lines
     finished: Callable[[list[Example]], list[Example | None]] | None = None
     """Completes a block of rows that depend on each other; unusable rows become None."""
     unfinished: str = ""

@@ -6,13 +6,13 @@ import glob
 import hashlib
 import itertools
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
 from core.data.dataset import DataError, Example, Problem, UnknownLayoutError, summary
 from core.data.labels import key
-from core.data.lines import HEAD, LARGEST, Line, lines_of, size_of
+from core.data.lines import HEAD, LARGEST, Line, lines_of
 from core.data.picked import Picked, Seen, not_known, reader_by, seen
 from core.data.reader import RowReader, reader_of
 from core.data.structured import one_row_a_line
@@ -50,6 +50,7 @@ class ReadOptions(TypedDict, total=False):
     columns: Picked | None
 
 
+@dataclass
 class Stream:
     """Rows from one file, or several with the same layout; iterate over it only once. During iteration, these describe
     what has been read so far: ``layout``, its ``task``, ``rows`` (number yielded), ``gold`` (how many of these have a
@@ -62,27 +63,23 @@ class Stream:
     raises DataError as :func:`core.data.read` does.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        name: str | None = None,
-        *,
-        labelled: bool = True,
-        mapped: Collection[str] = (),
-        block: int = 0,
-        largest: int = LARGEST,
-        columns: Picked | None = None,
-        most: int | None = None,
-        told: int | None = TOLD,
-    ) -> None:
-        self.path = Path(path)
-        self.name = name or self.path.name
+    path: str | Path
+    name: str = ""
+    _: KW_ONLY
+    labelled: bool = True
+    mapped: Collection[str] = ()
+    block: int = 0
+    largest: int = LARGEST
+    columns: Picked | None = None
+    most: int | None = None
+    told: int | None = TOLD
+
+    def __post_init__(self) -> None:
+        self.name = self.name or Path(self.path).name
         self.layout, self.task = "", ""
         self.rows, self.gold, self.dropped, self.labels = 0, 0, 0, set[str]()
-        self._labelled, self._mapped, self._block = labelled, mapped, block
-        self._largest, self._most, self._told, self._columns = largest, most, told, columns
         self.notes: list[str] = []
-        self._problems = _FirstProblems(told)
+        self._problems = _FirstProblems(self.told)
         self._digests: list[str] = []
 
     @property
@@ -95,7 +92,7 @@ class Stream:
 
     @property
     def sha256(self) -> str:
-        return together(self._digests, self._columns)
+        return together(self._digests, self.columns)
 
     def summary(self) -> str:
         """One line: the number of rows, how many have a label, and the first broken rows."""
@@ -103,7 +100,7 @@ class Stream:
         return summary(self.name, self.layout, self.gold, rows, self.problems, self.broken, self.notes)
 
     def __iter__(self) -> Iterator[Example]:
-        files = files_of(self.path)
+        files = files_of(Path(self.path))
         for file in files:
             for row in self._of_file(file, f" (in {file.name})" if len(files) > 1 else ""):
                 self.rows += 1
@@ -117,16 +114,16 @@ class Stream:
             raise DataError(f"{self.name} has no usable row ({self.layout}{why}); fix the file or give another one")
 
     def _of_file(self, file: Path, where: str) -> Iterator[Example]:
-        problems, digest = _FirstProblems(self._told), hashlib.sha256()
+        problems, digest = _FirstProblems(self.told), hashlib.sha256()
         notes: list[str] = []
-        lines = lines_of(file, problems, digest, self._largest, self._most, notes)
+        lines = lines_of(file, problems, digest, self.largest, self.most, notes)
         lines = one_row_a_line(lines, problems, file.name)
-        if self._most is not None:  # rows take more memory than lines: reject too large files first
+        if self.most is not None:  # rows take more memory than lines: reject too large files first
             lines = iter([*lines])
         head = [*itertools.islice(lines, HEAD)]
         reader = self._reader(file, head, problems)
         try:
-            for block in _blocks(itertools.chain(head, lines), self._block):
+            for block in _blocks(itertools.chain(head, lines), self.block):
                 yield from self._of_block(reader, block, problems)
         finally:
             for problem in sorted(problems, key=lambda problem: problem.line):
@@ -137,7 +134,7 @@ class Stream:
 
     def _of_block(self, reader: RowReader, lines: Iterable[Line], problems: list[Problem]) -> Iterator[Example]:
         """The rows for these lines, one at a time unless they depend on each other."""
-        if self._labelled and reader.no_label:
+        if self.labelled and reader.no_label:
             problems.extend(Problem(number, reader.no_label) for number, _ in itertools.islice(lines, 1))
             return
         rows = self._numbered(reader, lines, problems)
@@ -165,8 +162,8 @@ class Stream:
                 continue
             if row.label is None and row.label_text:
                 label = key(row.label_text)
-                row = replace(row, label=label) if label in self._mapped else replace(row, label_text="")
-            if self._labelled and row.label is None:
+                row = replace(row, label=label) if label in self.mapped else replace(row, label_text="")
+            if self.labelled and row.label is None:
                 self.dropped += 1
             else:
                 yield number, row
@@ -175,10 +172,10 @@ class Stream:
         if not head:
             why = f"no row that can be read ({problems[0]}); fix it" if problems else "no text in it"
             raise DataError(f"{file.name} has {why}; check that it was saved or downloaded whole, or give another file")
-        reader = reader_by(self._columns, head, file.name) if self._columns else reader_of(head)
+        reader = reader_by(self.columns, head, file.name) if self.columns else reader_of(head)
         if reader is None:
             raise UnknownLayoutError(not_known(file.name, head))
-        if self._block and reader.finished is None:
+        if self.block and reader.finished is None:
             raise DataError(f"{file.name} is {reader.layout}, whose rows do not depend on each other: leave block out")
         if self.layout not in ("", reader.layout):
             raise DataError(
@@ -243,5 +240,6 @@ def survey(path: Path, columns: Picked | None = None) -> tuple[str, int] | None:
     files = files_of(path)
     if not all(file.is_file() for file in files):
         return None
-    sizes = [size_of(file) for file in files]
-    return together([digest for digest, _ in sizes], columns), sum(lines for _, lines in sizes)
+    digests = [hashlib.sha256() for _ in files]
+    lines = sum(sum(1 for _ in lines_of(file, [], digest)) for file, digest in zip(files, digests, strict=True))
+    return together([digest.hexdigest() for digest in digests], columns), lines

@@ -7,9 +7,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.data.dataset import Example, Problem, other_columns
+from core.data.dataset import Problem
 from core.data.delimited import DELIMITERS, MAX_DOCUMENT_LINES, MAX_QUOTED_LINES, Form
-from core.data.layouts import HEADERLESS, ColumnLayout, drops_a_text, fitting, no_label, row_of
+from core.data.layouts import HEADERLESS, ColumnLayout, drops_a_text, fitting, reader_of
 from core.data.lines import Line
 from core.data.reader import RowReader, recogniser
 
@@ -43,12 +43,21 @@ class DataTable:
         named = (cell.strip() or f"column {place}" for place, cell in enumerate(cells, start=1))
         return cls(form, tuple(_unique(named)), taken, tuple(cells))
 
-    def records(self, lines: Iterable[Line], problems: list[Problem], longest: int) -> Iterator[tuple[int, list[str]]]:
-        """The cells of each row, with its first line's number; skips headers repeated where files were concatenated."""
+    def records(
+        self, longest: int, lines: Iterable[Line], problems: list[Problem]
+    ) -> Iterator[tuple[int, dict[str, str]]]:
+        """The cells of each row by name, with its first line's number; skips headers repeated where files were
+        concatenated. Cells beyond the names are called by their numbers."""
         rest = itertools.islice(lines, self.header, None)
         for number, cells in self.form.records(rest, len(self.names), problems, longest, self.least):
+            more = range(len(self.names) + 1, len(cells) + 1)
             if tuple(cells) != self.titles:
-                yield number, cells
+                yield number, dict(zip([*self.names, *map(str, more)] if more else self.names, cells, strict=False))
+
+    def reader(self, layout: ColumnLayout, places: Mapping[str, int], joined: bool = False) -> RowReader:
+        """Reads the rows with a layout's parts in the columns at these ``places``."""
+        records = functools.partial(self.records, MAX_QUOTED_LINES if layout.of_pairs else MAX_DOCUMENT_LINES)
+        return reader_of(layout, {part: self.names[at] for part, at in places.items()}, records, self.names, joined)
 
 
 def _unique(names: Iterable[str]) -> list[str]:
@@ -79,8 +88,10 @@ def with_header(head: list[Line]) -> RowReader | None:
         matched = fitting(table.names)
         # A single known name could be a word in a sentence.
         if matched and len(matched[1]) > 1:
-            rows = [table.form.split(text) for _, text in head[table.header :]]
-            return None if drops_a_text(*matched, table.names, rows) else reader_of(*matched, table)
+            layout, places = matched
+            keys = {part: table.names[at] for part, at in places.items()}
+            rows = [record for _, record in table.records(MAX_DOCUMENT_LINES, head, [])]
+            return None if drops_a_text(layout, keys, rows) else table.reader(layout, places)
     return None
 
 
@@ -90,27 +101,7 @@ def without_header(head: list[Line]) -> RowReader | None:
     for layout in HEADERLESS:
         table = DataTable(Form(layout.delimiter, True if layout.delimiter == "," else None), layout.columns)
         broken: list[Problem] = []
-        rows = [cells for _, cells in table.records(head[: layout.head], broken, MAX_DOCUMENT_LINES)]
+        rows = [record for _, record in table.records(MAX_DOCUMENT_LINES, head[: layout.head], broken)]
         if 2 * sum(map(layout.fits, rows)) > len(rows) + len(broken):
-            return reader_of(layout, layout.places(layout.columns) or {}, table)
+            return table.reader(layout, layout.places(layout.columns) or {})
     return None
-
-
-def reader_of(layout: ColumnLayout, places: Mapping[str, int], table: DataTable) -> RowReader:
-    """Reads the rows of a table with a layout's parts at these columns."""
-    longest = MAX_QUOTED_LINES if layout.of_pairs else MAX_DOCUMENT_LINES
-    return RowReader(
-        layout.name,
-        functools.partial(_row, layout, table.names, places),
-        lambda lines, problems: table.records(lines, problems, longest),
-        task=layout.task,
-        no_label="" if "label" in places else no_label(table.names),
-    )
-
-
-def _row(
-    layout: ColumnLayout, names: Sequence[str], places: Mapping[str, int], number: int, cells: Sequence[str]
-) -> Example:
-    names = [*names, *map(str, range(len(names) + 1, len(cells) + 1))]
-    others = other_columns(zip(names, cells, strict=False), {names[at] for at in places.values()})
-    return row_of(layout, {part: cells[at] for part, at in places.items()}, others, number)

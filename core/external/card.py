@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from core.card import Card, RoleNames, problems
-from core.errors import CheckpointError, said
+from core.errors import CheckpointError
 from core.evidence import BOTH
 from core.external.folder import (
     CONFIG,
@@ -48,15 +47,6 @@ BINARY = ("0", "1")
 """The classes of a bi-encoder with a fitted threshold, unless the user named them."""
 MOST_CLASSES = 1000
 """More than any pair classifier has."""
-
-
-def external_card(folder: Path) -> Card:
-    """The card of a folder in Hugging Face's format, reread if one of its files has changed. Raises CheckpointError
-    with the problem in one sentence."""
-    card = _card(folder, tuple(map(_stamp, external_files(folder))))
-    if isinstance(card, str):
-        raise CheckpointError(card)
-    return card.copy()
 
 
 def external_files(folder: Path) -> list[Path]:
@@ -97,26 +87,8 @@ def named(card: Card, names: Sequence[str]) -> Card:
     return cast(Card, {**card, "labels": labels, "task": task, "roles": roles, "asked": False})
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        now = path.stat()
-    except OSError:
-        return None
-    return now.st_mtime_ns, now.st_size
-
-
-@functools.lru_cache(maxsize=64)
-def _card(folder: Path, *changed: object) -> Card | str:
-    """The card, or the problem in one sentence. A faulty folder must not prevent the others from being listed."""
-    try:
-        return _read(folder)
-    except CheckpointError as error:
-        return str(error)
-    except Exception as error:
-        return f"{called(folder)} cannot be read ({said(error)}): copy the model again"
-
-
-def _read(folder: Path) -> Card:
+def external_card(folder: Path) -> Card:
+    """The card of a folder in Hugging Face's format. Raises CheckpointError with the problem in one sentence."""
     check_kind(folder)
     pair = has(files_of(folder), MODULES)
     config, settings = config_of(home_of(folder)), settings_of(folder)

@@ -18,7 +18,7 @@ from core.external.attention import layers_of
 from core.external.base import ExternalBatch, ExternalReader
 from core.external.between import chosen_attention
 from core.external.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
-from core.external.card import BI_ENCODER, external_card, named
+from core.external.card import BI_ENCODER, named
 from core.external.folder import files_of
 from core.external.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
 from core.external.heads import HeadError
@@ -100,11 +100,11 @@ class ExternalCheckpoint(Checkpoint):
 
 
 def load_external(
-    folder: Path, state: FilesState, *, numbered: bool = False, class_names: Sequence[str] = ()
+    folder: Path, state: FilesState, card: Card, *, numbered: bool = False, class_names: Sequence[str] = ()
 ) -> ExternalCheckpoint:
-    """Loads a folder in Hugging Face's format as a checkpoint. ``numbered``: accepts classes that are only numbered;
+    """Loads a folder in Hugging Face's format, with its ``card``. ``numbered``: accepts classes that are only numbered;
     ``class_names`` replace the model's own. Raises CheckpointError with one sentence: the problem and the remedy."""
-    card = named(external_card(folder), class_names) if class_names else external_card(folder)
+    card = named(card, class_names) if class_names else card
     if card.get("asked") and not numbered:
         names = ", ".join(card["labels"])
         only_numbers = all(label.startswith("LABEL_") for label in card["labels"])

@@ -230,21 +230,17 @@ def shapes_of(files: Sequence[Path]) -> dict[str, list[int]]:
     """The shapes of the tensors in weight files by name, read from their headers alone."""
     found: dict[str, list[int]] = {}
     for file in files:
-        found.update(_shapes(file))
+        _check_regular(file.parent, file.name)
+        try:
+            with safe_open(file, framework="np") as opened:
+                found |= {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118 (no mapping)
+        except OSError as error:
+            raise _unreadable(file.parent, file.name, error) from error
+        except SafetensorError:
+            raise CheckpointError(
+                f"{_named(file.parent, file.name)} is truncated or no file of weights: copy the model again"
+            ) from None
     return found
-
-
-def _shapes(file: Path) -> dict[str, list[int]]:
-    _check_regular(file.parent, file.name)
-    try:
-        with safe_open(file, framework="np") as opened:
-            return {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118 (no mapping)
-    except OSError as error:
-        raise _unreadable(file.parent, file.name, error) from error
-    except SafetensorError:
-        raise CheckpointError(
-            f"{_named(file.parent, file.name)} is truncated or no file of weights: copy the model again"
-        ) from None
 
 
 def check_plausible(home: Path, config: JsonObject, shapes: dict[str, list[int]]) -> None:

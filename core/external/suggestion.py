@@ -15,7 +15,7 @@ import numpy as np
 import scipy.optimize
 import torch
 
-from core.checkpoint.files import files_state
+from core.checkpoint.files import files_state, read_card
 from core.external.checkpoint import load_external
 from core.external.settings import CLASSES
 
@@ -66,7 +66,7 @@ def suggestion(folder: Path, progress: Callable[[int, int], object] = lambda don
     """For a model with numbered classes: the task, labels and text order that get the most simple pairs right; None if
     no task has this number of classes. Loads the model. ``progress`` receives the number of interpretations tried and
     their total. Raises CheckpointError if loading fails."""
-    loaded = load_external(folder, files_state(folder), numbered=True)
+    loaded = load_external(folder, files_state(folder), read_card(folder), numbered=True)
     classes = len(loaded.labels)
 
     @torch.inference_mode()

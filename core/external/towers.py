@@ -8,7 +8,6 @@ files is rejected by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,13 +62,13 @@ class Pooling(nn.Module):
         self.ways = tuple(ways)
 
     def forward(self, states: Tensor, real: Tensor) -> Tensor:
-        return torch.cat([_pooled(way, states, real) for way in self.ways], dim=-1)
-
-
-def _pooled(way: str, states: Tensor, real: Tensor) -> Tensor:
-    if way == "max":
-        return states.masked_fill(~real[..., None], float("-inf")).amax(1)
-    return (piece_weights(way, real).to(states)[:, None] @ states)[:, 0]
+        vectors = [
+            states.masked_fill(~real[..., None], float("-inf")).amax(1)
+            if way == "max"
+            else (piece_weights(way, real).to(states)[:, None] @ states)[:, 0]
+            for way in self.ways
+        ]
+        return torch.cat(vectors, dim=-1)
 
 
 def piece_weights(way: str, real: Tensor) -> Tensor:
@@ -171,29 +170,24 @@ class Tower(nn.Module):
         return SIMILARITIES[self.similarity][1](u, v)
 
 
-@dataclass(frozen=True)
-class _Step:
-    kind: str
-    folder: Path
-
-
 def tower_of(folder: Path) -> Tower:
     """The model in a folder. Raises CheckpointError with the problem in one sentence."""
     folder = files_of(folder)
-    steps = [_Step(str(one["type"]).rpartition(".")[2], folder / one["path"]) for one in modules_of(folder)]
-    kinds = [step.kind for step in steps]
+    steps = modules_of(folder)
+    kinds = [step["type"].rpartition(".")[2] for step in steps]
+    homes = [folder / step["path"] for step in steps]
     if kinds[:2] != ["Transformer", "Pooling"] or {*kinds[2:]} - {"Dense", "Normalize"}:
         raise CheckpointError(
             f"{called(folder)} has steps that PairLens does not know ({', '.join(kinds)[:100]}): use a model of "
             "Transformer, Pooling, Dense and Normalize, or write it as a function (docs/guests.md)"
         )
-    home = steps[0].folder
-    lower, limit = _how_texts_are_read(folder, home)
+    lower, limit = _how_texts_are_read(folder, homes[0])
     prompt = prompt_of(folder)
-    ways = _pooling(folder, steps[1].folder, prompt)
+    ways = _pooling(folder, homes[1], prompt)
     similarity = similarity_of(folder)
-    layers = [_dense(folder, step.folder) if step.kind == "Dense" else _Unit() for step in steps[2:]]
-    body, tokenizer = body_of(home, classifies=False), tokenizer_of(home)
+    further = zip(kinds[2:], homes[2:], strict=True)
+    layers = [_dense(folder, home) if kind == "Dense" else _Unit() for kind, home in further]
+    body, tokenizer = body_of(homes[0], classifies=False), tokenizer_of(homes[0])
     longest = longest_of(tokenizer, body)
     return Tower(
         body,
