@@ -76,8 +76,8 @@ def seen(head: Sequence[Line]) -> Seen:
         inner = dict.fromkeys(name for record in records for name, _ in nested(record))
         return Seen(tuple(filter(None, keys | inner)))
     table, cells = guessed(head), guessed(head, header=False)
-    first = cells.form.first(head)[0]
-    rows = [cells.form.split(text) for _, text in head[1:]]
+    first = cells.first(head)[0]
+    rows = [cells.split(text) for _, text in head[1:]]
     recurs = any(cell in {row[at] for row in rows if at < len(row)} for at, cell in enumerate(first) if cell)
     doubtful = recurs or any(is_sentence(cell) or len(cell) > 60 or _is_number(cell) for cell in first)
     return Seen(table.names, tuple(first), doubtful)
@@ -150,7 +150,7 @@ def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
     if not header:
         table = guessed(head, header=False)
     places = _places(table.names, picked, name)
-    if not header and table.form.delimiter == "\t":  # texts contain commas but no tabs: cells keep their position
+    if not header and table.delimiter == "\t":  # texts contain commas but no tabs: cells keep their position
         table = replace(table, least=1 + max(places.values()))
     return replace(table.reader(layout, places, joined=True), no_label=missing)
 
