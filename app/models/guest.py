@@ -18,7 +18,7 @@ from core.external.folder import config_of, files_of, shapes_of, weights_of
 from core.external.heads import title_of
 from core.external.settings import TASKS
 from core.external.suggestion import LABELS, Suggestion, suggestion, usual_labels
-from core.external.towers import prompt_of, prompts_of
+from core.external.towers import prompts_of
 from core.models.answers import SIGMOID, SOFTMAX
 from core.wording import counted
 
@@ -73,10 +73,10 @@ def _prompts(card: Card, folder: Path) -> str:
     if card["architecture"] != BI_ENCODER:
         return ""
     try:
-        files = files_of(folder)
-        prompt, names = prompt_of(files), ", ".join(prompts_of(files))
+        prompt, prompts = prompts_of(files_of(folder))
     except CheckpointError:
         return ""
+    names = ", ".join(prompts)
     return f"“{prompt}”" if prompt else f"nothing: its prompts ({names}) are optional" if names else ""
 
 

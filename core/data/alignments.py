@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from core.data.dataset import DataError, Problem
 from core.data.lines import MOST_LINES, lines_of, says_something
@@ -53,7 +51,13 @@ def read(path: str | Path) -> Alignments:
     broken = list[Problem]()
     text = "\n".join(text for _, text in lines_of(path, broken, hashlib.sha256(), most=MOST_LINES))
     problems, pairs = [str(problem) for problem in broken], []
-    for place, entry in _objects(path, text):
+    try:
+        entries = parse_json(text)
+    except ValueError:
+        entries = None
+    if not isinstance(entries, list):
+        raise DataError(f"{path} holds no alignments: give a JSON list of objects with source, target and sureAlign")
+    for place, entry in enumerate(entries, start=1):
         try:
             pairs.append(_linked(place, entry))
         except ValueError as error:
@@ -62,16 +66,6 @@ def read(path: str | Path) -> Alignments:
         why = f" ({problems[0]})" if problems else ""
         raise DataError(f"{path} has no pair with alignments{why}; fix the file or give another one")
     return Alignments(path.name, tuple(pairs), tuple(problems))
-
-
-def _objects(path: Path, text: str) -> Iterator[tuple[int, Any]]:
-    try:
-        entries = parse_json(text)
-    except ValueError:
-        entries = None
-    if not isinstance(entries, list):
-        raise DataError(f"{path} holds no alignments: give a JSON list of objects with source, target and sureAlign")
-    return enumerate(entries, start=1)
 
 
 def _linked(place: int, entry: object) -> AlignedPair:

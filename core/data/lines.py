@@ -30,6 +30,8 @@ LARGEST = 1 << 30
 """Size limit of a decompressed file in bytes; uncompressed files may be as large as they are on disk."""
 LONGEST_LINE = 1 << 24
 """Size limit of a line in bytes."""
+_AT_ONCE = 256
+"""Rows decoded at once; few, because their texts may be long."""
 MOST_LINES = 5_000_000
 """The limit for files whose lines are all held at once."""
 MOST_VALUES = 1_000_000
@@ -69,9 +71,7 @@ def lines_of(
 def _raws(path: Path, packed: io.BufferedReader[Any], packing: str, largest: int, notes: list[str]) -> Iterator[bytes]:
     """The lines of a file of any kind, as bytes. Raises DataError for a file without text lines."""
     if packing == "Parquet":
-        from core.data.parquet import rows_as_json
-
-        return rows_as_json(path, packed)
+        return _parquet_rows(path, packed)
     unpacked = _unpacked(packed, packing)
     inner = _packing(unpacked)
     if inner == "zip":
@@ -189,6 +189,26 @@ class _Checksummed(io.RawIOBase):
         size = self._file.readinto(buffer)
         self.digest.update(memoryview(buffer)[: size or 0])
         return size
+
+
+def _parquet_rows(path: Path, file: IO[bytes]) -> Iterator[bytes]:
+    """One line per row, read lazily; types that JSON lacks (dates) become text. The file's bytes are first read once
+    through ``file``, for its checksum. Raises DataError for a damaged file and for one that cannot be read twice, such
+    as a pipe."""
+    import pyarrow as pa  # imported here, so that other files need no Arrow
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise DataError(f"{path.name} is a pipe, through which Parquet cannot be read; give a file")
+    while file.read(1 << 20):
+        pass
+    try:
+        with pq.ParquetFile(path) as table:
+            for batch in table.iter_batches(_AT_ONCE):
+                for row in batch.to_pylist():
+                    yield json.dumps(row, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass")
+    except (pa.ArrowException, ValueError, OSError):
+        raise DataError(f"{path.name} is a damaged Parquet file; download it again") from None
 
 
 def _raw_lines(file: Any) -> Iterator[bytes]:

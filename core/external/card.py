@@ -12,6 +12,7 @@ from core.card import Card, RoleNames, problems
 from core.errors import CheckpointError
 from core.evidence import BOTH
 from core.external.folder import (
+    ADAPTER,
     CONFIG,
     HEAD,
     MODULES,
@@ -21,11 +22,12 @@ from core.external.folder import (
     files_of,
     has,
     home_of,
+    object_of,
     parts_of,
     weights_of,
 )
 from core.external.heads import sizes_of
-from core.external.kinds import activation_of, check_kind
+from core.external.loading import CLASSIFIER, NO_CLASSIFIER
 from core.external.names import called
 from core.external.settings import (
     TASKS,
@@ -38,7 +40,7 @@ from core.external.settings import (
 )
 from core.external.towers import SIMILARITIES, similarity_of
 from core.json_types import JsonMapping, JsonObject
-from core.models.answers import IDENTITY, SOFTMAX
+from core.models.answers import IDENTITY, SIGMOID, SOFTMAX
 from core.wording import counted
 
 ARCHITECTURE = "cross-encoder"
@@ -47,6 +49,13 @@ BINARY = ("0", "1")
 """The classes of a bi-encoder with a fitted threshold, unless the user named them."""
 MOST_CLASSES = 1000
 """More than any pair classifier has."""
+_ACTIVATIONS = {"Sigmoid": SIGMOID, "Identity": IDENTITY, "Softmax": SOFTMAX}
+_REFUSED = {
+    "quantization_config": "is quantised: save it again in full precision",
+    "auto_map": "brings its own code, which is not run: use a model of an architecture that transformers has",
+    "transformers_weights": "names its weights in config.json, which is not followed: call the file model.safetensors",
+}
+"""Keys of ``config.json`` that change how a model is read."""
 
 
 def external_files(folder: Path) -> list[Path]:
@@ -89,7 +98,7 @@ def named(card: Card, names: Sequence[str]) -> Card:
 
 def external_card(folder: Path) -> Card:
     """The card of a folder in Hugging Face's format. Raises CheckpointError with the problem in one sentence."""
-    check_kind(folder)
+    _check_kind(folder)
     pair = has(files_of(folder), MODULES)
     config, settings = config_of(home_of(folder)), settings_of(folder)
     weights_of(folder)  # raises if none is usable
@@ -126,6 +135,64 @@ def external_card(folder: Path) -> Card:
     return cast(Card, card)
 
 
+def _check_kind(folder: Path) -> None:
+    """Raises CheckpointError, naming what the folder holds instead, for anything but a text classifier or, in
+    sentence-transformers' layout, an encoder."""
+    home = home_of(folder)
+    if has(home, ADAPTER):
+        base = str(object_of(home, ADAPTER).get("base_model_name_or_path") or "another model")[:80]
+        raise CheckpointError(
+            f"{called(folder)} is a PEFT adapter on {base}, not a complete model: merge both (merge_and_unload), "
+            "save the result"
+        )
+    if not has(home, CONFIG):
+        weights_of(folder)  # reports the files found instead
+    config = config_of(home)
+    for key, what in _REFUSED.items():
+        if config.get(key):
+            raise CheckpointError(f"{called(folder)} {what}")
+    if not has(files_of(folder), MODULES):
+        _check_classifier(folder, config)
+
+
+def _check_classifier(folder: Path, config: JsonMapping) -> None:
+    named = config.get("architectures")
+    names = [str(one)[:80] for one in named] if isinstance(named, list) else []
+    if not names or any(name.endswith(CLASSIFIER) for name in names):
+        return
+    raise CheckpointError(f"{called(folder)} is a {names[0]}, not a classifier of pairs: {NO_CLASSIFIER}")
+
+
+def _activation_of(folder: Path, config: JsonMapping, classes: int) -> str:
+    """The activation for logits of this many classes, from sentence-transformers' configuration, else from
+    transformers' ``problem_type``. Raises CheckpointError for unknown values."""
+    problem = config.get("problem_type")
+    if problem not in (None, "single_label_classification", "multi_label_classification", "regression"):
+        raise CheckpointError(
+            f"config.json of {called(folder)} has a problem_type that is not known: {str(problem)[:60]!r}"
+        )
+    theirs = config.get("sentence_transformers")
+    said = theirs.get("activation_fn") if isinstance(theirs, dict) else None
+    said = said or config.get("sbert_ce_default_activation_function")
+    if said is not None:
+        found = _ACTIVATIONS.get(str(said).rpartition(".")[2])
+        if found is None or (found == SOFTMAX and classes == 1):
+            raise CheckpointError(
+                f"{called(folder)} is read through {str(said)[:80]}, which is not known here: use Identity, Sigmoid or "
+                "Softmax"
+            )
+        if found != IDENTITY or classes == 1:
+            return found
+    if problem == "regression" and classes > 1:
+        raise CheckpointError(
+            f"{called(folder)} answers with {classes} scores of a pair (problem_type regression): use a model with one "
+            "score or with classes"
+        )
+    if problem == "multi_label_classification":
+        return SIGMOID
+    return IDENTITY if classes == 1 else SOFTMAX
+
+
 def _score(labels: Sequence[str]) -> tuple[str, ...]:
     """The name of the only output."""
     return ("score",) if labels[0].startswith("LABEL_") else tuple(labels)
@@ -138,7 +205,7 @@ def _of_cross(folder: Path, config: JsonMapping, settings: ExternalSettings) -> 
             raise CheckpointError(
                 f"config.json of {called(folder)} has an implausible number of {what}: copy the model again"
             )
-    activation = activation_of(folder, config, len(labels_of(folder, config)))
+    activation = _activation_of(folder, config, len(labels_of(folder, config)))
     sizes = {"layers": layers, "heads": heads, "head": settings.head, "activation": activation}
     return {**sizes, **_agreement(settings.alignment)}
 

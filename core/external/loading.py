@@ -18,13 +18,14 @@ from safetensors import safe_open
 
 from core.errors import CheckpointError
 from core.external.folder import check_files, check_plausible, config_of, object_of, shapes_of, weights_of
-from core.external.kinds import no_classifier
 from core.external.names import called
 from core.reading.tokens import MAX_TOKENS
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
+CLASSIFIER = "ForSequenceClassification"
+NO_CLASSIFIER = f"give one whose architecture ends in {CLASSIFIER}"
 LEAST_PIECES = 8
 """A model with a shorter limit cannot read a pair of texts."""
 _ODD = "꙯ 🐶 ꧁ \U00010348 zebra 42 日本"
@@ -113,7 +114,10 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
         auto = transformers.AutoModelForSequenceClassification if classifies else transformers.AutoModel
         kind = auto._model_mapping.get(type(config), None)
         if kind is None:
-            raise CheckpointError(no_classifier(folder, str(config.model_type)))
+            raise CheckpointError(
+                f"{called(folder)} is a {str(config.model_type)[:60]} model, for which transformers has no classifier "
+                f"of texts: {NO_CLASSIFIER}"
+            )
         kind = kind[0] if isinstance(kind, tuple) else kind
         body, report = kind.from_pretrained(
             None,

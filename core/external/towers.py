@@ -182,7 +182,7 @@ def tower_of(folder: Path) -> Tower:
             "Transformer, Pooling, Dense and Normalize, or write it as a function (docs/guests.md)"
         )
     lower, limit = _how_texts_are_read(folder, homes[0])
-    prompt = prompt_of(folder)
+    prompt, _ = prompts_of(folder)
     ways = _pooling(folder, homes[1], prompt)
     similarity = similarity_of(folder)
     further = zip(kinds[2:], homes[2:], strict=True)
@@ -237,25 +237,18 @@ def similarity_of(folder: Path) -> str:
     return name
 
 
-def prompts_of(folder: Path) -> Mapping[str, str]:
-    """Prompts (text prefixes) by name, without empty ones."""
-    prompts = object_of(folder, _SETTINGS).get("prompts") or {}
+def prompts_of(folder: Path) -> tuple[str, Mapping[str, str]]:
+    """The default prompt, a prefix of each text (empty if there is none), and all prompts by name, without empty
+    ones."""
+    said = object_of(folder, _SETTINGS)
+    prompts, name = said.get("prompts") or {}, said.get("default_prompt_name")
     if not isinstance(prompts, dict) or not all(isinstance(one, str) for one in prompts.values()):
         raise CheckpointError(f"{called(folder)}/{_SETTINGS} has prompts that are not texts by name: fix it")
-    return {name: prompt for name, prompt in prompts.items() if prompt}
-
-
-def prompt_of(folder: Path) -> str:
-    """The default prompt, a prefix of each text; empty if there is none."""
-    prompts, said = prompts_of(folder), object_of(folder, _SETTINGS)
-    name = said.get("default_prompt_name")
-    if name is None:
-        return ""
-    if not isinstance(name, str) or name not in (said.get("prompts") or {}):
+    if name is not None and (not isinstance(name, str) or name not in prompts):
         raise CheckpointError(
             f"{called(folder)}/{_SETTINGS} has no prompt {str(name)[:60]!r}: fix its default_prompt_name"
         )
-    return prompts.get(name, "")
+    return "" if name is None else prompts[name], {name: prompt for name, prompt in prompts.items() if prompt}
 
 
 def _pooling(folder: Path, step: Path, prompt: str) -> list[str]:

@@ -45,13 +45,13 @@ def weight(word: str, words: WordTable) -> float:
 @functools.lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """Porter's stem of a word (1980)."""
-    return _stemmer().stem(word)
+    return _stemmer("porter").stem(word)
 
 
 @functools.lru_cache(maxsize=100_000)
 def snowball_stem(word: str) -> str:
     """Snowball's English stem of a word, Porter's later and better algorithm (Porter 2001)."""
-    return _snowball().stem(word)
+    return _stemmer("english").stem(word)
 
 
 def neighbours(words: Sequence[str]) -> set[tuple[str, str]]:
@@ -66,17 +66,9 @@ def directions(listed: Sequence[str], words: WordTable) -> Tensor:
 
 
 @functools.cache
-def _stemmer() -> Any:
+def _stemmer(name: str) -> Any:
     # Imported here because nltk takes more than a second, which an app without these features should not spend.
-    import_nltk()
-    from nltk.stem.porter import PorterStemmer
-
-    return PorterStemmer()
-
-
-@functools.cache
-def _snowball() -> Any:
     import_nltk()
     from nltk.stem.snowball import SnowballStemmer
 
-    return SnowballStemmer("english")
+    return SnowballStemmer(name)
