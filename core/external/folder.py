@@ -10,7 +10,7 @@ import contextlib
 import math
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,14 +87,22 @@ def has(folder: Path, name: str) -> bool:
 
 def contents(folder: Path, name: str, largest: int = LARGEST_CONFIG) -> bytes:
     """The contents of a regular file."""
-    try:
+    with _reading(folder, name):
         return read_bounded(folder / name, largest)
-    except FileNotFoundError:
-        raise CheckpointError(f"{_named(folder, name)} is a link to nowhere: copy the model again") from None
-    except OSError as error:
-        raise _unreadable(folder, name, error) from error
-    except ValueError as error:
-        raise CheckpointError(f"{_named(folder, name)} {error}: copy the model again") from None
+
+
+@contextlib.contextmanager
+def _reading(folder: Path, name: str) -> Iterator[None]:
+    """Turns any error while a file is read into one sentence."""
+    try:
+        yield
+    except (OSError, SafetensorError, ValueError) as error:
+        what = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else str(error)
+        if isinstance(error, FileNotFoundError):
+            what = "is a link to nowhere" if has(folder, name) else "is missing"
+        elif isinstance(error, SafetensorError):
+            what = "is truncated or no file of weights"
+        raise CheckpointError(f"{_named(folder, name)} {what}: copy the model again") from error
 
 
 def json_of(folder: Path, name: str, kind: str = "readable JSON") -> Any:
@@ -188,15 +196,10 @@ def _indexed(home: Path) -> list[str]:
 
 
 def _check_regular(folder: Path, name: str) -> os.stat_result:
-    try:
+    with _reading(folder, name):
         now = (folder / name).stat()
-    except FileNotFoundError:
-        what = "is a link to nowhere" if has(folder, name) else "is missing"
-        raise CheckpointError(f"{_named(folder, name)} {what}: copy the model again") from None
-    except OSError as error:
-        raise _unreadable(folder, name, error) from error
-    if not stat.S_ISREG(now.st_mode):
-        raise CheckpointError(f"{_named(folder, name)} is not a regular file: copy the model again")
+        if not stat.S_ISREG(now.st_mode):
+            raise ValueError("is not a regular file")
     return now
 
 
@@ -231,15 +234,8 @@ def shapes_of(files: Sequence[Path]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for file in files:
         _check_regular(file.parent, file.name)
-        try:
-            with safe_open(file, framework="np") as opened:
-                found |= {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118 (no mapping)
-        except OSError as error:
-            raise _unreadable(file.parent, file.name, error) from error
-        except SafetensorError:
-            raise CheckpointError(
-                f"{_named(file.parent, file.name)} is truncated or no file of weights: copy the model again"
-            ) from None
+        with _reading(file.parent, file.name), safe_open(file, framework="np") as opened:
+            found |= {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118 (no mapping)
     return found
 
 
@@ -287,10 +283,6 @@ def without_safetensors(folder: Path) -> str:
     if any(name.endswith(".safetensors") for name in names):
         return f"{called(folder)} has no {WEIGHTS} and no index of its parts: name its file of weights {WEIGHTS}"
     return f"{called(folder)} has no *.safetensors: copy the model again, with its weights"
-
-
-def _unreadable(folder: Path, name: str, error: OSError) -> CheckpointError:
-    return CheckpointError(f"{_named(folder, name)} cannot be read ({error.strerror}): copy the model again")
 
 
 def _named(folder: Path, name: str) -> str:
