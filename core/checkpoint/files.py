@@ -113,11 +113,8 @@ def _own_card(folder: Path) -> Card:
     where = f"{folder.name}/card.json"
     try:
         now = (folder / "card.json").stat()
-        if not stat.S_ISREG(now.st_mode) or now.st_size > LARGEST:
-            raise CheckpointError(
-                f"{where} is not a regular file of at most {LARGEST >> 20} MB: copy the checkpoint again"
-            )
-        card = read_json(folder / "card.json")
+        regular = stat.S_ISREG(now.st_mode) and now.st_size <= LARGEST
+        card = read_json(folder / "card.json") if regular else None
     except (FileNotFoundError, NotADirectoryError):
         raise CheckpointError(
             f"{folder.name} has no card.json: choose a folder written by `python -m trainers train`"
@@ -126,6 +123,8 @@ def _own_card(folder: Path) -> Card:
         raise CheckpointError(f"{where} cannot be read ({error.strerror}): fix its permissions") from error
     except ValueError:
         raise CheckpointError(f"{where} is not readable JSON: copy the checkpoint again") from None
+    if not regular:
+        raise CheckpointError(f"{where} is not a regular file of at most {LARGEST >> 20} MB: copy the checkpoint again")
     if not isinstance(card, dict) or card.get("schema_version") != CARD_VERSION:
         raise CheckpointError(f"{where} is of another version than {CARD_VERSION}: train the checkpoint again")
     if wrong := problems(card):

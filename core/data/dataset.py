@@ -49,26 +49,6 @@ class Example:
         name = names.get(self.label or "")
         return self if name is None else replace(self, label=name, label_text=name)
 
-    @classmethod
-    def document(
-        cls,
-        id: str,
-        text: str,
-        label: str | None,
-        title: str = "",
-        columns: Mapping[str, str] | None = None,
-        label_text: str = "",
-    ) -> Example:
-        """A row with a single text: title, full stop, text.
-
-        The title is prepended even if the text repeats it, as done for DBpedia and AG's news since Zhang et al. (2015,
-        section 4). We add the full stop, so that the title does not run into the first sentence.
-        """
-        title, text = title.strip(), text.strip()
-        stop = "" if title.endswith((".", "?", "!")) else "."
-        whole = f"{title}{stop} {text}" if title else text
-        return cls(id, whole, "", label, None, title, columns or {}, label_text)
-
 
 def other_columns(row: Iterable[tuple[str, object]], taken: Collection[str]) -> dict[str, str]:
     """The value of :attr:`Example.columns` for a row: all names and values except those ``taken`` by other fields.

@@ -246,10 +246,14 @@ def row_of(layout: ColumnLayout, keys: Mapping[str, str], joined: bool, number: 
         return Example(key, first, second, gold(label), fields.get("group") or None, "", others, label)
     if isinstance(layout, Headerless) and label not in layout.labels:
         raise ValueError(f"label {label[:40]!r} is not a number from {layout.labels[0]} to {layout.labels[-1]}")
-    text, title = layout.clean(fields["first"]), layout.clean(fields.get("title", ""))
+    text, title = layout.clean(fields["first"]).strip(), layout.clean(fields.get("title", "")).strip()
     if not says_something(text):
         raise ValueError("the text is empty")
-    return Example.document(key, text, gold(label), title, others, label)
+    # The title is prepended even if the text repeats it, as done for DBpedia and AG's news since Zhang et al. (2015,
+    # section 4). We add the full stop, so that the title does not run into the first sentence.
+    stop = "" if title.endswith((".", "?", "!")) else "."
+    whole = f"{title}{stop} {text}" if title else text
+    return Example(key, whole, "", gold(label), None, title, others, label)
 
 
 def _text(value: object, joined: bool) -> str:

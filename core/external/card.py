@@ -214,7 +214,11 @@ def _of_pair(folder: Path, settings: ExternalSettings) -> JsonObject:
     trained = has(folder, HEAD)
     unit = SIMILARITIES[similarity_of(files_of(folder))][0]
     fitted = {"threshold": settings.threshold, "scale": settings.scale, "trained": trained}
-    return {**fitted, "activation": SOFTMAX if trained or settings.fitted else IDENTITY, "similarity": unit}
+    return {
+        **fitted,
+        "activation": SOFTMAX if trained or settings.threshold is not None else IDENTITY,
+        "similarity": unit,
+    }
 
 
 def _agreement(alignment: JsonObject | None) -> JsonObject:

@@ -22,7 +22,7 @@ from core.external.card import BI_ENCODER, named
 from core.external.folder import files_of
 from core.external.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
 from core.external.heads import HeadError
-from core.external.loading import body_of, check_vocabulary, longest_of, names_of, tokenizer_of
+from core.external.loading import body_of, check_vocabulary, longest_of, tokenizer_of
 from core.external.model import CrossEncoder, CrossEncoderConfig
 from core.external.names import called
 from core.external.pieces import PieceReader
@@ -127,7 +127,7 @@ def _of_cross(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint
     tokenizer, body = tokenizer_of(folder), body_of(folder)
     check_vocabulary(folder, tokenizer, body)
     second_first = bool(card.get("second_first"))
-    reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
+    reader = PieceReader(tokenizer, longest_of(tokenizer, body), second_first)
     config = checked(card["config"], CrossEncoderConfig)
     model = CrossEncoder(config, body, _softmaxes(reader, body), card["name"]).eval()
     external = _tried(ExternalCheckpoint(card["name"], folder, model, card, default_table(), state, reader))
@@ -157,9 +157,7 @@ def _of_pair(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint:
     _check_package(folder)
     tower = tower_of(folder)
     check_vocabulary(folder, tower.tokenizer, tower.body)
-    reader = TowerReader(
-        tower.tokenizer, names_of(tower.tokenizer), tower.longest, prompt=tower.prompt, lower=tower.lower
-    )
+    reader = TowerReader(tower.tokenizer, tower.longest, prompt=tower.prompt, lower=tower.lower)
     model = BiEncoder(checked(card["config"], BiEncoderConfig), tower, head_of(folder, card)).eval()
     model.name = card["name"]
     external = _tried(ExternalCheckpoint(card["name"], folder, model, card, default_table(), state, reader))

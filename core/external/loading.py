@@ -161,11 +161,6 @@ def _do_not_fit(folder: Path, lacking: Sequence[str]) -> str:
     )
 
 
-def names_of(tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
-    """Names of the model's inputs, besides the mask."""
-    return tuple(name for name in tokenizer.model_input_names if name != "attention_mask")
-
-
 def longest_of(tokenizer: PreTrainedTokenizerFast, body: torch.nn.Module) -> int:
     """Maximum number of pieces the model can read: the tokeniser's limit, or the number of its positions if smaller."""
     places = getattr(body.config, "max_position_embeddings", None) or 0

@@ -86,12 +86,11 @@ class Pieces:
 
 @dataclass(frozen=True)
 class SplitsIntoPieces:
-    """Splits one text, or two texts together, into a tokeniser's pieces. ``names``: the model's input names;
-    ``longest``: maximum number of pieces; ``second_first``: whether it reads the second text before the first;
-    ``prompt``: prefix of each text; ``lower``: whether texts are lower-cased."""
+    """Splits one text, or two texts together, into a tokeniser's pieces. ``longest``: maximum number of pieces;
+    ``second_first``: whether it reads the second text before the first; ``prompt``: prefix of each text; ``lower``:
+    whether texts are lower-cased."""
 
     tokenizer: PreTrainedTokenizerFast
-    names: tuple[str, ...]
     longest: int
     second_first: bool = False
     prompt: str = ""
@@ -124,7 +123,7 @@ class SplitsIntoPieces:
         def padded(values: Iterable[Sequence[int]], filler: int) -> Tensor:
             return torch.tensor([[*row, *[filler] * (longest - len(row))] for row in values])
 
-        named = [name for name in self.names if name in split[0][0]]
+        named = [name for name in self.tokenizer.model_input_names if name in split[0][0] and name != "attention_mask"]
         inputs = {name: padded([row[name] for row, _ in split], pad.get(name, 0)) for name in named}
         real = torch.arange(longest)[None] < lengths[:, None]
         words = tuple((len(first.tokens), sum(len(side.tokens) for side in others)) for first, *others in rows)

@@ -86,11 +86,6 @@ class ExternalSettings(MeasuredFigures):
             object.__setattr__(self, "head", MEAN)
 
     @property
-    def fitted(self) -> bool:
-        """Whether a bi-encoder's threshold was fitted or given."""
-        return self.threshold is not None
-
-    @property
     def measured(self) -> JsonObject:
         """Measured figures by their names on a card."""
         values = {field.name: getattr(self, field.name) for field in fields(MeasuredFigures)}
