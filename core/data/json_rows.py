@@ -41,12 +41,9 @@ def _document(records: Sequence[JsonObject]) -> tuple[ColumnLayout, dict[str, st
     """The keys of documents, from the object with most of them; None if objects have two texts."""
     layout, keys = None, dict[str, str]()
     for record in records:
-        names = [*record]
-        known, places = fitting(names) or (None, {})
-        if not known or known.of_pairs or not isinstance(record[names[places["first"]]], str):
-            continue
-        if len(places) > len(keys):
-            layout, keys = known, {part: names[at] for part, at in places.items()}
+        known, parts = fitting([*record]) or (None, {})
+        if known and not known.of_pairs and isinstance(record[parts["first"]], str) and len(parts) > len(keys):
+            layout, keys = known, parts
     if layout is None or drops_a_text(layout, keys, records):
         return None
     if 2 * sum(_is_post(str(record.get(keys["first"]))) for record in records) > len(records):
@@ -62,12 +59,12 @@ def _pair(record: JsonObject) -> tuple[ColumnLayout, dict[str, str]] | None:
     # A nested value may be named by its own key, by its parent's, or by the outermost.
     ways = ([*record], *([part[max(-len(part), level)] for part in parts] for level in (-1, -2, 0)))
     for names, shown in zip(([*record], inner, inner, inner), ways, strict=True):
-        layout, places = fitting(shown, (SNLI, *LAYOUTS)) or (None, {})
+        layout, keys = fitting(names, (SNLI, *LAYOUTS), shown) or (None, {})
         if layout and layout.of_pairs:
-            texts = [places["first"], places["second"]]
-            if all(isinstance(value_at(record, names[at]), str) and shown.count(shown[at]) == 1 for at in texts):
-                layout = layout if layout is SNLI else replace(layout, name=PAIRS)
-                return layout, {part: names[at] for part, at in places.items()}
+            texts = [keys["first"], keys["second"]]
+            unique = all(shown.count(shown[names.index(key)]) == 1 for key in texts)
+            if unique and all(isinstance(value_at(record, key), str) for key in texts):
+                return layout if layout is SNLI else replace(layout, name=PAIRS), keys
     return _in_a_list(flat)
 
 
@@ -77,10 +74,8 @@ def _in_a_list(flat: Mapping[str, object]) -> tuple[ColumnLayout, dict[str, str]
     texts = {f"{name}.{place}" for name in lists for place in (1, 2)}
     if len(lists) != 1 or any(is_sentence(value) for name, value in flat.items() if name not in texts):
         return None
-    names = ["first", "second", *(name for name in flat if name not in texts)]
-    layout, places = fitting(names, (_LIST,)) or (_LIST, {})
-    keys = [f"{lists[0]}.1", f"{lists[0]}.2", *names[2:]]
-    return layout, {part: keys[at] for part, at in places.items()}
+    others = [name for name in flat if name not in texts]
+    return fitting([f"{lists[0]}.1", f"{lists[0]}.2", *others], (_LIST,), ["first", "second", *others])
 
 
 _SUBJECT = re.compile(r"^Subject:", re.MULTILINE)

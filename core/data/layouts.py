@@ -175,12 +175,13 @@ answer sentence selection. None of them marks a missing label, and only the firs
 
 
 def fitting(
-    names: Sequence[str], layouts: Iterable[ColumnLayout] = LAYOUTS
-) -> tuple[ColumnLayout, dict[str, int]] | None:
-    """The layout that matches columns with these names, and the positions of its parts among them."""
-    compared = [plain(name) for name in names]
+    names: Sequence[str], layouts: Iterable[ColumnLayout] = LAYOUTS, shown: Sequence[str] = ()
+) -> tuple[ColumnLayout, dict[str, str]] | None:
+    """The layout that matches columns with these names (or as ``shown``), and the name of each part of a row."""
+    compared = [plain(name) for name in shown or names]
     matches = ((layout, layout.places(compared)) for layout in layouts)
-    return next(((layout, places) for layout, places in matches if places is not None), None)
+    first = next(((layout, places) for layout, places in matches if places is not None), None)
+    return first and (first[0], {part: names[at] for part, at in first[1].items()})
 
 
 def drops_a_text(layout: ColumnLayout, keys: Mapping[str, str], records: Sequence[JsonObject]) -> bool:

@@ -146,24 +146,22 @@ def reader_by(picked: Picked, head: Sequence[Line], name: str) -> RowReader:
     table, header = guessed(head), picked.header
     numbers = all(column.isdecimal() for column in wanted) and not all(column in table.names for column in wanted)
     if header is None:
-        header = not numbers or all(is_known(table.names[at]) for at in _places(table.names, picked, name).values())
+        header = not numbers or all(map(is_known, _keys(table.names, picked, name).values()))
     if not header:
         table = guessed(head, header=False)
-    places = _places(table.names, picked, name)
+    keys = _keys(table.names, picked, name)
     if not header and table.delimiter == "\t":  # texts contain commas but no tabs: cells keep their position
-        table = replace(table, least=1 + max(places.values()))
-    return replace(table.reader(layout, places, joined=True), no_label=missing)
+        table = replace(table, least=1 + max(map(table.names.index, keys.values())))
+    return replace(table.reader(layout, keys, joined=True), no_label=missing)
 
 
-def _places(names: Sequence[str], picked: Picked, name: str) -> dict[str, int]:
-    """The positions of the picked columns, by name or by number. Raises DataError for a column that does not exist."""
-    places = {}
-    for part, column in picked.parts.items():
-        if column not in names and column.isdecimal() and 0 < int(column) <= len(names):
-            places[part] = int(column) - 1
-        else:
-            places[part] = names.index(_named(names, column, name))
-    return places
+def _keys(names: Sequence[str], picked: Picked, name: str) -> dict[str, str]:
+    """The picked columns by their names. Raises DataError for a column that does not exist."""
+    numbers = {str(place): known for place, known in enumerate(names, start=1)}
+    return {
+        part: numbers[column] if column in numbers and column not in names else _named(names, column, name)
+        for part, column in picked.parts.items()
+    }
 
 
 def _named(names: Sequence[str], column: str, name: str) -> str:

@@ -91,10 +91,10 @@ class DataTable:
         cells, taken = self._joined(deque(head), iter(()), MAX_QUOTED_LINES) if self.quoted else ([], 1)
         return (cells, taken) if cells else (self.split(head[0][1]), 1)
 
-    def reader(self, layout: ColumnLayout, places: Mapping[str, int], joined: bool = False) -> RowReader:
-        """Reads the rows with a layout's parts in the columns at these ``places``."""
+    def reader(self, layout: ColumnLayout, keys: Mapping[str, str], joined: bool = False) -> RowReader:
+        """Reads the rows with a layout's parts in these columns."""
         records = functools.partial(self.records, MAX_QUOTED_LINES if layout.of_pairs else MAX_DOCUMENT_LINES)
-        return reader_of(layout, {part: self.names[at] for part, at in places.items()}, records, self.names, joined)
+        return reader_of(layout, keys, records, self.names, joined)
 
     def records(
         self, longest: int, lines: Iterable[Line], problems: list[Problem]
@@ -210,10 +210,8 @@ def with_header(head: list[Line]) -> RowReader | None:
         matched = fitting(table.names)
         # A single known name could be a word in a sentence.
         if matched and len(matched[1]) > 1:
-            layout, places = matched
-            keys = {part: table.names[at] for part, at in places.items()}
             rows = [record for _, record in table.records(MAX_DOCUMENT_LINES, head, [])]
-            return None if drops_a_text(layout, keys, rows) else table.reader(layout, places)
+            return None if drops_a_text(*matched, rows) else table.reader(*matched)
     return None
 
 
@@ -225,5 +223,5 @@ def without_header(head: list[Line]) -> RowReader | None:
         broken: list[Problem] = []
         rows = [record for _, record in table.records(MAX_DOCUMENT_LINES, head[: layout.head], broken)]
         if 2 * sum(map(layout.fits, rows)) > len(rows) + len(broken):
-            return table.reader(layout, layout.places(layout.columns) or {})
+            return table.reader(*(fitting(layout.columns, (layout,)) or (layout, {})))
     return None
