@@ -42,8 +42,16 @@ def ribbons(page, kind):
     return page.locator(f".ribbons path.{kind}")
 
 
-def test_a_selection_is_undone_by_escape_a_second_click_or_a_click_elsewhere(open_page):
-    page = open_page(link(select="none"))
+def test_hovering_shows_a_words_ribbons_and_a_selection_is_undone_in_each_way(open_page):
+    page = open_page(link(select="none", temperature="50"))  # where the weight is spread
+    everything = ribbons(page, "other").count()
+    chip(page, "hypothesis", "dog").hover()
+    expect(ribbons(page, "mine").first).to_be_attached()
+    assert ribbons(page, "mine").count() + ribbons(page, "other").count() >= everything
+    page.mouse.move(0, 0)
+    expect(ribbons(page, "mine")).to_have_count(0)
+    page.locator(".text").get_by_role("button", name="More about this figure").click()
+    expect(page.locator(".text .more")).to_contain_text(re.compile(r"Drawn are weights from \d+(\.\d+)?\u00a0%"))
     for undo in (
         lambda: page.keyboard.press("Escape"),
         lambda: chip(page, "hypothesis", "dog").click(),
@@ -72,27 +80,6 @@ def test_all_ribbons_stay_readable_when_a_word_is_selected_and_a_rescaled_matrix
         look = others.first.evaluate("node => [getComputedStyle(node).stroke, getComputedStyle(node).strokeOpacity]")
         assert look[1] == "1"
         assert contrast(hexadecimal(look[0]), hexadecimal(paper)) >= 3
-
-
-def test_between_long_sentences_only_the_selected_words_ribbons_are_drawn(open_page):
-    long = " ".join(["dog", "animal", "playing", "snow", "weather"] * 6)
-    page = open_page(link(first=long, select="x2"))
-    expect(ribbons(page, "mine").first).to_be_attached()
-    expect(ribbons(page, "other")).to_have_count(0)
-    page.keyboard.press("Escape")
-    expect(page.locator(".ribbons path")).to_have_count(0)
-
-
-def test_hovering_a_word_shows_its_ribbons(open_page):
-    page = open_page(link(select="none", temperature="50"))  # where the weight is spread
-    everything = ribbons(page, "other").count()
-    chip(page, "hypothesis", "dog").hover()
-    expect(ribbons(page, "mine").first).to_be_attached()
-    assert ribbons(page, "mine").count() + ribbons(page, "other").count() >= everything
-    page.mouse.move(0, 0)
-    expect(ribbons(page, "mine")).to_have_count(0)
-    page.locator(".text").get_by_role("button", name="More about this figure").click()
-    expect(page.locator(".text .more")).to_contain_text(re.compile(r"Drawn are weights from \d+(\.\d+)?\u00a0%"))
 
 
 def test_models_are_grouped_by_task_with_descriptions_and_useful_controls(open_page):
@@ -179,7 +166,7 @@ def edges(nodes):
     )
 
 
-def test_a_premise_of_200_words_leaves_the_hypothesis_whole(open_page):
+def test_a_premise_of_200_words_leaves_the_hypothesis_whole_and_only_a_selected_words_ribbons_are_drawn(open_page):
     page = open_page(link(first="dog and cat " * 70, second="A dog jumping in the snow"))
 
     def frame_and_words(page):
@@ -203,6 +190,13 @@ def test_a_premise_of_200_words_leaves_the_hypothesis_whole(open_page):
     page.wait_for_function("node => node.scrollTop > 20", arg=premise.element_handle())
     page.evaluate(FRAMES)  # ribbons were redrawn
     assert premise.evaluate("node => node.scrollTop") > 20
+    page.mouse.move(0, 0)
+    select(page, "hypothesis", "dog")
+    expect(ribbons(page, "mine").first).to_be_attached()
+    expect(ribbons(page, "other")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.mouse.move(0, 0)
+    expect(page.locator(".ribbons path")).to_have_count(0)
 
 
 IN_SIGHT = """matrix => {

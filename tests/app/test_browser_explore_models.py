@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -220,14 +221,27 @@ def test_back_goes_back_with_one_press_from_every_page_and_two_with_two(open_pag
     page.wait_for_url(re.compile("/phrases"))
 
 
-def test_a_saved_figure_names_model_pair_verdict_and_list(open_page):
+def test_saved_data_are_those_shown_and_a_saved_figure_names_model_pair_verdict_and_list(open_page):
     page = open_page(link(select="x2", open="details"))
+    data = json.loads(downloaded(unfold(page, "Save and open", "All numbers (JSON)")).path().read_text())
+    assert [token["text"] for token in data["contexts"][0]["tokens"]] == ["A", "dog", "jumping"]
     verdict = page.locator('[data-part="verdict"]').inner_text().split(", ")[0].lower()
-    figures = [saved(page, what) for what in ("Matrix", "Ribbons", "Context", "Filters")]
-    for _, text in figures:
+    best = max(range(3), key=data["probabilities"].__getitem__)
+    assert verdict.startswith(data["labels"][best])
+    table = downloaded(page.get_by_role("button", name="Attention (CSV)")).path().read_text().splitlines()
+    assert len(table) == 1 + 3 * 7
+    decides = " ".join(page.locator(".reason button").first.inner_text().split())
+    looked_at = page.locator(".bars button").first.inner_text()
+    words = {"Matrix": "dog", "Ribbons": "dog", "Context": looked_at, "Filters": "dog"}
+    figures = [saved(page, what) for what in words]
+    for (_, text), word in zip(figures, words.values(), strict=True):
         assert f"Test light: {verdict} " in re.sub("<[^>]*>", " ", text)
         assert all(sentence in text for sentence in (f"Premise: {PAIR['first']}", f"Hypothesis: {PAIR['second']}"))
-        assert "<image" not in text
+        assert text.startswith("<svg") and f">{word}<" in text
+        assert decides in " ".join(" ".join(re.findall(">([^<>]+)</text>", text)).split())
+        assert not any(sign in text for sign in ("<image", "var(--", "light-dark"))
+    image = downloaded(page.get_by_role("button", name="Save the figure as PNG")).path().read_bytes()
+    assert image.startswith(b"\x89PNG")
     assert "won by “dog”" in figures[3][1]
     page.locator(".filters .choice", has_text="neutral").click()
     figures.append(saved(page, "Filters"))
