@@ -115,25 +115,22 @@ class About:
 
 @dataclass(frozen=True)
 class Frame:
-    """The frame of every drawing: facts below, warnings above. ``linked``: whether the address has all that the page
-    shows; ``projector``: whether type is large; ``about``: captions its saved figures."""
+    """The frame of every drawing: facts below, warnings above. ``projector``: whether type is large; ``about``:
+    captions its saved figures."""
 
     footer: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
-    linked: bool = False
     projector: bool = False
     about: About | None = None
 
 
 def frame(explanation: Explanation, card_of: JsonMapping, page: PageState, problems: Sequence[str]) -> Frame:
     """The frame of an explanation."""
-    linked = page.link_parameters() is not None
-    if not linked:
+    if page.link_parameters() is None:
         problems = [*problems, "This pair is too long for a link: “Save and open” in the sidebar keeps it in a file."]
     return Frame(
         (explanation.title, *card.made_and_measured(card_of), f"{explanation.milliseconds:.0f} ms"),
         (*problems, *explanation.warnings),
-        linked,
         page.projector,
         about(explanation),
     )

@@ -16,7 +16,7 @@ export class AnsweredPanel {
     this.kind = kind;
     this.setting = setting;
     this.answer = view.answer(kind, text, noun);
-    this.offer = [offer, " ", linkButton("Compute", `Compute ${noun}`, () => view.ask({ [setting]: "on" }))];
+    this.offer = offer && [offer, " ", linkButton("Compute", `Compute ${noun}`, () => view.ask({ [setting]: "on" }))];
     this.head = html("div");
     this.state = html("div.soft", { "aria-live": "polite" });
     this.body = html("div");

@@ -1,7 +1,6 @@
-// The end of Details: the quantity in the matrix, figures as files, and a link to the page.
+// The end of Details: the quantity in the matrix, and figures as files.
 
 import { capital, chooser, html, linkButton, refill } from "./elements.js";
-import { copyButton } from "./footer.js";
 import { saveFigure } from "./save.js";
 
 const USUAL = "weight"; // the default quantity of a matrix
@@ -22,7 +21,6 @@ export class Tools {
       { "aria-label": "Matrix and figures" },
       named.length > 1 && html("div.controls", html("label.soft", "Matrix shows ", this.shows)),
       html("div.controls", html("label.soft", "Save a figure ", this.figure), save("SVG"), save("PNG")),
-      view.data.linked && html("div.controls", copyButton()),
     );
     door.append(this.element);
   }

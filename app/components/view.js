@@ -1,8 +1,7 @@
 // The base of all views: builds its parts from the data, stores the selection, draws it at once and then informs the
 // server. Panels and views register themselves here, so that no list of them is needed.
 
-import { refill } from "./elements.js";
-import { copyButton, footerOf } from "./footer.js";
+import { html, refill } from "./elements.js";
 
 const SMALL_SCREEN = 1600; // pixels; as in page_style.py
 
@@ -48,7 +47,7 @@ export class View {
   /** @param {number} width in pixels */
   arrange(width) {} // eslint-disable-line no-unused-vars
 
-  // Whether copy and save controls are gathered in one place.
+  // Whether figures are saved in one place.
   get gathers() {
     return false;
   }
@@ -118,8 +117,8 @@ export class View {
       return;
     }
     const parts = this.build();
-    const footer = footerOf(data.footer, data.linked && !this.gathers ? copyButton() : null);
-    refill(this.root, parts, footer);
+    const facts = data.footer.map((text) => html("span", text));
+    refill(this.root, parts, facts.length > 0 && html("footer.small.wraps", facts));
     // Drawn first: parts grow as they are drawn (a selected word's menu), and those below take the remaining room;
     // again once the page's fonts are loaded.
     this.draw();

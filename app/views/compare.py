@@ -161,7 +161,7 @@ def _show(page: CompareState, columns: Sequence[Column]) -> None:
     components.draw(
         "compare",
         figures.Compared(tuple(_section(page, column, base) for column in columns), page.what == "versions"),
-        Frame(linked=page.link_parameters() is not None, projector=page.projector),
+        Frame(projector=page.projector),
         key=KEY,
         id=FORM.id,
     )

@@ -71,7 +71,7 @@ def main() -> None:
     components.draw(
         "lesson",
         drawing,
-        Frame(_about(lesson, evaluated), tuple(problems), True, PAGE.state.projector),
+        Frame(_about(lesson, evaluated), tuple(problems), PAGE.state.projector),
         key=KEY,
         on_selection_change=_picked,
         id=lesson.name,

@@ -44,14 +44,6 @@ def choose_model(app, task, name):
     chooser(app, "Model").set_value(name).run()
 
 
-def copied_link(page):
-    """What the button "Copy link" puts into the browser's clipboard."""
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy a link").click()
-    page.get_by_text("Link copied").wait_for()
-    return page.evaluate("navigator.clipboard.readText()")
-
-
 def query(app):
     """The parameters of the address as the browser shows it: as it was, or as the page has completed it."""
     completed = [data["query"] for data in components(app) if "query" in data]

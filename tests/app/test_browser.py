@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from core.checkpoint import available
 from tests.app.conftest import MARKUP
-from tests.app.pages import IMAGE_FAILED, come_to_rest, copied_link, downloaded, reload, type_into, unfold
+from tests.app.pages import IMAGE_FAILED, come_to_rest, downloaded, reload, type_into, unfold
 
 pytestmark = pytest.mark.browser
 
@@ -36,7 +36,7 @@ def tokens(page, role):
     return page.locator(f'.side[data-role="{role}"] .chip').all_inner_texts()
 
 
-def test_a_cell_selects_its_words_everywhere_and_in_the_copied_link(open_page):
+def test_a_cell_selects_its_words_everywhere_and_in_the_address(open_page):
     page = open_page(link())
     type_into(page, "Premise (the context)", "An animal is playing with a toy")
     type_into(page, "Hypothesis (the sentence judged)", "A dog jumping")
@@ -59,7 +59,7 @@ def test_a_cell_selects_its_words_everywhere_and_in_the_copied_link(open_page):
     shown(page)
     page.locator('.door[data-place="details"] summary').click()
     page.wait_for_url(re.compile("open=details"))
-    fresh = open_page(copied_link(page).replace("&open=details", ""))
+    fresh = open_page(page.url.replace("&open=details", ""))
     expect(fresh.get_by_label("Premise (the context)")).to_have_value("An animal is playing with a toy")
     shown(fresh)
 

@@ -202,7 +202,7 @@ def test_all_pages_work_with_only_the_keyboard_and_show_the_focus(open_page):
     expect(page.locator('.chip[aria-pressed="true"]')).to_have_count(0)
     reach(page.locator('.door[data-place="details"] summary'))
     press("Enter")
-    reach(page.get_by_role("button", name="Copy a link"))
+    reach(page.get_by_label("Save a figure"))
     leave_for("Phrases", ".phrase_selection .said")
     expect(page.get_by_label("Premise (the context)")).to_have_value(PAIR["first"])
     slider = page.get_by_label("k, the number of phrases")

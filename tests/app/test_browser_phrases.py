@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.app.conftest import MARKUP
-from tests.app.pages import IMAGE_FAILED, come_to_rest, copied_link, downloaded
+from tests.app.pages import IMAGE_FAILED, come_to_rest, downloaded
 
 pytestmark = pytest.mark.browser
 
@@ -129,12 +129,12 @@ def test_text_appears_exactly_as_typed(open_page):
     page.evaluate(IMAGE_FAILED)
 
 
-def test_a_copied_link_opens_the_same_view(open_page):
+def test_the_address_opens_the_same_view(open_page):
     page = open_page(link(**PAIR))
     slide(page, "ArrowRight", 2)
     bar(page, "b4").click()
     page.wait_for_url(re.compile("k=7.*select=b4"))
-    fresh = open_page(copied_link(page))
+    fresh = open_page(page.url)
     expect(fresh.get_by_label("Premise (the context)")).to_have_value(PAIR["first"])
     expect(fresh.locator(".slider output")).to_have_text("k = 7")
     expect(bar(fresh, "b4")).to_have_attribute("aria-selected", "true")

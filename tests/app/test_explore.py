@@ -104,7 +104,6 @@ def test_ten_thousand_words_are_cut_with_a_notice_and_offered_as_a_file(drawn):
     assert len(data["sides"][0]["tokens"]) == 200
     assert any("cut" in notice for notice in data["notices"])
     assert any("too long for a link" in notice for notice in data["notices"])
-    assert not data["linked"]
     assert query(app) == {"model": "test-light"}
     app.run()
     assert box(app, "first").value.startswith("dog and cat")
@@ -190,7 +189,6 @@ def test_the_direction_that_is_looked_at_is_in_the_address(drawn):
     app = explore(direction="premise", **pair)
     assert drawn(app)["direction"] == query(app)["direction"] == "premise"
     assert drawn(app)["notices"] == []
-    assert drawn(app)["linked"]
     app = explore(direction="<b>", **pair)
     assert drawn(app)["notices"] == [WITHOUT.format("direction")]
     assert drawn(explore(direction="answer", select="x99"))["notices"][0] == WITHOUT.format("select, direction")
