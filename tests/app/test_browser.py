@@ -241,6 +241,7 @@ def test_what_is_still_being_computed_is_said_and_moves_nothing(open_page):
         page.set_viewport_size({"width": width, "height": 800})
         mark, message = page.locator(".foot .ask").bounding_box(), working.bounding_box()
         assert message["x"] >= mark["x"] + mark["width"] or message["y"] >= mark["y"] + mark["height"], width
+    expect(page.locator(".foot .together")).to_have_css("white-space", "nowrap")  # the mark stays on a word's line
     before = words.bounding_box()
     answer = {"answer": {"labels": ["neutral"], "probabilities": [0.9]}}
     held["preview"].fulfill(content_type="application/x-ndjson", body=json.dumps(answer))
