@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from core.checkpoint import available
 from tests.app.conftest import MARKUP
-from tests.app.pages import IMAGE_FAILED, come_to_rest, downloaded, reload, type_into, unfold
+from tests.app.pages import IMAGE_FAILED, come_to_rest, reload, type_into, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -36,9 +36,13 @@ def tokens(page, role):
     return page.locator(f'.side[data-role="{role}"] .chip').all_inner_texts()
 
 
-def test_a_cell_selects_its_words_everywhere_and_in_the_address(open_page):
-    page = open_page(link())
+def test_an_empty_side_gets_one_sentence_and_a_cell_selects_its_words_everywhere_and_in_the_address(open_page):
+    page = open_page(link(first="", second="**A dog**"), wait=".pl-notice")
+    assert page.locator(".pl-notice").inner_text() == "The premise is empty: type a sentence with at least one word."
+    expect(page.get_by_label("Hypothesis (the sentence judged)")).to_have_value("**A dog**")
     type_into(page, "Premise (the context)", "An animal is playing with a toy")
+    page.wait_for_selector(".pairlens footer")
+    assert tokens(page, "hypothesis")[0] == "*"
     type_into(page, "Hypothesis (the sentence judged)", "A dog jumping")
     expect(page.locator(".chip", has_text="Frisbee")).to_have_count(0)
     expect(cell(page, 2, 6)).to_have_attribute("aria-label", re.compile("^jumping to toy: weight "))
@@ -97,55 +101,16 @@ def test_a_word_of_either_sentence_can_be_followed(open_page):
 def test_text_appears_exactly_as_typed(open_page):
     """The page's fixture reports the dialogs of scripts that run."""
     first, second = " ".join(MARKUP), MARKUP[0]
-    page = open_page(link(first=first, second=second, select="x1y1"))
+    page = open_page(link(first=first, second=second, select="<img src=x onerror=alert(1)>", show="**b**"))
+    notices = page.locator(".notices li").all_inner_texts()
+    assert [notice for notice in notices if notice.endswith("shown without them: show, select.")]
+    cell(page, 1, 1).click()
     expect(page.get_by_label("Premise (the context)")).to_have_value(first)
     expect(page.get_by_label("Hypothesis (the sentence judged)")).to_have_value(second)
     assert "".join(tokens(page, "premise")) == first.replace(" ", "")
     assert "".join(tokens(page, "hypothesis")) == second.replace(" ", "")
     assert page.locator(".pairlens img, .pairlens script, .stMain img, .stMain .katex").count() == 0
     page.evaluate(IMAGE_FAILED)
-
-
-def test_a_wrong_address_shows_its_values_as_text(open_page):
-    page = open_page(link(**PAIR, select="<img src=x onerror=alert(1)>", show="**b**"))
-    (notice,) = page.locator(".notices li").all_inner_texts()
-    assert notice.endswith("shown without them: show, select.")
-
-
-def test_a_side_without_a_word_gets_one_sentence_and_keeps_the_other(open_page):
-    page = open_page(link(first="", second="**A dog**"), wait=".pl-notice")
-    assert page.locator(".pl-notice").inner_text() == "The premise is empty: type a sentence with at least one word."
-    expect(page.get_by_label("Hypothesis (the sentence judged)")).to_have_value("**A dog**")
-    type_into(page, "Premise (the context)", "An animal")
-    page.wait_for_selector(".pairlens footer")
-    assert tokens(page, "hypothesis")[0] == "*"
-
-
-def test_data_and_figures_can_be_saved(open_page):
-    page = open_page(link(**PAIR, open="details"))
-
-    def saved(button):
-        return downloaded(button).path()
-
-    data = json.loads(saved(unfold(page, "Save and open", "All numbers (JSON)")).read_text())
-    assert [token["text"] for token in data["contexts"][0]["tokens"]] == ["A", "dog", "jumping"]
-    shown = page.locator('[data-part="verdict"]').inner_text().lower()
-    best = max(range(3), key=data["probabilities"].__getitem__)
-    assert shown.startswith(data["labels"][best])
-    table = saved(page.get_by_role("button", name="Attention (CSV)")).read_text().splitlines()
-    assert len(table) == 1 + 3 * 7
-    decides = page.locator(".reason button").first.inner_text().split()
-    looked_at = page.locator(".bars button").first.inner_text()
-    for figure, word in (("Matrix", "dog"), ("Ribbons", "dog"), ("Context", looked_at), ("Filters", "dog")):
-        page.get_by_label("Save a figure").select_option(label=figure)
-        drawing = saved(page.get_by_role("button", name="Save the figure as SVG")).read_text()
-        assert drawing.startswith("<svg")
-        assert f">{word}<" in drawing
-        assert " ".join(decides) in " ".join(" ".join(re.findall(">([^<>]+)</text>", drawing)).split())
-        assert "var(--" not in drawing
-        assert "light-dark" not in drawing
-        image = saved(page.get_by_role("button", name="Save the figure as PNG")).read_bytes()
-        assert image.startswith(b"\x89PNG")
 
 
 def test_two_browsers_share_nothing_and_pages_keep_the_pair(open_page):
@@ -181,7 +146,7 @@ def test_two_browsers_share_nothing_and_pages_keep_the_pair(open_page):
     assert tokens(one, "hypothesis") == ["A", "dog", "jumping"]
 
 
-def test_the_first_screen_holds_sentences_verdict_attention_and_context(open_page):
+def test_the_first_screen_holds_sentences_verdict_attention_and_context_and_on_a_phone_they_stack(open_page):
     page = open_page("/?model=test-light&example=figure-6")
     names = (".said", ".text", ".matrix", ".attention", ".context", ".attention .legend")
     boxes = {name: page.locator(name).bounding_box() for name in names}
@@ -191,6 +156,10 @@ def test_the_first_screen_holds_sentences_verdict_attention_and_context(open_pag
     assert boxes[".context"]["x"] >= boxes[".matrix"]["x"] + boxes[".matrix"]["width"]
     side = page.locator('[data-cell="0,0"]').bounding_box()
     assert side["width"] == pytest.approx(side["height"], abs=0.5)
+    page.set_viewport_size({"width": 390, "height": 844})
+    order = (".said", ".text", ".matrix", ".context", ".door >> nth=0")
+    wait_until(page, lambda page: [page.locator(name).bounding_box()["y"] for name in order], lambda y: y == sorted(y))
+    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollWidth <= 390")
 
 
 CONTROLS = """() => {
@@ -216,6 +185,9 @@ def test_at_rest_explore_shows_few_controls_and_all_doors_open_by_keyboard(open_
     tall = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     assert tall <= screens * height
     assert not {*asked} & {"faithfulness", "links", "offers", "like", "change"}, "nothing behind a door is computed"
+    scale = page.locator(".attention .legend span:has(> .scale)").first
+    middles = [box["y"] + box["height"] / 2 for box in (part.bounding_box() for part in scale.locator("> span").all())]
+    assert len(middles) == 3 and max(middles) - min(middles) < 3, "both ends of a scale are on one line"
     doors = page.locator(".door")
     expect(doors).to_have_count(3)
     for door in doors.all():
@@ -249,10 +221,14 @@ def test_what_is_still_being_computed_is_said_and_moves_nothing(open_page):
     expect(second).to_contain_text("neutral 90")
     expect(working).to_be_hidden()
     assert words.bounding_box() == before
+    page.unroute_all()
+    a_second_opinion_is_asked_for_after_the_reason_which_its_model_would_delay(page)
+    page.unroute_all()
+    a_sentence_of_many_clauses_adds_three_controls_in_all(page)
 
 
-def test_a_second_opinion_is_asked_for_after_the_reason_which_its_model_would_delay(open_page):
-    page, held, asked = open_page(link(model="test-two-sided")), [], []
+def a_second_opinion_is_asked_for_after_the_reason_which_its_model_would_delay(page):
+    held, asked = [], []
     page.route("**/api/reason", lambda route: held.append(route))
     page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
     with page.expect_response("**/api/why"):
@@ -264,15 +240,7 @@ def test_a_second_opinion_is_asked_for_after_the_reason_which_its_model_would_de
     expect(page.locator(".second b")).to_be_visible()
 
 
-def test_both_ends_of_a_scale_are_on_one_line_of_a_phone(open_page):
-    page = open_page(link(model="test-two-sided"), viewport={"width": 390, "height": 844})
-    scale = page.locator(".attention .legend span:has(> .scale)").first
-    middles = [box["y"] + box["height"] / 2 for box in (part.bounding_box() for part in scale.locator("> span").all())]
-    assert len(middles) == 3 and max(middles) - min(middles) < 3
-
-
-def test_a_sentence_of_many_clauses_adds_three_controls_in_all(open_page):
-    page = open_page("/?model=test-two-sided&example=figure-6")
+def a_sentence_of_many_clauses_adds_three_controls_in_all(page):
     texts = [f"“{word}” ↔ “other” (exchanged: neutral 90 %)" for word in ("one", "two", "three", "four")]
     clauses = [{"text": text, "edits": ["exchange"], "verdict": "neutral", "probability": 0.9} for text in texts]
     answer = {"kind": "match", "sentence": f"{', '.join(texts)}.", "clauses": clauses, "named": []}
@@ -298,15 +266,6 @@ def test_every_kind_of_model_says_why_on_a_page_that_is_short_at_rest(open_page,
     for width, height, screens in ((1280, 800, 1.3), (390, 844, 2.5)):
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(f"document.querySelector('[data-testid=stMain]').scrollHeight <= {screens * height}")
-
-
-def test_on_a_phone_the_parts_stack_in_order(open_page):
-    page = open_page("/?model=test-light&example=figure-6", viewport={"width": 390, "height": 844})
-    tops = [
-        page.locator(name).bounding_box()["y"] for name in (".said", ".text", ".matrix", ".context", ".door >> nth=0")
-    ]
-    assert tops == sorted(tops)
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
 
 
 def test_a_long_pair_scrolls_inside_its_frame_with_the_edges_fixed(open_page):
