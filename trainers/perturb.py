@@ -14,6 +14,7 @@ that fail. The same command resumes an interrupted test; the same --seed gives t
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -62,11 +63,14 @@ def run(args: argparse.Namespace) -> int:
     data = read(args.file, labelled=False, mapped=counts_as, columns=columns(args.columns))
     names = args.only.split(",") if args.only else tuple(PERTURBATIONS)
     device = pick_device(args.device)
-    known = Run(data, tuple(Predictions.of(one, classify(one, data, device), counts_as) for one in checkpoints))
-    rows = _filtered(args.filter, known) if args.filter else range(len(data.rows))
-    test = PerturbationTest(known, rows, names, args.seed)
-    with bar(len(rows)) as shown:
-        test.write(args.out, checkpoints, device, lambda done: shown.update(done - shown.n))
+    predictions = [Predictions.of(one, classify(one, data, device), counts_as) for one in checkpoints]
+    with tempfile.TemporaryDirectory() as folder:
+        run_folder.save(data, predictions, Path(folder))
+        known = run_folder.load(Path(folder))
+        rows = _filtered(args.filter, known) if args.filter else range(len(data.rows))
+        test = PerturbationTest(known, rows, names, args.seed)
+        with bar(len(rows)) as shown:
+            test.write(args.out, checkpoints, device, lambda done: shown.update(done - shown.n))
     changed = run_folder.load(args.out)
     rates = {model.model: failure_rates(changed, i) for i, model in enumerate(changed.models)}
     listed = {name: list(map(_record, own)) for name, own in rates.items()}

@@ -6,7 +6,7 @@ import functools
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from core.data.labels import is_number, proposed
 from core.desk import votes
-from core.desk.run import LETTERS, OTHER_COLUMN, Run, StoredRows, column_of, earlier_column_of, other_columns
+from core.desk.run import LETTERS, OTHER_COLUMN, Run, column_of, earlier_column_of
 from core.evaluation.scores import question_kind
 from core.linguistics import constructions
 from core.linguistics.features import NEGATIONS
@@ -134,38 +134,25 @@ Features = dict[str, pa.Array]
 def features_of(run: Run, known: Callable[[str], bool]) -> Features:
     """Features of all rows, computed from 10,000 texts at a time; ``known``: whether a word is in the vocabulary."""
     compute = _PairFeatures(run.single, known)
-    chunks = [compute(firsts, seconds) for firsts, seconds in _texts(run)]
+    chunks = [compute(firsts, seconds) for firsts, seconds in run.rows.texts(_CHUNK)]
     values = {name: pa.concat_arrays([chunk[name] for chunk in chunks]) for name in chunks[0]}
     evidence = _evidence(run)
     if evidence is not None:
         values["evidence_sentences"] = pa.array(evidence, pa.float64())
-    voted = next((name for name in votes.COLUMNS if name in other_columns(run.dataset)), None)
+    voted = next((name for name in votes.COLUMNS if name in run.rows.other_columns()), None)
     if voted is not None:
         found = votes.features(other_values(run, voted))
         values |= {name: pa.array(own, from_pandas=True) for name, own in found.items()}
-    for name in other_columns(run.dataset):
+    for name in run.rows.other_columns():
         numbers = _numbers(other_values(run, name))
         if numbers is not None:
             values[OTHER_COLUMN + name] = pa.array(numbers, from_pandas=True)
     return values
 
 
-def _texts(run: Run) -> Iterator[tuple[list[str], list[str]]]:
-    """The first and second texts in chunks."""
-    rows = run.dataset.rows
-    if isinstance(rows, StoredRows):
-        yield from rows.texts(_CHUNK)
-        return
-    for start in range(0, len(rows), _CHUNK):
-        some = rows[start : start + _CHUNK]
-        yield [row.first for row in some], [row.second for row in some]
-
-
 def other_values(run: Run, name: str) -> list[str]:
     """The cells of another column of the file; empty if a row has none."""
-    if isinstance(run.dataset.rows, StoredRows):
-        return [text or "" for text in run.dataset.rows.column(OTHER_COLUMN + name)]
-    return [row.columns.get(name, "") for row in run.dataset.rows]
+    return run.rows.column(OTHER_COLUMN + name)
 
 
 class _PairFeatures:
@@ -224,7 +211,7 @@ def duplicates(run: Run, features: Features) -> dict[str, Cells]:
 def _evidence(run: Run) -> list[float | None] | None:
     """The number of evidence sentences in each row, if a column contains lists of them."""
     for name in _EVIDENCE:
-        if name in other_columns(run.dataset):
+        if name in run.rows.other_columns():
             texts = other_values(run, name)
             if any(text[:1] == "[" for text in texts):
                 return [_length(text) for text in texts]

@@ -91,8 +91,6 @@ def _path(folder: Path, sha256: str) -> Path:
 
 def stored(run: Run, model: int) -> RowMap | None:
     """The stored map of a run by one of its models; None if there is none for these rows."""
-    if run.folder is None:
-        return None
     path = _path(run.folder, run.models[model].sha256)
     try:
         return _stored(path, path.stat().st_mtime_ns, read_header(run.folder).texts)
@@ -146,8 +144,6 @@ def _build(run: Run, model: int, checkpoint_name: str, job: Job) -> None:
     sha256 = run.models[model].sha256
     if job.rows < LEAST_ROWS:
         raise DeskError(f"a map needs at least {LEAST_ROWS} rows, and {run.dataset.name} has {job.rows}")
-    if run.folder is None:
-        raise DeskError(f"{run.dataset.name} is not stored: predict the file again")
     checkpoint = predicted_by(checkpoint_name, sha256)
     places = drawn(run)
     job.begin()

@@ -1,7 +1,7 @@
 """A run: a data set and the predictions of one to four checkpoints for each of its rows.
 
-Predictions and labels are held in memory as arrays; the texts of a stored run stay in its folder
-(:mod:`core.desk.run_folder`) and are read row by row.
+Predictions and labels are held in memory as arrays; the texts stay in the run's folder (:mod:`core.desk.run_folder`)
+and are read row by row.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -146,18 +147,13 @@ class StoredRows:
             for number in range(len(self._ends)):
                 yield from examples(file.read_row_group(number))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, StoredRows | tuple) and [*self] == [*other]
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def column(self, name: str) -> list[str | None]:
-        """The values in a column of the file, ``[N]``."""
+    def column(self, name: str) -> list[str]:
+        """The values in a column of the file, ``[N]``; an empty text if a row has none."""
         one: dict[str, str] = {}  # equal values share their memory
         with pq.ParquetFile(self.path) as file:
             batches = file.iter_batches(10_000, columns=[name])
-            texts = (text for batch in batches for text in batch.column(0).to_pylist())
-            return [None if text is None else one.setdefault(text, text) for text in texts]
+            texts = (text or "" for batch in batches for text in batch.column(0).to_pylist())
+            return [one.setdefault(text, text) for text in texts]
 
     def texts(self, rows: int) -> Iterator[tuple[list[str], list[str]]]:
         """The first and second texts, ``rows`` at a time."""
@@ -195,15 +191,19 @@ class Run:
     """A data set and the predictions of one to four checkpoints for its rows."""
 
     dataset: Dataset
-    """Its rows are a tuple, or the :class:`StoredRows` of a stored run."""
+    """Its rows are :class:`StoredRows`."""
     models: tuple[Predictions, ...]
-    folder: Path | None = None
-    """Its folder; None for a run in memory."""
+    folder: Path
+
+    @property
+    def rows(self) -> StoredRows:
+        """The rows of the data set."""
+        return cast(StoredRows, self.dataset.rows)
 
     @lazy_property
     def keys(self) -> np.ndarray:
         """A unique name for each row, ``[N]`` of str: its id, with ``#2`` and so on appended to repeated ids."""
-        ids = self._values("id")
+        ids = self.rows.column("id")
         taken = set(ids)
         if len(taken) == len(ids):
             return np.array(ids, dtype=_TEXTS)
@@ -217,13 +217,6 @@ class Run:
             taken.add(name)
             keys.append(name)
         return np.array(keys, dtype=_TEXTS)
-
-    def _values(self, name: str) -> list[str]:
-        """One of the text columns; an empty text if a row has none."""
-        rows = self.dataset.rows
-        if isinstance(rows, StoredRows):
-            return [value or "" for value in rows.column(name)]
-        return [(row.shown_label if name == "label" else getattr(row, name)) or "" for row in rows]
 
     def place(self, key: str) -> int | None:
         """The index of the row with this key, if there is one."""
@@ -262,14 +255,12 @@ class Run:
     @lazy_property
     def _labels(self) -> list[str | None]:
         """The label of each row in its normalised form, ``[N]``."""
-        if not isinstance(self.dataset.rows, StoredRows):
-            return [row.label for row in self.dataset.rows]
         by_text: dict[str, str | None] = {"": None}
         return [by_text[text] if text in by_text else by_text.setdefault(text, key(text)) for text in self._shown]
 
     @lazy_property
     def _shown(self) -> list[str]:
-        return self._values("label")
+        return self.rows.column("label")
 
     @lazy_property
     def gold(self) -> np.ndarray:
@@ -309,7 +300,7 @@ class Run:
         """The arguments of :func:`core.evaluation.scores.ranking` for this model: each labelled row's question, whether
         it is a right answer, and its probability."""
         rows, predictions = np.flatnonzero(self.judged), self.models[model]
-        groups = np.array(self._values("group"), dtype=object)[rows].tolist()
+        groups = np.array(self.rows.column("group"), dtype=object)[rows].tolist()
         place = predictions.labels.index(predictions.ranked_by or "")
         right = self.gold_answers[model][rows] == predictions.scale.of_classes(np.array([place]))
         return groups, right.tolist(), predictions.right_chances[rows].tolist()
@@ -357,20 +348,15 @@ def earlier_column_of(name: str, model: int) -> str:
 def fitting(dataset: Dataset) -> Dataset:
     """The data set, unless a run of it would have too many cells (each row of JSON lines may have different keys).
     Raises DeskError otherwise."""
-    check_columns(dataset.name, len(other_columns(dataset)), len(dataset.rows))
+    columns, rows = len(other_columns(dataset)), len(dataset.rows)
+    if columns * rows > MOST_CELLS:
+        raise DeskError(
+            f"{dataset.name} has {columns:,} other columns in {rows:,} rows, more than the error desk holds: leave "
+            "columns out"
+        )
     return dataset
 
 
 def other_columns(dataset: Dataset) -> list[str]:
     """The names of the file's other columns, in order of appearance."""
-    if isinstance(dataset.rows, StoredRows):
-        return dataset.rows.other_columns()
     return list(dict.fromkeys(name for row in dataset.rows for name in row.columns))
-
-
-def check_columns(name: str, columns: int, rows: int) -> None:
-    """Raises DeskError if a run of a file would have too many cells."""
-    if columns * rows > MOST_CELLS:
-        raise DeskError(
-            f"{name} has {columns:,} other columns in {rows:,} rows, more than the error desk holds: leave columns out"
-        )

@@ -148,12 +148,12 @@ def _facts(model: RunModel) -> RunModel:
     return RunModel(**{part.name: getattr(model, part.name) for part in fields(RunModel)})
 
 
-def save(run: Run, folder: Path) -> None:
+def save(dataset: Dataset, models: Sequence[Predictions], folder: Path) -> None:
     """Stores a run, keeping other models' predictions for the same rows. Raises FileError if the operating system
     refuses."""
-    table = table_of(run.dataset, run.models, [model.probabilities for model in run.models])
+    table = table_of(dataset, models, [model.probabilities for model in models])
     tables = (table.slice(i, ROWS) for i in range(0, table.num_rows, ROWS))
-    merge(folder, header_of(run.dataset, run.models), tables, runs.other_columns(run.dataset))
+    merge(folder, header_of(dataset, models), tables, runs.other_columns(dataset))
 
 
 def merge(

@@ -39,12 +39,6 @@ def _runs(desk: Path | None = None) -> Path:
     return (desk or shared_folder()) / "runs"
 
 
-def keep(run: Run, desk: Path | None = None) -> None:
-    """Stores a run, keeping other models' predictions for the same file. Raises UserError if the folder cannot be
-    written."""
-    run_folder.save(run, folder_of(run.dataset.sha256, desk))
-
-
 def adopt(path: Path, largest: int = LARGEST) -> RunHeader:
     """Copies a run in any format to the desk. Raises DeskError if it cannot be read, or if its texts take more than
     ``largest`` bytes."""

@@ -24,7 +24,7 @@ from core.desk.columns import Cells, cells, of_model
 from core.desk.database import reading, writing
 from core.desk.filters import literal
 from core.desk.jobs import Job, predicted_by
-from core.desk.run import Run, column_of, other_columns
+from core.desk.run import Run, column_of
 from core.desk.schema import check_row, clean
 from core.desk.slices import Share
 from core.desk.table import RunTable
@@ -167,7 +167,7 @@ def words_job(run: Run, model: int, checkpoint: str, store: StrongestWords) -> J
 def agreement_with_people(run: Run, model: int, found: Found) -> dict[int, tuple[bool, float]]:
     """By row, whether people also name its strongest word, and the share of its text's content words that they name.
     Rows in which they name none of these are missing, and so are function words."""
-    if not any(map(holds_reasons, other_columns(run.dataset))):
+    if not any(map(holds_reasons, run.rows.other_columns())):
         return {}
     out, second = {}, run.models[model].roles.second
     for key, at in run.places(found).items():

@@ -37,8 +37,8 @@ from core.desk.columns import (
     features_of,
     texts_of_row,
 )
-from core.desk.run import OTHER_COLUMN, TEXT_COLUMNS, Run, other_columns
-from core.desk.run_folder import DATA, FEATURES, table_of
+from core.desk.run import OTHER_COLUMN, TEXT_COLUMNS, Run
+from core.desk.run_folder import DATA, FEATURES
 from core.files import FileError, whole_file
 from core.reading.word_table import default_table
 
@@ -156,16 +156,11 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     """The table of a run; the file's own columns come last, as ``file.NAME`` if a name is taken. ``known``: whether a
     word is in the vocabulary, by default the shared one."""
     connection = _connection()
-    if run.folder is not None:
-        connection.execute("SET allowed_directories = $folders", {"folders": [str(run.folder)]})
-        connection.read_parquet(glob.escape(str(run.folder / DATA)), file_row_number=True).create_view("stored")
-    else:
-        rows = pa.array(range(len(run.dataset.rows)), pa.int64())
-        connection.register("texts", table_of(run.dataset, (), ()).append_column("row", rows))
-        connection.execute("CREATE TABLE stored AS SELECT * FROM texts")
+    connection.execute("SET allowed_directories = $folders", {"folders": [str(run.folder)]})
+    connection.read_parquet(glob.escape(str(run.folder / DATA)), file_row_number=True).create_view("stored")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-    others = other_columns(run.dataset)
+    others = run.rows.other_columns()
     aliases = [*TEXT_COLUMNS, *(f"c{i}" for i in range(len(others))), "row"]
     names = ", ".join(f"d_{name}" if name in TEXT_COLUMNS else name for name in aliases)
     connection.execute(f"CREATE VIEW data AS SELECT * FROM stored AS stored({names})")
@@ -254,15 +249,14 @@ def _features(run: Run, known: Callable[[str], bool] | None) -> Features:
         return features_of(run, known)
     words = default_table()
     version = f"{_FEATURES_VERSION} {words.sha256}"
-    path = run.folder / FEATURES if run.folder is not None else None
-    if path is not None and path.is_file():
+    path = run.folder / FEATURES
+    if path.is_file():
         table = pq.read_table(path)
         facts_of_file = json.loads((table.schema.metadata or {}).get(b"pairlens_features", b"{}"))
         if facts_of_file.get("version") == version and table.num_rows == len(run.dataset.rows):
             return {name: table.column(name).combine_chunks() for name in table.column_names}
     features = features_of(run, words.known)
-    if path is not None:
-        metadata = {"pairlens_features": json.dumps({"version": version})}
-        with contextlib.suppress(FileError), whole_file(path) as scratch:  # else they are computed again next time
-            pq.write_table(pa.table(features).replace_schema_metadata(metadata), scratch, compression="zstd")
+    metadata = {"pairlens_features": json.dumps({"version": version})}
+    with contextlib.suppress(FileError), whole_file(path) as scratch:  # else they are computed again next time
+        pq.write_table(pa.table(features).replace_schema_metadata(metadata), scratch, compression="zstd")
     return features

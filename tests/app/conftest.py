@@ -17,14 +17,13 @@ from streamlit.components.v2 import manifest_scanner
 
 from app import palette, panels
 from app.components.bundle import bundle
-from core.desk import store
 from core.desk.run import Run
 from core.json_types import JsonObject
 from tests.app import visitors
 from tests.app.made_up_models import make_all
 from tests.app.pages import components
 from tests.app.servers import Server, start_app
-from tests.core.made_up_runs import made_up_run
+from tests.core.made_up_runs import keep, made_up_run
 from tests.shared import shared
 
 CONSTANTS = {
@@ -191,5 +190,5 @@ def own_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def kept_run(tmp_path: Path, own_desk: None) -> Run:
     """The made-up run, kept on that desk."""
     made = made_up_run(tmp_path)
-    store.keep(made)
+    keep(made)
     return made

@@ -16,10 +16,9 @@ from core import checkpoint, neighbours
 from core.checkpoint import Checkpoint
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
-from core.desk.store import keep
 from core.evaluation.predict import prepare, unit_vectors
 from tests.app.pages import PATIENCE
-from tests.core.made_up_runs import made_up_run
+from tests.core.made_up_runs import keep, made_up_run
 from tests.shared import free_port, terminate
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,14 +14,12 @@ from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from app.desk import row_tags
 from app.page_state.error_desk import DeskState
 from core.data import read
-from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.charts import CHOSEN
 from core.desk.database import open_database
-from core.desk.run import Run
 from tests.app.desk_page import button, figures, page, texts, write_as
 from tests.app.pages import components, open_view, query, sentences
-from tests.core.made_up_runs import ONE, ROWS, TWO, predictions, taxi
+from tests.core.made_up_runs import ONE, ROWS, TWO, keep, predictions, stored, taxi
 
 pytestmark = pytest.mark.usefixtures("own_desk")
 
@@ -126,7 +124,7 @@ def test_opened_rows_leave_nothing_behind(tmp_path):
     shows in all."""
     data = read(taxi(tmp_path, ROWS * 12))
     chances = np.tile(np.array([0.7, 0.2, 0.1], dtype=np.float32), (len(data.rows), 1))
-    store.keep(Run(data, (predictions("one", chances, "a" * 64),)))
+    keep(stored(data, (predictions("one", chances, "a" * 64),)))
     app = open_view("error_desk", file=data.sha256[:16], models="a" * 16, row="1e")
 
     def opened(rows):
@@ -312,7 +310,7 @@ def test_a_filter_is_saved_as_a_slice_that_filters_and_the_export_know(kept_run)
 
 def test_disagreements_are_shown_without_labels_too(kept_run):
     rows = tuple(replace(row, label=None) for row in kept_run.dataset.rows)
-    store.keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows, sha256="c" * 64)))
+    keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows, sha256="c" * 64)))
     app = open_view("error_desk", file="c" * 16, models=f"{ONE[:16]}.{TWO[:16]}", view="against")
     assert not app.exception and "There are no scores" in texts(app)
     assert "Predictions differ 3" in figures(app) and "McNemar" not in figures(app)
@@ -330,7 +328,7 @@ def test_the_desks_labels_are_plain_english(kept_run):
 def test_a_probability_above_99_9_percent_is_not_100(kept_run):
     one, two = kept_run.models
     sure = replace(one, probabilities=np.tile(np.array([0.9996, 0.0003, 0.0001], dtype=np.float32), (6, 1)))
-    store.keep(replace(kept_run, models=(sure, two)))
+    keep(replace(kept_run, models=(sure, two)))
     app = page(kept_run, row="1e")
     assert app.dataframe[0].value["A.p"].tolist()[0] == "> 99.9\u00a0%" and "&gt; 99.9\u00a0%" in texts(app)
 
@@ -358,8 +356,8 @@ def test_agreement_and_unsettled_rows(kept_run):
 
 
 def test_a_run_with_unknown_labels_says_that_it_has_no_scores(kept_run):
-    rows = (*kept_run.dataset.rows[:5], replace(kept_run.dataset.rows[5], label="maybe", label_text="Maybe"))
-    store.keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows, sha256="c" * 64)))
+    rows = (*[*kept_run.dataset.rows][:5], replace(kept_run.dataset.rows[5], label="maybe", label_text="Maybe"))
+    keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows, sha256="c" * 64)))
     app = open_view("error_desk", file="c" * 16, models=ONE[:16], view="scores")
     assert not app.exception and "There are no scores" in texts(app)
 
@@ -387,8 +385,8 @@ def test_a_database_that_cannot_be_used_is_one_sentence(kept_run, monkeypatch):
 
 
 def test_a_row_whose_id_no_database_can_hold_opens_and_says_so(kept_run):
-    rows = (replace(kept_run.dataset.rows[0], id="x" * 6000), *kept_run.dataset.rows[1:])
-    store.keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows, sha256="c" * 64)))
+    rows = (replace(kept_run.dataset.rows[0], id="x" * 6000), *[*kept_run.dataset.rows][1:])
+    keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows, sha256="c" * 64)))
     app = open_view("error_desk", file="c" * 16, models="a" * 16, row="x" * 6000)
     assert not app.exception and "a dog plays in the snow" in texts(app)
     assert any("takes 6,000 bytes" in sentence for sentence in sentences(app))

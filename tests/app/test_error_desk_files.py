@@ -18,13 +18,12 @@ from core.checkpoint import available, read_card
 from core.data import DataError, read
 from core.desk import store
 from core.desk.jobs import Job, JobQueue
-from core.desk.run import Run
-from core.desk.run_folder import header_of, load, model_file, save, unfinished
+from core.desk.run_folder import header_of, load, model_file, unfinished
 from core.errors import DeskError
 from tests.app.desk_page import button, figures, texts
 from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import open_view, sentences
-from tests.core.made_up_runs import ONE, made_up_run, predictions, save_earlier, save_in_parts
+from tests.core.made_up_runs import ONE, keep, made_up_run, predictions, save, save_earlier, save_in_parts, stored
 from tests.core.test_job_queue import queue_of
 from trainers.__main__ import main
 
@@ -287,8 +286,8 @@ def test_rankers_answers_have_the_names_of_classes(tmp_path):
     (tmp_path / "qa.csv").write_text("question,answer,label\nwhat?,a toy,1\nwhat?,snow,0.0\n")
     model = predictions("one", [[0.2, 0.8], [0.7, 0.3]], ONE, ("0", "1"))
     model = replace(model, roles=Roles("question", "answer", "answer"), task="answer selection")
-    run = Run(read(tmp_path / "qa.csv"), (model,))
-    store.keep(run)
+    run = stored(read(tmp_path / "qa.csv"), (model,))
+    keep(run)
     app = open_view("error_desk", file=run.dataset.sha256[:16], models=ONE[:16], row=run.keys[0])
     assert not app.exception and "MAP 1.0000 (1.0000 – 1.0000)" in texts(app)
     assert app.dataframe[0].value["A"].tolist() == ["answer", "not an answer"]

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from core.checkpoint import read_card
-from core.desk import store
 from core.desk.database import open_database
 from core.desk.strongest_words import StrongestWord, StrongestWords
 from tests.app.desk_page import button, figures, page, texts
 from tests.app.pages import chart_rows, open_view, query, sentences
-from tests.core.made_up_runs import ONE
+from tests.core.made_up_runs import ONE, keep
 
 pytestmark = pytest.mark.usefixtures("own_desk")
 
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("own_desk")
 def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_run, checkpoints):
     assert "is not here, so no more can be computed" in texts(page(kept_run, view="words"))
     sha256, job = read_card(checkpoints / "test-light")["sha256"], "desk strongest words job"
-    store.keep(replace(kept_run, models=(replace(kept_run.models[0], sha256=sha256),)))
+    keep(replace(kept_run, models=(replace(kept_run.models[0], sha256=sha256),)))
     app = open_view("error_desk", file=kept_run.dataset.sha256[:16], models=sha256[:16], view="words")
     assert not app.exception and "Which words drive predictions?" in texts(app)
     button(app, "Compute for 6 rows").click().run()
@@ -40,7 +39,7 @@ def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_
 def test_perturbed_rows_become_a_run_with_the_failure_rates(kept_run, checkpoints):
     assert "is not here: choose models that are" in texts(page(kept_run, view="perturbations"))
     sha256, job = read_card(checkpoints / "test-light")["sha256"], "desk perturbation job"
-    store.keep(replace(kept_run, models=(replace(kept_run.models[0], sha256=sha256),)))
+    keep(replace(kept_run, models=(replace(kept_run.models[0], sha256=sha256),)))
     address = {"file": kept_run.dataset.sha256[:16], "models": sha256[:16], "view": "perturbations"}
     app = open_view("error_desk", **address, filter="gold = contradiction")
     button(app, "Test 2 rows").click().run()
@@ -63,7 +62,7 @@ def test_the_map_is_made_once_and_shows_similar_rows(kept_run, checkpoints):
     rows = tuple(replace(row, id=f"{row.id}-{i}") for i in range(2) for row in kept_run.dataset.rows)
     chances = np.tile(kept_run.models[0].probabilities, (2, 1))
     model = replace(kept_run.models[0], sha256=sha256, probabilities=chances)
-    store.keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows), models=(model,)))
+    keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows), models=(model,)))
     address = {"file": kept_run.dataset.sha256[:16], "models": sha256[:16]}
     app = open_view("error_desk", **address, view="map")
     assert "Similar rows" not in [one.label for one in app.expander]
@@ -87,7 +86,7 @@ def test_peoples_words_stand_under_the_models_and_agreement_is_a_slice(kept_run)
     columns = {"Explanation_1": "<b>dogs</b> play", "Explanation_2": "a dog plays", "Explanation_3": "the snow"}
     rows = tuple(replace(row, columns=columns) for row in kept_run.dataset.rows)
     run = replace(kept_run, dataset=replace(kept_run.dataset, rows=rows))
-    store.keep(run)
+    keep(run)
     found = {"1e": StrongestWord("dog", "premise"), "1c": StrongestWord("snow", "premise")}
     StrongestWords(open_database()).keep(run.dataset.sha256, ONE, found)
     app = page(run, row="1e", filter="people_agree")

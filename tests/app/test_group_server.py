@@ -33,7 +33,7 @@ from tests.app.pages import PATIENCE, come_to_rest
 from tests.app.servers import ROOT, wait_for
 from tests.app.visitors import ASKED
 from tests.core.databases import postgresql  # noqa: F401 (a fixture)
-from tests.core.made_up_runs import ONE, TWO, made_up_run
+from tests.core.made_up_runs import ONE, TWO, keep, made_up_run
 from tests.shared import free_port
 from trainers.bench.visitors import Visitor, pairs
 
@@ -132,7 +132,7 @@ def group(checkpoints, postgresql):  # noqa: F811
         PAIRLENS_SECOND="off",
     )
     own.run = made_up_run(folder)
-    store.keep(own.run, folder / "desk")
+    keep(own.run, folder / "desk")
     try:
         own.start()
         yield own

@@ -1,14 +1,16 @@
 """A made-up file in TaxiNLI's layout, and runs over it whose predictions are written by hand."""
 
 import json
+import tempfile
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 
 from core.card import Roles, ranked_by
 from core.data import read
-from core.desk import table
+from core.desk import run_folder, store, table
 from core.desk.earlier_runs import KEY
 from core.desk.run import Predictions, Run
 from core.desk.run_folder import header_of, table_of
@@ -40,12 +42,37 @@ def predictions(model, chances, sha256, labels=LABELS):
     return Predictions(*known, probabilities=np.array(chances, dtype=np.float32))
 
 
+_FOLDERS = tempfile.TemporaryDirectory()
+
+
+def stored(dataset, models):
+    """The run of these predictions, in a folder of its own."""
+    folder = Path(tempfile.mkdtemp(dir=_FOLDERS.name))
+    run_folder.save(dataset, models, folder)
+    return run_folder.load(folder)
+
+
+def with_rows(run, rows, models=None):
+    """The run with other rows."""
+    return stored(replace(run.dataset, rows=tuple(rows)), models or run.models)
+
+
+def save(run, folder):
+    """Store the rows and predictions in a folder."""
+    run_folder.save(run.dataset, run.models, folder)
+
+
+def keep(run, desk=None):
+    """Store them on the desk."""
+    save(run, store.folder_of(run.dataset.sha256, desk))
+
+
 def made_up_run(folder):
     """Model one is right on rows 0, 1, 4 and 5, model two on 0, 2 and 5. Checksums do not rise from model to model, so
     that an order by them is not the run's."""
     one = [[0.8, 0.1, 0.1], [0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.9, 0.05, 0.05]]
     two = [[0.7, 0.2, 0.1], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1], [0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.4, 0.3, 0.3]]
-    return Run(read(taxi(folder)), (predictions("one", one, ONE), predictions("two", two, TWO)))
+    return stored(read(taxi(folder)), (predictions("one", one, ONE), predictions("two", two, TWO)))
 
 
 def table_of_cells(columns):
@@ -77,7 +104,7 @@ def save_in_parts(run, folder, rows):
     for number, start in enumerate(starts):
         some = slice(start, start + rows)
         models = tuple(replace(model, probabilities=model.probabilities[some]) for model in run.models)
-        part = Run(replace(run.dataset, rows=run.dataset.rows[some]), models)
+        part = Run(replace(run.dataset, rows=[*run.dataset.rows][some]), models, folder)
         save_earlier(part, folder / f"part-{number:05}.parquet")
     finished = {"parts": len(starts), "rows": facts["rows"], "layout": run.dataset.layout, "broken": 0, "problems": []}
     (folder / "_run.json").write_text(json.dumps({"run": whole, "finished": finished}))

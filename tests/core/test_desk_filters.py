@@ -12,11 +12,10 @@ from core.desk import charts
 from core.desk.annotations import FileState, RowState
 from core.desk.columns import cells
 from core.desk.filters import LONGEST, FilterError, literal, rows_of
-from core.desk.run import Run
-from core.desk.run_folder import load, save
+from core.desk.run_folder import load
 from core.desk.slices import scored, slices
 from core.desk.table import open_table, with_tags
-from tests.core.made_up_runs import LABELS, made_up_run, predictions, table_of_cells
+from tests.core.made_up_runs import LABELS, made_up_run, predictions, save, stored, table_of_cells, with_rows
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +23,9 @@ def run(tmp_path_factory):
     return made_up_run(tmp_path_factory.mktemp("run"))
 
 
-@pytest.fixture(scope="module", params=["memory", "folder"])
-def known(run, request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def known(run):
     """The run's table; a test only reads it."""
-    if request.param == "folder":
-        folder = tmp_path_factory.mktemp("stored") / "run"
-        save(run, folder)
-        run = load(folder)
     plain = open_table(run, known=lambda word: word != "snow")
     tagged = RowState({"negation": {"ann"}, "other": {"ann"}}, {"ann"}, {"ann": "a note"})
     return with_tags(plain, run, FileState({"1c": tagged, "2e": RowState(settled={"other": True})}))
@@ -170,8 +165,7 @@ def test_an_invalid_filter_gets_an_error_with_its_remedy(known, text, sentence):
 )
 def test_only_questions_have_slices_by_question_word(run, first, asked):
     rows = [replace(row, first=first) if i > 1 else row for i, row in enumerate(run.dataset.rows)]
-    changed = replace(run, dataset=replace(run.dataset, rows=tuple(rows)))
-    dimensions = {part.dimension for part in slices(open_table(changed, known=lambda word: True))}
+    dimensions = {part.dimension for part in slices(open_table(with_rows(run, rows), known=lambda word: True))}
     assert ("question word" in dimensions) is asked and "negation" in dimensions
 
 
@@ -196,12 +190,10 @@ def test_a_filter_that_takes_too_long_is_stopped(known):
 
 def test_constructions_of_a_pair_are_columns_and_slices(run):
     names = ("exchanged", "passive", "quantifier", "embedded_clause")
-    data = run.dataset
+    pair, *others = run.dataset.rows
     for first, second, has in CONSTRUCTIONS:
-        pair = replace(
-            run, dataset=replace(data, rows=(replace(data.rows[0], first=first, second=second), *data.rows[1:]))
-        )
-        known = open_table(pair, known=lambda word: True)
+        changed = with_rows(run, [replace(pair, first=first, second=second), *others])
+        known = open_table(changed, known=lambda word: True)
         assert {name for name in names if rows_of(name, known)[0]} == has, (first, second)
         parts = {part.expression: part for part in slices(known)}
         assert has <= parts.keys()
@@ -297,7 +289,7 @@ def test_slices_of_a_ranking_set_count_questions(tmp_path, labels):
     path.write_text("\n".join(["question,answer,label", *lines]))
     chances = [[0.2, 0.8], [0.6, 0.4], [0.1, 0.9], [0.7, 0.3], [0.5, 0.5]]
     model = predictions("one", [row if labels[0] == "0" else row[::-1] for row in chances], "a" * 64, labels)
-    run = Run(read(path), (model,))
+    run = stored(read(path), (model,))
     scores = scored(run, 0, open_table(run, known=lambda word: True))
     words = {score.slice.value: (score.items, score.score) for score in scores if "word = " in score.slice.expression}
     # “when” has no right answer, so it does not count in the score.
@@ -308,15 +300,15 @@ def test_a_model_without_a_class_of_right_answers_is_scored_by_rows(tmp_path):
     path = tmp_path / "qa.csv"
     path.write_text("question,answer,label\nwhat is red,a toy,1\nwhat is red,snow,0\n")
     data = read(path).relabelled({"0": "neutral", "1": "entailment"})
-    run = Run(data, (predictions("one", [[0.8, 0.1, 0.1], [0.6, 0.2, 0.2]], "a" * 64),))
+    run = stored(data, (predictions("one", [[0.8, 0.1, 0.1], [0.6, 0.2, 0.2]], "a" * 64),))
     assert run.dataset.ranking and not run.ranks(0)
     known = open_table(run, known=lambda word: True)
     assert {s.slice.value: s.score for s in scored(run, 0, known)} == {"entailment": 1.0, "neutral": 0.0}
 
 
 def test_rows_without_a_label_are_left_out_of_scores(run):
-    rows = (replace(run.dataset.rows[0], label=None), *run.dataset.rows[1:])
-    some = replace(run, dataset=replace(run.dataset, rows=rows))
+    first, *others = run.dataset.rows
+    some = with_rows(run, [replace(first, label=None), *others])
     assert some.labelled and some.judged.sum() == 5
     known = open_table(some, known=lambda word: True)
     negated = {score.slice.expression: score for score in scored(some, 0, known)}["not negation"]
@@ -334,7 +326,7 @@ def test_grades_are_compared_and_computed_as_numbers(tmp_path):
     rows = tuple(
         replace(row, label=label, label_text=label or "") for row, label in zip(made.dataset.rows, labels, strict=True)
     )
-    table = open_table(replace(made, dataset=replace(made.dataset, rows=rows)), known=bool)
+    table = open_table(with_rows(made, rows), known=bool)
 
     def kept(text):
         return np.flatnonzero(rows_of(text, table)).tolist()

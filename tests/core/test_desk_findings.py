@@ -6,7 +6,7 @@ from dataclasses import replace
 from core.desk.filters import rows_of
 from core.desk.findings import findings
 from core.desk.table import open_table
-from tests.core.made_up_runs import made_up_run
+from tests.core.made_up_runs import made_up_run, with_rows
 from tests.core.test_desk_slices import planted
 
 
@@ -31,4 +31,4 @@ def test_models_are_compared_and_a_run_without_labels_has_no_findings(tmp_path):
     assert against.sentence == "Only A is right in 2 rows, only B in 1 of 6 rows (McNemar’s exact test: p = 1.0000)."
     assert rows_of(against.expression, table).sum() == 3
     rows = tuple(replace(row, label=None) for row in run.dataset.rows)
-    assert findings(replace(run, dataset=replace(run.dataset, rows=rows)), table) == []
+    assert findings(with_rows(run, rows), table) == []

@@ -15,7 +15,7 @@ from core.evaluation import intervals
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.wording import counted, percent
-from tests.core.made_up_runs import made_up_run, predictions
+from tests.core.made_up_runs import made_up_run, predictions, with_rows
 
 
 @pytest.mark.parametrize(("right", "items"), [(0, 7), (3, 7), (81, 263), (10, 10)])
@@ -128,8 +128,8 @@ def test_grades_are_correlated_with_a_models_one_output(tmp_path):
     rows = zip(run.dataset.rows, grades, strict=True)
     rows = tuple(replace(row, label=gold(grade), label_text=grade) for row, grade in rows)
     scores = np.array([[0.1], [0.3], [9.0], [0.2], [0.9], [-2.0]])
-    one = predictions("one", scores, "a" * 64, ("score",))
-    graded = replace(run, dataset=replace(run.dataset, rows=rows), models=(one, run.models[1]))
+    one = predictions("one", scores, "c" * 64, ("score",))
+    graded = with_rows(run, rows, (one, run.models[1]))
     known, given = graded.grades(0)
     assert known.tolist() == [1, 2.5, 4, 5, 0.5] and 9 not in given
     assert graded.grades(0, np.arange(6) < 3)[0].tolist() == [1, 2.5]

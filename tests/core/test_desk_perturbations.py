@@ -17,13 +17,13 @@ from core.desk import perturbed_run, run_folder, store
 from core.desk.filters import rows_of
 from core.desk.perturbations import Expectation, Source, changed, meanings_of, promises
 from core.desk.perturbed_run import PerturbationTest, failure_rates, perturbation_job
-from core.desk.run import Predictions, Run, RunModel
+from core.desk.run import Predictions, RunModel
 from core.desk.table import open_table
 from core.errors import DeskError
 from core.evaluation.intervals import wilson
 from core.evaluation.predict import classify
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import made_up_run, predictions, taxi
+from tests.core.made_up_runs import made_up_run, predictions, stored, taxi, with_rows
 from trainers.__main__ import main
 
 SAME = Expectation()
@@ -132,7 +132,7 @@ def test_failures_are_counted_as_the_expectation_says(tmp_path):
     before = [[[0.8, 0.1, 0.1], [0.3, 0.1, 0.6]], [[0.8, 0.1, 0.1], [0.3, 0.1, 0.6]]]
     run = made_up_run(tmp_path)
     models = (replace(own, probabilities=np.array(p)) for own, p in zip(run.models, before, strict=True))
-    run = replace(run, dataset=replace(run.dataset, rows=rows), models=tuple(models))
+    run = with_rows(run, rows, tuple(models))
     test = PerturbationTest(run, [0, 1], ["full_stop", "not"])
     found = list(test._changed([0, 1]))
     assert [(one.origin, str(one.expected)) for one in found] == [
@@ -220,7 +220,7 @@ def test_a_cancelled_test_is_resumed_by_the_next_one(tmp_path, table, monkeypatc
     monkeypatch.setattr(perturbed_run, "AT_ONCE", 2)
     checkpoint = make_checkpoint(tmp_path / "own/tiny", table)
     data = read(taxi(tmp_path))
-    run = Run(data, (Predictions.of(checkpoint, classify(checkpoint, data, torch.device("cpu"))),))
+    run = stored(data, (Predictions.of(checkpoint, classify(checkpoint, data, torch.device("cpu"))),))
     test = PerturbationTest(run, range(6))
     tried, real = Counter(), perturbed_run.classify
 

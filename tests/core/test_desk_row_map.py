@@ -14,7 +14,7 @@ from core.desk.slices import slices
 from core.desk.table import open_table
 from core.evaluation.predict import forward_passes, prepare_rows
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import made_up_run, predictions
+from tests.core.made_up_runs import keep, made_up_run, predictions, with_rows
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def run(tmp_path, table, monkeypatch):
     sha256 = read_card(tmp_path / "own/tiny")["sha256"]
     chances = np.tile(small.models[0].probabilities, (3, 1))
     made = replace(small, dataset=replace(small.dataset, rows=rows), models=(predictions("tiny", chances, sha256),))
-    store.keep(made)
+    keep(made)
     return store.open_run(made.dataset.sha256, [sha256])
 
 
@@ -104,7 +104,10 @@ def test_near_duplicates_and_those_with_another_label_are_slices(tmp_path):
         ("A man is here", "he is", None),
     ]
     rows = tuple(Example(str(i), *text) for i, text in enumerate(texts))
-    table = open_table(replace(run, dataset=replace(run.dataset, rows=rows)), known=bool)
+    table = open_table(
+        with_rows(run, rows),
+        known=bool,
+    )
     assert rows_of("near_duplicate", table).tolist() == [True, True, False, True, True, True]
     assert rows_of("label_conflict", table).tolist() == [True, True, False, False, False, False]
     assert ("duplicate with another label", 2) in [(one.dimension, one.rows) for one in slices(table)]

@@ -15,12 +15,11 @@ from core.desk.database import open_database
 from core.desk.exchange import to_csv
 from core.desk.filters import FilterError, rows_of
 from core.desk.found_slices import search
-from core.desk.run import Run
-from core.desk.run_folder import load, save
+from core.desk.run_folder import load
 from core.desk.slices import Items, adjusted, saved, with_slices
 from core.desk.table import open_table
 from core.errors import DeskError
-from tests.core.made_up_runs import LABELS, made_up_run, predictions
+from tests.core.made_up_runs import LABELS, made_up_run, predictions, save, stored, with_rows
 
 
 def test_a_slice_is_saved_for_everyone_deleted_and_restored(database):
@@ -113,12 +112,13 @@ def planted(wrong, rows=2000):
         for i, (text, label) in enumerate(zip(seconds, labels, strict=True))
     )
     chances = 0.1 + 0.7 * np.eye(3)[(gold + np.array(errs)) % 3]
-    return Run(Dataset("rows", "", examples, sha256="0" * 64), (predictions("one", chances, "a" * 64),))
+    return stored(Dataset("rows", "", examples, sha256="0" * 64), (predictions("one", chances, "a" * 64),))
 
 
 def test_the_halves_depend_on_ids_alone():
     run = planted(lambda text: False, 500)
-    few = replace(run, dataset=replace(run.dataset, rows=run.dataset.rows[100:200]))
+    models = [replace(model, probabilities=model.probabilities[100:200]) for model in run.models]
+    few = with_rows(run, [*run.dataset.rows][100:200], models)
     assert run.held_back[100:200].tolist() == few.held_back.tolist()
     assert 200 < run.held_back.sum() < 300
 
@@ -141,7 +141,7 @@ def test_a_search_takes_whole_words_as_the_filter_does():
     run = planted(lambda text: "zebra" in text)
     endings = ("there is ham", "he isn't in the hamlet", "it is not my t-shirt", "I cannot see the shirt")
     rows = tuple(replace(row, second=f"{row.second} {endings[i % 4]}") for i, row in enumerate(run.dataset.rows))
-    run = replace(run, dataset=replace(run.dataset, rows=rows))
+    run = with_rows(run, rows)
     table, places = open_table(run, known=bool), np.arange(len(rows))
     words = {
         part.value: (part, mask) for part, mask in found_slices._words(run, table, places) if "hyp" in part.dimension

@@ -10,7 +10,7 @@ from core.desk.filters import rows_of
 from core.desk.slices import scored
 from core.desk.table import open_table
 from core.desk.votes import features
-from tests.core.made_up_runs import made_up_run
+from tests.core.made_up_runs import made_up_run, with_rows
 
 LISTS = [
     ["entailment"] * 5,
@@ -25,7 +25,7 @@ LISTS = [
 def with_votes(run, name, votes):
     cells = [text if isinstance(text, str) else json.dumps(text) for text in votes]
     rows = zip(run.dataset.rows, cells, strict=True)
-    return replace(run, dataset=replace(run.dataset, rows=tuple(replace(r, columns={name: cell}) for r, cell in rows)))
+    return with_rows(run, [replace(row, columns={name: cell}) for row, cell in rows])
 
 
 def test_votes_are_columns_and_slices_by_agreement(tmp_path):
@@ -50,7 +50,7 @@ def test_chaosnlis_counts_are_votes_and_other_texts_are_none(tmp_path):
     lettered = with_votes(run, "label_counter", [{"e": 60, "n": 30, "c": 10}] * 6)
     rows = tuple(replace(row, label="e", label_text="e") for row in lettered.dataset.rows)
     model = replace(run.models[0], counts_as={"e": ("entailment",)})
-    lettered = replace(lettered, dataset=replace(lettered.dataset, rows=rows), models=(model,))
+    lettered = with_rows(lettered, rows, (model,))
     distance = open_table(lettered, known=bool).take(np.arange(1), ["A.distance"]).column(0).to_pylist()
     assert distance == pytest.approx([0.2]), "no row has the label c, but some annotators gave it"
     other = with_votes(run, "label_counter", [{"maybe": 1, "neutral": 1}] * 6)

@@ -16,13 +16,13 @@ from core.checkpoint import load
 from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
-from core.desk.run_folder import reorder, save
+from core.desk.run_folder import reorder
 from core.desk.strongest_words import StrongestWord, StrongestWords
 from core.errors import DeskError
 from core.external.settings import add_settings
 from core.files import FileError
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import made_up_run
+from tests.core.made_up_runs import keep, made_up_run, save
 from trainers import resume
 from trainers.card import add_to_card
 from trainers.tables import write_rows
@@ -69,7 +69,7 @@ def predicted(made, number):
 
 def ordered(made, number):
     if number == 1:
-        store.keep(made.run)
+        keep(made.run)
     reorder(store.folder_of(made.run.dataset.sha256), made.run.models[:: 1 if number == 1 else -1])
 
 
@@ -82,7 +82,7 @@ WRITERS = {
     "a checkpoint": trained,
     "an index of training rows": index,
     "a run": predicted,
-    "a run that is kept": lambda made, number: store.keep(made.run),
+    "a run that is kept": lambda made, number: keep(made.run),
     "an order of models": lambda made, number: ordered(made, number),
     "a guest's settings": lambda made, number: add_settings(made.folder, labels=[f"{n} {number}" for n in range(99)]),
     "a training's state": resumed,

@@ -15,7 +15,7 @@ import pytest
 from core.__main__ import main
 from core.checkpoint import CheckpointError, available, load_named, open_checkpoint, records_of
 from core.data import read
-from core.desk.run import Predictions, Run
+from core.desk.run import Predictions
 from core.desk.run_folder import save
 from core.effects.faithfulness import faithfulness
 from core.effects.links import LinksError, Taken
@@ -168,7 +168,7 @@ def test_effects_and_files_ask_it_with_the_texts_as_edits_leave_them(tmp_path):
     data = read(tmp_path / "pairs.csv")
     chances = classify(guest, data, "cpu")
     assert chances[:, 1] == pytest.approx([0.9, 0, 0], abs=1e-6)
-    save(Run(data, (Predictions.of(guest, chances),)), tmp_path / "run")
+    save(data, [Predictions.of(guest, chances)], tmp_path / "run")
 
 
 def test_an_object_of_a_notebook_needs_no_variable():

@@ -13,12 +13,11 @@ from core.desk import charts, store
 from core.desk.earlier_runs import copy_run
 from core.desk.exchange import to_csv, to_json
 from core.desk.filters import rows_of
-from core.desk.run import Run
-from core.desk.run_folder import load, save
+from core.desk.run_folder import load
 from core.desk.table import open_table
 from core.errors import DeskError
 from core.evaluation.scores import correlations
-from tests.core.made_up_runs import LABELS, ONE, predictions, save_earlier
+from tests.core.made_up_runs import LABELS, ONE, keep, predictions, save, save_earlier, stored
 
 NLI = ("entailment", "neutral", "contradiction")
 TWO = ("entailment", "not_entailment")
@@ -146,7 +145,7 @@ def run_of(folder, rows, chances, **more):
     lines = [",".join(row) for row in [("premise", "hypothesis", "label"), *rows]]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     model = replace(predictions("one", chances, ONE), **more)
-    return Run(read(path, labelled=False), (model,))
+    return stored(read(path, labelled=False), (model,))
 
 
 def test_whether_a_row_without_gold_label_is_right_is_unknown(tmp_path):
@@ -196,7 +195,7 @@ def test_exports_have_the_files_own_labels(tmp_path):
     run = run_of(tmp_path, [("a", "b", "Entails"), ("a", "c", "-1.0"), ("a", "d", "ENTAILS")], [[0.8, 0.1, 0.1]] * 3)
     save(run, tmp_path / "run")
     again = load(tmp_path / "run")
-    assert again.dataset == run.dataset and again.gold.tolist() == ["Entails", "", "Entails"]
+    assert [*again.dataset.rows] == [*run.dataset.rows] and again.gold.tolist() == ["Entails", "", "Entails"]
     state, every = FileState({}), np.ones(3, dtype=bool)
     assert [row["gold"] for row in json.loads(to_json(again, state, every))["rows"]] == ["Entails", None, "Entails"]
     written = to_csv(open_table(again, known=bool), every).splitlines()
@@ -214,9 +213,9 @@ def test_a_run_of_version_1_opens_without_the_labels_that_it_lacks(tmp_path):
 def test_models_that_read_other_rows_of_a_file_are_not_put_side_by_side(tmp_path, monkeypatch):
     monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
     run = run_of(tmp_path, HANS, [[0.8, 0.1, 0.1]] * 2)
-    store.keep(run)
-    fewer = replace(run.dataset, rows=run.dataset.rows[:1])
-    store.keep(Run(fewer, (predictions("two", [[0.8, 0.1, 0.1]], "c" * 64),)))
+    keep(run)
+    fewer = replace(run.dataset, rows=(run.dataset.rows[0],))
+    keep(stored(fewer, (predictions("two", [[0.8, 0.1, 0.1]], "c" * 64),)))
     with pytest.raises(DeskError, match="no such run: predict the file again"):
         store.open_run(run.dataset.sha256, [ONE, "c" * 64])
 

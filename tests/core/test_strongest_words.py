@@ -28,7 +28,7 @@ from core.desk.table import open_table
 from core.evaluation.intervals import wilson
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import ONE, made_up_run, taxi
+from tests.core.made_up_runs import ONE, made_up_run, taxi, with_rows
 from tests.core.write_tags import FILE
 from trainers.__main__ import main
 
@@ -105,7 +105,7 @@ def test_peoples_words_are_compared_with_the_strongest_ones(tmp_path):
     said = {"1e": "a dog is a dog", "1n": "red is not cold", "1c#2": "", "2n": "toys"}
     rows = zip(run.keys, run.dataset.rows, strict=True)
     rows = tuple(replace(row, columns={"Explanation_1": said.get(key, "nothing")}) for key, row in rows)
-    told = replace(run, dataset=replace(run.dataset, rows=rows))
+    told = with_rows(run, rows)
     found = FOUND | {"1n": StrongestWord("man", "premise"), "1c": StrongestWord("no", "hypothesis")}
     assert agreement_with_people(told, 0, found) == {0: (True, 1 / 3), 2: (False, 1 / 2)}
     assert not agreement_with_people(run, 0, found), "the file has no such columns"

@@ -99,7 +99,7 @@ def test_a_run_has_a_file_for_each_model_and_the_numbers_of_a_table(
     for name in ("other", "tiny"):
         assert main(["predict", str(models / name), str(file), "--out", str(tmp_path / "later")]) == 0
     later = load(tmp_path / "later")
-    assert later.dataset == run.dataset and [model.model for model in later.models] == ["tiny", "other"]
+    assert [*later.dataset.rows] == [*run.dataset.rows] and [model.model for model in later.models] == ["tiny", "other"]
     for model, same in zip(run.models, later.models, strict=True):
         assert (model.probabilities == same.probabilities).all()
     assert main(["predict", str(models / "tiny"), str(file), "--out", str(tmp_path / "run.csv")]) == 0

@@ -30,7 +30,7 @@ from core.desk import run_folder, store
 from core.desk.charts import confusion
 from core.desk.filters import rows_of
 from core.desk.found_slices import search
-from core.desk.run import Predictions, Run
+from core.desk.run import Predictions
 from core.desk.slices import saved, scored, with_slices
 from core.desk.table import open_table
 from core.errors import RunError
@@ -201,7 +201,8 @@ def _stored_run(rows: int) -> Iterator[Path]:
             texts = tuple(replace(row, id=str(i)) for i, row in enumerate(known * repeated))
             chances = np.random.default_rng(0).dirichlet([0.6] * 3, len(texts))
             dataset = Dataset("rows", "", texts, sha256=f"{repeated:064x}")
-            store.keep(Run(dataset, (Predictions.of(load_named(MODEL), chances),)), folder)
+            predictions = [Predictions.of(load_named(MODEL), chances)]
+            run_folder.save(dataset, predictions, store.folder_of(dataset.sha256, folder))
             if repeated == 1:  # the features of a million texts take minutes
                 open_table(run_folder.load(store.folder_of(dataset.sha256, folder)))
                 features = pq.read_table(store.folder_of(dataset.sha256, folder) / run_folder.FEATURES)
