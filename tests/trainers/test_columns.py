@@ -131,3 +131,9 @@ def test_rows_of_a_tab_separated_file_without_header_may_have_more_cells(tmp_pat
     assert [problem.line for problem in data.problems] == [3]
     (tmp_path / "x.csv").write_text("a,b,n\na, again,b,n\n")  # a comma may be one of a text
     assert [problem.line for problem in read(tmp_path / "x.csv", columns=Picked("1", "2", "3")).problems] == [2]
+
+
+def test_a_json_key_that_ends_in_a_number_is_a_column_of_its_own(tmp_path):
+    (tmp_path / "x.jsonl").write_text(json.dumps({"text.1": "A dog.", "text": "A cat.", "y": "n", "z": "It."}) + "\n")
+    (row,) = read(tmp_path / "x.jsonl", columns=Picked("text.1", "z", "y")).rows
+    assert (row.first, row.columns) == ("A dog.", {"text": "A cat."})
