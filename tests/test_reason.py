@@ -86,9 +86,8 @@ def test_the_sentence_names_the_difference_of_pairs_that_are_judged_right():
         ),
     ],
 )
-def test_the_change_in_the_sentence_has_its_probability(premise, hypothesis, sentence, capsys):
-    """The model alone, asked about the changed texts, says the same; `core why` begins with the sentence, and
-    `core explain` and the HTML of notebooks and reports have it below the verdict."""
+def test_the_change_in_the_sentence_has_its_probability(premise, hypothesis, sentence):
+    """The model alone, asked about the changed texts, says the same."""
     checkpoint = load_named("nli-two-sided")
     reason = Question(checkpoint, premise, hypothesis).reason()
     assert reason.sentence.startswith(sentence)
@@ -96,6 +95,13 @@ def test_the_change_in_the_sentence_has_its_probability(premise, hypothesis, sen
     after = explain(checkpoint, *edited((premise, hypothesis), map(parse_edit, clause.edits)))
     assert after.verdict == clause.verdict != explain(checkpoint, premise, hypothesis).verdict
     assert max(after.probabilities) == pytest.approx(clause.probability, abs=1e-6)
+
+
+def test_commands_and_notebooks_begin_with_the_sentence(capsys):
+    """`core why` with it, `core explain` and the HTML of notebooks and reports with it below the verdict."""
+    premise, hypothesis = "Three girls play.", "Two girls play."
+    checkpoint = load_named("nli-two-sided")
+    reason = Question(checkpoint, premise, hypothesis).reason()
     texts = ["--first", premise, "--second", hypothesis]
     assert main(["why", "nli-two-sided", *texts]) == 0
     assert capsys.readouterr().out.splitlines()[0] == reason.sentence

@@ -52,12 +52,13 @@ def test_nltk_is_imported_by_one_thread_at_a_time(monkeypatch):
 
 
 def test_freed_memory_is_returned_again_and_again(monkeypatch):
-    returned = Mock()
+    collected, returned = Mock(), Mock()
+    monkeypatch.setattr(gc, "collect", collected)
     monkeypatch.setattr(preloading, "return_freed_memory", returned)
     monkeypatch.setattr("time.sleep", Mock(side_effect=[None, None, KeyboardInterrupt]))
     with pytest.raises(KeyboardInterrupt):
         preloading.return_memory()
-    assert returned.call_count == 2
+    assert collected.call_count == returned.call_count == 2
 
 
 def test_the_server_tells_its_sessions_to_a_monitor(server):
