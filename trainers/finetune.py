@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from core.checkpoint import load
+from core.checkpoint import available, load
 from core.data import Dataset
 from core.errors import RunError
 from core.evaluation.predict import classify
@@ -35,7 +35,7 @@ from core.external.settings import add_settings
 from core.files import check_writable, whole_folder
 from core.json_types import JsonObject
 from trainers import recipe as recipes
-from trainers.commands import as_typed
+from trainers.commands import as_typed, given
 from trainers.options import add_options, data_folder, use_threads
 from trainers.precision import add_precision, used_precision
 from trainers.training_data import read_source
@@ -45,12 +45,11 @@ if TYPE_CHECKING:
 
     from trainers.recipe import Recipe
 
-LEARNT_BEFORE = {
-    "all-MiniLM-L6-v2": (
-        "all-MiniLM-L6-v2 was pre-trained on about 1.17 billion pairs, including the training pairs of SNLI and "
-        "MNLI and captions of Flickr30k; the premises of SNLI, dev and test included, are Flickr30k captions."
-    )
-}
+_LEARNT = (
+    "all-MiniLM-L6-v2 was pre-trained on about 1.17 billion pairs, including the training pairs of SNLI and MNLI and "
+    "captions of Flickr30k; the premises of SNLI, dev and test included, are Flickr30k captions."
+)
+LEARNT_BEFORE = {"all-MiniLM-L6-v2": _LEARNT, "guest-minilm": f"guest-minilm was all-MiniLM-L6-v2. {_LEARNT}"}
 """How a pretrained model's training data overlap with ours, for the cards of models derived from it."""
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -84,33 +83,61 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the data, train, write and evaluate. Raises RunError before any time is spent on training."""
-    scratch = args.out.with_name(args.out.name + ".training")
-    _check(args, scratch)
+    _check(args)
     use_threads(args.threads)
-    recipe = recipes.load(args.recipe)
-    data = data_folder(args.data)
+    tune(recipes.load(args.recipe), data_folder(args.data), args)
+    return 0
+
+
+TEACHING = ("--epochs", "2", "--lr", "2e-4", "--batch", "128", "--longest", "256")
+"""The options by which a teacher MODEL@RECIPE is fine-tuned: short, since it is only asked, and for long evidence."""
+
+
+def as_teacher(model: str, recipe: Recipe, data: Path, out: Path) -> None:
+    """Fine-tunes a transformer as a teacher (:data:`TEACHING`), resuming an interrupted training. Raises RunError."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    resume = ["--resume"] if _scratch(out).exists() else []
+    args = parser.parse_args([model, "--recipe", recipe.name, "--out", str(out), *TEACHING, *resume])
+    args.given = given(parser, args)
+    _check(args)
+    tune(recipe, data, args)
+
+
+def finished(out: Path) -> bool:
+    """Whether a fine-tuned model lies in ``out``."""
+    return (out / "config.json").is_file()
+
+
+def tune(recipe: Recipe, data: Path, args: argparse.Namespace) -> None:
+    """Trains on the recipe's data, writes the folder and evaluates it. Raises RunError before any time is spent on
+    training."""
     train = training_rows(recipe, data, args.rows, args.seed)
     dev, *report = (read_source(data, dataclasses.replace(s, rows=args.rows)) for s in (recipe.dev, *recipe.report))
-    folder = installed_folder(args.model) or Path(args.model)
+    folder = installed_folder(args.model) or available().get(args.model) or Path(args.model)
     if not (folder / "config.json").is_file():
         raise RunError(f"{args.model} is not a model folder: give one that holds config.json and model.safetensors")
     model, tokenizer = opened(folder, recipe, [text for row in train for text in row[:2]], args.piece_texts)
     if args.freeze_embeddings:
         model.get_input_embeddings().requires_grad_(False)
-    curve = trained(model, tokenizer, recipe, train, dev, scratch, args)
+    curve = trained(model, tokenizer, recipe, train, dev, _scratch(args.out), args)
     with whole_folder(args.out, last="config.json") as target:
         model.half().save_pretrained(target)
         tokenizer.save_pretrained(target)
         describe(target, args, recipe, curve, [])
     scores = scored(args.out, [dev, *report])
     describe(args.out, args, recipe, curve, scores)
-    shutil.rmtree(scratch, ignore_errors=True)
+    shutil.rmtree(_scratch(args.out), ignore_errors=True)
     for name, figures in scores:
         print(f"{name}: {figures['accuracy']:.2%} of {figures['items']:,}")
-    return 0
 
 
-def _check(args: argparse.Namespace, scratch: Path) -> None:
+def _scratch(out: Path) -> Path:
+    return out.with_name(out.name + ".training")
+
+
+def _check(args: argparse.Namespace) -> None:
+    scratch = _scratch(args.out)
     if min(args.batch, args.longest, args.evaluate_every) < 1 or args.epochs <= 0:
         raise RunError("--epochs, --batch, --longest and --evaluate-every must be above 0")
     if args.out.exists() and not args.overwrite:

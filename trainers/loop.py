@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.card import ranked_by
-from core.checkpoint import load_named, open_checkpoint, save
+from core.checkpoint import load_named, save
 from core.checkpoint.files import round_weights
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, plan
@@ -52,7 +52,7 @@ from trainers.set_up import (
     start,
     start_from,
 )
-from trainers.teaching import targets, trained_first
+from trainers.teaching import targets, teachers_of
 from trainers.trained_words import StartVectors, TrainedWords, fold, frequent
 from trainers.training_data import TrainingData
 
@@ -142,8 +142,7 @@ class TrainingRun:
         # A model with trained vectors reads word ids.
         self.vectors = None if recipe.trains_words else data.vocabulary.matrix(WordReader(self.words)).to(device)
         self.best = {name: value.clone() for name, value in self.average.state_dict().items()}
-        runs = {folder.name: str(folder) for folder in trained_first(recipe, self.options.out)}
-        self.teachers = [open_checkpoint(runs.get(name, name)) for name in recipe.teachers]
+        self.teachers = teachers_of(recipe, self.options.out)
         self.targets = targets(recipe, data.train_rows, data.taught, self.teachers).to(device)  # [N, C]
         by_class = class_weights(recipe, data.train.labels, data.train.weights).to(device)
         self.weights = self.train_set.weights * (self.targets @ by_class)  # [N]

@@ -144,8 +144,8 @@ class Recipe:
     teachers: tuple[str, ...] = ()
     """Checkpoints (as listed by `python -m core models`, or their folders) whose mean probabilities are mixed into the
     labels of the training pairs: knowledge distillation (Hinton et al. 2015), here to soften labels by single
-    annotators. RECIPE@SEED is a run of that recipe (with its own name: of this one) with that seed and without
-    teachers, which `train` trains first."""
+    annotators. Two kinds are trained first by `train`: RECIPE@SEED is a run of that recipe (with its own name: of this
+    one) with that seed and without teachers, MODEL@RECIPE a transformer that is fine-tuned on that recipe's data."""
     teacher_share: float = setting(0.5, least=0, most=1)
     """Weight of the teachers in the mix; the label has the rest."""
     transfer: int = setting(0, least=0)

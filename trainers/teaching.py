@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core.checkpoint import Checkpoint
+from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, Example
 from core.errors import RunError
 from core.evaluation.predict import classify
@@ -37,6 +37,11 @@ SWAPPED = 0.25
 """Share of recombined pairs with premise and hypothesis swapped."""
 
 
+def teachers_of(recipe: Recipe, out: Path) -> list[Checkpoint]:
+    """The teachers of a run in ``out``; those that are trained first lie next to it."""
+    return [open_checkpoint(str(out.with_name(name)) if "@" in name else name) for name in recipe.teachers]
+
+
 def trained_first(recipe: Recipe, out: Path) -> dict[Path, Recipe]:
     """The recipes of the teachers RECIPE@SEED of a run in ``out``, by their runs' folders next to it."""
     runs = {}
@@ -46,6 +51,17 @@ def trained_first(recipe: Recipe, out: Path) -> dict[Path, Recipe]:
             base = recipe if name == recipe.name else load(name)
             runs[out.with_name(teacher)] = dataclasses.replace(base, seed=int(seed), teachers=(), transfer=0)
     return runs
+
+
+def finetuned_first(recipe: Recipe, out: Path) -> dict[Path, tuple[str, Recipe]]:
+    """The transformers of the teachers MODEL@RECIPE of a run in ``out``, and the recipes on whose data they are
+    fine-tuned, by their folders next to it."""
+    tuned = {}
+    for teacher in recipe.teachers:
+        model, at, data = teacher.rpartition("@")
+        if at and not data.isdecimal():
+            tuned[out.with_name(teacher)] = model, recipe if data == recipe.name else load(data)
+    return tuned
 
 
 def targets(recipe: Recipe, rows: Sequence[Example], taught: Tensor, teachers: Sequence[Checkpoint]) -> Tensor:

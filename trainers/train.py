@@ -30,7 +30,7 @@ from trainers.commands import as_typed
 from trainers.options import add_options, data_folder, use_threads
 from trainers.precision import add_precision
 from trainers.processes import launcher, number
-from trainers.teaching import trained_first
+from trainers.teaching import finetuned_first, trained_first
 from trainers.training_data import load_data, table_for
 
 
@@ -92,19 +92,26 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _train_teachers(recipe: recipes.Recipe, folder: Path, out: Path, args: argparse.Namespace) -> None:
-    """Trains the teachers that are runs of recipes, unless they are finished. Raises RunError for several processes."""
+    """Trains the teachers that are runs of recipes and fine-tunes the transformers among them, unless they are
+    finished. Raises RunError for several processes."""
+    from trainers import finetune
     from trainers.set_up import Options
 
-    for where, teacher in trained_first(recipe, out).items():
-        if resume.finished(where, teacher):
-            continue
+    runs_first = {where: run for where, run in trained_first(recipe, out).items() if not resume.finished(where, run)}
+    tuned_first = {
+        where: tuned for where, tuned in finetuned_first(recipe, out).items() if not finetune.finished(where)
+    }
+    for where in (*runs_first, *tuned_first):
         if args.devices > 1 or launcher(1) != ["python"]:
             raise RunError(
                 f"the teacher {where.name} is trained first, by one process: call this without --devices once"
             )
+    for where, teacher in runs_first.items():
         command = as_typed("trainers train", teacher.name, data="DATA")
         options = Options(where, args.device, args.precision, resume=args.resume, command=command)
         runs.one_run(teacher, folder, options, needs_dev=False)
+    for where, (model, data) in tuned_first.items():
+        finetune.as_teacher(model, data, folder, where)
 
 
 def prepare(out: Path, go_on: bool, overwrite: bool) -> bool:

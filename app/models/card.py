@@ -228,10 +228,10 @@ def command(card: JsonMapping) -> str:
 
 def missing_runs(card: JsonMapping, known: Collection[str]) -> tuple[str, ...]:
     """Initial and teacher checkpoints of its training that are unavailable: neither ``known`` (installed) nor runs of a
-    sweep, whose names contain the setting (``seed=1``)."""
+    sweep, whose names contain the setting (``seed=1``), nor trained first by the card's command (``NAME@``)."""
     settings = details(card).recipe
     names = dict.fromkeys([*(settings.get("teachers") or ()), settings.get("init")])
-    return tuple(name for name in names if name and name not in known and "=" not in name)
+    return tuple(name for name in names if name and name not in known and not {"=", "@"} & set(name))
 
 
 def curve(card: JsonMapping) -> list[dict[str, Any]]:

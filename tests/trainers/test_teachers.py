@@ -15,6 +15,7 @@ from core.checkpoint import load
 from core.errors import RunError
 from core.linguistics.content_words import stop_words
 from core.reading.word_table import WordTable
+from tests import guests
 from trainers import recipe as recipes
 from trainers import teaching
 from trainers.__main__ import main
@@ -182,8 +183,7 @@ def test_a_teacher_that_is_a_run_of_a_recipe_is_trained_first_and_once(
     assert main([*typed, "--devices", "2"]) == 2
     assert "the teacher nli-attconv-light@7 is trained first, by one process" in capsys.readouterr().err
     assert main(typed) == 0
-    own, other = (load(tmp_path / name).card for name in ("nli-attconv-light@7", "nli-global-dot@2"))
-    taught = load(tmp_path / "taught").card
+    own, other, taught = (load(tmp_path / name).card for name in ("nli-attconv-light@7", "nli-global-dot@2", "taught"))
     assert (own["seed"], own["teachers"], own["recipe"]["epochs"]) == (7, [], 1), "of this recipe with its changes"
     assert (other["name"], other["seed"]) == ("nli-global-dot", 2)
     assert [teacher["sha256"] for teacher in taught["teachers"]] == [own["sha256"], other["sha256"]]
@@ -191,4 +191,25 @@ def test_a_teacher_that_is_a_run_of_a_recipe_is_trained_first_and_once(
     before = (tmp_path / "nli-attconv-light@7/card.json").stat().st_mtime_ns
     assert main([*typed, "--overwrite"]) == 0
     assert (tmp_path / "nli-attconv-light@7/card.json").stat().st_mtime_ns == before
+    assert load(tmp_path / "taught").card["sha256"] == taught["sha256"]
+
+
+def test_a_transformer_is_fine_tuned_on_a_recipe_s_data_before_it_teaches(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "models"))
+    guests.make(tmp_path / "models/small-bert")
+    typed = [*arguments(data, tmp_path / "taught"), "--set", "epochs=1"]
+    assert main([*typed, "--set", "teachers=[nobody@nli-attconv-light]"]) == 2
+    assert "nobody is not a model folder" in capsys.readouterr().err
+    typed += ["--set", "teachers=[small-bert@nli-attconv-light]"]
+    assert main(typed) == 0
+    tuned = tmp_path / "small-bert@nli-attconv-light"
+    taught = load(tmp_path / "taught").card
+    assert taught["teachers"] == [{"name": tuned.name, "sha256": load(tuned).card["sha256"]}]
+    assert taught["teachers"][0]["sha256"] != load(tmp_path / "models/small-bert").card["sha256"]
+    assert "finetune small-bert --recipe nli-attconv-light" in (tuned / "README.md").read_text()
+    before = (tuned / "config.json").stat().st_mtime_ns
+    assert main([*typed, "--overwrite"]) == 0
+    assert (tuned / "config.json").stat().st_mtime_ns == before, "not again"
     assert load(tmp_path / "taught").card["sha256"] == taught["sha256"]
