@@ -48,13 +48,12 @@ def weights_hash(folder: Path) -> str:
 
 
 def kinds() -> list[str]:
-    """A recipe of each architecture, task and way of training. All of them are read in tests/trainers/test_recipe.py,
-    and all settings of models are trained in tests/test_conformance.py."""
+    """A recipe of each architecture, task and set of model settings. All of them are read in
+    tests/trainers/test_recipe.py."""
     found = dict[str, str]()
     for name in recipes.names():
         recipe = recipes.load(name)
-        way = bool(recipe.linear), bool(recipe.train_words), bool(recipe.model.get("projection"))
-        found.setdefault(repr((recipe.architecture, recipe.task, *way)), name)
+        found.setdefault(repr((recipe.architecture, recipe.task, sorted(recipe.model))), name)
     return [*found.values()]
 
 
