@@ -88,7 +88,7 @@ _PARAPHRASE = Pair("How can I lose weight fast?", "What is the best way to lose 
 
 EXAMPLES: tuple[ExampleTexts, ...] = (
     _pair("playing-outdoors", "Said in other words", _OUTDOORS, gold="entailment", **_SICK),
-    _pair("firefighters", "Firefighters: another story (AttConv, table 2)", _FIREFIGHTERS, gold="neutral"),
+    _pair("firefighters", f"Another story (AttConv, table 2): {FAILS}", _FIREFIGHTERS, gold="neutral"),
     _pair("figure-6", "Dog and Frisbee (AttConv, figure 6)", _FRISBEE, gold="neutral"),
     _pair("negation", "One word of negation", _NEGATION, gold="contradiction"),
     _pair("one-word", "One word changes", _VIOLIN, gold="contradiction"),

@@ -116,6 +116,6 @@ def test_cards_name_unavailable_runs():
         for name in available()
         if (PRETRAINED / name).exists()
     }
-    assert missing["nli-two-sided"] == ("before", "b", "e")
-    assert missing["fever-attconv"] and missing["fever-two-sided"] and missing["para-adaqa"]
-    assert missing["nli-esim-made"] == missing["nli-esim"] == missing["as-adaqa"] == ()
+    assert missing["nli-attconv-light"] == ("nli-attconv-light-without-pairs",)
+    assert missing["fever-attconv"] and missing["para-adaqa"]
+    assert missing["nli-two-sided"] == missing["fever-two-sided"] == missing["as-adaqa"] == ()

@@ -88,7 +88,7 @@ def test_typing_swapping_and_examples_change_pair_and_link(drawn):
 
 
 def test_an_example_whose_name_its_closed_list_cuts_is_named_below_it():
-    whole = "Firefighters: another story (AttConv, table 2)"
+    whole = "Another story (AttConv, table 2): where the model fails"
     app = explore(example="firefighters")
     assert chooser(app, "Example").value == "firefighters"
     assert any(whole in str(html.proto.body) for html in app.get("html"))

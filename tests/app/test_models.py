@@ -51,7 +51,7 @@ def test_every_card_is_shown_as_text_and_broken_ones_get_one_sentence_each():
     assert "test-foreign" in page
     assert "test-no-json" in page
     assert "python -m trainers train test" in models(model="test-light")[1]
-    assert "--data DATA --set epochs=2" in models(model="nli-two-sided")[1]
+    assert "--data DATA --set" in models(model="as-adaqa")[1]
     assert "**Other** &lt;b&gt;:smile:&lt;/b&gt;" in models(model="test-other")[1]
 
 

@@ -27,9 +27,7 @@ def test_every_recipe_goes_into_a_card_and_back(name: str) -> None:
 FROM_EARLIER_RUNS = {
     "as-adaqa",
     "fever-attconv",
-    "fever-two-sided",
     "nli-attconv-light",
-    "nli-two-sided",
     "para-adaqa",
 }
 """Checkpoints that started from runs, or learnt from teachers, that are not in the repository."""
