@@ -2,7 +2,7 @@
 
     python -m trainers finetune all-MiniLM-L6-v2 --recipe nli-wide --data DATA --out runs/guest-minilm
 
-MODEL is a folder in Hugging Face's format, or the name of an installed package's model. The recipe determines data,
+MODEL is a listed transformer, an installed package's, or a folder in Hugging Face's format. The recipe determines data,
 classes and roles; a row with weight below 1 is sampled with that probability. ``transformers.Trainer`` trains with
 cross-entropy, a linearly decaying learning rate and, if the processor supports it, bfloat16, and keeps the state that
 is best on dev. The output folder can be read by ``AutoModelForSequenceClassification`` and has float16 weights.
@@ -56,7 +56,9 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers finetune`."""
-    parser.add_argument("model", metavar="MODEL", help="a folder in Hugging Face's format, or all-MiniLM-L6-v2")
+    parser.add_argument(
+        "model", metavar="MODEL", help="a listed or installed transformer, or a folder in Hugging Face's format"
+    )
     parser.add_argument("--recipe", required=True, metavar="RECIPE", help="whose data, classes and roles are used")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     parser.add_argument("--title", default="", help="the model's display name (default: MODEL's)")

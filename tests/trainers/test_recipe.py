@@ -26,7 +26,6 @@ def test_every_recipe_goes_into_a_card_and_back(name: str) -> None:
 
 FROM_EARLIER_RUNS = {
     "as-adaqa",
-    "fever-attconv",
     "nli-attconv-light",
     "para-adaqa",
 }
