@@ -53,6 +53,8 @@ HIGHLIGHTED = re.compile(r"(\w+?)highlighted\d*")
 """Positions of the words that annotators marked in the text named at the start."""
 EVIDENCES = ("evidences", "rationales")
 """Spans marked by annotators."""
+EXPORTED = "rows exported by the Error desk"
+"""The layout of the Error desk's CSV."""
 _SIDES = {name for pair in PAIRS for name in pair}
 
 
@@ -118,8 +120,8 @@ LAYOUTS = (
            needed=("group",)),
     ColumnLayout("TrecQA CSV", (("qtext", "atext"),), ("label",), group=("qtext",), task=ANSWERS),
     ColumnLayout("MSRP TSV", (("1string", "2string"),), ("quality",), task=PARAPHRASE),
-    ColumnLayout("question-answer table", (("question", "answer"),), ("label",), ("id",), ("questionid", "question"),
-           task=ANSWERS, needed=("label",)),
+    ColumnLayout("question-answer table", (("question", "answer"),), ("label", "gold"), ("id",),
+           ("questionid", "question"), task=ANSWERS, needed=("label",)),
     ColumnLayout("sentence-pair table", tuple(pair for pair in PAIRS if pair[1] in ("hypothesis", "hyp", "h")),
            task=ENTAILMENT),
     ColumnLayout("sentence-pair table", (("question1", "question2"), ("question", "question2"), ("q1", "q2")),

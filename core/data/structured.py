@@ -100,6 +100,8 @@ def _rows_in(value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, dict):
         return []
     lists = [part for part in value.values() if isinstance(part, list) and part and isinstance(part[0], dict)]
+    if len(lists) > 1:  # as in the Error desk's export, which also lists its models
+        lists = [part for part in lists if fitting([*part[0]])]
     if len(lists) == 1:
         return lists[0]
     columns = {name: [*part.values()] if isinstance(part, dict) else part for name, part in value.items()}

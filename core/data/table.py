@@ -16,9 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.data.dataset import Problem
-from core.data.layouts import HEADERLESS, ColumnLayout, drops_a_text, fitting, reader_of
+from core.data.layouts import EXPORTED, HEADERLESS, ColumnLayout, drops_a_text, fitting, reader_of
 from core.data.lines import Line
 from core.data.reader import RowReader, recogniser
+from core.spreadsheet import is_rows_export, original
 
 DELIMITERS = "\t,;|"
 MAX_QUOTED_LINES = 50
@@ -68,6 +69,8 @@ class DataTable:
     """The header's cells, unchanged."""
     least: int | None = None
     """Minimum number of cells if rows vary in length; None: every row has as many as there are names."""
+    exported: bool = False
+    """Whether it is the Error desk's export, whose cells have apostrophes against formulas."""
 
     @classmethod
     def of(cls, head: Sequence[Line], delimiter: str, header: bool = True) -> DataTable:
@@ -83,8 +86,10 @@ class DataTable:
         # R's write.table does not name its column of row numbers.
         if rows and all(len(row) == len(cells) + 1 and row[0].isdecimal() for row in rows):
             cells.insert(0, "")
-        named = (cell.strip() or f"column {place}" for place, cell in enumerate(cells, start=1))
-        return replace(table, names=tuple(_unique(named)), header=taken, titles=tuple(cells))
+        exported = is_rows_export(cells)
+        shown = map(original, cells) if exported else cells
+        names = tuple(_unique(cell.strip() or f"column {place}" for place, cell in enumerate(shown, start=1)))
+        return replace(table, names=names, header=taken, titles=tuple(cells), exported=exported)
 
     def first(self, head: Sequence[Line]) -> tuple[list[str], int]:
         """The cells of the first record, and the number of lines it spans."""
@@ -94,7 +99,8 @@ class DataTable:
     def reader(self, layout: ColumnLayout, keys: Mapping[str, str], joined: bool = False) -> RowReader:
         """Reads the rows with a layout's parts in these columns."""
         records = functools.partial(self.records, MAX_QUOTED_LINES if layout.of_pairs else MAX_DOCUMENT_LINES)
-        return reader_of(layout, keys, records, self.names, joined)
+        reader = reader_of(layout, keys, records, self.names, joined)
+        return replace(reader, layout=EXPORTED) if self.exported else reader
 
     def records(
         self, longest: int, lines: Iterable[Line], problems: list[Problem]
@@ -112,6 +118,7 @@ class DataTable:
             if len(cells) == width or (self.least is not None and len(cells) >= self.least):
                 more = range(width + 1, len(cells) + 1)
                 if tuple(cells) != self.titles:
+                    cells = [*map(original, cells)] if self.exported else cells
                     yield number, dict(zip([*self.names, *map(str, more)] if more else self.names, cells, strict=False))
             elif cells:
                 problems.append(Problem(number, f"{len(cells)} columns instead of {width}"))

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -28,6 +29,8 @@ SLICE = "slice."
 """Prefix of a saved slice's column."""
 _CHUNK = 10_000
 _DIGIT = re.compile(r"\d")
+_WRITTEN_NUMBER = re.compile(r"-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]{1,3})?", re.IGNORECASE)
+"""A number without a sign + and without leading zeros, which codes have."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class RunColumn:
     """Its name in earlier versions, which links and filters may still use."""
     sql: str = ""
     """The SQL expression of its values, NULL if unknown."""
+    spelled: str = ""
+    """The SQL expression of its values as the file spells them (0.50 for 0.5); empty: they have no other spelling."""
 
     @property
     def folded(self) -> str:
@@ -227,13 +232,21 @@ def _length(text: str) -> float | None:
 
 
 def _numbers(texts: Sequence[str]) -> np.ndarray | None:
-    """A column of the file as numbers, NaN in empty cells; None if any cell is not a finite number, or all are
-    empty."""
-    try:
-        numbers = np.array([float(text) if text.strip() else np.nan for text in texts])
-    except ValueError:
+    """A column of the file as numbers, NaN in empty cells; None if all are empty, or if any cell is not a number or
+    would not survive as one: codes such as 007, ids of more digits than a float64 holds, and versions, of which 1.1 and
+    1.10 are not the same."""
+    known: dict[str, float] = {}
+    for text in {text.strip() for text in texts}:
+        if text.lower() in ("", "nan"):
+            known[text] = np.nan
+        elif _WRITTEN_NUMBER.fullmatch(text) and Decimal(text) == Decimal(repr(float(text))):
+            known[text] = float(text)
+        else:
+            return None
+    different = [number for number in known.values() if not np.isnan(number)]
+    if not different or len({*different}) < len(different):
         return None
-    return None if np.isnan(numbers).all() or np.isinf(numbers).any() else numbers
+    return np.array([known[text.strip()] for text in texts])
 
 
 def feature_columns(run: Run, features: Features, asks: bool) -> dict[str, RunColumn]:

@@ -51,7 +51,7 @@ def _rounded(probabilities: np.ndarray) -> list[float]:
 
 def to_csv(table: RunTable, rows: np.ndarray) -> str:
     """All columns of the table under their names in filters, one line per row selected by ``rows`` (bool ``[N]``)."""
-    found = table.take(np.flatnonzero(rows), [*table.columns])
+    found = table.take(np.flatnonzero(rows), [*table.columns], spelled=True)
     return csv_text(found.column_names, zip(*(map(_cell, column.to_pylist()) for column in found.columns), strict=True))
 
 

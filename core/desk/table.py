@@ -10,6 +10,7 @@ import contextlib
 import glob
 import json
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ import pyarrow.parquet as pq
 from duckdb.func import PythonUDFType
 from duckdb.sqltypes import VARCHAR
 
+from core.data.layouts import EXPORTED
 from core.desk.annotations import FileState
 from core.desk.columns import (
     Cells,
@@ -37,7 +39,7 @@ from core.desk.columns import (
     features_of,
     texts_of_row,
 )
-from core.desk.run import OTHER_COLUMN, TEXT_COLUMNS, Run
+from core.desk.run import LETTERS, OTHER_COLUMN, TEXT_COLUMNS, Run
 from core.desk.run_folder import DATA, FEATURES
 from core.files import FileError, whole_file
 from core.reading.word_table import default_table
@@ -46,11 +48,13 @@ LONGEST_SECONDS = 10
 """Time limit of a filter or formula in seconds."""
 MOST_VALUES = 20
 """A column with more distinct values makes no slices, and none of them is suggested."""
-_FEATURES_VERSION = "4"
+_FEATURES_VERSION = "5"
 SEPARATOR = " | "
 """Separator between a row's tags, and between its notes, in exports; tag names never contain it."""
 _OF_PEOPLE = {"tags": "tag", "annotators": "annotator", "notes": "note"}
 """The columns of :func:`with_tags`, with their names in earlier versions."""
+_OF_A_MODEL = re.compile(rf"[{LETTERS}](\..*)?")
+"""The columns of a run's models (:func:`core.desk.run.column_of`)."""
 
 
 class Condition(NamedTuple):
@@ -132,9 +136,10 @@ class RunTable:
             return (found if (np.diff(places) > 0).all() else found.take(np.argsort(places))).drop_columns("row")
         return self.query(f"SELECT {what} FROM {{rows}} ORDER BY place", values, picked=picked(rows))
 
-    def take(self, rows: np.ndarray, names: Sequence[str]) -> pa.Table:
-        """The values of these columns in these rows, in order."""
-        what = ", ".join(f"{self.columns[name].sql} AS v{i}" for i, name in enumerate(names))
+    def take(self, rows: np.ndarray, names: Sequence[str], spelled: bool = False) -> pa.Table:
+        """The values of these columns in these rows, in order; ``spelled``: numbers of the file as it spells them."""
+        columns = [self.columns[name] for name in names]
+        what = ", ".join(f"{(spelled and one.spelled) or one.sql} AS v{i}" for i, one in enumerate(columns))
         found = self.query(f"SELECT {what} FROM {{rows}} ORDER BY place", picked=picked(rows))
         return found.rename_columns(list(names))
 
@@ -175,11 +180,17 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
         columns[name] = replace(column, sql=f"w{i}")
     columns |= distances(run, columns)
     taken = {*columns, *(column.alias for column in columns.values()), *_OF_PEOPLE, *_OF_PEOPLE.values()}
+    exported = run.dataset.layout == EXPORTED
     for i, name in enumerate(others):
-        own = f"file.{name}" if name in taken else name
-        numbers = features.get(OTHER_COLUMN + name)
+        if exported and (name in taken or _OF_A_MODEL.fullmatch(name)):
+            continue  # the desk computed it, as it does again
+        own = name
+        while own in taken:
+            own = f"file.{own}"
+        taken.add(own)
+        numbers, text = features.get(OTHER_COLUMN + name), f"coalesce(c{i}, '')"
         column = RunColumn("text" if numbers is None else "number", "a column of the file", own)
-        columns[own] = replace(column, sql=f"coalesce(c{i}, '')" if numbers is None else f"n{i}")
+        columns[own] = replace(column, sql=text if numbers is None else f"n{i}", spelled=text)
         if numbers is not None:
             arrays[f"n{i}"] = numbers
     _store_facts(connection, arrays)

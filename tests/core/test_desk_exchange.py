@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from core.data import Picked, read
 from core.desk import charts
 from core.desk.agreement import agreement
 from core.desk.annotations import Annotations, RowState
@@ -19,9 +21,9 @@ from core.desk.slices import scored
 from core.desk.table import open_table, with_tags
 from core.evaluation.reliability import reliability
 from core.explain import explain
-from core.spreadsheet import csv_text, neutral
+from core.spreadsheet import csv_text, neutral, original
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import LABELS, made_up_run
+from tests.core.made_up_runs import LABELS, ROWS, made_up_run, stored, with_rows
 
 ALL = np.ones(6, dtype=bool)
 NAMES = dict(zip(LABELS, LABELS, strict=True))
@@ -37,11 +39,20 @@ def annotations(database):
     return Annotations(open_database())
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "'x", "''=x", "plain", "", "a=b", "-"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1+1", "-a", "@x", "\tx", "\rx", "'x", "''=x", "plain", "", "a=b", "'-"]
+)
 def test_formulas_are_neutral_and_come_back_unchanged(text):
     cell = neutral(text)
     assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-    assert cell.removeprefix("'") == text
+    assert cell.removeprefix("'") == original(cell) == text
+
+
+@pytest.mark.parametrize("text", ["-", "--", "-1", "-0.5", "-2E-07"])
+def test_dashes_and_numbers_compute_nothing_and_stay(text):
+    assert neutral(text) == original(text) == text
+    assert original(f"'{text}") == text, "written by earlier versions"
+    assert original("'Tis the season.") == "'Tis the season.", "a row that somebody added by hand"
 
 
 @pytest.mark.parametrize("text", ["a dog\r=1+1", "a\nb", "a\r\nb", 'a "dog"', "a,b", "-", "'", "\t=1"])
@@ -68,10 +79,67 @@ def test_rows_go_out_with_predictions_tags_and_the_files_columns(run, annotation
     assert (lines[4]["tags"], lines[4]["notes"], lines[4]["genre"]) == ("other", "Ann: =cmd()", "fiction")
     said = [lines[1][name] for name in ("A", "B", "A.right", "B.right", "A.p_contradiction", "gold")]
     assert said == ["contradiction", "entailment", "True", "False", "0.7", "contradiction"]
-    assert lines[0]["general_q2"] == "'-"
+    assert lines[0]["general_q2"] == "-"
     whole = json.loads(to_json(run, state, run.right(0)))
     assert [row["id"] for row in whole["rows"]] == ["1e", "1c", "2n", "2e"]
     assert whole["rows"][2]["hypothesis"] == "=SUM(A1) <b>toy</b>" and whole["rows"][2]["given"] == {"other": ["Ann"]}
+
+
+def test_the_export_reads_back_as_the_data_it_came_from(tmp_path, annotations):
+    texts = [("- Two dogs run.", "+ They move."), ("=1+1", "'- quoted"), ("'Tis cold.", "-"), ("A man.", "@home")]
+    rows = [
+        (*pair, label, "007", "-", f"{n}", "x") for n, (pair, label) in enumerate(zip(texts, LABELS * 2, strict=False))
+    ]
+    run = made_up_run(tmp_path, rows)
+    exported = to_csv(open_table(run, known=bool), np.ones(4, dtype=bool))
+    (tmp_path / "rows.csv").write_text(exported)
+    read_back = read(tmp_path / "rows.csv", labelled=False)
+    assert [(row.first, row.second, row.label) for row in read_back.rows] == [
+        (*pair, label) for pair, label in zip(texts, LABELS * 2, strict=False)
+    ]
+    assert [row.id for row in read_back.rows] == [*run.keys]
+    again = open_table(stored(read_back, run.models), known=bool)
+    assert to_csv(again, np.ones(4, dtype=bool)) == exported, (
+        "the columns of the file, and those that the desk computes"
+    )
+    picked = read(tmp_path / "rows.csv", columns=Picked("hypothesis", label="gold"))
+    assert [row.first for row in picked.rows] == [second for _, second in texts]
+    (tmp_path / "rows.json").write_text(to_json(run, annotations.state(run.dataset.sha256), np.ones(4, dtype=bool)))
+    assert [(row.first, row.second) for row in read(tmp_path / "rows.json").rows] == texts
+
+
+def test_ranked_answers_stay_a_ranking_when_an_export_is_read_back(tmp_path):
+    (tmp_path / "x.csv").write_text("id,question,answer,gold,held_back\n1,Who?,'-Me.,1,True\n2,Who?,You.,0,False\n")
+    data = read(tmp_path / "x.csv")
+    assert data.ranking and data.rows[0].second == "-Me."
+
+
+def test_codes_that_look_like_numbers_keep_every_digit(tmp_path):
+    ids = ["1234567890123456789", "1234567890123456788", "1234567890123456790"]
+    columns = {
+        "zip": ["007", "7", "010"],
+        "tweet": ids,
+        "version": ["1.1", "1.10", "2"],
+        "grouped": ["1_000", "2_000", "3"],
+        "phone": ["+491", "+492", "+493"],
+        "half": ["0.50", "1.25", ""],
+    }
+    run = made_up_run(tmp_path, ROWS[:3])
+    rows = [
+        replace(row, columns={name: own[i] for name, own in columns.items()}) for i, row in enumerate(run.dataset.rows)
+    ]
+    table = open_table(with_rows(run, rows), known=bool)
+    assert [name for name in columns if table.columns[name].kind == "number"] == ["half"]
+    for filtered, rows_left in [
+        (f"tweet = {ids[0]}", [0]),
+        ("zip = 007", [0]),
+        ("version = 1.10", [1]),
+        ("half > 0.6", [1]),
+        ("half = 0.5", [0]),
+    ]:
+        assert np.flatnonzero(rows_of(filtered, table)).tolist() == rows_left, filtered
+    lines = [*csv.DictReader(io.StringIO(to_csv(table, np.ones(3, dtype=bool))))]
+    assert {name: [original(line[name]) for line in lines] for name in columns} == columns
 
 
 def test_tags_go_out_by_row_and_annotator(run, annotations):
