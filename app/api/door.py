@@ -88,7 +88,7 @@ async def _body(request: Request) -> JsonObject:
         parts.append(part)
     try:
         body = json.loads(b"".join(parts))
-    except ValueError:
+    except (ValueError, RecursionError):  # too many brackets
         body = None
     if not isinstance(body, dict):
         raise Refused(422, "The request’s body must be a JSON object.")

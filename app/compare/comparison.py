@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 from difflib import SequenceMatcher
 
 import pandas as pd
 
 from core.errors import UserError
 from core.evidence import Sentence
+from core.files import parse_json
 
 
 class PredictionsError(UserError):
@@ -28,7 +28,7 @@ def predictions(text: str, name: str) -> pd.DataFrame:
     ``predicted`` and its probability ``p``. Raises PredictionsError for any other file."""
     try:
         if text.lstrip().startswith("{"):
-            table = pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()])
+            table = pd.DataFrame([parse_json(line) for line in text.splitlines() if line.strip()])
         else:
             table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
         if table.empty:

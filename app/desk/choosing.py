@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -17,6 +16,7 @@ from app.desk import jobs
 from app.desk.open_run import PAGE, show_run
 from app.model_choice import offered, titles
 from app.pair_form import once
+from core.archives import MOST_MEMBERS, TooLargeError, pieces
 from core.card import Card, ranked_by
 from core.data import DataError, Dataset, Picked, read
 from core.data.dataset import UnknownLayoutError
@@ -242,20 +242,23 @@ def _recognised(path: Path, largest: int) -> Dataset | RunHeader | Seen:
 
 @contextmanager
 def _unpacked(path: Path, largest: int) -> Iterator[Path]:
-    """The files of a zipped run, which may be inside a folder, as a temporary folder."""
-    with tempfile.TemporaryDirectory() as folder:
+    """The files of a zipped run, which may be inside a folder, as a temporary folder with the name of the upload."""
+    with tempfile.TemporaryDirectory() as outer:
+        folder = Path(outer) / path.name  # errors name it
+        folder.mkdir()
         try:
-            with zipfile.ZipFile(path) as packed:
-                if sum(entry.file_size for entry in packed.infolist()) > largest:
-                    raise DeskError(f"{path.name} unpacks to more than {largest / 1e6:,.0f} MB: upload a smaller run")
-                for entry in packed.infolist():
-                    if not entry.is_dir():
-                        (Path(folder) / Path(entry.filename).name).write_bytes(packed.read(entry))
-        except DeskError:
-            raise
-        except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError):
+            with path.open("rb") as file:
+                for name, piece in pieces(file, largest):
+                    with (folder / Path(name).name).open("ab" if piece else "wb") as target:
+                        target.write(piece)
+        except TooLargeError:
+            raise DeskError(
+                f"{path.name} unpacks to more than {largest / 1e6:,.0f} MB or {MOST_MEMBERS:,} files: upload a smaller "
+                "run"
+            ) from None
+        except (OSError, ValueError):
             raise DeskError(f"{path.name} is not a readable .zip: pack the folder of a run") from None
-        yield Path(folder)
+        yield folder
 
 
 def _read_by(path: Path, largest: int, picked: Picked | None = None) -> Dataset:

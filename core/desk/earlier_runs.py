@@ -50,20 +50,19 @@ def is_run_file(path: Path) -> bool:
         return False
 
 
-def copy_run(
-    path: Path, folder_of: Callable[[str], Path], largest: int = LARGEST, same_texts: bool = False
-) -> RunHeader:
+def copy_run(path: Path, folder_of: Callable[[str], Path], largest: int = LARGEST) -> RunHeader:
     """Copies a run in any format into the folder for its file's checksum, and returns its header there, with its own
-    models. Raises DeskError for missing and damaged runs, for texts of more than ``largest`` bytes and, with
-    ``same_texts``, for texts that differ from the folder's run."""
+    models; a run that is there only gets the models that it lacks. Raises DeskError for missing and damaged runs, for
+    texts of more than ``largest`` bytes, and for a run that contradicts the one that is there."""
     try:
         header, files = _files(path)
         names = dict.fromkeys(name for file in files for name in pq.read_schema(file).names)
         others = [name.removeprefix(OTHER_COLUMN) for name in names if name.startswith(OTHER_COLUMN)]
         tables = _tables_of_folder(path, header) if is_run(path) else _tables(files, header)
-        merged = merge(folder_of(header.sha256), header, tables, others, largest, same_texts)
-        own = {model.sha256 for model in header.models}
-        return replace(merged, models=tuple(model for model in merged.models if model.sha256 in own))
+        merged = merge(folder_of(header.sha256), header, tables, others, largest, adds=True)
+        by_file = {model_file(model.sha256): model for model in merged.models}
+        own = dict.fromkeys(model_file(model.sha256) for model in header.models)
+        return replace(merged, models=tuple(by_file[name] for name in own))
     except DeskError:
         raise
     except FileNotFoundError:

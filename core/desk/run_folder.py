@@ -162,33 +162,81 @@ def merge(
     tables: Iterable[pa.Table],
     others: Sequence[str],
     largest: int | None = None,
-    same_texts: bool = False,
+    adds: bool = False,
 ) -> RunHeader:
     """Writes the rows of ``tables`` (with the file's ``others`` columns if any row has them) and the predictions of the
     header's models, placing these before other models for the same texts. The write is atomic. ``largest``: size limit
-    of the texts in bytes, for tables from outside. Raises DeskError for larger texts, for too many cells and, with
-    ``same_texts``, for texts that differ from the run's (instead of replacing it); ValueError for columns that no run
-    has."""
+    of the texts in bytes, for tables from outside. ``adds``: a run that is there stays as it is, and only gets the
+    models that it lacks. Raises DeskError for larger texts, for too many cells and, with ``adds``, for a run that
+    contradicts the one that is there; ValueError for columns that no run has."""
     make_folder(folder)
     with changing(folder):
         known = read_header(folder) if is_run(folder) else None
         with whole_folder(folder, FACTS) as scratch:
             rows, texts = _write(scratch, header, tables, others, largest)
-            if same_texts and known is not None and known.texts != texts:
-                raise DeskError(f"the models read different rows of {header.name}: predict it again with all of them")
-            models = list(header.models)
-            if known is not None and known.texts == texts:
-                new = {model.sha256 for model in models}
-                models += [model for model in known.models if model.sha256 not in new]
-            header = replace(header, version=VERSION, models=tuple(models), rows=rows, texts=texts)
+            header = replace(header, version=VERSION, rows=rows, texts=texts)
+            if known is not None and known.models and adds and _readable(folder, known):
+                header = _added(folder, known, scratch, header)
+            elif known is not None and known.texts == texts:
+                new = {model.sha256 for model in header.models}
+                header = replace(
+                    header, models=(*header.models, *(model for model in known.models if model.sha256 not in new))
+                )
             (scratch / FACTS).write_text(json_text(asdict(header)), encoding="utf-8")
-        kept = {model_file(model.sha256) for model in models}
+        kept = {model_file(model.sha256) for model in header.models}
         for path in folder.glob("model-*.parquet"):
             if path.name not in kept:
                 path.unlink()
         if known is None or known.texts != texts:
             (folder / FEATURES).unlink(missing_ok=True)
     return header
+
+
+def _readable(folder: Path, known: RunHeader) -> bool:
+    """Whether a run's files can be read; a damaged run may be replaced."""
+    try:
+        StoredRows(folder / DATA)
+        for model in known.models:
+            pq.read_metadata(folder / model_file(model.sha256))
+    except (OSError, pa.ArrowException):
+        return False
+    return True
+
+
+def _added(folder: Path, known: RunHeader, new: Path, header: RunHeader) -> RunHeader:
+    """The header of a run with the models added that it lacks; deletes what it has from the folder ``new``. Raises
+    DeskError if the new run contradicts it in its rows, labels or predictions."""
+    differs = "rows" if known.texts != header.texts else ""
+    for name in TEXT_COLUMNS:
+        if not differs and _filled(folder / DATA, name) != _filled(new / DATA, name):
+            differs = "labels" if name == "label" else "rows"
+    by_file = {model_file(model.sha256): model for model in known.models}
+    for model in header.models:
+        if (name := model_file(model.sha256)) in by_file and not differs:
+            here, there = (pq.read_table(place / name) for place in (folder, new))
+            if by_file[name].counts_as != model.counts_as or not _close(here, there):
+                differs = f"predictions by {by_file[name].title}"
+    if differs:
+        raise DeskError(
+            f"this desk has another run of {known.name} with other {differs}, which is never replaced by a file; let "
+            "whoever made it delete it first, under Export"
+        )
+    for name in (DATA, *by_file):
+        (new / name).unlink(missing_ok=True)
+    added = [model for model in header.models if model_file(model.sha256) not in by_file]
+    return replace(known, models=(*known.models, *added))
+
+
+def _filled(path: Path, name: str) -> pa.ChunkedArray:
+    """A text column, empty where a row has none."""
+    return pc.fill_null(pq.read_table(path, columns=[name]).column(0), "")
+
+
+def _close(one: pa.Table, other: pa.Table) -> bool:
+    """Whether two tables of probabilities are the same but for the differences between processors."""
+    return one.column_names == other.column_names and all(
+        np.allclose(one.column(name).to_numpy(), other.column(name).to_numpy(), atol=0.02) for name in one.column_names
+    )
 
 
 def _write(

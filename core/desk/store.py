@@ -40,8 +40,8 @@ def _runs(desk: Path | None = None) -> Path:
 
 
 def adopt(path: Path, largest: int = LARGEST) -> RunHeader:
-    """Copies a run in any format to the desk. Raises DeskError if it cannot be read, or if its texts take more than
-    ``largest`` bytes."""
+    """Copies a run in any format to the desk; a run of the same file only gets the models that it lacks. Raises
+    DeskError if it cannot be read, contradicts that run, or if its texts take more than ``largest`` bytes."""
     return copy_run(path, folder_of, largest)
 
 
@@ -123,7 +123,8 @@ def _convert(path: Path, changed: int, size: int) -> None:
     """Converts a file, once per version of it: the latest first, which determines the rows. Unreadable files and those
     with other rows are left alone."""
     with contextlib.suppress(DeskError):
-        copy_run(path, folder_of, same_texts=True)
+        copied = copy_run(path, folder_of)
+        put_first(copied.sha256, [model.sha256 for model in copied.models])
         path.unlink(missing_ok=True)
 
 

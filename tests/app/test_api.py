@@ -174,7 +174,7 @@ def test_a_bad_request_gets_one_sentence(client, kind, more, status, said):
 
 def test_bodies_that_are_too_long_or_no_object_are_refused(client):
     assert client.post("/api/why", content=b" " * (LONGEST_BODY + 1)).status_code == 413
-    for content in (b"", b"[1]", b"\xff", b"{"):
+    for content in (b"", b"[1]", b"\xff", b"{", b"[" * 100_000, b'{"a":' * 100_000):
         response = client.post("/api/why", content=content)
         assert response.status_code == 422 and response.json()["error"].endswith("must be a JSON object.")
 

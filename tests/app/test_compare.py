@@ -187,6 +187,7 @@ def test_files_of_predictions_give_the_pairs_that_two_models_judge_differently()
         "first,predicted\n",
         '{"first": 1}',
         "[1]",
+        '{"first": ' + "[" * 100_000,
         '{"first": "a", "predicted": "x", "p_x": "many"}',
     ):
         with pytest.raises(PredictionsError, match="trainers predict"):

@@ -1,9 +1,11 @@
 """The Error desk's files: reading, predicting, their order, and the messages shown."""
 
 import gzip
+import io
 import json
 import re
 import shutil
+import tracemalloc
 import zipfile
 from argparse import Namespace
 from dataclasses import replace
@@ -58,6 +60,55 @@ def test_files_are_recognised_or_their_columns_are_asked_for(kept_run, tmp_path)
     assert (seen.names, seen.doubtful) == (("claim", "proof"), False)
     pq.write_table(pa.table({"premise": ["a"], "hypothesis": ["b"]}), tmp_path / "data.parquet")
     assert choosing._recognised(tmp_path / "data.parquet", 10**6).rows[0].second == "b"
+
+
+def zip_of(folder, path, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", method) as packed:
+        for file in folder.iterdir():
+            packed.write(file, file.name)
+    return path
+
+
+def test_a_damaged_zipped_run_is_named_as_the_user_named_it(kept_run, tmp_path):
+    save(kept_run, tmp_path / "run")
+    (tmp_path / "run" / model_file(ONE)).write_bytes(b"PAR1")
+    with pytest.raises(DeskError, match=r"^my run\.zip is damaged"):
+        choosing._recognised(zip_of(tmp_path / "run", tmp_path / "my run.zip"), 10**6)
+    (tmp_path / "run" / "run.json").unlink()
+    with pytest.raises(DeskError, match=r"there is no run my run\.zip"):
+        choosing._recognised(zip_of(tmp_path / "run", tmp_path / "my run.zip"), 10**6)
+
+
+def lying(content: bytes, said: int) -> bytes:
+    """A zip file whose directory states another size for its only member."""
+    at = content.rindex(b"PK\1\2") + 24
+    return content[:at] + said.to_bytes(4, "little") + content[at + 4 :]
+
+
+@pytest.mark.parametrize("kind", ["size", "members", "method", "cut"])
+def test_a_zip_that_is_a_trap_is_refused_at_little_cost(kind, tmp_path):
+    """The directory lies about sizes, has 200,000 empty members, or a method that inflates all at once."""
+    method = zipfile.ZIP_BZIP2 if kind == "method" else zipfile.ZIP_DEFLATED
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("run.json", b" " * (5_000_000 if kind == "cut" else 50_000_000))
+    content = packed.getvalue()
+    if kind == "size":
+        content = lying(content, 10)
+    elif kind == "cut":
+        content = content[:1000] + b"\xff" * 1000 + content[2000:]
+    elif kind == "members":
+        entry = content[content.rindex(b"PK\1\2") : content.rindex(b"PK\5\6")]
+        end = content[content.rindex(b"PK\5\6") :]
+        size = (200_000 * len(entry)).to_bytes(4, "little")
+        content = content[: -len(end) - len(entry)] + 200_000 * entry + end[:12] + size + end[16:]
+    for name, refused in (("x.zip", DeskError), ("x.xlsx", DataError)):
+        (tmp_path / name).write_bytes(content)
+        tracemalloc.start()
+        with pytest.raises(refused, match=r"x\.(zip|xlsx) (is not a readable|is a? ?damaged|unpacks to|holds more)"):
+            choosing._recognised(tmp_path / name, 10_000_000)
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+        tracemalloc.stop()
 
 
 def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypatch, checkpoints):

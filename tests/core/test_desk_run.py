@@ -210,6 +210,48 @@ def test_labels_are_mapped_for_each_model_in_whatever_order_models_are_asked_for
     assert all(content(again.dataset) == content(run.dataset) for again in opened)
 
 
+def forged(run, **changed):
+    """A run of one model under the checksum of another's file; ``changed``: fields of all its rows."""
+    rows = tuple(replace(row, **changed) for row in run.dataset.rows)
+    return Run(replace(run.dataset, rows=rows), run.models[:1], run.folder)
+
+
+@pytest.mark.parametrize("shape", ["file", "folder"])
+def test_a_run_from_a_file_never_replaces_one_that_is_there(run, tmp_path, shape):
+    keep(run)
+    path = tmp_path / "upload"
+    write = save_earlier if shape == "file" else save
+    fewer = replace(forged(run), dataset=replace(run.dataset, rows=content(run.dataset).rows[:1]))
+    fewer = replace(fewer, models=(replace(run.models[0], probabilities=run.models[0].probabilities[:1]),))
+    turned = replace(run.models[0], probabilities=run.models[0].probabilities[:, ::-1])
+    renamed = replace(run.models[0], counts_as={"neutral": ()})
+    for wrong, differs in (
+        (fewer, "rows"),
+        (forged(run, first="forged"), "rows"),
+        (forged(run, id="1"), "rows"),
+        (forged(run, label="neutral", label_text="neutral"), "labels"),
+        (replace(forged(run), models=(turned,)), "predictions by The one"),
+        (replace(forged(run), models=(renamed,)), "predictions by The one"),
+    ):
+        write(wrong, path)
+        with pytest.raises(DeskError, match=f"another run of taxi.tsv with other {differs}, .*under Export"):
+            store.adopt(path)
+        assert same(store.open_run(run.dataset.sha256, [ONE, TWO]), run)
+        assert [model.sha256 for model in store.runs()[0].models] == [ONE, TWO]
+
+
+def test_a_run_from_a_file_adds_the_models_that_one_lacks_and_repairs_a_damaged_one(run, tmp_path):
+    keep(replace(run, models=run.models[:1]))
+    other = replace(run.models[1], sha256="c" * 64)
+    save(replace(run, models=(other, *run.models)), tmp_path / "upload")
+    assert [model.sha256 for model in store.adopt(tmp_path / "upload").models] == ["c" * 64, ONE, TWO]
+    assert [model.sha256 for model in store.runs()[0].models] == [ONE, "c" * 64, TWO]
+    assert same(store.open_run(run.dataset.sha256, [ONE, TWO]), run)
+    (store.folder_of(run.dataset.sha256) / model_file(ONE)).write_bytes(b"PAR1")
+    store.adopt(tmp_path / "upload")
+    assert same(store.open_run(run.dataset.sha256, [ONE, TWO]), run)
+
+
 def test_no_path_leaves_the_folder_of_data_sets(tmp_path):
     (tmp_path / "secret.csv").write_text("x")
     inner = tmp_path / "sets" / "inner"
