@@ -25,7 +25,8 @@ def view(opened: OpenRun) -> None:
         _blind(opened)
         measured = agreement(names, rows)
         if measured:
-            drawing.figures([charts.agreements(measured)], "desk agreement")
+            drawn = [charts.tagged(names, rows.values()), charts.agreements(measured)]
+            drawing.figures(drawn, "desk agreement")
         elif not opened.state.reviewed and not opened.state.blind(annotator.name()):
             page_style.hint("No row is tagged yet: open one under Rows, and type your name in the sidebar.")
         _to_settle(opened, names)

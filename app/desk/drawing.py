@@ -10,42 +10,43 @@ import streamlit as st
 from app import charts, page_style
 from app.desk.open_run import PAGE, show
 from core.desk.charts import PICKED, Figure
+from core.desk.filters import narrowed
 
 
-def figures(drawn: Sequence[Figure], key: str) -> None:
-    """Draws figures one below the other, each with its numbers as a collapsible table."""
+def figures(drawn: Sequence[Figure], key: str, within: str = "") -> None:
+    """Draws figures one below the other, each with its numbers as a collapsible table. ``within``: the filter for the
+    rows that they count, which stays when a mark is clicked."""
     for number, figure in enumerate(drawn):
         page_style.heading(figure.title)
         page_style.note(f"{figure.how} {figure.click if figure.lines else ''}".strip())
         name = f"{key} {number}"
         if figure.chart is None:
-            _table(figure, name)
+            _table(figure, name, within)
             continue
         chart = f"{name} chart"
-        charts.draw(
-            figure.chart, PAGE.state.projector, key=chart, on_select=partial(_mark, chart), selection_mode=PICKED
-        )
+        take = partial(_mark, chart, within)
+        charts.draw(figure.chart, PAGE.state.projector, key=chart, on_select=take, selection_mode=PICKED)
         with st.expander("The numbers as a table"):
-            _table(figure, name)
+            _table(figure, name, within)
 
 
-def _table(figure: Figure, key: str) -> None:
+def _table(figure: Figure, key: str, within: str) -> None:
     if not figure.lines:
         return
     columns = dict(zip(figure.head, zip(*figure.lines, strict=True), strict=True))
     if figure.filters:
-        take = partial(_line, key, figure.filters)
+        take = partial(_line, key, within, figure.filters)
         st.dataframe(columns, hide_index=True, key=key, on_select=take, selection_mode="single-row")
     else:
         st.dataframe(columns, hide_index=True)
 
 
-def _mark(key: str) -> None:
+def _mark(key: str, within: str) -> None:
     for mark in st.session_state[key]["selection"][PICKED]:
         if mark["filter"]:
-            show(filter=str(mark["filter"]), view="rows", row="")
+            show(filter=narrowed(within, str(mark["filter"])), view="rows", row="")
 
 
-def _line(key: str, filters: Sequence[str]) -> None:
+def _line(key: str, within: str, filters: Sequence[str]) -> None:
     for line in st.session_state[key]["selection"]["rows"]:
-        show(filter=filters[line], view="rows", row="")
+        show(filter=narrowed(within, filters[line]), view="rows", row="")

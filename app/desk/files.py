@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -15,6 +14,7 @@ from app.page_state.error_desk import DeskState
 from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named
 from core.desk import charts
+from core.desk.against import against
 from core.desk.agreement import agreement
 from core.desk.exchange import tags_to_csv, to_csv, to_json
 from core.desk.findings import findings
@@ -33,14 +33,13 @@ _REPORTED = 25
 def view(opened: OpenRun) -> None:
     """Draws the downloads."""
     run, state, rows = opened.run, opened.state, opened.rows
-    stem = re.sub(r"[^\w.-]+", "-", run.dataset.name.split(".")[0])
     page_style.heading("Export")
     what = f"the {counted(int(rows.sum()), 'row')} that the filter leaves" if PAGE.state.filter else "all rows"
     page_style.note(f"With predictions, tags and notes: {what}.")
     with st.container(horizontal=True, gap="small"):
-        page_style.download("Rows (CSV)", lambda: to_csv(opened.table, rows), f"pairlens-{stem}-rows.csv")
-        page_style.download("Rows (JSON)", lambda: to_json(run, state, rows), f"pairlens-{stem}-rows.json")
-        page_style.download("Tags (CSV)", lambda: tags_to_csv(run, state), f"pairlens-{stem}-tags.csv")
+        page_style.download("Rows (CSV)", lambda: to_csv(opened.table, rows), f"{opened.stem}-rows.csv")
+        page_style.download("Rows (JSON)", lambda: to_json(run, state, rows), f"{opened.stem}-rows.json")
+        page_style.download("Tags (CSV)", lambda: tags_to_csv(run, state), f"{opened.stem}-tags.csv")
     places = run.places(state.reported)
     examples = [places[key] for key in state.reported if key in places]
     chosen = f"{counted(len(examples), 'row')} with {'its' if len(examples) == 1 else 'their'} attention"
@@ -53,9 +52,9 @@ def view(opened: OpenRun) -> None:
     page = st.context.url, PAGE.state
     with st.container(horizontal=True, gap="small"):
         make = functools.partial(_report, opened, examples[:MOST_EXAMPLES], shown, page)
-        page_style.download("Report (HTML)", make, f"pairlens-{stem}.html")
+        page_style.download("Report (HTML)", make, f"{opened.stem}.html")
         one_page = functools.partial(_findings_alone, opened, page)
-        page_style.download("Findings on one page (HTML)", one_page, f"pairlens-{stem}-findings.html")
+        page_style.download("Findings on one page (HTML)", one_page, f"{opened.stem}-findings.html")
 
 
 def _findings(opened: OpenRun, page: tuple[str | None, DeskState]) -> list[tuple[str, str]]:
@@ -85,7 +84,8 @@ def _report(opened: OpenRun, examples: list[int], shown: str, page: tuple[str | 
         known = [i for i in numbers if opened.strongest[i]]
         strongest = [strongest_words.figure(opened, i, _REPORTED) for i in known]
         drawn.append(("Words with the largest effect", strongest))
-        drawn.append((f"Models compared{whole}", [charts.against(run, other) for other in numbers[1:]]))
+        compared = [against(run, other, opened.rows) for other in numbers[1:]]
+        drawn.append((f"Models compared ({shown})", compared))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)
     drawn.append(("Tags", [charts.agreements(rated)] if rated else []))
     chosen = [(place, opened.state.row(run.keys[place]), _explanations(run, place)) for place in examples]

@@ -11,6 +11,7 @@ from app.desk.open_run import PAGE, OpenRun
 from app.page_state.widgets import segments
 from app.pair_form import once
 from core.desk import charts
+from core.desk.against import against as models_against
 from core.desk.charts import Figure
 from core.desk.run import LETTERS, Predictions, Run, column_of
 from core.desk.slices import scored
@@ -74,9 +75,9 @@ def scores(opened: OpenRun) -> None:
     left, right = st.container(key="side by side, scores").columns([1.25, 1], gap="large")
     drawn = once("desk scores", key, lambda: score_figures(run, model, opened.rows))
     with left:
-        drawing.figures(drawn[:-1], "desk scores left")
+        drawing.figures(drawn[:-1], "desk scores left", opened.filter)
     with right:
-        drawing.figures(drawn[-1:], "desk scores right")
+        drawing.figures(drawn[-1:], "desk scores right", opened.filter)
 
 
 def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Figure]:
@@ -106,10 +107,11 @@ def measure_and_unit(run: Run, model: int) -> tuple[str, str]:
 
 
 def against(opened: OpenRun) -> None:
-    """Compares the first model with each other one."""
+    """Compares the first model with each other one on the filtered rows."""
     run = opened.run
     if len(run.models) < 2:
         page_style.hint("A run of two models or more shows here where they differ: choose another in the sidebar.")
         return
     unscored(run)
-    drawing.figures([charts.against(run, other) for other in range(1, len(run.models))], "desk against")
+    compared = [models_against(run, other, opened.rows) for other in range(1, len(run.models))]
+    drawing.figures(compared, "desk against", opened.filter)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +24,7 @@ from core.desk import store, strongest_words
 from core.desk.annotations import Annotations, FileState
 from core.desk.database import open_database
 from core.desk.filters import FilterError, rows_of
-from core.desk.folders import desk_folder
+from core.desk.folders import SUFFIXES, desk_folder
 from core.desk.formulas import with_formulas
 from core.desk.remarks import remarks
 from core.desk.row_map import RowMap, stored, with_maps
@@ -67,6 +68,18 @@ class OpenRun:
     def file(self) -> str:
         """The file's checksum, as stored with tags."""
         return self.run.dataset.sha256
+
+    @property
+    def stem(self) -> str:
+        """The beginning of the names of downloaded files: the data file's name without its ending."""
+        endings = "|".join(map(re.escape, SUFFIXES))
+        plain = re.sub(rf"(?i)({endings})(?=,|$)", "", self.run.dataset.name)  # taxi.tsv, perturbed
+        return "pairlens-" + re.sub(r"[^\w.-]+", "-", plain)
+
+    @property
+    def filter(self) -> str:
+        """The filter that selects :attr:`rows`; empty if it is invalid."""
+        return "" if self.error else PAGE.state.filter
 
     @property
     def model(self) -> int:

@@ -26,7 +26,7 @@ def view(opened: OpenRun) -> None:
         key = opened.version, opened.model, PAGE.state.filter
         rates = once("desk failure rates", key, lambda: failure_rates(opened.run, opened.model, opened.rows))
         title = opened.run.models[opened.model].title
-        drawing.figures([charts.failures(title, rates, not opened.rows.all())], "desk failures")
+        drawing.figures([charts.failures(title, rates, not opened.rows.all())], "desk failures", opened.filter)
         return
     jobs.finish(_JOB, "The test was stopped; what was predicted is kept, and the same test resumes it.")
     if not jobs.draw_running("perturbations", opened.file):

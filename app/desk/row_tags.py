@@ -146,7 +146,7 @@ def draw(opened: OpenRun, row: str) -> None:
         **writing("note", partial(annotations.note, name, file, row)),
     )
     others = [f"{tag}: {', '.join(sorted(by))}" for tag, by in people.tags.items() if by - {name}]
-    settled = [f"Settled: {tag} {YES if holds else NO}" for tag, holds in people.settled.items()]
+    settled = [f"Settled: {decision}" for decision in people.decisions()]
     notes = [f"Note of {by}: {text}" for by, text in people.notes.items() if by != name]
     lines([*others, *settled, *notes])
     events = annotations.history(file, row)

@@ -126,11 +126,13 @@ def view(opened: OpenRun) -> None:
                 _open_row(opened, place, order)
         elif opened.run.grades(opened.model):
             measures.model_choice(opened)
-            drawing.figures(measures.score_figures(opened.run, opened.model, opened.rows), "desk correlation")
+            scores = measures.score_figures(opened.run, opened.model, opened.rows)
+            drawing.figures(scores, "desk correlation", opened.filter)
         elif opened.run.labelled:
             measures.model_choice(opened)
             names = measures.label_names(opened.run.models[opened.model])
-            drawing.figures([charts.confusion(opened.run, opened.model, opened.rows, names)], "desk confusion")
+            confusion = charts.confusion(opened.run, opened.model, opened.rows, names)
+            drawing.figures([confusion], "desk confusion", opened.filter)
         else:
             measures.unscored(opened.run)
 

@@ -43,7 +43,7 @@ def view(opened: OpenRun) -> None:
     """Draws the view."""
     run, model = opened.run, opened.model
     if PAGE.state.filter:
-        page_style.note("Slices use all rows; the filter applies only to Rows and Scores.")
+        page_style.note("Slices use all rows, whatever the filter.")
     _saved(opened)
     if measures.unscored(run):
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 import streamlit as st
@@ -32,9 +31,8 @@ def view(opened: OpenRun) -> None:
         found = opened.strongest[opened.model]
         known = once("desk words scored", key, lambda: scored(opened.run, opened.model, found))
         drawing.figures([figure(opened, opened.model, known=known)], "desk words drawn")
-        stem = re.sub(r"[^\w.-]+", "-", opened.run.dataset.name.split(".")[0])
         model = opened.run.models[opened.model].model
-        page_style.download("Words (CSV)", known.to_csv, f"pairlens-{stem}-{model}-words.csv")
+        page_style.download("Words (CSV)", known.to_csv, f"{opened.stem}-{model}-words.csv")
 
 
 def figure(opened: OpenRun, model: int, most: int = MOST, known: WordScores | None = None) -> Figure:

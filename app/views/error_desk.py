@@ -52,7 +52,7 @@ def _draw() -> None:
     opened = open_run(annotator.name())
     segments(PAGE, "view", "Show", VIEWS, label_visibility="collapsed")
     page_style.note(once("desk summary", opened.version, lambda: measures.summary(opened)))
-    if PAGE.state.view in ("rows", "scores", "perturbations", "map"):
+    if PAGE.state.view in ("rows", "scores", "perturbations", "map", "against"):
         rows.filter_box(opened)
         with st.container(horizontal=True, gap="small"):
             slices.save_form(opened)

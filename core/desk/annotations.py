@@ -66,6 +66,10 @@ class RowState:
         """The tags settled as applying, and unsettled tags that anyone gave."""
         return {tag for tag in (*self.tags, *self.settled) if self.settled.get(tag, True)}
 
+    def decisions(self) -> list[str]:
+        """The settled tags in words: "other: yes"."""
+        return [f"{tag}: {YES if holds else NO}" for tag, holds in self.settled.items()]
+
 
 @dataclass(frozen=True)
 class FileState:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,12 +18,13 @@ import numpy as np
 from markupsafe import Markup
 
 from core.desk.agreement import TagAgreement
+from core.desk.annotations import RowState
 from core.desk.filters import literal
 from core.desk.perturbations import SAME, TOLERANCE
 from core.desk.run import Run, column_of
 from core.desk.slices import Items, Share, SliceScore
-from core.desk.strongest_words import WordScores
-from core.evaluation.reliability import McNemar, Reliability, mcnemar
+from core.desk.strongest_words import LEAST_ROWS, WordScores
+from core.evaluation.reliability import Reliability
 from core.evaluation.scores import classification, correlations, ranking
 from core.wording import counted, score_percent, with_label
 
@@ -196,8 +198,9 @@ def slices(title: str, scores: Sequence[SliceScore], measure: str, unit: str = "
 
 
 def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figure:
-    """How often each word is its row's strongest, and how often the model is wrong there; at most ``most`` words.
-    ``rows``: number of labelled rows in the file."""
+    """How often each word is its row's strongest, and how often the model is wrong there; at most ``most`` words, each
+    strongest in at least :data:`LEAST_ROWS` rows. ``rows``: number of labelled rows in the file."""
+    often = [word for word in known.words if word.rows >= LEAST_ROWS]
     of = f"all {known.rows:,}" if known.rows == rows else f"a random sample of {known.rows:,} of {rows:,}"
     how = (
         f"Of {of} rows {score_percent(known.share)} are wrong (thin mark). Each row counts for the word whose removal "
@@ -213,9 +216,11 @@ def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Figu
         )
     if known.without:
         how += f" In {counted(known.without, 'row')} no word supports the prediction."
-    if len(known.words) > most:
-        how += f" Shown are {most} of {len(known.words):,} words."
-    words = known.words[:most]
+    if left_out := len(known.words) - len(often):
+        how += f" {counted(left_out, 'word')} with fewer than {LEAST_ROWS} rows can be found only in the file (CSV)."
+    if len(often) > most:
+        how += f" Shown are {most} of {len(often):,} words."
+    words = often[:most]
     head = ("word", "in the", "rows", "wrong", "share wrong", "95 % interval")
     lines = [
         (*word.names, f"{word.rows:,}", f"{word.hits:,}", score_percent(word.score), _interval(word)) for word in words
@@ -241,32 +246,15 @@ def failures(title: str, rates: Sequence[Share], part: bool) -> Figure:
     return _with_intervals(figure, names, rates, [rate.score for rate in rates])
 
 
-def paired(run: Run, other: int) -> tuple[McNemar, str]:
-    """McNemar's exact test of whether the first model errs as often as another one, and its p in words."""
-    test = mcnemar(run.right(0)[run.judged], run.right(other)[run.judged])
-    return test, "p < .0001" if test.p < 0.0001 else f"p = {test.p:.4f}"
-
-
-def against(run: Run, other: int) -> Figure:
-    """Number of rows that the first model and another one get right, if rows have labels, and on which they differ."""
-    a, b = run.models[0], run.models[other]
-    right_a, right_b = column_of("right", 0), column_of("right", other)
-    differing = int((a.predicted != b.predicted).sum())
-    rows = [("Predictions differ", differing, f"{column_of('predicted', 0)} != {column_of('predicted', other)}")]
-    how = ""
-    if run.labelled:
-        test, p = paired(run, other)
-        rows = [
-            ("Both right", test.both, f"{right_a} and {right_b}"),
-            (f"Only {a.title}", test.only_first, f"{right_a} and not {right_b}"),
-            (f"Only {b.title}", test.only_second, f"{right_b} and not {right_a}"),
-            ("Neither", test.neither, f"not {right_a} and not {right_b}"),
-            *rows,
-        ]
-        how = f"McNemar’s exact test of whether both err equally often: {p}."
-    lines = [(name, f"{count:,}") for name, count, _ in rows]
-    filters = [expression for *_, expression in rows]
-    return Figure(f"{a.title} against {b.title}", how, "Select a line to see its rows.", ("", "rows"), lines, filters)
+def tagged(tags: Sequence[str], rows: Collection[RowState]) -> Figure:
+    """How many rows each of these tags holds for, and how many any."""
+    counts = Counter(tag for row in rows for tag in row.tags_that_hold())
+    held = sum(1 for row in rows if row.tags_that_hold())
+    named = {"any tag": (held, 'tags != ""'), **{tag: (counts[tag], f"tags = {literal(tag)}") for tag in tags}}
+    present = {name: known for name, known in named.items() if known[0]}
+    lines = [(name, f"{count:,}") for name, (count, _) in present.items()]
+    filters = [expression for _, expression in present.values()]
+    return Figure("Tagged rows", "", "Select a line to see its rows.", ("tag", "rows"), lines, filters)
 
 
 def agreements(rows: Sequence[TagAgreement]) -> Figure:

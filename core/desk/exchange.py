@@ -11,7 +11,7 @@ from core.desk.run import LETTERS, Run
 from core.desk.table import SEPARATOR, RunTable
 from core.spreadsheet import csv_text
 
-_TAG_HEAD = ("id", "annotator", "tags", "note")
+_TAG_HEAD = ("id", "annotator", "tags", "note", "settled")
 
 
 def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
@@ -61,11 +61,13 @@ def _cell(value: object) -> object:
 
 
 def tags_to_csv(run: Run, state: FileState) -> str:
-    """One line per row and annotator who reviewed it."""
+    """One line per row and annotator who reviewed it, with the decisions about the row's disputed tags; a settled row
+    whose annotators took everything back has one line without an annotator."""
     lines = []
     for key in run.keys:
         own = state.row(key)
-        for annotator in sorted(own.looked):
+        settled = SEPARATOR.join(sorted(own.decisions()))
+        for annotator in sorted(own.looked) or ([""] if settled else []):
             tags = SEPARATOR.join(sorted(own.tags_of(annotator)))
-            lines.append([key, annotator, tags, own.notes.get(annotator, "")])
+            lines.append([key, annotator, tags, own.notes.get(annotator, ""), settled])
     return csv_text(_TAG_HEAD, lines)

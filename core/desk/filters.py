@@ -162,6 +162,12 @@ def quoted(name: str) -> str:
     return name if plain else f"`{name}`"
 
 
+def narrowed(one: str, other: str) -> str:
+    """The filter for the rows that fulfil both filters, each of which may be empty."""
+    parts = [part for part in dict.fromkeys((one.strip(), other.strip())) if part]
+    return parts[0] if len(parts) == 1 else " and ".join(f"({part})" for part in parts)
+
+
 def literal(value: str) -> str:
     """A text as written in filters."""
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -368,6 +374,8 @@ class Compiler(Transformer[Token, Value]):
                 raise _error(left.token, f"“{name}” is yes or no, not “{short(_text(right.token))}”.")
             return _condition(left.token, f"({column.sql} = ?)", (*left.values, _ANSWERS[text]))
         if column.kind == "set":
+            if not text:  # no tag, annotator, ...: tags != "" keeps the tagged rows
+                return _condition(left.token, f"(len({column.sql}) = 0)")
             return _condition(left.token, f"list_contains({column.folded}, ?)", (_storable(text),))
         if text:
             self.equalities.append((_bare(left.token), _text(right.token)))

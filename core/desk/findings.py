@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.desk import charts
+from core.desk.against import Comparison
 from core.desk.filters import literal
 from core.desk.found_slices import search
 from core.desk.run import LETTERS, Run, column_of
@@ -79,10 +82,13 @@ def _slices(run: Run, model: int, table: RunTable) -> Iterator[Finding]:
 
 
 def _against(run: Run, other: int) -> Finding:
-    test, p = charts.paired(run, other)
+    found = Comparison.of(run, other, np.ones(len(run.keys), dtype=bool))
+    first, second = found.scores
     sentence = (
-        f"Only {LETTERS[0]} is right in {counted(test.only_first, 'row')}, only {LETTERS[other]} in "
-        f"{test.only_second:,} of {counted(int(run.judged.sum()), 'row')} (McNemar’s exact test: {p})."
+        f"{_name(run, 0)} scores {score_percent(first)} and {_name(run, other)} {score_percent(second)} in "
+        f"{found.items}; {found.difference(other)}. Only {LETTERS[0]} is right in "
+        f"{counted(found.test.only_first, 'row')}, only {LETTERS[other]} in {found.test.only_second:,} (McNemar’s "
+        f"exact test: {found.p})."
     )
     return Finding(sentence, f"{column_of('right', 0)} != {column_of('right', other)}")
 

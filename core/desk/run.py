@@ -233,7 +233,7 @@ class Run:
         """The column names of the first and second text: their roles, unless these clash with other columns."""
         roles = self.models[0].roles
         names = roles.first, roles.second
-        others = {"id", "gold", "tags", "notes", "annotators", *LETTERS.lower()}
+        others = {"id", "gold", "tags", "notes", "annotators", "settled", *LETTERS.lower()}
         own = {*map(str.lower, names)} - others
         return names if len(own) == 2 and "`" not in "".join(names) else ("first", "second")
 

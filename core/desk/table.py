@@ -51,7 +51,7 @@ MOST_VALUES = 20
 _FEATURES_VERSION = "5"
 SEPARATOR = " | "
 """Separator between a row's tags, and between its notes, in exports; tag names never contain it."""
-_OF_PEOPLE = {"tags": "tag", "annotators": "annotator", "notes": "note"}
+_OF_PEOPLE = {"tags": "tag", "annotators": "annotator", "notes": "note", "settled": "settled"}
 """The columns of :func:`with_tags`, with their names in earlier versions."""
 _OF_A_MODEL = re.compile(rf"[{LETTERS}](\..*)?")
 """The columns of a run's models (:func:`core.desk.run.column_of`)."""
@@ -207,6 +207,9 @@ def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
         "tags": cells(tags, "set", "tags of the row", dimension="tag", alias="tag"),
         "annotators": cells(looked, "set", "annotators who reviewed the row", alias="annotator"),
         "notes": cells(notes, "text", "all notes on the row", alias="note"),
+        "settled": cells(
+            [sorted(row.decisions()) for row in said.values()], "set", "decisions about tags that annotators dispute"
+        ),
     }
     if state.hands:
         turns = np.argsort(np.argsort(run.draws, kind="stable")) % len(state.hands)

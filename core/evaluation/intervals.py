@@ -30,6 +30,28 @@ def wilson(successes: float, items: int) -> tuple[float, float]:
     return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
+def paired_difference(both: int, only_first: int, only_second: int, neither: int) -> tuple[float, float]:
+    """95 % interval of the second proportion minus the first, both over the same items, from the number of items on
+    which both, one or neither succeeds (Newcombe 1998, "Improved confidence intervals for the difference between
+    binomial proportions based on paired data", method 10); -1 to 1 for zero items."""
+    items = both + only_first + only_second + neither
+    if not items:
+        return -1.0, 1.0
+    first, second = both + only_first, both + only_second
+    (low_1, high_1), (low_2, high_2) = wilson(first, items), wilson(second, items)
+    product = float(first) * (items - first) * second * (items - second)
+    related = both * neither - only_first * only_second
+    related = max(related - items / 2, 0) if related > 0 else related  # continuity correction
+    phi = related / math.sqrt(product) if product else 0.0
+
+    def reach(one: float, other: float) -> float:
+        return math.sqrt(max(0.0, one * one - 2 * phi * one * other + other * other))
+
+    share_1, share_2 = first / items, second / items
+    below, above = reach(share_2 - low_2, high_1 - share_1), reach(high_2 - share_2, share_1 - low_1)
+    return share_2 - share_1 - below, share_2 - share_1 + above
+
+
 RESAMPLES, SEED = 2_000, 0
 """Defaults of :func:`bootstrap_mean`."""
 

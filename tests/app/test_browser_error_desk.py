@@ -27,8 +27,8 @@ def click_mark(page):
 
 def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page = open_page("/error-desk", wait="[data-testid=stFileUploader]")
-    page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 3))
-    expect(page.get_by_text("18 rows (sentence-pair table)")).to_be_visible()
+    page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 5))
+    expect(page.get_by_text("30 rows (sentence-pair table)")).to_be_visible()
     come_to_rest(page)
     page.get_by_role("button", name="Remove Two-sided AttConv").click()
     come_to_rest(page)
@@ -43,28 +43,28 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     # A cell of the matrix filters; the browser's way back undoes it.
     click_mark(page)
     expect(page.get_by_label("Filter").first).to_have_value(re.compile("gold = .* and A = "))
-    expect(page.get_by_text(re.compile(r"\d+ of 18 rows"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"\d+ of 30 rows"))).to_be_visible()
     come_to_rest(page)
 
     # The words with the largest effect are computed, and one of them filters.
     page.get_by_role("radio", name="Strongest words").click()
-    page.get_by_role("button", name=re.compile("Compute for 18 rows|Words .CSV.")).first.wait_for()
+    page.get_by_role("button", name=re.compile("Compute for 30 rows|Words .CSV.")).first.wait_for()
     come_to_rest(page)
-    for button in page.get_by_role("button", name="Compute for 18 rows").all():  # none where it was computed before
+    for button in page.get_by_role("button", name="Compute for 30 rows").all():  # none where it was computed before
         button.click()
     word = page.get_by_role("heading", name=re.compile("Words with the largest effect"))
     expect(word).to_be_visible()
     click_mark(page)
     expect(page.get_by_label("Filter").first).to_have_value(re.compile("A.strongest_word = .* and A.strongest_in = "))
-    expect(page.get_by_text(re.compile(r"\d+ of 18 rows"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"\d+ of 30 rows"))).to_be_visible()
     come_to_rest(page)
 
     # A map of the rows: a lasso around points filters.
     page.get_by_role("radio", name="Map").click()
     plot = page.locator(".js-plotly-plot .nsewdrag")
-    page.get_by_role("button", name="Map 18 rows").or_(plot).first.wait_for()
+    page.get_by_role("button", name="Map 30 rows").or_(plot).first.wait_for()
     come_to_rest(page)
-    for button in page.get_by_role("button", name="Map 18 rows").all():  # none where it was made before
+    for button in page.get_by_role("button", name="Map 30 rows").all():  # none where it was made before
         button.click()
     expect(plot).to_be_visible()
     come_to_rest(page)
@@ -78,7 +78,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     come_to_rest(page)
     page.get_by_label("Filter").first.fill('id = "2n"')
     page.get_by_label("Filter").first.press("Enter")
-    expect(page.get_by_text("1 of 18 rows")).to_be_visible()
+    expect(page.get_by_text("1 of 30 rows")).to_be_visible()
     come_to_rest(page)
 
     # A column's name orders the rows, and stands in the address.
@@ -160,7 +160,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     alone.on("console", lambda message: wrong.append(message.text))
     alone.goto(saved.as_uri())
     expect(alone.get_by_role("heading", name="Errors on taxi.tsv")).to_be_visible()
-    finding = alone.get_by_role("link", name=re.compile(r"^The score of A \(.*\) in 18 rows: .* right \(.*\)\.$"))
+    finding = alone.get_by_role("link", name=re.compile(r"^The score of A \(.*\) in 30 rows: .* right \(.*\)\.$"))
     expect(finding).to_have_attribute("href", re.compile(r"/error-desk\?file=[0-9a-f]{16}&models="))
     expect(alone.locator("article")).to_contain_text("=SUM(A1) <b>toy</b>")
     expect(alone.locator("article .attention p").nth(1)).to_contain_text(re.compile(r"%\)\.$"))  # the reason

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 
-from app.desk import row_tags
+from app.desk import drawing, row_tags
 from app.page_state.error_desk import DeskState
 from core.data import read
 from core.desk.annotations import Annotations
@@ -282,8 +282,23 @@ def test_scores_slices_and_models_compared(kept_run):
     assert CHOSEN not in figures(page(kept_run, view="scores"))
     assert CHOSEN in figures(page(kept_run, view="scores", filter="not right"))
     drawn = figures(page(kept_run, view="against"))
-    assert "McNemar" in drawn and "Only The one" in drawn
-    assert "Predictions differ 3" in drawn
+    assert "McNemar" in drawn and "Only A (The one) 2" in drawn and "Predictions differ 3" in drawn
+    assert "A (The one) 66.7\u00a0%, B (The two) 50.0\u00a0%; B − A = −16.7 percentage points (95 % interval:" in drawn
+
+
+def test_models_are_compared_on_the_filtered_rows_and_a_lines_rows_are_those_it_counts(kept_run):
+    app = page(kept_run, view="against", filter="negation_logic = 1")
+    drawn = figures(app)
+    assert "Accuracy in 2 rows: A (The one) 50.0" in drawn and "Only A (The one) 1" in drawn and "p = 1.0000" in drawn
+    with pytest.MonkeyPatch.context() as patch:
+        shown = []
+        patch.setattr("app.desk.drawing.show", lambda **values: shown.append(values["filter"]))
+        patch.setattr("streamlit.session_state", {"table": {"selection": {"rows": [0]}}})
+        drawing._line("table", "negation_logic = 1", ["A.right and not B.right"])
+    (expression,) = shown
+    assert expression == "(negation_logic = 1) and (A.right and not B.right)"
+    assert "1 of 6 rows" in texts(page(kept_run, filter=expression))
+    assert "0 rows" not in figures(page(kept_run, view="against", filter="gold = nothing"))
 
 
 def test_a_filter_is_saved_as_a_slice_that_filters_and_the_export_know(kept_run):
@@ -318,9 +333,7 @@ def test_disagreements_are_shown_without_labels_too(kept_run):
 
 def test_the_desks_labels_are_plain_english(kept_run):
     assert "Click a row to open it; click a column name to sort." in texts(page(kept_run))
-    assert "Slices use all rows; the filter applies only to Rows and Scores." in texts(
-        page(kept_run, view="slices", filter="right")
-    )
+    assert "Slices use all rows, whatever the filter." in texts(page(kept_run, view="slices", filter="right"))
     app = page(kept_run, view="files")
     assert next(one for one in app.button_group if one.label == "Show").options[-1] == "Export"
 
@@ -345,7 +358,8 @@ def test_agreement_and_unsettled_rows(kept_run):
     assert not app.exception and "Agreement by tag" not in figures(app), "Cleo has not done these rows"
     next(one for one in app.toggle if one.label.startswith("Hide others")).set_value(False).run()
     assert "1c: “other” – Ann gave it, Bob did not" in texts(app) and "“no dog plays”" in texts(app)
-    assert "Agreement by tag" in figures(app)
+    assert "Agreement by tag" in figures(app) and "any tag 2" in figures(app) and "other 2" in figures(app)
+    assert "2 of 6 rows" in texts(write_as(page(kept_run, filter='tags != ""'), "Cleo"))
     assert "Disagreements to settle: 1 of 1" in texts(app)
     (place,) = next(data for data in components(app) if "places" in data)["places"]
     assert place["name"] == "row 1c" and place["marks"]["Your decision about “other”"] is None

@@ -18,7 +18,7 @@ from tests.core.made_up_runs import ONE, keep
 pytestmark = pytest.mark.usefixtures("own_desk")
 
 
-def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_run, checkpoints):
+def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_run, checkpoints, monkeypatch):
     assert "is not here, so no more can be computed" in texts(page(kept_run, view="words"))
     sha256, job = read_card(checkpoints / "test-light")["sha256"], "desk strongest words job"
     keep(replace(kept_run, models=(replace(kept_run.models[0], sha256=sha256),)))
@@ -29,6 +29,9 @@ def test_the_words_with_the_largest_effect_are_computed_and_become_filters(kept_
     app.run()
     drawn = unescape(figures(app))
     assert not app.exception and "Of all 6 rows 33.3" in drawn
+    assert not chart_rows(app) and "with fewer than 5 rows can be found only in the file" in drawn
+    monkeypatch.setattr("core.desk.charts.LEAST_ROWS", 1)
+    app.run()
     assert not any(one.label.startswith("Compute for") for one in app.button), "nothing is left to compute"
     expression = next(mark["filter"] for rows in chart_rows(app) for mark in rows)
     assert expression.startswith("A.strongest_word = ")
@@ -46,6 +49,8 @@ def test_perturbed_rows_become_a_run_with_the_failure_rates(kept_run, checkpoint
     app.session_state[job].future.result(600) if job in app.session_state else None
     app.run()
     assert not app.exception and "taxi.tsv, perturbed" in texts(app)
+    files = open_view("error_desk", **query(app) | {"view": "files"})
+    assert "save pairlens-taxi-perturbed-rows.csv" in {button.key for button in files.get("download_button")}
     drawn = unescape(figures(app))
     assert "Both texts swapped same prediction 2" in drawn and "becomes contradiction" not in drawn
     mark = next(mark for rows in chart_rows(app) for mark in rows)

@@ -11,6 +11,7 @@ import pytest
 
 from core.data import Picked, read
 from core.desk import charts
+from core.desk.against import against
 from core.desk.agreement import agreement
 from core.desk.annotations import Annotations, RowState
 from core.desk.database import open_database
@@ -149,13 +150,20 @@ def test_tags_go_out_by_row_and_annotator(run, annotations):
     annotations.give("Ann", file, "1e", "other")
     annotations.look("Bob", file, "1c#2")
     annotations.note("Bob", file, "1e", "-1\r@x")
+    annotations.settle("Cleo", file, "1e", "other", False)
+    annotations.settle("Cleo", file, "2n", "other", True)
     lines = list(csv.reader(io.StringIO(tags_to_csv(run, annotations.state(file)), newline="")))
     assert lines == [
-        ["id", "annotator", "tags", "note"],
-        ["1e", "Ann", "'=evil/tag | other", ""],
-        ["1e", "Bob", "", "'-1\r@x"],
-        ["1c#2", "Bob", "", ""],
+        ["id", "annotator", "tags", "note", "settled"],
+        ["1e", "Ann", "'=evil/tag | other", "", "other: no"],
+        ["1e", "Bob", "", "'-1\r@x", "other: no"],
+        ["1c#2", "Bob", "", "", ""],
+        ["2n", "", "", "", "other: yes"],
     ]
+    known = with_tags(open_table(run, known=bool), run, annotations.state(file))
+    rows = {line["id"]: line for line in csv.DictReader(io.StringIO(to_csv(known, ALL), newline=""))}
+    assert (rows["1e"]["tags"], rows["1e"]["settled"]) == ("'=evil/tag", "other: no")
+    assert (rows["2n"]["tags"], rows["2n"]["settled"]) == ("other", "other: yes")
 
 
 def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, tmp_path, table):
@@ -166,7 +174,7 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
         charts.classes(run, 0, ALL, NAMES),
         charts.calibration("The <one>", reliability(run.models[0].probabilities.max(1), run.right(0)), "p"),
         charts.slices("The one", scores, "accuracy"),
-        charts.against(run, 1),
+        against(run, 1, ALL),
         charts.agreements(agreement(["<t>"], {"1e": RowState({"<t>": {"a"}}, {"a", "b"})})),
     ]
     checkpoint = make_checkpoint(tmp_path / "tiny", table)

@@ -28,7 +28,10 @@ def test_models_are_compared_and_a_run_without_labels_has_no_findings(tmp_path):
     run = made_up_run(tmp_path)
     table = open_table(run, known=bool)
     against = findings(run, table)[-1]
-    assert against.sentence == "Only A is right in 2 rows, only B in 1 of 6 rows (McNemar’s exact test: p = 1.0000)."
+    assert against.sentence.replace("\u00a0", " ") == (
+        "A (The one) scores 66.7 % and B (The two) 50.0 % in 6 rows; B − A = −16.7 percentage points (95 % interval: "
+        "−55.9 to +31.5). Only A is right in 2 rows, only B in 1 (McNemar’s exact test: p = 1.0000)."
+    )
     assert rows_of(against.expression, table).sum() == 3
     rows = tuple(replace(row, label=None) for row in run.dataset.rows)
     assert findings(with_rows(run, rows), table) == []

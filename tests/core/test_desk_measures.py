@@ -12,7 +12,7 @@ from core.desk import charts
 from core.desk.agreement import agreement, disagreements
 from core.desk.annotations import RowState
 from core.evaluation import intervals
-from core.evaluation.intervals import bootstrap_mean, wilson
+from core.evaluation.intervals import bootstrap_mean, paired_difference, wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.wording import counted, percent
 from tests.core.made_up_runs import made_up_run, predictions, with_rows
@@ -22,6 +22,21 @@ from tests.core.made_up_runs import made_up_run, predictions, with_rows
 def test_wilsons_interval_is_scipys(right, items):
     expected = binomtest(right, items).proportion_ci(0.95, "wilson")
     assert wilson(right, items) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_the_interval_of_a_paired_difference():
+    """Fagerland et al. (2014) report −.507 to −.026 for 1, 1, 7 and 12 pairs, subtracted the other way round. It is
+    mirrored if the proportions change places, and contains the true difference as often as it should."""
+    assert paired_difference(0, 0, 0, 0) == (-1, 1)
+    assert paired_difference(10, 0, 0, 0) == pytest.approx((-0.2775, 0.2775), abs=1e-4)
+    low, high = paired_difference(1, 1, 7, 12)
+    assert (low, high) == pytest.approx((0.026, 0.507), abs=5e-4)
+    assert paired_difference(1, 7, 1, 12) == pytest.approx((-high, -low))
+    random, inside = np.random.default_rng(3), 0
+    for counts in random.multinomial(60, [0.5, 0.2, 0.1, 0.2], 2000):
+        low, high = paired_difference(*counts.tolist())
+        inside += low <= -0.1 <= high
+    assert 0.93 < inside / 2000 < 0.98
 
 
 def test_intervals_of_nothing_and_of_equal_values():
