@@ -38,6 +38,7 @@ from tests.models import (
     tiny,
     with_pads,
 )
+from tests.rebuilt import Rebuilt, kinds_without_a_rebuilder, near
 from trainers.loop import ready
 from trainers.recipe import DataSource, Recipe
 from trainers.set_up import Options
@@ -89,6 +90,7 @@ def test_equals_its_slow_loop(architecture, settings):
         expected = LOOPS[architecture](model, batch.first.words[0], contexts, batch.judged, extra)
         assert close(output.logits[0], expected.pop("logits"))
         assert close(output.features[0], expected.pop("features"))
+        expected.pop("records", None)  # compared with the evidence, in tests.rebuilt
         for name, value in expected.items():
             assert close(getattr(output.trace, name)[0], value), name
 
@@ -288,6 +290,19 @@ def test_an_explanation_saved_or_from_a_saved_model_is_the_same(architecture, se
     assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation
     again = explain(load(checkpoint.folder), FIRST, SECOND)
     assert (again.logits, again.evidence) == (explanation.logits, explanation.evidence)
+
+
+@every_choice
+def test_the_words_that_a_record_names_rebuild_its_numbers(architecture, settings, told):
+    """By text, from the equations: a position one word off, another side or another window has other numbers."""
+    assert not kinds_without_a_rebuilder(), "rebuild the numbers of this record in tests/rebuilt.py"
+    for judged, texts in (("second", (FIRST, SECOND)), ("first", ("the red man plays", "a dog is\nin the snow"))):
+        checkpoint, explanation = told(architecture, settings, judged, texts)
+        rebuilt = Rebuilt(checkpoint, explanation)
+        assert [*explanation.logits] == near(rebuilt.loop["logits"])
+        for record in explanation.evidence:
+            rebuilt.check(record)
+        rebuilt.finish()
 
 
 @every_choice

@@ -7,11 +7,11 @@ import torch
 
 from core.__main__ import main
 from core.evaluation.predict import predict
-from core.evidence import AttentionMap, Explanation, FilterProvenance
+from core.evidence import AttentionMap, Explanation
 from core.explain import explain
 from core.models.base import ConfigError, Intervention, build
 from tests.core.made_up import make_checkpoint
-from tests.loops.two_sided import compared_words, crossings
+from tests.loops.two_sided import crossings
 
 PAIR = ("the dog plays in the snow .", "in the snow a dog plays .")
 
@@ -39,32 +39,6 @@ def test_a_word_knows_how_many_look_across_it_and_which(tmp_path, table):
             named = record.crossing(i)
             assert {*named} == {k for k, far in enumerate(across) if far >= 0.5}
             assert [across[k] for k in named] == sorted((across[k] for k in named), reverse=True)
-    assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation
-
-
-def test_the_central_words_part_of_a_filter_adds_up_from_what_is_compared(tmp_path, table):
-    sizes = {"hidden": 6, "compared": 5, "filters": 8, "layer": 4}
-    checkpoint = make_checkpoint(tmp_path / "tiny", table, "two-sided", "both", **sizes)
-    explanation, model = explain(checkpoint, *PAIR), checkpoint.model
-    batch = checkpoint.reader.batch(checkpoint.read(*PAIR))
-    first, second = compared_words(model, (batch.first.words[0], batch.second.words[0]))
-    records = [record for record in explanation.evidence if isinstance(record, FilterProvenance)]
-    for record, words in zip(records, (second, first), strict=True):
-        for f, terms in zip(record.filters, record.compared, strict=True):
-            seen, states = words[f.position]
-            slow, column = [0.0] * 6, 0
-            for number, vector in enumerate([*seen, [1.0]]):
-                for value in vector:
-                    for unit, g in enumerate(states):
-                        row = [*model.compare.weight[unit].tolist(), model.compare.bias[unit].item()]
-                        through = model.convolution.weight[f.index, 5 + unit].item()
-                        slow[number] += through * row[column] * value if g > 0 else 0
-                    column += 1
-            assert terms == pytest.approx(slow, abs=1e-5) and sum(terms) == pytest.approx(f.self_, abs=1e-5)
-            assert f.left + sum(terms) + f.right + f.bias == pytest.approx(f.preactivation, abs=1e-5)
-    for c, logit in enumerate(explanation.logits):
-        shares = sum(f.logit_shares[c] for record in records for f in record.filters)
-        assert shares + records[0].logit_bias[c] == pytest.approx(logit, abs=1e-5)
     assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation
 
 

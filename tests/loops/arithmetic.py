@@ -75,6 +75,21 @@ def centred(states, i, width):
     return window(states, range(i - width // 2, i + width // 2 + 1))
 
 
+def filters(states, weights, bias, *, centred, shares=(), context=None, made_from="", compared=()):
+    """A convolution: the states ``[T][G]`` that its filters ``weights [K][h·G]`` read, whether a window is named by its
+    central word or by its first one, each word's part from its attentive context ``[T][K]``, each filter's shares in
+    the logits ``[K][C]``, the side that made the filters, and for each word and filter the terms of its own part."""
+    size = len(states[0])
+    split = [[row[j : j + size] for j in range(0, len(row), size)] for row in weights]
+    return {"states": states, "weights": split, "bias": bias, "centred": centred, "shares": shares, "context": context,
+            "made_from": made_from, "compared": compared}  # fmt: skip
+
+
+def linear_shares(layer, activations):
+    """Each activation's share in each logit of a linear classifier, ``[K][C]``."""
+    return [[w * a for w in column] for column, a in zip(layer.weight.T.tolist(), activations, strict=True)]
+
+
 def gru(weights, words):
     """The last state of torch's GRU (gates in the order r, z, n); ``weights`` are W_ih, W_hh, b_ih, b_hh."""
     w_ih, w_hh, b_ih, b_hh = weights
@@ -116,6 +131,11 @@ def bilstm(layer, words):
 
 def judged_and_context(first, contexts, judged):
     return (first, contexts[0]) if judged == "first" else (contexts[0], first)
+
+
+def looking_sides(model, judged):
+    """The names of the sides of :func:`looking`."""
+    return (judged, judged) if model.config.context == "intra" else ("first", "second")
 
 
 def looking(model, first, contexts, judged):

@@ -1,12 +1,16 @@
 """Light and advanced attentive convolution (Yin & Schütze 2018, section 3)."""
 
+from itertools import chain
+
 from tests.loops.arithmetic import (
     add,
     affine,
     centred,
     dot,
+    filters,
     judged_and_context,
     largest,
+    linear_shares,
     matvec,
     projected,
     scaled,
@@ -34,10 +38,24 @@ def match(layer, source, focus):
 
 def several(model, first, contexts, judged, extra, loop):
     """One pass per context, and the largest value of each feature."""
-    alone = [loop(model, first, [context], judged, extra)["features"] for context in contexts]
+    passes = [loop(model, first, [context], judged, extra) for context in contexts]
+    alone = [one["features"] for one in passes]
     pooled = largest(alone)
     won = [values.index(max(values)) for values in zip(*alone, strict=True)]
-    return {"logits": affine(model.classifier, pooled), "features": pooled, "won": won}
+    maps = [one["records"]["maps"][0] for one in passes]
+    scores, weights = ([[*chain(*rows)] for rows in zip(*(one[k] for one in maps), strict=True)] for k in (2, 3))
+    records = {"maps": [(*maps[0][:2], scores, weights)]}
+    if "filters" in passes[0]["records"]:
+        each = [one["records"]["filters"][judged][0] for one in passes]
+        shares = linear_shares(model.classifier, pooled)
+        records["filters"] = {judged: [{**one, "shares": shares} for one in each]}
+    return {"logits": affine(model.classifier, pooled), "features": pooled, "won": won, "records": records}
+
+
+def attended(model, judged, scores, weights):
+    """The map of a model that judges one side."""
+    columns = judged if model.config.context == "intra" else {"first": "second", "second": "first"}[judged]
+    return (judged, columns, scores, weights)
 
 
 def attconv(model, first, contexts, judged, extra):
@@ -52,20 +70,28 @@ def attconv(model, first, contexts, judged, extra):
             [gated(model.unigram, side, i) + gated(model.trigram, side, i) for i in range(len(side))]
             for side in (source, focus)
         )
-    values, states = {"scores": [], "weights": [], "context": []}, []
+    values, states, beside = {"scores": [], "weights": [], "context": []}, [], []
     for i in range(len(x)):
         z = affine(model.convolution.local, centred(beneficiary, i, model.config.width))
         if model.match is not None:
             scores = [match(model.match, source[i], state) for state in focus]
             weights = softmax(scores)
             context = scaled(weights, focus)  # equation 4
-            z = add(z, matvec(model.convolution.attentive.weight, context))  # equation 6
+            beside.append(matvec(model.convolution.attentive.weight, context))
+            z = add(z, beside[-1])  # equation 6
             for name, row in (("scores", scores), ("weights", weights), ("context", context)):
                 values[name].append(row)
         states.append(tanh(z))
     pooled = largest(states)
     trace = values if model.match is not None and model.config.context != "each" else {}
-    return {"logits": affine(model.classifier, pooled), "features": pooled, **trace}
+    local, shares = model.convolution.local, linear_shares(model.classifier, pooled)
+    made = filters(
+        beneficiary, local.weight.tolist(), local.bias.tolist(), centred=True, shares=shares, context=beside or None
+    )
+    records = {"filters": {judged: [made]}}
+    if model.match is not None:
+        records["maps"] = [attended(model, judged, values["scores"], values["weights"])]
+    return {"logits": affine(model.classifier, pooled), "features": pooled, **trace, "records": records}
 
 
 def feedforward(model, first, contexts, judged, extra):
@@ -74,13 +100,15 @@ def feedforward(model, first, contexts, judged, extra):
         return several(model, first, contexts, judged, extra, feedforward)
     x, y = (projected(model, side) for side in judged_and_context(first, contexts, judged))
     focus, states = x if model.config.context == "intra" else y, []
-    for word in x:
-        values = add(word, scaled(softmax([match(model.match, word, other) for other in focus]), focus))
+    scores = [[match(model.match, word, other) for other in focus] for word in x]
+    weights = [softmax(row) for row in scores]
+    for word, row in zip(x, weights, strict=True):
+        values = add(word, scaled(row, focus))
         for layer in model.convolution.layers:
             values = tanh(affine(layer, values))
         states.append(values)
-    pooled = largest(states)
-    return {"logits": affine(model.classifier, pooled), "features": pooled}
+    pooled, records = largest(states), {"maps": [attended(model, judged, scores, weights)]}
+    return {"logits": affine(model.classifier, pooled), "features": pooled, "records": records}
 
 
 LOOPS = {"attconv-light": attconv, "attconv-advanced": attconv}

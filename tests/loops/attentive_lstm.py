@@ -1,6 +1,17 @@
 """Attentive LSTM (Rocktäschel et al. 2016, sections 2.2 and 2.3)."""
 
-from tests.loops.arithmetic import add, classified, looking, lstm, matvec, projected, scaled, softmax, tanh
+from tests.loops.arithmetic import (
+    add,
+    classified,
+    looking,
+    looking_sides,
+    lstm,
+    matvec,
+    projected,
+    scaled,
+    softmax,
+    tanh,
+)
 from tests.loops.baselines import BASELINE
 
 
@@ -17,7 +28,8 @@ def attentive_lstm(model, first, contexts, judged, extra):
     weights = softmax(scores)
     r = scaled(weights, states)
     own = tanh(add(matvec(model.combine_context.weight, r), matvec(model.combine_last.weight, last)))
-    return {**classified(model, own, extra), "scores": scores, "weights": weights, "states": states}
+    records = {"pooled": {looking_sides(model, judged)[0]: weights}}
+    return {**classified(model, own, extra), "scores": scores, "weights": weights, "states": states, "records": records}
 
 
 LOOPS = {"attentive-lstm": attentive_lstm}

@@ -10,6 +10,7 @@ from tests.loops.arithmetic import (
     dot,
     joined,
     looking,
+    looking_sides,
     matvec,
     mean,
     nearness,
@@ -31,6 +32,10 @@ def transposed(matrix):
     return list(zip(*matrix, strict=True))
 
 
+def told(model, judged, y_weights, x_weights):
+    return {"records": {"pooled": dict(zip(looking_sides(model, judged), (y_weights, x_weights), strict=True))}}
+
+
 def apcnn(model, first, contexts, judged, extra):
     hy, hx = (
         [affine(model.convolution, centred(words, i, WIDTH)) for i in range(len(words))]
@@ -41,7 +46,13 @@ def apcnn(model, first, contexts, judged, extra):
     x_weights, y_weights = (softmax([max(row) for row in rows]) for rows in (g, transposed(g)))
     r_x, r_y = scaled(x_weights, hx), scaled(y_weights, hy)
     out = classified(model, [*joined(model, r_y, r_x), cosine(r_y, r_x)], extra)
-    return {**out, "scores": g, "x_weights": x_weights, "y_weights": y_weights}
+    return {
+        **out,
+        "scores": g,
+        "x_weights": x_weights,
+        "y_weights": y_weights,
+        **told(model, judged, y_weights, x_weights),
+    }
 
 
 def abcnn(model, first, contexts, judged, extra):
@@ -74,6 +85,7 @@ def abcnn(model, first, contexts, judged, extra):
         "output_scores": out,
         "x_weights": x_weights,
         "y_weights": y_weights,
+        **told(model, judged, y_weights, x_weights),
     }
 
 

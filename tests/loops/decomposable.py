@@ -29,8 +29,10 @@ def decomposable(model, first, contexts, judged, extra):
     for own, other, looks in ((a, b, weights), (b, a, second)):
         aligned = [scaled(row, other) for row in looks]  # equation 2
         sums += add(*(two_layers(model.compare, word + c) for word, c in zip(own, aligned, strict=True)))
+    turned = [list(row) for row in zip(*scores, strict=True)]
+    maps = [("second", "first", scores, second), ("first", "second", turned, weights)]
     out = classified(model, two_layers(model.aggregate, sums), extra)
-    return {**out, **values, "scores": scores, "second": second, "first": weights}
+    return {**out, **values, "scores": scores, "second": second, "first": weights, "records": {"maps": maps}}
 
 
 LOOPS = {"decomposable": decomposable}

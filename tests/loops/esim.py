@@ -30,8 +30,10 @@ def esim(model, first, contexts, judged, extra):
             states.append(relu(affine(model.compare, word + c + difference + product)))  # equations 14 and 15
         read = bilstm(model.composition, states)
         pooled += mean(read) + largest(read)  # equations 18 and 19
+    turned = [list(row) for row in zip(*scores, strict=True)]
+    maps = [("second", "first", scores, second), ("first", "second", turned, weights)]
     out = classified(model, tanh(affine(model.layer, pooled)), extra)
-    return {**out, "scores": scores, "second": second, "first": weights}
+    return {**out, "scores": scores, "second": second, "first": weights, "records": {"maps": maps}}
 
 
 LOOPS = {"esim": esim}

@@ -12,15 +12,18 @@ def phrase_states(net, words):
     return [(span, gru(weights, words[slice(*span)])) for span in spans]
 
 
-def phrases(model, first, contexts, judged, extra):
+def phrases(model, first, contexts, judged, extra, pooling=None, k=None):
+    """``pooling`` and ``k``: others than the model's."""
     config, reader = model.config, model.reader
+    pooling, k = pooling or config.pooling, k or config.k
     sentences = [projected(model, side) for side in (first, contexts[0])]
-    states = [[state for _, state in phrase_states(model.phrases, words)] for words in sentences]
+    named = [phrase_states(model.phrases, words) for words in sentences]
+    states = [[state for _, state in of_text] for of_text in named]
     pooled = []
     for own, other in (states, states[::-1]):
         scores = [round(max(cosine(state, partner) for partner in other), 5) for state in own]
-        order = sorted(range(len(own)), key=lambda i: (scores[i] if config.pooling == "kmin" else -scores[i], i))
-        pooled.append([own[i] for i in (range(len(own)) if config.pooling == "full" else sorted(order[: config.k]))])
+        order = sorted(range(len(own)), key=lambda i: (scores[i] if pooling == "kmin" else -scores[i], i))
+        pooled.append([own[i] for i in (range(len(own)) if pooling == "full" else sorted(order[:k]))])
     weights = (reader.weight_ih_l0, reader.weight_hh_l0, reader.bias_ih_l0, reader.bias_hh_l0)
     s_1, s_2, s_p = (gru(weights, sequence) for sequence in (pooled[0], pooled[1], pooled[0] + pooled[1]))
     pairs = [(s_1, s_2), tuple(add(*words) for words in sentences)]
@@ -35,7 +38,8 @@ def phrases(model, first, contexts, judged, extra):
         + [nearness(a, b) for a, b in pairs if config.similarities == "cosine+euclid"],
     }
     order = [part for part in parts if part in config.parts]
-    return classified(model, [value for part in order for value in parts[part]], extra)
+    records = {"phrases": dict(zip(("first", "second"), named, strict=True))}
+    return {**classified(model, [value for part in order for value in parts[part]], extra), "records": records}
 
 
 LOOPS = {"phrases": phrases}

@@ -105,6 +105,7 @@ def chained_rnn(model, first, contexts, judged, extra):
     if rows:
         names = ("scores", "weights", "contexts", "combined")
         out |= {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+        out["records"] = {"maps": [("second", "first", out["scores"], out["weights"])]}
     return out
 
 
@@ -139,7 +140,8 @@ def transformer_reader(model, first, contexts, judged, extra):
         for name, value in zip(out, (scores, weights, context, state), strict=True):
             out[name].append(value)
     features = largest(out["states"])
-    return {"logits": affine(model.classifier, features), "features": features, **out}
+    records = {"maps": [("second", "first", out["scores"], out["weights"])]}
+    return {"logits": affine(model.classifier, features), "features": features, **out, "records": records}
 
 
 LOOPS = {"chained-rnn": chained_rnn, "transformer-reader": transformer_reader}

@@ -9,6 +9,7 @@ from tests.loops.arithmetic import (
     joined,
     largest,
     matvec,
+    mean,
     projected,
     relu,
     scaled,
@@ -26,12 +27,17 @@ def sentences(model, first, contexts, judged):
 
 
 def encoder(encode):
-    """The loop of a model whose sentences get the vector ``encode(model, text)``."""
+    """The loop of a model whose sentences get the vector ``encode(model, text)``, or that and the weights of its
+    words."""
 
     def loop(model, first, contexts, judged, extra):
         texts = sentences(model, first, contexts, judged)
-        vectors = [encode(model, text) for text in texts]
-        return classified(model, vectors[0] if len(vectors) == 1 else joined(model, *vectors), extra)
+        encoded = [encode(model, text) for text in texts]
+        vectors = [one[0] if isinstance(one, tuple) else one for one in encoded]
+        out = classified(model, vectors[0] if len(vectors) == 1 else joined(model, *vectors), extra)
+        sides = ("first", "second") if model.config.context == "extra" else (judged,)
+        weights = {side: one[1] for side, one in zip(sides, encoded, strict=True) if isinstance(one, tuple)}
+        return {**out, "records": {"pooled": weights}}
 
     return loop
 
@@ -49,7 +55,7 @@ def internal_attention(model, text):
     states = convolved(model, text)
     hidden = [tanh(matvec(model.hidden_layer.weight, state)) for state in states]
     weights = softmax([matvec(model.score.weight, inner)[0] for inner in hidden])
-    return largest(states) + scaled(weights, states)
+    return largest(states) + scaled(weights, states), weights
 
 
 def multichannel(model, text):
@@ -71,7 +77,8 @@ def bi_lstm(model, text):
 def self_attention(model, text):
     states = bilstm(model.encoder, projected(model, text))
     scores = [matvec(model.score.weight, tanh(matvec(model.inner.weight, state))) for state in states]
-    return [number for hop in zip(*scores, strict=True) for number in scaled(softmax(hop), states)]
+    hops = [softmax(hop) for hop in zip(*scores, strict=True)]
+    return [number for hop in hops for number in scaled(hop, states)], mean(hops)
 
 
 LOOPS = {
