@@ -19,7 +19,7 @@ from core.errors import UserError
 from core.evidence import AttentionMap
 from core.explain import explain
 from core.models import REGISTRY
-from core.reading.word_table import default_table
+from core.reading.word_table import WordTable, default_table
 from tests.core.made_up import make_checkpoint, make_table
 from tests.models import tiny
 
@@ -35,9 +35,9 @@ def table():
 
 @pytest.fixture
 def checkpoint_of(tmp_path, table):
-    def make(architecture):
-        sizes = tiny(architecture) | {"input_size": table.width}
-        return make_checkpoint(tmp_path, table, architecture, "second", **sizes)
+    def make(architecture, judged="second", **settings):
+        sizes = tiny(architecture, **settings) | {"input_size": table.width}
+        return make_checkpoint(tmp_path, table, architecture, judged, **sizes)
 
     return make
 
@@ -112,11 +112,30 @@ def test_effects_of_words_equal_a_loop_over_single_pairs(architecture, checkpoin
         assert sum(word.probabilities) == pytest.approx(1)
 
 
-@every_model
+def softmaxes(explanation, record, row, columns):
+    """The columns of each softmax of a row, from the words: each line of the text apart, or a window of it."""
+    if record is not None and record.reach:
+        return [range(*record.reach[row])]
+    lines = [0] * columns
+    if record is not None and record.apart:
+        tokens = explanation.sentence(record.columns).tokens
+        lines = [explanation.second.text.count("\n", 0, token.start) for token in tokens]
+    return [[j for j in range(columns) if lines[j] == line] for line in sorted({*lines})]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "settings"),
+    [
+        *((architecture, {}) for architecture in REGISTRY),
+        ("attconv-light", {"context": "each"}),
+        ("chained-rnn", {"attention": "local", "half_width": 1}),
+    ],
+)
 @pytest.mark.parametrize("taken", Taken)
-def test_effects_of_links_equal_a_loop_over_single_overrides(architecture, taken, checkpoint_of):
-    checkpoint = checkpoint_of(architecture)
-    texts = (FIRST, "" if checkpoint.single else SECOND)
+def test_effects_of_links_equal_a_loop_over_single_overrides(architecture, settings, taken, checkpoint_of):
+    apart = settings.get("context") == "each"
+    checkpoint = checkpoint_of(architecture, "first" if apart else "second", **settings)
+    texts = (FIRST, "" if checkpoint.single else "Two girls\nsleep on a toy" if apart else SECOND)
     reading = checkpoint.read(*texts)
     maps = checkpoint.model.links(reading, checkpoint.model(checkpoint.reader.batch(reading)))
     if not maps:
@@ -126,20 +145,22 @@ def test_effects_of_links_equal_a_loop_over_single_overrides(architecture, taken
     effects = Question(checkpoint, *texts).words(DROPPED).with_links(Question(checkpoint, *texts).links(taken))
     before = log_p(checkpoint, *texts, effects.verdict)
     assert len(effects.links) == len(maps)
-    records = [r for r in explain(checkpoint, *texts).evidence if isinstance(r, AttentionMap)]
+    explanation = explain(checkpoint, *texts)
+    records = [r for r in explanation.evidence if isinstance(r, AttentionMap)]
     for number, (links, own) in enumerate(zip(effects.links, maps, strict=True)):
-        if records:
-            record = torch.tensor(records[number].override or records[number].scores)
-            assert torch.allclose(own.values, record, atol=1e-6)
+        record = records[number] if records else None
+        if record is not None:
+            assert torch.allclose(own.values, torch.tensor(record.override or record.scores), atol=1e-6)
         columns = own.values.shape[-1]
         for cell in range(0, own.values.numel(), 3):
             cut = own.values.clone().flatten()
             cut[cell] = 0.0 if own.least is None else own.least
             cut = cut.view(-1, columns)
             if own.least is None and taken is Taken.RENORMALISED:
-                row, whole = cut[cell // columns], own.values.view(-1, columns)[cell // columns].sum()
-                if row.sum() > 0:
-                    row *= whole / row.sum()
+                row, before_cut = cut[cell // columns], own.values.view(-1, columns)[cell // columns]
+                for block in softmaxes(explanation, record, cell // columns, columns):
+                    if sum(row[j] for j in block) > 0:
+                        row[block] *= before_cut[block].sum() / row[block].sum()
             override = cut.view(own.values.shape)
             if len(maps) > 1:
                 override = tuple(override if i == number else None for i in range(len(maps)))
@@ -224,10 +245,15 @@ def test_replacements_are_drawn_alike_and_are_never_the_word_itself():
     table = default_table()
     assert frequent_words(table, 16, 0) == frequent_words(table, 16, 0) != frequent_words(table, 16, 1)
     assert all(word.isalpha() and 60 <= table.rank(word) <= 1600 for word in frequent_words(table, 128, 0))
-    near = [word for word, _ in table.nearest(table.vectors(["dog"])[0], 301) if word != "dog"]
-    drawn = related_words(table, ["dog", "xqzzt"], 16, 0)
-    assert set(drawn["dog"]) <= set(near[20:300])
-    assert "xqzzt" not in drawn
+    assert "xqzzt" not in related_words(table, ["dog", "xqzzt"], 16, 0)
+    words = [chr(97 + n // 26) + chr(97 + n % 26) for n in range(330)]
+    for seed in range(2):  # the same words with other vectors have other neighbours
+        torch.manual_seed(seed)
+        vectors = torch.nn.functional.normalize(torch.randn(len(words), 8))
+        made = WordTable.from_vectors(words, vectors, 1.0, "made-up")
+        cosines = torch.cosine_similarity(made.vectors(words), made.vectors(["ab"])).tolist()
+        near = sorted((word for word in words if word != "ab"), key=lambda word: -cosines[words.index(word)])
+        assert {*related_words(made, ["ab"], 500, 0)["ab"]} == {*near[20:300]}
 
 
 def test_a_nudge_costs_what_it_can_and_a_smaller_one_less():
