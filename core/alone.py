@@ -53,5 +53,5 @@ def explained_alone(card: Card, first: str, second: str, cards: Mapping[str, Car
     if name is not None:
         with contextlib.suppress(CheckpointError, PairError):
             other, pair = load_named(name), (first, second)
-            return kept(other, ("verdict alone", *pair), lambda: explain(other, *pair, records=()))
+            return kept(other, ("verdict alone", pair), lambda: explain(other, *pair, records=()))
     return None

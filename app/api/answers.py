@@ -139,22 +139,25 @@ F = TypeVar("F", bound=Callable[[Any, Progress], object])
 
 
 class Kind(NamedTuple):
-    """A kind of answer: its request type, the function that computes it, and whether finished answers are cached."""
+    """A kind of answer: its request type, the function that computes it, whether finished answers are cached, and
+    whether they depend on ``others`` than the request's model too."""
 
     request: type[Any]
     compute: Callable[[Any, Progress], object]
     kept: bool
+    others: bool
 
 
 KINDS: dict[str, Kind] = {}
 
 
-def answers(name: str, request: type[R], *, kept: bool = True) -> Callable[[F], F]:
+def answers(name: str, request: type[R], *, kept: bool = True, others: bool = False) -> Callable[[F], F]:
     """Registers a function ``(request, progress)`` as the answer for the route ``/api/name``. Without ``kept`` it is
-    not cached, because it is fast, or depends on more than the request and the model's files."""
+    not cached, because it is fast, or depends on more than the request and the files of the model, or of all models if
+    it depends on ``others``."""
 
     def register(compute: F) -> F:
-        KINDS[name] = Kind(request, compute, kept)
+        KINDS[name] = Kind(request, compute, kept, others)
         return compute
 
     return register
@@ -175,7 +178,7 @@ def question(name: str, body: JsonObject) -> tuple[Hashable, Callable[[Progress]
         folders = available()
         if asked.model not in folders:
             raise Refused(404, sentence(f"there is no model {asked.model[:100]!r}{hint(asked.model, folders)}"))
-        key.append(files_state(folders[asked.model]))
+        key.append(tuple(map(files_state, folders.values() if kind.others else [folders[asked.model]])))
 
     def compute(progress: Progress) -> bytes:
         answer = to_dict(kind.compute(asked, progress))
@@ -284,7 +287,7 @@ def change(asked: PairRequest, progress: Progress) -> list[JsonObject]:
     return [change.to_dict() for change in Question(*asked.pair).smallest_change(progress=progress)]
 
 
-@answers("reason", ReasonRequest)
+@answers("reason", ReasonRequest, others=True)  # a model that reads only one text may be as sure
 def reason(asked: ReasonRequest, progress: Progress) -> Reason:
     """The reason for the verdict, as a sentence."""
     return (reason_for if asked.all else quick_reason)(Question(*asked.pair), progress)
@@ -321,7 +324,7 @@ def offers(asked: PairRequest, progress: Progress) -> JsonObject:
     return {"words": words, "note": note}
 
 
-@answers("map", MapRequest)
+@answers("map", MapRequest, kept=False)  # maps are built again without their models
 def places(asked: MapRequest, progress: Progress) -> list[JsonObject]:
     """The coordinates of each text on the filter map, and the reference texts with the nearest filters."""
     checkpoint, *texts = asked.pair

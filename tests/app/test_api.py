@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import torch
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -16,10 +17,12 @@ from app.api import answers, routes
 from app.api.door import LONGEST_BODY
 from core.__main__ import main
 from core.checkpoint import load_named
+from core.checkpoint import save as save_checkpoint
 from core.evidence import Explanation
 from core.evidence.codec import from_dict
 from core.evidence.effects import LinkEffects
 from tests.app.servers import save_neighbours
+from tests.core.made_up import make_checkpoint, make_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIR = {"model": "test-light", "first": "A dog is outside", "second": "A cat is cold"}
@@ -143,10 +146,29 @@ def test_training_rows_and_places_on_the_map(client, tmp_path, monkeypatch):
     save_neighbours(load_named("test-light"))
     found = answer(client, "like")
     assert found["searched"] == 3 and found["by_label"]["entailment"][0]["row"]["second"] == "A dog is <b>outside</b>"
-    (place,) = answer(client, "map", model="topic-acnn", first="A river in France", count=2)
+    river = {"model": "topic-acnn", "first": "A river in France", "count": 2}
+    (place,) = answer(client, "map", **river)
     assert place["layout"] == "all filters" and len(place["nearest"]) == 2
     assert place["nearest"][0]["distance"] <= place["nearest"][1]["distance"]
     assert refused(client, "map", PAIR)[0] == 422
+    monkeypatch.setattr(answers, "available_map", lambda checkpoint: None)
+    assert "has no map" in refused(client, "map", PAIR | river)[1]
+
+
+def test_a_reason_changes_with_the_model_that_reads_one_text(client, tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+
+    def save(name, **settings):
+        checkpoint = make_checkpoint(tmp_path / name, make_table(), judged="second", classes=2, **settings)
+        with torch.no_grad():
+            checkpoint.model.classifier.bias.copy_(torch.tensor([50.0, 0.0]))  # it always says the same
+        save_checkpoint(tmp_path / name, checkpoint.model, {**checkpoint.card, "name": name}, words=checkpoint.words)
+
+    save("test-sure")
+    said = "reads only the hypothesis is as sure"
+    assert said not in answer(client, "reason", model="test-sure")["sentence"]
+    save("test-alone", context="none")
+    assert said in answer(client, "reason", model="test-sure")["sentence"]
 
 
 @pytest.mark.parametrize(
