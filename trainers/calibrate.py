@@ -30,7 +30,7 @@ from core.external.settings import settings_of
 from core.wording import percent
 from trainers.card import add_to_card
 from trainers.commands import as_typed
-from trainers.options import add_options, check_labels, columns, mapped, mismatch, scales_of
+from trainers.options import add_options, check_labels, columns, mapped, mismatch, named_by, scales_of
 from trainers.tally import right_answers
 
 
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Predict, fit, write. Raises RunError for a model or a file that does not rank answers."""
     checkpoint, named = open_checkpoint(args.checkpoint, args.class_names), mapped(args.counts_as)
-    data = read(args.file, mapped=named, columns=columns(args.columns))
+    data = read(args.file, named=named_by([checkpoint], named), columns=columns(args.columns))
     similar = isinstance(checkpoint.model, BiEncoder)
     # A cosine without a threshold has one class; calibration gives it two.
     classes = tuple(settings_of(checkpoint.folder).labels or BINARY) if similar else checkpoint.labels

@@ -11,8 +11,9 @@ Quora, and any CSV, TSV or .xlsx with a header like premise,hypothesis,label or 
 question,answer,label, or JSON, Parquet and XML with such keys; of single texts: jsonl with text and label, 20
 Newsgroups, SST-5, the headerless class CSV of DBpedia, AG and Yelp, and any table with a header text,label. Files may
 be compressed with gzip or zstd. Sets of questions with candidate answers are evaluated by MAP and MRR, graded labels by
-Pearson's r and Spearman's ρ. --label maps labels that are not classes of the model, to several classes if necessary
-(--label non-entailment=neutral,contradiction); --columns names the columns of any other table.
+Pearson's r and Spearman's ρ (--grades, if all are whole numbers). --label maps labels that are not classes of the
+model, to several classes if necessary (--label non-entailment=neutral,contradiction); --columns names the columns of
+any other table.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted, with_label
 from trainers.card import add_to_card
-from trainers.options import add_options, check_labels, columns, mapped, mismatch, pick_device, scales_of
+from trainers.options import add_options, check_labels, columns, mapped, mismatch, named_by, pick_device, scales_of
 from trainers.tables import text, told
 from trainers.tally import Graded, Rankings, Verdicts
 
@@ -50,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--positive", metavar="CLASS", help="the model's class that ranks answers (default: its card's)"
     )
+    parser.add_argument(
+        "--grades", action="store_true", help="the labels are grades, although all are whole numbers, such as 1 to 5"
+    )
     add_options(parser, "--card", "--json", "--device", "--label", "--columns")
 
 
@@ -59,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     (scale,) = scales_of([checkpoint], mapped(args.counts_as))
     picked = columns(args.columns)
-    stream = Stream(args.file, mapped=scale.counts_as, columns=picked)
+    stream = Stream(args.file, named=named_by([checkpoint], scale.counts_as), columns=picked)
     known = survey(args.file, picked)
     some = parts(stream)
     first = next(some)
@@ -90,11 +94,12 @@ def tally_of(checkpoint: Checkpoint, scale: Scale, dataset: Dataset, args: argpa
     """An empty tally for a checkpoint's scores on such rows. Raises RunError if no class ranks answers."""
     labels, only = checkpoint.labels, len(checkpoint.labels) == 1
     answer = labels[0] if only else args.positive or ranked_by(checkpoint.card)
-    if not dataset.ranking and not only and not graded(dataset.labels):
+    ranking = dataset.ranking and not args.grades
+    if not ranking and not only and not args.grades and not graded(dataset.labels):
         return Verdicts(scale)
-    if dataset.ranking and answer in labels:
+    if ranking and answer in labels:
         return Rankings(answer, labels.index(answer), scale)
-    if dataset.ranking:
+    if ranking:
         raise RunError(
             f"{dataset.name} is a ranking set, and no class of {checkpoint.name} "
             f"({', '.join(labels)}) is named {args.positive or '1'}; choose one with --positive CLASS"

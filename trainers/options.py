@@ -156,6 +156,11 @@ def scales_of(checkpoints: Sequence[Checkpoint], counts_as: CountsAs) -> list[Sc
     return [scale_of(checkpoint, counts_as) for checkpoint in checkpoints]
 
 
+def named_by(checkpoints: Sequence[Checkpoint], counts_as: CountsAs) -> frozenset[str]:
+    """The labels that these checkpoints or --label name (:func:`core.data.labels.names_of`)."""
+    return meanings.names_of([name for checkpoint in checkpoints for name in checkpoint.labels], counts_as)
+
+
 def scale_of(checkpoint: Checkpoint, counts_as: CountsAs) -> Scale:
     """The scale of one checkpoint."""
     return Scale(checkpoint.labels, meanings.own(counts_as, checkpoint.labels), ranked_by(checkpoint.card))
@@ -166,9 +171,10 @@ def check_labels(
 ) -> None:
     """Raises RunError with the --label options to add if labels in the file match no class of the model; in a
     ``ranking`` set 0 and 1 always match."""
-    unknown = [label for label in scale.unknown(sorted(labels)) if not (ranking and label in ("0", "1"))]
-    if unknown:
-        raise RunError(question(file, sorted(labels), unknown, checkpoint.name, checkpoint.labels))
+    unknown = scale.unknown(sorted(labels))
+    if unknown and not (ranking and {*unknown} <= {"0", "1"}):
+        grades = scale.positive is not None and not ranking
+        raise RunError(question(file, sorted(labels), unknown, checkpoint.name, checkpoint.labels, grades))
 
 
 def mismatch(file: str, labels: Collection[str], task: str, checkpoint: Checkpoint) -> str:

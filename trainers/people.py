@@ -36,7 +36,7 @@ from core.json_types import JsonMapping, JsonObject
 from core.progress import bar
 from trainers.card import report
 from trainers.commands import as_typed
-from trainers.options import add_options, check_labels, columns, mapped, scales_of
+from trainers.options import add_options, check_labels, columns, mapped, named_by, scales_of
 from trainers.tables import text
 from trainers.training_data import sample
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     """Measure pair by pair, print, and write the card if requested."""
     checkpoint = open_checkpoint(args.checkpoint, args.class_names)
     (scale,) = scales_of([checkpoint], mapped(args.counts_as))
-    dataset = read(args.file, columns=columns(args.columns))
+    dataset = read(args.file, named=named_by([checkpoint], scale.counts_as), columns=columns(args.columns))
     check_texts(checkpoint, dataset)
     check_labels(checkpoint, scale, dataset.name, {*dataset.labels})
     if args.half is not None:

@@ -36,7 +36,7 @@ from core.evaluation.predict import classify
 from core.files import check_writable
 from core.progress import bar
 from core.wording import percent
-from trainers.options import add_options, columns, mapped, pick_device, scales_of
+from trainers.options import add_options, columns, mapped, named_by, pick_device, scales_of
 from trainers.tables import told
 
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         raise RunError(f"test up to {MOST_MODELS} checkpoints at a time, got {len(checkpoints)}")
     counts_as = mapped(args.counts_as)
     scales_of(checkpoints, counts_as)
-    data = read(args.file, labelled=False, mapped=counts_as, columns=columns(args.columns))
+    data = read(args.file, labelled=False, named=named_by(checkpoints, counts_as), columns=columns(args.columns))
     names = args.only.split(",") if args.only else tuple(PERTURBATIONS)
     device = pick_device(args.device)
     predictions = [Predictions.of(one, classify(one, data, device), counts_as) for one in checkpoints]

@@ -50,7 +50,7 @@ from core.files import check_writable, write_whole
 from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted, percent
-from trainers.options import add_options, add_ray, columns, mapped, mismatch, pick_device, scales_of
+from trainers.options import add_options, add_ray, columns, mapped, mismatch, named_by, pick_device, scales_of
 from trainers.prediction_files import FORMATS, row_file
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     counts_as = mapped(args.counts_as)
     scales = scales_of(checkpoints, counts_as)
     picked = columns(args.columns)
-    stream = Stream(args.file, labelled=False, mapped=counts_as, columns=picked)
+    stream = Stream(args.file, labelled=False, named=named_by(checkpoints, counts_as), columns=picked)
     known = survey(args.file, picked)
     with ExitStack() as stack, bar(known[1] if known else None) as shown:
         compute = _compute(args, checkpoints, shown, stack)
@@ -153,8 +153,11 @@ def _write_run(
 def _tell_labels(checkpoint: Checkpoint, scale: Scale, stream: Stream) -> None:
     """Prints on standard error why the desk cannot score the predictions."""
     unknown = scale.unknown(sorted(stream.labels))
-    if unknown and len(checkpoint.labels) > 1 and not (scale.positive and graded(stream.labels)):
-        asked = question(stream.name, sorted(stream.labels), unknown, checkpoint.name, checkpoint.labels)
+    asked = question(stream.name, sorted(stream.labels), unknown, checkpoint.name, checkpoint.labels)
+    if unknown and scale.positive and graded(stream.labels, unknown):
+        if not graded(stream.labels):
+            print(f"note: the Error desk reads these labels as grades; if they are classes: {asked}", file=sys.stderr)
+    elif unknown and len(checkpoint.labels) > 1:
         print(f"note: the Error desk cannot score these predictions: {asked}", file=sys.stderr)
     warning = mismatch(stream.name, stream.labels, stream.task, checkpoint)
     if warning:

@@ -20,7 +20,7 @@ from core.archives import MOST_MEMBERS, TooLargeError, pieces
 from core.card import Card, ranked_by
 from core.data import DataError, Dataset, Picked, read
 from core.data.dataset import UnknownLayoutError
-from core.data.labels import ANSWERS, Scale, graded, mismatch, proposed, task_of
+from core.data.labels import ANSWERS, Scale, graded, is_number, mismatch, proposed, task_of
 from core.data.lines import LARGEST
 from core.data.picked import Seen
 from core.data.stream import seen_in
@@ -269,14 +269,16 @@ def _counted_as(dataset: Dataset, classes: tuple[str, ...], positive: str | None
     """The form that maps the file's labels to these classes of models, for all labels that match none of them or may
     stand for several. Defaults are their meanings, if certain."""
     labels = dataset.labels
-    if graded(labels):  # scored by correlation
+    if graded(labels) or (len(classes) == 1 and all(map(is_number, labels))):  # scored by correlation
         return {}
     unknown = Scale(classes, {}, positive).unknown(labels)
+    grades = positive is not None and graded(labels, unknown)
     guesses = {label: proposed(label, labels, classes) for label in labels}
     asked = [label for label in labels if label in unknown or (unknown and len(guesses[label]) > 1)][:_MAPPED]
     if not asked:
         return {}
-    page_style.note("Map these labels of the file to the model’s classes; several classes may count as one label.")
+    note = "Map these labels of the file to the model’s classes; several classes may count as one label."
+    page_style.note(f"{note} If they are grades, leave them unmapped." if grades else note)
     spelled = {row.label: row.shown_label for row in reversed(dataset.rows)}
     counts_as: dict[str, list[str]] = {}
     for label, column in zip(asked, itertools.cycle(st.columns(min(3, len(asked)))), strict=False):
@@ -289,7 +291,9 @@ def _counted_as(dataset: Dataset, classes: tuple[str, ...], positive: str | None
         if chosen:
             counts_as[label] = [] if _UNSCORED in chosen else chosen
     left = [spelled[label] for label in asked if label in unknown and label not in counts_as]
-    if left:
+    if left and grades and not counts_as:
+        page_style.note("Unmapped, the labels count as grades: their correlation with the model’s scores is shown.")
+    elif left:
         page_style.notice([f"Without a class for {', '.join(left)} these predictions get no scores."])
     return counts_as
 

@@ -35,9 +35,9 @@ __all__ = ["DataError", "Dataset", "Example", "Picked", "Problem", "Stream", "re
 
 
 def read(path: str | Path, name: str = "", **options: Unpack[ReadOptions]) -> Dataset:
-    """Read a data file. ``labelled=False`` keeps rows without a gold label, for prediction; ``mapped``: keys of labels
-    that are gold although they look like none, such as -1; ``largest``: maximum size of a decompressed file in bytes.
-    ``columns``: the columns to read, instead of a recognised layout.
+    """Read a data file. ``labelled=False`` keeps rows without a gold label, for prediction; ``named``: labels that
+    are gold although they look like none (:func:`core.data.labels.names_of`); ``largest``: maximum size of a
+    decompressed file in bytes. ``columns``: the columns to read, instead of a recognised layout.
 
     ``block``: reads FEVER's files in blocks of this many lines, each like a separate file (0: all at once). The larger
     the file, the more similar is the evidence sampled for claims that have none: training on blocks as large as the

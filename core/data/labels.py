@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -46,15 +46,22 @@ def is_number(label: str) -> bool:
     return bool(_NUMBER.fullmatch(label))
 
 
-def graded(labels: Collection[str]) -> bool:
-    """Whether labels are grades: numbers, some of them fractional."""
-    return all(map(is_number, labels)) and any("." in label for label in labels)
+def graded(labels: Collection[str], unknown: Collection[str] = ()) -> bool:
+    """Whether labels are grades: numbers, some of them fractional, or more than two ``unknown`` to a model's
+    :class:`Scale`, such as 1 to 5."""
+    return all(map(is_number, labels)) and (any("." in label for label in labels) or len(unknown) > 2)
 
 
-def gold(text: str) -> str | None:
-    """The :func:`key` of a label; None for spellings of "no gold label"."""
+def gold(text: str, named: Collection[str] = ()) -> str | None:
+    """The :func:`key` of a label; None for spellings of "no gold label", except those among ``named``
+    (:func:`names_of`)."""
     own = key(text)
-    return None if own.replace("_", " ") in _NO_GOLD else own
+    return None if own.replace("_", " ") in _NO_GOLD and own not in named else own
+
+
+def names_of(classes: Iterable[str], counts_as: CountsAs = NOTHING) -> frozenset[str]:
+    """The labels that are gold whatever they look like: a model may have a class called none, and a user may map -1."""
+    return frozenset(map(key, classes)).union(counts_as)
 
 
 _ENTAILMENT, _NEUTRAL, _CONTRADICTION, _REST = "entailment", "neutral", "contradiction", "not entailment"
@@ -93,7 +100,9 @@ def _means(label: str, meaning: str) -> bool:
 
 def proposed(label: str, labels: Collection[str], classes: Sequence[str]) -> tuple[str, ...]:
     """The classes that match a label's meaning, in a file with these ``labels``; empty if uncertain, as for numbers in
-    NLI files, whose order differs between files."""
+    NLI files, whose order differs between files, and for 1 among numbers that may be grades."""
+    if is_number(label) and not {other for other in labels if is_number(other)} <= {"0", "1"}:
+        return ()
     named = {meaning: [name for name in classes if _means(name, meaning)] for meaning in _MEANINGS}
     if len(classes) == 2 and len(named[_POSITIVE]) == len(named[_NEGATIVE]) == 1:
         return tuple(next((named[own] for own in (_POSITIVE, _NEGATIVE) if _means(label, own)), ()))
@@ -211,8 +220,12 @@ class Scale:
         return len(self.members) < len(self.classes)
 
     def unknown(self, labels: Collection[str]) -> list[str]:
-        """The labels that match no answer."""
-        return [label for label in labels if label not in self._places]
+        """The labels of a file that match no answer. If one of its numbers does not, none does unless it is mapped: in
+        grades from 1 to 5, 1 is not the class 1. Another model's class that looks like no gold label is left out."""
+        strange = {label for label in labels if label not in self._places and gold(label) is not None}
+        if any(map(is_number, strange)):
+            strange |= {label for label in labels if is_number(label)} - self.counts_as.keys()
+        return [label for label in labels if label in strange]
 
     def of(self, labels: Sequence[str | None]) -> np.ndarray:
         """The answer of each label, int ``[N]``; -1 for rows that are not scored."""
@@ -232,9 +245,11 @@ MOST_ASKED = 12
 """Maximum number of labels named in one question."""
 
 
-def question(file: str, labels: Sequence[str], unknown: Sequence[str], model: str, classes: Sequence[str]) -> str:
+def question(
+    file: str, labels: Sequence[str], unknown: Sequence[str], model: str, classes: Sequence[str], grades: bool = False
+) -> str:
     """One sentence for the command line that asks what the ``unknown`` ones among a file's ``labels`` mean, with the
-    options that answer it."""
+    options that answer it; ``grades``: whether the model could be compared with grades."""
     asked = list(unknown)[:MOST_ASKED]
     more = f" and {len(unknown) - MOST_ASKED} more" if len(unknown) > MOST_ASKED else ""
     guesses = {label: proposed(label, labels, classes) for label in asked}
@@ -245,9 +260,10 @@ def question(file: str, labels: Sequence[str], unknown: Sequence[str], model: st
         f"--label {shlex.quote(label + '=' + (','.join(names) or 'CLASS'))}" for label, names in guesses.items()
     )
     which = "" if all(guesses.values()) else "; CLASS is one or several of these, with commas between them"
-    one = len(unknown) == 1
+    one, perhaps = len(unknown) == 1, grades and all(map(is_number, labels))
     return (
-        f"{file} has the label{'' if one else 's'} {', '.join(asked)}{more}, which {'is' if one else 'are'} not among "
-        f"the classes of {model} ({', '.join(classes)}): add {options}{which} (nothing behind the = leaves the rows "
-        "unscored), or choose another model"
+        f"{file} has the label{'' if one else 's'} {', '.join(asked)}{more}, which {'is' if one else 'are'} not "
+        f"{'all ' if perhaps else ''}among the classes of {model} ({', '.join(classes)}): add "
+        f"{'--grades if they are grades, or else ' if perhaps else ''}{options}{which} (nothing behind the = leaves "
+        "the rows unscored), or choose another model"
     )

@@ -42,7 +42,7 @@ LABELS = (
     "entailmentjudgment", "entailmentlabel", "relation", "class", "target", "value", "score", "similarity",
     "similarityscore", "relatednessscore",
 )  # fmt: skip
-CLASSES = ("label", "class", "classindex", "category", "sentiment")
+CLASSES = ("label", "gold", "class", "classindex", "category", "sentiment")
 """Names for a document's label."""
 IDS = ("id", "pairid", "uid", "guid")
 ABOUT = ("explanation", "reason", "rationale", "comment", "note", "summary", "source", "url", "title", "author")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from core.data.dataset import DataError, Example, Problem, UnknownLayoutError, summary
-from core.data.labels import key
+from core.data.labels import gold
 from core.data.lines import HEAD, LARGEST, Line, lines_of
 from core.data.picked import Picked, Seen, not_known, reader_by, seen
 from core.data.reader import RowReader, reader_of
@@ -41,10 +41,11 @@ class _FirstProblems(list[Problem]):
 
 class ReadOptions(TypedDict, total=False):
     """Options for reading files: the ``columns`` to use instead of a recognised layout, whether rows need labels, the
-    labels ``mapped`` to classes (gold, even one such as -1), and the limits of :func:`core.data.read`."""
+    labels ``named`` by a model or the user (:func:`core.data.labels.names_of`), and the limits of
+    :func:`core.data.read`."""
 
     labelled: bool
-    mapped: Collection[str]
+    named: Collection[str]
     block: int
     largest: int
     columns: Picked | None
@@ -67,7 +68,7 @@ class Stream:
     name: str = ""
     _: KW_ONLY
     labelled: bool = True
-    mapped: Collection[str] = ()
+    named: Collection[str] = ()
     block: int = 0
     largest: int = LARGEST
     columns: Picked | None = None
@@ -161,8 +162,7 @@ class Stream:
                 problems.append(Problem(number, str(error)))
                 continue
             if row.label is None and row.label_text:
-                label = key(row.label_text)
-                row = replace(row, label=label) if label in self.mapped else replace(row, label_text="")
+                row = replace(row, label=gold(row.label_text, self.named))
             if self.labelled and row.label is None:
                 self.dropped += 1
             else:

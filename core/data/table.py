@@ -219,7 +219,18 @@ def with_header(head: list[Line]) -> RowReader | None:
         if matched and len(matched[1]) > 1:
             rows = [record for _, record in table.records(MAX_DOCUMENT_LINES, head, [])]
             return None if drops_a_text(*matched, rows) else table.reader(*matched)
+        if table.exported:
+            return _exported(table)
     return None
+
+
+def _exported(table: DataTable) -> RowReader | None:
+    """Reads an export whose texts have the names of a user's own model: they stand between the id and the label."""
+    texts = table.names[1 : table.names.index("gold")]
+    if table.names[0] != "id" or len(texts) not in (1, 2):
+        return None
+    parts = dict(zip(("first", "second"), texts, strict=False))
+    return table.reader(ColumnLayout(EXPORTED, (texts,)), {"id": "id", **parts, "label": "gold"})
 
 
 @recogniser

@@ -6,7 +6,8 @@ and are read row by row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -19,7 +20,7 @@ import pyarrow.parquet as pq
 from core.card import Roles, ranked_by
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example, Problem
-from core.data.labels import NOTHING, CountsAs, Scale, graded, is_number, key, own
+from core.data.labels import NOTHING, CountsAs, Scale, gold, graded, is_number, own
 from core.errors import DeskError
 from core.lazy import lazy_property
 
@@ -121,10 +122,11 @@ class Predictions(RunModel):
 
 
 class StoredRows:
-    """The rows in a run's ``data.parquet``, read on demand, one row group at a time."""
+    """The rows in a run's ``data.parquet``, read on demand, one row group at a time; ``named``: labels that are gold
+    although they may look like none (:func:`core.data.labels.names_of`)."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, named: Collection[str] = ()) -> None:
+        self.path, self.named = path, named
         metadata = pq.read_metadata(path)
         self._ends = np.cumsum([metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)])
         self._group: tuple[int, list[Example]] = (-1, [])
@@ -139,13 +141,13 @@ class StoredRows:
         held = self._group
         if held[0] != number:
             with pq.ParquetFile(self.path) as file:
-                held = self._group = number, examples(file.read_row_group(number))
+                held = self._group = number, examples(file.read_row_group(number), self.named)
         return held[1][place - int(self._ends[number])]
 
     def __iter__(self) -> Iterator[Example]:
         with pq.ParquetFile(self.path) as file:
             for number in range(len(self._ends)):
-                yield from examples(file.read_row_group(number))
+                yield from examples(file.read_row_group(number), self.named)
 
     def column(self, name: str) -> list[str]:
         """The values in a column of the file, ``[N]``; an empty text if a row has none."""
@@ -167,8 +169,9 @@ class StoredRows:
         return [name.removeprefix(OTHER_COLUMN) for name in names if name.startswith(OTHER_COLUMN)]
 
 
-def examples(table: pa.Table) -> list[Example]:
-    """The rows of a table with a run's columns. Raises ValueError for a row without a text."""
+def examples(table: pa.Table, named: Collection[str] = ()) -> list[Example]:
+    """The rows of a table with a run's columns; ``named`` as in :class:`StoredRows`. Raises ValueError for a row
+    without a text."""
     texts = [table.column(name).to_pylist() for name in TEXT_COLUMNS]
     names = [name for name in table.column_names if name.startswith(OTHER_COLUMN)]
     others = [(name.removeprefix(OTHER_COLUMN), table.column(name).to_pylist()) for name in names]
@@ -177,7 +180,7 @@ def examples(table: pa.Table) -> list[Example]:
         if first is None or second is None:
             raise ValueError("a row without a text")
         cells = {name: values[i] for name, values in others if values[i] is not None}
-        known = None if label is None else key(label)
+        known = None if label is None else gold(label, named)
         rows.append(Example(str(id), first, second, known, group, title or "", cells, label or ""))
     return rows
 
@@ -255,8 +258,8 @@ class Run:
     @lazy_property
     def _labels(self) -> list[str | None]:
         """The label of each row in its normalised form, ``[N]``."""
-        by_text: dict[str, str | None] = {"": None}
-        return [by_text[text] if text in by_text else by_text.setdefault(text, key(text)) for text in self._shown]
+        label_of = functools.cache(functools.partial(gold, named=self.rows.named))
+        return [*map(label_of, self._shown)]
 
     @lazy_property
     def _shown(self) -> list[str]:
@@ -280,7 +283,11 @@ class Run:
     def gold_answers(self) -> tuple[np.ndarray, ...]:
         """Per model, the index of the answer for each row's gold label, ``[N]``; -1 for rows without a label and for
         unscored labels."""
-        return tuple(model.scale.of(self._labels) for model in self.models)
+        unknown = [{*model.scale.unknown([*self.spellings])} for model in self.models]
+        return tuple(
+            model.scale.of([None if label in strange else label for label in self._labels])
+            for model, strange in zip(self.models, unknown, strict=True)
+        )
 
     def labels_of(self, model: int, answer: int) -> list[str]:
         """The labels, as spelt in the file, that a model's answer stands for."""
@@ -307,11 +314,12 @@ class Run:
 
     def grades(self, model: int, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray] | None:
         """The file's grades of these rows (bool ``[N]``, by default all) that have one, and the model's scores for them
-        ``[G]``: its single output, or the probability of the class that ranks answers. None if labels are not grades,
-        or the model gives no score."""
+        ``[G]``: its single output, or the probability of the class that ranks answers. None if the model gives no
+        score, or labels are not grades (:func:`core.data.labels.graded`)."""
         own, labels = self.models[model], [*self.spellings]
         only = len(own.labels) == 1
-        if not labels or not all(map(is_number, labels)) or not (only or (graded(labels) and own.ranked_by)):
+        compared = only or (own.ranked_by and graded(labels, own.scale.unknown(labels)))
+        if not labels or not all(map(is_number, labels)) or not compared:
             return None
         scores = own.probabilities[:, 0] if only else own.right_chances
         grades = np.array([float(label or "nan") for label in self._labels])

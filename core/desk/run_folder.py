@@ -25,6 +25,7 @@ from filelock import FileLock, Timeout
 
 from core.card import ranked_by
 from core.data import Dataset
+from core.data.labels import names_of
 from core.desk import run as runs
 from core.desk.folders import FACTS
 from core.desk.run import MOST_MODELS, OTHER_COLUMN, TEXT_COLUMNS, Predictions, Run, RunHeader, RunModel, StoredRows
@@ -54,8 +55,9 @@ def probability_columns(models: Sequence[RunModel]) -> list[list[str]]:
 
 
 def table_of(dataset: Dataset, models: Sequence[RunModel], probabilities: Sequence[np.ndarray]) -> pa.Table:
-    """Rows with each model's probabilities ``[N, C]``."""
-    shown = [row.shown_label or None for row in dataset.rows]
+    """Rows with each model's probabilities ``[N, C]``. Labels are stored as written: which of them are gold depends on
+    the models that the run is opened with."""
+    shown = [row.label_text or row.label for row in dataset.rows]
     columns = {
         name: _text_array(shown if name == "label" else [getattr(row, name) for row in dataset.rows])
         for name in TEXT_COLUMNS
@@ -121,7 +123,8 @@ def load(folder: Path, models: Sequence[str] | None = None) -> Run:
             raise DeskError("there is no such run: predict the file again, and choose one to four checkpoints")
         chosen = [by_sha256[name[:16]] for name in models]
     try:
-        rows = StoredRows(folder / DATA)
+        named = frozenset[str]().union(*(names_of(model.labels, model.counts_as) for model in chosen))
+        rows = StoredRows(folder / DATA, named)
         predictions = tuple(_predictions(folder, model, len(rows)) for model in chosen)
     except (OSError, pa.ArrowException, ValueError, KeyError):
         raise damaged(folder) from None

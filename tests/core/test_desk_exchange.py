@@ -109,10 +109,15 @@ def test_the_export_reads_back_as_the_data_it_came_from(tmp_path, annotations):
     assert [(row.first, row.second) for row in read(tmp_path / "rows.json").rows] == texts
 
 
-def test_ranked_answers_stay_a_ranking_when_an_export_is_read_back(tmp_path):
-    (tmp_path / "x.csv").write_text("id,question,answer,gold,held_back\n1,Who?,'-Me.,1,True\n2,Who?,You.,0,False\n")
+@pytest.mark.parametrize("names", ["question,answer", "question 1,question 2", "turn,rumour", "text"])
+def test_exports_of_all_models_read_back(tmp_path, names):
+    cells = ",".join(["Who?", "'-Me."][: names.count(",") + 1])
+    (tmp_path / "x.csv").write_text(f"id,{names},gold,held_back\na,{cells},1,True\nb,{cells},0,False\n")
     data = read(tmp_path / "x.csv")
-    assert data.ranking and data.rows[0].second == "-Me."
+    assert data.ranking == (names == "question,answer")
+    row = data.rows[0]
+    assert (row.id, row.first, row.second, row.label) == ("a", "Who?", "" if data.single else "-Me.", "1")
+    assert data.single == (names == "text") and [*row.columns] == ["held_back"]
 
 
 def test_codes_that_look_like_numbers_keep_every_digit(tmp_path):

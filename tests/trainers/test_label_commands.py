@@ -171,6 +171,53 @@ def test_grades_are_not_mapped_to_classes(models: Path, tmp_path: Path, capsys: 
     assert "cannot score" not in capsys.readouterr().err and load(out).grades(0) is not None
 
 
+@pytest.mark.parametrize("labels", [["1", "2", "3", "4", "5"], ["1.0", "0.0", "2.0"], ["0", "5"]])
+def test_whole_numbers_that_are_not_all_classes_are_asked_about(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], labels: list[str]
+) -> None:
+    path, out = in_layout("pairs", labels, tmp_path), tmp_path / "run"
+    options = [f"--label {int(float(label))}=CLASS" for label in sorted(labels)]
+    told = refused(capsys, models / "same", path)
+    assert f"add --grades if they are grades, or else {' '.join(options)}; CLASS" in told, "1 is not taken for class 1"
+    assert evaluated(capsys, models / "same", path, "--grades").keys() >= {"pearson", "spearman"}
+    assert "--grades" not in refused(capsys, models / "nli", path)
+    mapped = [part for number in labels for part in ("--label", f"{number}={int(float(number) > 1)}")]
+    assert evaluated(capsys, models / "same", path, *mapped)["items"] == len(labels)
+    assert main(["predict", str(models / "same"), str(path), "--out", str(out)]) == 0
+    assert ("reads these labels as grades" in capsys.readouterr().err) == (len(labels) > 2)
+    run = load(out)
+    assert not run.labelled and not run.judged.any() and (run.grades(0) is not None) == (len(labels) > 2)
+    path.write_text("question,answer,label\n" + "".join(f"a dog,a cat,{label}\n" for label in labels))
+    assert "=CLASS" in refused(capsys, models / "same", path), "answers with grades are not ranked by grade 1"
+    assert evaluated(capsys, models / "same", path, "--grades")["items"] == len(labels)
+
+
+def test_a_models_own_class_may_be_called_none(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_checkpoint(tmp_path, "relation", "Relation", 4, labels=["cause", "none", "part"])
+    path, out = in_layout("pairs", ["cause", "None", "-", "part"], tmp_path), tmp_path / "run"
+    found = evaluated(capsys, tmp_path / "relation", path)
+    assert (found["items"], found["dropped_without_gold_label"]) == (3, 1)
+    assert evaluated(capsys, tmp_path / "relation", path, "--label", "none=")["unscored"] == 1
+    csv_file = tmp_path / "x.csv"
+    assert main(["predict", str(tmp_path / "relation"), str(path), "--out", str(csv_file)]) == 0
+    with csv_file.open(newline="") as file:
+        assert [row["label"] for row in csv.DictReader(file)] == ["cause", "None", "", "part"]
+    # A model without that class can share the run.
+    options = "--label", "cause=neutral", "--label", "part=entailment"
+    command = ["predict", str(tmp_path / "relation"), str(models / "nli"), str(path), "--out", str(out)]
+    assert main([*command, *options]) == 2, "a class that the other model lacks"
+    assert main(["predict", str(models / "nli"), str(path), *options, "--out", str(out)]) == 0
+    assert load(out).gold.tolist() == ["cause", "", "", "part"]
+    assert main(["predict", str(tmp_path / "relation"), str(path), "--out", str(out)]) == 0
+    run = load(out)
+    assert [model.model for model in run.models] == ["relation", "nli"]
+    assert run.gold.tolist() == ["cause", "None", "", "part"] and not run.unknown
+    assert [(own >= 0).tolist() for own in run.gold_answers] == [[True, True, False, True], [True, False, False, True]]
+    assert [row.shown_label for row in run.dataset.rows] == ["cause", "None", "", "part"]
+
+
 def test_a_run_keeps_its_label_mapping(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = in_layout("snli", ["entailment", "non-entailment", "-"], tmp_path), tmp_path / "run"
     command = ["predict", str(models / "nli"), str(path), "--out", str(out)]
