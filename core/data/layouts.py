@@ -27,12 +27,12 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("1string", "2string"), ("string1", "string2"), ("text1", "text2"), ("texta", "textb"),
     ("text", "textpair"), ("text", "text2"), ("sentence", "sentence2"), ("sentence", "sentencepair"),
     ("question", "question2"), ("question1", "question2"), ("q1", "q2"), ("first", "second"), ("source", "target"),
-    ("context", "hypothesis"), ("text", "hypothesis"), ("t", "h"),
+    ("context", "hypothesis"), ("text", "hypothesis"), ("t", "h"), ("p", "h"), ("premise", "conclusion"),
     ("qtext", "atext"), ("context", "query"),
     ("query", "passage"), ("question", "passage"), ("query", "document"), ("query", "answer"),
     ("question", "sentence"), ("question", "answer"), ("claim", "evidence"), ("sentence", "paraphrase"),
     *itertools.product(("premise", "prem", "sentence1", "first", "text1", "question1"),
-                       ("hypothesis", "hyp", "sentence2", "second", "text2", "question2")),
+                       ("hypothesis", "hyp", "hypo", "sentence2", "second", "text2", "question2")),
 )  # fmt: skip
 """Names for the two texts of a pair, in this order; the first match is used."""
 TEXTS = ("text", "content", "abstract", "description", "review", "document", "sentence")
@@ -122,7 +122,7 @@ LAYOUTS = (
     ColumnLayout("MSRP TSV", (("1string", "2string"),), ("quality",), task=PARAPHRASE),
     ColumnLayout("question-answer table", (("question", "answer"),), ("label", "gold"), ("id",),
            ("questionid", "question"), task=ANSWERS, needed=("label",)),
-    ColumnLayout("sentence-pair table", tuple(pair for pair in PAIRS if pair[1] in ("hypothesis", "hyp", "h")),
+    ColumnLayout("sentence-pair table", tuple(pair for pair in PAIRS if pair[1].startswith(("h", "conclusion"))),
            task=ENTAILMENT),
     ColumnLayout("sentence-pair table", (("question1", "question2"), ("question", "question2"), ("q1", "q2")),
            task=PARAPHRASE),

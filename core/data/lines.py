@@ -11,6 +11,7 @@ import codecs
 import hashlib
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
@@ -105,6 +106,8 @@ def _decoded(raws: Iterator[bytes], problems: list[Problem], notes: list[str]) -
                 continue
             text = western_text
             western += 1
+        if number == 1 and _SEPARATOR.fullmatch(text):
+            continue
         if "\0" in text:
             problems.append(Problem(number, "a NUL byte, which no text has"))
         elif text.strip():
@@ -115,6 +118,10 @@ def _decoded(raws: Iterator[bytes], problems: list[Problem], notes: list[str]) -
             f"{counted(western, 'line')} {'is' if one else 'are'} not UTF-8 and {'was' if one else 'were'} read as "
             "Windows-1252; save the file as UTF-8 if letters look wrong"
         )
+
+
+_SEPARATOR = re.compile(r'"?sep=(.)"?\1*', re.IGNORECASE)
+"""The first line by which Excel learns the delimiter of a CSV file."""
 
 
 def _western(raw: bytes) -> str | None:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.data.dataset import Problem
-from core.data.layouts import EXPORTED, HEADERLESS, ColumnLayout, drops_a_text, fitting, reader_of
+from core.data.layouts import EXPORTED, HEADERLESS, ColumnLayout, drops_a_text, fitting, plain, reader_of
 from core.data.lines import Line
 from core.data.reader import RowReader, recogniser
 from core.spreadsheet import is_rows_export, original
@@ -26,6 +26,8 @@ MAX_QUOTED_LINES = 50
 """A quote still open after this many lines was not meant as one: its first line is reported as broken."""
 MAX_DOCUMENT_LINES = 2_000
 """The same limit for cells that hold whole documents."""
+_MOST_VOTES = 4
+"""Maximum number of votes beyond the first in a row of GLUE's copy of SNLI."""
 
 # The csv module rejects cells of more than 131,072 characters; the tokeniser reads 200,000.
 csv.field_size_limit(2**31 - 1)
@@ -116,16 +118,28 @@ class DataTable:
             number, _ = waiting[0]
             cells, taken = self._record(waiting, rest, longest)
             if len(cells) == width or (self.least is not None and len(cells) >= self.least):
-                more = range(width + 1, len(cells) + 1)
                 if tuple(cells) != self.titles:
-                    cells = [*map(original, cells)] if self.exported else cells
-                    yield number, dict(zip([*self.names, *map(str, more)] if more else self.names, cells, strict=False))
+                    yield number, self._named([*map(original, cells)] if self.exported else cells)
+            elif self._voted and width < len(cells) <= width + _MOST_VOTES:
+                # The further votes stand before the gold label.
+                votes = {f"label{place}": vote for place, vote in enumerate(cells[width - 1 : -1], start=2)}
+                yield number, self._named([*cells[: width - 1], cells[-1]]) | votes
             elif cells:
                 problems.append(Problem(number, f"{len(cells)} columns instead of {width}"))
             else:
                 problems.append(Problem(number, 'a quote (") is opened and never closed'))
             for _ in range(taken):
                 waiting.popleft()
+
+    def _named(self, cells: Sequence[str]) -> dict[str, str]:
+        """The cells by name, or by number beyond the names."""
+        more = range(len(self.names) + 1, len(cells) + 1)
+        return dict(zip([*self.names, *map(str, more)] if more else self.names, cells, strict=False))
+
+    @property
+    def _voted(self) -> bool:
+        """Whether it is GLUE's copy of SNLI, whose header names one vote where rows have up to five."""
+        return [plain(name) for name in self.names[-2:]] == ["label1", "goldlabel"]
 
     def _record(self, waiting: deque[Line], rest: Iterator[Line], longest: int) -> tuple[list[str], int]:
         """The cells of the record that begins with the first waiting line, and the number of lines it spans."""

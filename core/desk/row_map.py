@@ -104,6 +104,8 @@ def _stored(path: Path, changed: int, texts: str) -> RowMap | None:
         if (file.metadata() or {}).get("texts") != texts:
             return None
         rows, vectors, positions = (file.get_tensor(name) for name in ("rows", "vectors", "positions"))
+    if not np.isfinite(positions).all():  # earlier versions stored maps of equal rows
+        return None
     return RowMap(rows, vectors, positions)
 
 
@@ -150,6 +152,12 @@ def _build(run: Run, model: int, checkpoint_name: str, job: Job) -> None:
     # Vectors count as half of the progress, t-SNE as the other half.
     rows = [run.dataset.rows[i] for i in places.tolist()]
     vectors = vectors_of(checkpoint, rows, lambda done: job.progress(done // 2))
+    different = len(np.unique(vectors, axis=0))
+    if different < LEAST_ROWS:
+        raise DeskError(
+            f"a map needs at least {LEAST_ROWS} rows that {checkpoint_name} tells apart, and {run.dataset.name} has "
+            f"{different}"
+        )
     positions = positions_of(vectors, lambda share: job.progress(int(job.rows * (1 + share) / 2)))
     with whole_file(_path(run.folder, sha256)) as scratch:
         arrays = {"rows": places.astype(np.int64), "vectors": vectors, "positions": positions}

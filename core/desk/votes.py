@@ -1,8 +1,11 @@
-"""Labels from several annotators: SNLI's and MultiNLI's ``annotator_labels``, ChaosNLI's ``label_counter``."""
+"""Labels from several annotators: SNLI's and MultiNLI's ``annotator_labels``, ChaosNLI's ``label_counter``; as JSON, or
+as Python and NumPy print them, which is what pandas writes."""
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -11,10 +14,16 @@ import numpy as np
 from core.data.labels import key
 
 COLUMNS = ("annotator_labels", "label_counter")
-"""Columns of votes in JSON: a list of labels, or an object with the count of each label."""
+"""Columns of votes: a list of labels, or an object with the count of each label."""
 SHARE = "votes."
 """Prefix of the features with each label's share."""
 _MOST_LABELS = 10
+_LONGEST = 10_000
+"""Maximum length of a row's votes in characters."""
+_CALL = re.compile(r"\w+\([^\[{]*([\[{].*[\]}])[^\]}]*\)", re.DOTALL)
+"""Votes within ``Counter(…)`` or ``array(…, dtype=object)``."""
+_SPACED = re.compile(r"(?<=['\"])\s+(?=['\"])")
+"""The space that NumPy prints between the labels of a list."""
 
 
 def features(texts: Sequence[str]) -> dict[str, np.ndarray]:
@@ -34,14 +43,23 @@ def features(texts: Sequence[str]) -> dict[str, np.ndarray]:
 
 def _counts(text: str) -> Counter[str]:
     """A row's votes by label; empty if unreadable."""
-    try:
-        votes = json.loads(text)
-    except (ValueError, RecursionError):
-        return Counter()
-    if isinstance(votes, list):
+    votes = _value(text)
+    if isinstance(votes, list | tuple):
         votes = Counter(vote for vote in votes if isinstance(vote, str) and vote)
     counts = Counter[str]()
     for label, count in votes.items() if isinstance(votes, dict) else ():
-        if type(count) is int and 0 < count < 1_000_000:
-            counts[key(label)] += count
+        if isinstance(label, str) and type(count) in (int, float) and 0 < count < 1_000_000 and count == int(count):
+            counts[key(label)] += int(count)
     return counts
+
+
+def _value(text: str) -> object:
+    """The value of JSON, or of a literal as Python or NumPy print it; None if it is neither."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        printed = _CALL.sub(r"\1", text.strip()[:_LONGEST])
+    try:
+        return ast.literal_eval(_SPACED.sub(", ", printed))
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None

@@ -57,3 +57,25 @@ def test_chaosnlis_counts_are_votes_and_other_texts_are_none(tmp_path):
     known = open_table(other, known=bool).columns
     assert "votes.maybe" in known and "A.distance" not in known, "no class of the model"
     assert features(["{}", "", "[" * 5000]) == {}
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "{'e': 3, 'can\\'t tell': 1}",
+        '{"e": 3.0, "can\'t tell": 1.0}',
+        "Counter({'e': 3, \"can't tell\": 1})",
+        "defaultdict(<class 'int'>, {'e': 3, \"can't tell\": 1})",
+        "['e', 'e', 'e', \"can't tell\"]",
+        "('e', 'e', 'e', \"can't tell\")",
+        "['e' 'e'\n 'e' \"can't tell\"]",
+        "array(['e', 'e', 'e', \"can't tell\"], dtype=object)",
+    ],
+)
+def test_votes_are_read_as_pandas_writes_them(printed):
+    found = features([printed, "", "[" * 5000, "{'e': 1e400}", "__import__('os')", "{'e': 1.5, 'n': None}"])
+    assert {name: values[0] for name, values in found.items() if name.startswith("votes.")} == {
+        "votes.e": 0.75,
+        "votes.can't tell": 0.25,
+    }
+    assert np.isnan(found["agreement"][1:]).all()

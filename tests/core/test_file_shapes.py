@@ -253,3 +253,30 @@ def test_texts_around_records_of_xml_are_not_dropped(tmp_path):
 def test_nested_columns_of_parquet_are_read(tmp_path):
     pq.write_table(pa.table({"pair": [{"premise": "A", "hypothesis": "B"}], "label": ["n"]}), tmp_path / "x.parquet")
     assert texts(read(tmp_path / "x.parquet")) == [("A", "B", "n")]
+
+
+@pytest.mark.parametrize("line", ["sep=;", "SEP=;;;", '"sep=;"', "\ufeffsep=;"])
+def test_excels_line_with_the_delimiter_is_not_a_header(tmp_path, line):
+    data = given(tmp_path, f"{line}\npremise;hypothesis;label\nA, b;C;n\n")
+    assert texts(data) == [("A, b", "C", "n")] and data.rows[0].id == "line 3" and not data.rows[0].columns
+
+
+@pytest.mark.parametrize("head", ["premise,hypo,label", "prem,hypo,label", "p,h,label", "Premise,Conclusion,label"])
+def test_short_names_of_the_two_texts_are_known(tmp_path, head):
+    data = given(tmp_path, f"{head}\nA,B,n\n")
+    assert texts(data) == [("A", "B", "n")] and data.task == "entailment"
+
+
+def test_rows_of_glues_snli_with_five_votes_are_read(tmp_path):
+    head = "index\tcaptionID\tpairID\tsentence1\tsentence2\tlabel1\tgold_label"
+    one = '0\tc\ta\tA "man" swims .\tHe "" moves .\tentailment\tentailment'
+    five = '1\tc\tb\tA man swims "x .\tHe sleeps .\tc\tneutral\tc\tc\tc\tcontradiction'
+    none = "2\tc\td\tA man swims .\tHe runs .\tc\tneutral\t-"
+    data = given(tmp_path, f"{head}\n{one}\n{five}\n{none}\n3\tc\te\tA\n{five}\tx\n", "x.tsv", labelled=False)
+    assert [(row.id, row.label) for row in data.rows] == [("a", "entailment"), ("b", "contradiction"), ("d", None)]
+    assert data.rows[1].columns == {
+        "index": "1",
+        "captionID": "c",
+        **{f"label{place}": vote for place, vote in enumerate(["c", "neutral", "c", "c", "c"], start=1)},
+    }
+    assert [problem.what for problem in data.problems] == ["4 columns instead of 7", "12 columns instead of 7"]
