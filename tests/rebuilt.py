@@ -4,12 +4,16 @@ Words are looked up by their text, never by the model's positions: a record that
 other numbers than that word. So every word of a sentence in these tests stands there once.
 """
 
+import csv
+import io
 import itertools
 
 import pytest
 import torch
 
 from core.evidence import RECORDS
+from core.evidence.attention_map import FINAL_STATE, NO_WORD
+from core.evidence.edges import edge_words
 from core.explain import nearest_to_context
 from core.reading.tokens import tokenize
 from tests.loops import LOOPS
@@ -64,6 +68,37 @@ class Rebuilt:
     def check(self, record):
         """Fails unless this record of the explanation has the loop's numbers for the words it names."""
         getattr(self, f"_{record.kind}")(record)
+        if record.tabular:
+            self._table(record, [*csv.DictReader(io.StringIO(record.to_csv(self.explanation)))])
+
+    def _table(self, record, lines):
+        """The table's positions are those of its words, and the shares in it add up to the logits."""
+        for line in lines:
+            for role, side in self.sides.items():
+                place = line.get(f"{role}_position")
+                if place and line[f"{role}_word"] == FINAL_STATE:
+                    assert int(place) == len(self.words[side])
+                elif place:
+                    assert self.words[side][int(place) - 1] == line[f"{role}_word"]
+            if line.get("ngram"):
+                words, f = self.words[self.sides[record.rows]], record.filters[int(line["filter"])]
+                assert int(line["position"]) == f.position + 1 and line["ngram"] == " ".join(words[slice(*f.window)])
+            if "first_word" in line:
+                words = self.words[self.sides[line["side"]]]
+                assert line["phrase"] == " ".join(words[int(line["first_word"]) - 1 : int(line["last_word"])])
+        for label, logit in zip(self.explanation.labels, self.explanation.logits, strict=True):
+            if f"share_{label}" in lines[0]:
+                assert sum(float(line[f"share_{label}"]) for line in lines) == pytest.approx(logit, abs=1e-4)
+
+    def _names(self, record, role):
+        """The text of each unit along an edge of a map."""
+        words = self.words[self.sides[role]]
+        if record.units == "windows":
+            width = self.model.config.width
+            return [" ".join(words[i : i + width]) for i in range(max(1, len(words) - width + 1))]
+        if record.units == "phrases":
+            return [" ".join(words[slice(*span)]) for span, _ in self.records["phrases"][self.sides[role]]]
+        return [FINAL_STATE] if record.units == FINAL_STATE and role == record.rows else words
 
     def finish(self):
         """Fails if the explanation has fewer records than the loop tells of."""
@@ -74,6 +109,11 @@ class Rebuilt:
         assert shown.count("pooled_attention") == len(self.records.get("pooled", ()))
 
     def _attention_map(self, record):
+        edges = [self._names(record, role) for role in (record.rows, record.columns)]
+        edges[1] = edges[1] + [NO_WORD] * bool(record.null)
+        shape = tuple(map(len, edges))
+        told = edge_words(record.rows, record.columns, record.units, bool(record.null), shape, self.explanation)
+        assert [*map(list, told)] == edges
         if record.units == "phrases":
             rows, columns = (self.records["phrases"][self.sides[role]] for role in (record.rows, record.columns))
             assert rows_of(record.scores, [[cosine(a, b) for _, b in columns] for _, a in rows])
