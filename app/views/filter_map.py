@@ -13,7 +13,7 @@ from app import components, page_style
 from app.components import About, Frame
 from app.filter_map import drawing
 from app.filter_map.drawing import Star, TextSide
-from app.filter_map.figure import FIGURES, MapText, first_figure, own_traces, reference_figure, weights_figure
+from app.filter_map.figure import MAP_POINTS, FilterWeights, MapText, map_points, own_texts
 from app.filter_map.ngrams import reference_ngrams, vocabulary
 from app.filter_map.placement import Opened, explain_text, open_map, place_texts
 from app.model_choice import by_task, kinds, offered, shows, titles
@@ -44,8 +44,6 @@ WINDOWS = 6
 PLACE_WORDS = 4
 """Words listed for each position of a filter's window."""
 PROPORTION = (1.8, 1)
-_HEIGHT = 430
-"""Pixels of the map with its legend."""
 
 _STYLE = """<style>
 @media (max-width: 760px) {
@@ -261,30 +259,18 @@ def _map(shown: Shown, reference_map: FilterMap, layout: Layout, nearest: Sequen
     opened = shown.opened
     texts = () if opened.texts is None else opened.texts.own
     data = drawing.data_name(reference_map, opened.checkpoint.card)
-    scale = page_style.enlarged(PAGE.state.projector)
     stamp = None if opened.texts is None else opened.texts.stamp
-    key = (reference_map.card["sha256"], layout.name, stamp, tuple(opened.names.items()), scale)
-    own = own_traces(layout, shown.stars, shown.looked_into, nearest, PAGE.state.view == "near", scale)
-    # The first texts come with the map: adding them in the browser would draw it twice more.
-    if st.session_state.get("filter map figure", ("", None))[0] != key:
-        reference = FIGURES(key, lambda: reference_figure(reference_map, layout, opened.names, texts, scale))
-        st.session_state["filter map figure"] = key, first_figure(reference, own)
+    key = (reference_map.card["sha256"], layout.name, stamp, tuple(opened.names.items()))
     reading = drawing.reading(reference_map, layout, data)
     quality, meaning = drawing.quality(reference_map, layout)
     components.draw(
         "filterMap",
         MapText(reading, meaning),
+        MAP_POINTS(key, lambda: map_points(reference_map, layout, opened.names, texts)),
         Frame(projector=PAGE.state.projector),
-        key="filter map text",
-        **vars(own),
+        key="filter map",
+        **vars(own_texts(layout, shown.stars, shown.looked_into, nearest, PAGE.state.view == "near")),
         about=About(shown.stem(shown.looked_into, layout=True), (reading, *shown.quoted())),
-    )
-    st.plotly_chart(
-        st.session_state["filter map figure"][1],
-        height=round(_HEIGHT * scale),
-        key="filter map chart",
-        config={"modeBarButtonsToRemove": ["toImage", "autoScale2d"], "doubleClick": "reset", "displayModeBar": True},
-        alt=drawing.description(reference_map),
     )
     page_style.note(quality)
 
@@ -347,9 +333,14 @@ def _filter(shown: Shown, looked_into: TextSide, explanation: Explanation) -> tu
 def _weights(shown: Shown, looked_into: TextSide, index: int, weights: Matrix, caption: str) -> None:
     """A filter's weights, saved with this ``caption``, and the words each position of its window responds to."""
     size = f"{counted(len(weights), 'window position')} × {len(weights[0])} embedding dimensions"
-    figure = weights_figure(weights, caption, size, page_style.enlarged(PAGE.state.projector))
-    saved = {"format": "svg", "filename": f"pairlens-filter-{index}-{shown.stem()}"}
-    st.plotly_chart(figure, key="filter chart", config={"toImageButtonOptions": saved}, alt=f"{caption}: {size}")
+    places = [one_filter.place(i) for i in range(1, len(weights) + 1)]
+    components.draw(
+        "filterWeights",
+        FilterWeights(caption, size, places, weights),
+        Frame(projector=PAGE.state.projector),
+        key="filter weights",
+        about=About(f"{index}-{shown.stem()}", tuple(shown.quoted(looked_into.place))),
+    )
     words = vocabulary(shown.opened.checkpoint)
     lists.table(("place", "words it responds to most"), one_filter.by_place(words, weights, PLACE_WORDS))
     st.caption(

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from app.compare.figures import Compared
 from app.components import Frame
 from app.desk.row_effects import RowEffects
-from app.filter_map.figure import MapText, OwnTexts
+from app.filter_map.figure import FilterWeights, MapPoints, MapText, OwnTexts
 from app.lessons.drawing import DrawnLesson
 from app.panels import Drawing
 from app.panels.phrase_selection import Phrases
@@ -27,7 +27,8 @@ VIEWS = {
     "phrases": (Phrases, Frame),
     "compare": (Compared, Frame),
     "lesson": (DrawnLesson, Frame),
-    "filterMap": (MapText, OwnTexts, Frame),
+    "filterMap": (MapText, MapPoints, OwnTexts, Frame),
+    "filterWeights": (FilterWeights, Frame),
     "rowEffects": (RowEffects, Frame),
 }
 """The ``data`` type of each view, apart from the values that its page sends without a redraw."""

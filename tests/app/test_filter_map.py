@@ -1,7 +1,6 @@
 """The page Filter map without a browser: stars, trails, neighbours, and a look into one filter."""
 
 import csv
-import html
 import io
 import re
 from dataclasses import replace
@@ -25,16 +24,14 @@ from tests.app.made_up_models import WORDS
 from tests.app.map_page import (
     arrows,
     badges,
+    classes,
     map_text,
     notices,
     page,
-    pairs,
-    plotly_charts,
-    reference_traces,
-    rings,
     stars,
     table,
     texts,
+    weights,
 )
 from tests.app.pages import chooser, query
 
@@ -53,9 +50,9 @@ def test_the_page_opens_on_an_example_with_a_trail():
 
 def test_the_figure_of_the_reference_texts_is_made_once_for_all_visitors(monkeypatch):
     first = page(first="a dog")
-    monkeypatch.setattr(figure, "reference_figure", Mock(side_effect=AssertionError))
+    monkeypatch.setattr(figure, "map_points", Mock(side_effect=AssertionError))
     second = page(first="a cat")
-    assert not second.exception and reference_traces(second) == reference_traces(first)
+    assert not second.exception and classes(second) == classes(first)
 
 
 def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints):
@@ -65,7 +62,7 @@ def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints
     code = codes_of(model, ["a dog with a toy"])
     (star,) = stars(app)
     place = reference_map.place(code, "all filters")[0]
-    assert [*star["x"], *star["y"]] == pytest.approx(place.tolist(), abs=1e-3)
+    assert star["at"] == pytest.approx(place.tolist(), abs=1e-3)
     nearest = reference_map.neighbours(code[0], "all filters")
     shown = app.table[0].value
     assert shown.iloc[0, 0].startswith(r"\*\*Row\*\* \<b\>"), "no title is read as Markdown"
@@ -83,19 +80,17 @@ def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints
     assert filter_map.nearest_rows(reference_map, [near], {}, ())[0] == "distance, ×\u00a010⁻⁶"
     assert filter_map.nearest_rows(reference_map, [near], {}, ())[1][0][2] == "1.06"
     expected = reference_map.layouts["all filters"].coordinates[[n.index for n in nearest]]
-    places = np.array([rings(app)["x"], rings(app)["y"]]).T
-    assert places == pytest.approx(expected, abs=1e-3)
+    assert np.array(map_text(app)["nearest"]) == pytest.approx(expected, abs=1e-3)
 
 
 def test_classes_have_points_and_titles_are_text():
     app = page()
-    classes = reference_traces(app)
-    assert [trace["name"] for trace in classes] == ["film", "animal", "place"]
-    assert [len(trace["x"]) for trace in classes] == [len(trace["text"]) for trace in classes] == [15, 15, 15]
-    assert {trace["type"] for trace in classes} == {"scatter"}, "vector graphics, which print and save as SVG"
-    for look in ("color", "symbol"):
-        assert len({trace["marker"][look] for trace in classes}) == 3
-    assert classes[0]["text"][0] == "<b>**Row** &lt;b&gt;0&lt;/b&gt;</b><br>film"
+    drawn = classes(app)
+    assert [one["name"] for one in drawn] == ["film", "animal", "place"]
+    assert [len(one["points"]) for one in drawn] == [len(one["labels"]) for one in drawn] == [15, 15, 15]
+    for look in ("colour", "symbol"):
+        assert len({one[look] for one in drawn}) == 3
+    assert drawn[0]["labels"][0] == ["**Row** <b>0</b>", "", "film"]
 
 
 def test_a_deleted_text_stays_deleted_when_the_link_is_opened():
@@ -122,10 +117,11 @@ def test_the_view_around_a_text_holds_its_star_and_its_nearest_filters():
     whole, near = page(**trail), page(**trail, view="near")
     assert arrows(near) == arrows(whole) and len(arrows(near)) == 1
     star = stars(near)[-1]
-    for axis, (low, high), (lowest, highest) in zip("xy", map_text(near)["home"], map_text(whole)["home"], strict=True):
-        assert all(low < value < high for value in [*star[axis], *rings(near)[axis]])
+    homes = zip(map_text(near)["home"], map_text(whole)["home"], strict=True)
+    for axis, ((low, high), (lowest, highest)) in enumerate(homes):
+        assert all(low < point[axis] < high for point in [star["at"], *map_text(near)["nearest"]])
         assert high - low < highest - lowest
-        assert all(lowest < value < highest for trace in reference_traces(whole) for value in trace[axis])
+        assert all(lowest < point[axis] < highest for one in classes(whole) for point in one["points"])
 
 
 def test_editing_a_text_leaves_its_trail():
@@ -136,7 +132,7 @@ def test_editing_a_text_leaves_its_trail():
     assert query(app) == {"model": "test-topics", "first": "a cat in snow", "first.1": "a dog", "first.2": "a cat"}
     assert len(stars(app, earlier=True)) == 2
     again = page(**query(app))
-    assert map_text(again)["traces"] == map_text(app)["traces"]
+    assert [map_text(again)[name] == map_text(app)[name] for name in ("stars", "trails")] == [True, True]
 
 
 def test_an_unrelated_sentence_starts_a_new_trail():
@@ -187,7 +183,7 @@ def test_the_other_layout_is_of_one_filter_and_stays_in_the_link():
     chooser(app, "Map of").set_value("filter 0").run()
     assert query(app)["layout"] == "filter 0"
     one = page(**query(app))
-    assert reference_traces(one) != reference_traces(page(first="a dog with a toy"))
+    assert classes(one) != classes(page(first="a dog with a toy"))
     shown = chooser(one, "Filter to look at, strongest first")
     assert "+" in shown.format_func(shown.value), "the one that is shown without a choice fires"
     assert "filter 0 of those" in map_text(one)["reading"]
@@ -198,8 +194,7 @@ def test_a_filter_is_drawn_with_its_windows(checkpoints):
     app = page(first=text, filter="3")
     explanation = explain(load(checkpoints / "test-topics"), text)
     made = one_filter.made(explanation, "text")
-    (weights,) = plotly_charts(app)[-1]
-    assert np.array(weights["z"]) == pytest.approx(np.array(made.bank.bank[3]))
+    assert np.array(weights(app)["weights"]) == pytest.approx(np.array(made.bank.bank[3]))
     values = window_values(load(checkpoints / "test-topics"), explanation, made.bank, 3)
     assert max(values) == pytest.approx(made.won.filters[3].preactivation, abs=1e-5)
     assert len(values) == 4
@@ -236,7 +231,7 @@ def test_reviews_are_positive_or_negative():
     app = page(model="sentiment-acnn")
     bodies = "".join(h.proto.body for h in app.get("html"))
     assert re.search(r"(Posi|Nega)tive [\d>]", bodies)
-    assert {trace["name"] for trace in reference_traces(app)} == {"positive", "negative"}
+    assert {one["name"] for one in classes(app)} == {"positive", "negative"}
 
 
 def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
@@ -244,9 +239,9 @@ def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
     assert not app.exception
     assert [box.label for box in app.text_area] == ["Question 1", "Answer 1"]
     assert sorted(badges(app)) == ["1 answer", "1 question"]
-    assert [trace["name"] for trace in reference_traces(app)] == ["not an answer", "answer", "question"]
-    question, answer = sorted(stars(app), key=lambda star: star["marker"]["symbol"] == "hexagram")
-    assert pairs(app) == [[(star["x"][0], star["y"][0]) for star in (question, answer)]]
+    assert [one["name"] for one in classes(app)] == ["not an answer", "answer", "question"]
+    question, answer = sorted(stars(app), key=lambda star: star["second"])
+    assert map_text(app)["pairs"] == [[question["at"], answer["at"]]]
     assert "made from question 1" in "".join(h.proto.body for h in app.get("html"))
     assert table(app, "what it finds in the answer")
     chooser(app, "Inspect text").set_value(TextSide(0, "answer")).run()
@@ -320,8 +315,7 @@ def test_each_position_of_a_filter_lists_the_words_it_responds_to(checkpoints):
     app, model = page(first=text, filter="3"), load(checkpoints / "test-topics")
     bank = one_filter.made(explain(model, text), "text").bank.bank[3]
     words = ReadWords.of(model, WORDS).strongest(bank, 4)
-    (weights,) = plotly_charts(app)[-1]
-    assert weights["y"] == [place for place, _ in table(app, "place")]
+    assert weights(app)["places"] == [place for place, _ in table(app, "place")]
     expected = [", ".join(f"{word} {one_filter.signed(value)}" for word, value in row) for row in words]
     assert [words for _, words in table(app, "place")] == expected
     assert any(f"Among the {len(WORDS)} most frequent words" in caption.value for caption in app.caption)
@@ -340,12 +334,11 @@ def test_reference_texts_show_where_their_data_is(checkpoints, monkeypatch):
     nearest = table(app, "nearest filters")
     alone = table(bare, "nearest filters")[:6]
     assert [line[1:] for line in nearest] == [line[1:] for line in alone]
-    assert len(rings(app)["x"]) == 6, "as many rings as lines"
+    assert len(map_text(app)["nearest"]) == 6, "as many rings as lines"
     for (named, *_), (title, *_) in zip(nearest, alone, strict=True):
         assert named == f"{title}: {rows[title].first.removeprefix(f'{title}. ')}"
-    for label in (label for trace in reference_traces(app) for label in trace["text"]):
-        title, *lines, _ = re.sub("</?b>", "", label).split("<br>")
-        assert rows[html.unescape(title)].first == html.unescape(f"{title}. {' '.join(lines)}")
+    for title, text, _ in (label for one in classes(app) for label in one["labels"]):
+        assert rows[title].first == f"{title}. {text}"
 
 
 def test_the_ngrams_of_reference_texts_are_listed_with_a_filter(checkpoints, monkeypatch):
@@ -376,8 +369,8 @@ def test_a_questions_filter_is_answered_by_reference_answers(checkpoints, monkey
     known = TextNgrams(load(checkpoints / model), [row.second for row in rows.values()])
     strongest = known.strongest(made.bank.bank[best.index], best.bias, 6)
     assert [value for _, _, value in listed] == [one_filter.signed(n.value) for n in strongest]
-    for label in reference_traces(app)[0]["text"]:
-        assert "<b>" not in label and "row" in label.split("<br>")[-1], "it has no title"
+    for title, _, name in classes(app)[0]["labels"]:
+        assert title == "" and "row" in name
     if model == "test-qa":
         chooser(app, "Inspect text").set_value(TextSide(0, "answer")).run()
         assert all(words in rows[id].first for words, id, _ in table(app, "in the reference texts"))
@@ -389,7 +382,7 @@ def test_reference_texts_are_never_markup_and_a_lost_file_changes_nothing(checkp
     monkeypatch.delenv("PAIRLENS_DATA")
     bare = page(first="a dog")
     assert [h.proto.body for h in lost.get("html")] == [h.proto.body for h in bare.get("html")]
-    assert reference_traces(lost) == reference_traces(bare)
+    assert classes(lost) == classes(bare)
     item, odd = MapItem("row 1", "film", "<i>T</i>"), "<i>T</i>. <img src=x> **b** " + "word " * 500
     assert filter_map.opening(item, odd).startswith("<img src=x> **b** word")
     head, words, kind = filter_map.hover_label(item, "film", odd)

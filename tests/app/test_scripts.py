@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.palette import MAP_SYMBOLS
 from tests.app.conftest import CONSTANTS
 
 FOLDER = Path(__file__).parents[1] / "scripts"
@@ -16,7 +17,7 @@ FOLDER = Path(__file__).parents[1] / "scripts"
 def test_pure_functions_of_the_scripts(name, node):
     done = subprocess.run(
         [node, "--import", FOLDER / "hooks.mjs", FOLDER / name],
-        env=os.environ | {"CONSTANTS": json.dumps(CONSTANTS)},
+        env=os.environ | {"CONSTANTS": json.dumps(CONSTANTS), "SYMBOLS": json.dumps(MAP_SYMBOLS)},
         capture_output=True,
         text=True,
     )

@@ -51,7 +51,7 @@ st.text(f"run {st.session_state.runs}")
 PAGES = {
     "": ("Explore", 1.4, "[role=gridcell]"),
     "phrases": ("Phrases", 2, ".pairlens footer"),
-    "filter-map": ("Filter map", 2, ".js-plotly-plot .scatterlayer .trace"),
+    "filter-map": ("Filter map", 2, ".map .points path"),
     "models": ("Models", 2, "[data-testid=stDataFrame] canvas"),
 }
 """Pages by URL path: the name, the threshold as a multiple of an empty page, and a selector for the results."""
