@@ -187,20 +187,22 @@ def predicted_by(
     for _, answers in each(ray, logits_of_part, questions(), ahead=2 * processors + 1):
         part = sent.popleft()
         progress(len(part.dataset.rows))
-        yield Predicted(part, chances(checkpoints, map(torch.tensor, answers)))
+        answered = (torch.tensor(own) for own, _ in answers)
+        yield Predicted(part, chances(checkpoints, answered), [truncated for _, truncated in answers])
 
 
-def logits_of_part(question: PartTask) -> list[np.ndarray]:
-    """Predicts one part in a worker. Raises RunError if this machine has a different checkpoint in a folder."""
+def logits_of_part(question: PartTask) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Each checkpoint's logits ``[N, C]`` for one part, and its truncated rows, bool ``[N]``, in a worker. Raises
+    RunError if this machine has a different checkpoint in a folder."""
     texts, checkpoints = question
     rows = tuple(Example(str(number), *pair, None) for number, pair in enumerate(texts))
     return [_logits(folder, sha256, Dataset("", "", rows)) for folder, sha256 in checkpoints]
 
 
-def _logits(folder: str, sha256: str, dataset: Dataset) -> np.ndarray:
+def _logits(folder: str, sha256: str, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     torch.set_num_threads(1)
     checkpoint = loaded(Path(folder))
     if checkpoint.card["sha256"] != sha256:
         raise RunError(f"{socket.gethostname()} has another checkpoint {folder}: copy the same one to all machines")
-    answer: np.ndarray = logits(prepare_rows(checkpoint, dataset)).numpy()
-    return answer
+    ready = prepare_rows(checkpoint, dataset)
+    return logits(ready).numpy(), ready.truncated

@@ -9,7 +9,7 @@ from core.checkpoint import Checkpoint
 from core.evidence.record import the
 from core.linguistics.features import NEGATIONS
 from core.reading.reader import ReadText
-from core.reading.tokens import AUXILIARIES, MAX_CHARACTERS, Token, as_typed
+from core.reading.tokens import AUXILIARIES, Token, as_typed
 from core.wording import capital, counted
 
 _LONG = 4
@@ -64,7 +64,7 @@ def is_unlike(checkpoint: Checkpoint, side: ReadText) -> bool:
 
 
 def _cut(side: ReadText) -> Iterator[str]:
-    if side.truncated or len(side.text) > MAX_CHARACTERS:
+    if side.cut:
         yield f"{capital(the(side.role))} was cut after {counted(len(side.tokens), 'word')}; the rest was not read."
 
 

@@ -39,7 +39,17 @@ from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted, with_label
 from trainers.card import add_to_card
-from trainers.options import add_options, check_labels, columns, mapped, mismatch, named_by, pick_device, scales_of
+from trainers.options import (
+    add_options,
+    check_labels,
+    columns,
+    mapped,
+    mismatch,
+    named_by,
+    pick_device,
+    scales_of,
+    truncated_rows,
+)
 from trainers.tables import text, told
 from trainers.tally import Graded, Rankings, Verdicts
 
@@ -70,10 +80,14 @@ def run(args: argparse.Namespace) -> int:
     tally = tally_of(checkpoint, scale, first.dataset, args)
     checked = (_checked(part, checkpoint, tally, some) for part in itertools.chain([first], some))
     device = pick_device(args.device)
+    truncated = 0
     with bar(known[1] if known else None) as shown:
         for part in predicted(checked, [checkpoint], device, shown.update):
             tally.add(part.part.dataset, part.probabilities[0])
-    scores = {**head(checkpoint, stream), **tally.scores()}
+            truncated += int(part.truncated[0].sum())
+    scores = {**head(checkpoint, stream), **tally.scores(), "truncated_rows": truncated}
+    if truncated:
+        print(f"note: {truncated_rows(checkpoint, truncated)}", file=sys.stderr)
     if args.card:
         before = read_card(checkpoint.folder).get("results") or {}
         add_to_card(checkpoint.folder, results={**before, args.card: for_card(scores)})

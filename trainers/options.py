@@ -19,6 +19,7 @@ from core.data.labels import CountsAs, Scale, key, question
 from core.errors import RunError
 from core.files import check_writable
 from core.json_types import JsonObject
+from core.wording import counted
 
 OPTIONS: dict[str, JsonObject] = {
     "checkpoint": {"metavar": "CHECKPOINT", "help": "a shipped name or a checkpoint folder"},
@@ -175,6 +176,11 @@ def check_labels(
     if unknown and not (ranking and {*unknown} <= {"0", "1"}):
         grades = scale.positive is not None and not ranking
         raise RunError(question(file, sorted(labels), unknown, checkpoint.name, checkpoint.labels, grades))
+
+
+def truncated_rows(checkpoint: Checkpoint, rows: int) -> str:
+    """One sentence about the rows of which a checkpoint did not read the end."""
+    return f"{checkpoint.name} read only the beginning of {counted(rows, 'row')}; the rest of these texts is too long"
 
 
 def mismatch(file: str, labels: Collection[str], task: str, checkpoint: Checkpoint) -> str:

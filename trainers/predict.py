@@ -20,7 +20,8 @@ same command resumes an interrupted run; another checkpoint for the same data is
 on interruptions: it is identical to the byte on the same kind of processor with the same number of threads. The
 machines of a Ray cluster (docs/cluster.md) share the work, and a lost machine does not stop it.
 
-Each record of CSV and JSON lines: id, first, second, label, predicted and p_CLASS for each class. CSV reproduces texts
+Each record of CSV and JSON lines: id, first, second, label, predicted, p_CLASS for each class, truncated (whether the
+checkpoint read only the beginning of a text), and the file's own index and ids. CSV reproduces texts
 byte for byte, quoted if commas, quotes or line ends require it, but without the apostrophe that "Rows (CSV)" on the
 Error desk adds to keep spreadsheets from running texts as formulas.
 """
@@ -30,7 +31,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -45,12 +46,22 @@ from core.desk import run_folder
 from core.desk.prediction import PredictParts, header_of_stream, predict_parts
 from core.desk.run import MOST_MODELS, RunHeader, RunModel
 from core.errors import RunError
-from core.evaluation.parts import parts, predicted
+from core.evaluation.parts import Part, Predicted, parts, predicted
 from core.files import check_writable, write_whole
 from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted, percent
-from trainers.options import add_options, add_ray, columns, mapped, mismatch, named_by, pick_device, scales_of
+from trainers.options import (
+    add_options,
+    add_ray,
+    columns,
+    mapped,
+    mismatch,
+    named_by,
+    pick_device,
+    scales_of,
+    truncated_rows,
+)
 from trainers.prediction_files import FORMATS, row_file
 
 if TYPE_CHECKING:
@@ -99,14 +110,17 @@ def run(args: argparse.Namespace) -> int:
     picked = columns(args.columns)
     stream = Stream(args.file, labelled=False, named=named_by(checkpoints, counts_as), columns=picked)
     known = survey(args.file, picked)
+    truncated = [0] * len(checkpoints)
     with ExitStack() as stack, bar(known[1] if known else None) as shown:
-        compute = _compute(args, checkpoints, shown, stack)
+        compute = _counting(_compute(args, checkpoints, shown, stack), truncated)
         if into_run:
             _write_run(stream, checkpoints, known[0] if known else "", out, counts_as, compute, shown)
         else:
             predict_parts(parts(stream), compute, stack.enter_context(row_file(out, checkpoints[0].labels)))
-    for checkpoint, scale in zip(checkpoints, scales, strict=True):
+    for checkpoint, scale, rows in zip(checkpoints, scales, truncated, strict=True):
         _tell_labels(checkpoint, scale, stream)
+        if rows:
+            print(f"note: {truncated_rows(checkpoint, rows)}", file=sys.stderr)
     print(f"{stream.summary()}; {counted(stream.rows, 'prediction')} written to {args.out}", file=sys.stderr)
     for checkpoint in checkpoints if args.words else ():
         _count_words(out, checkpoint, args.words)
@@ -121,6 +135,17 @@ def _compute(
         return lambda some: predicted_by(stack.enter_context(cluster(args.ray)), some, checkpoints, shown.update)
     device = pick_device(args.device)
     return lambda some: predicted(some, checkpoints, device, shown.update)
+
+
+def _counting(compute: PredictParts, truncated: list[int]) -> PredictParts:
+    """Computes parts, and adds the number of truncated rows to each checkpoint's count."""
+
+    def counting(some: Iterator[Part]) -> Iterator[Predicted]:
+        for part in compute(some):
+            truncated[:] = [count + int(own.sum()) for count, own in zip(truncated, part.truncated, strict=True)]
+            yield part
+
+    return counting
 
 
 def _write_run(

@@ -77,7 +77,7 @@ class Stream:
 
     def __post_init__(self) -> None:
         self.name = self.name or Path(self.path).name
-        self.layout, self.task = "", ""
+        self.layout, self.task, self._no_label = "", "", ""
         self.rows, self.gold, self.dropped, self.labels = 0, 0, 0, set[str]()
         self.notes: list[str] = []
         self._problems = _FirstProblems(self.told)
@@ -112,7 +112,10 @@ class Stream:
         if not self.rows:
             first = f"; {self._problems[0]}" if self._problems else ""
             why = first or (" because every row lacks a gold label" if self.dropped else "")
-            raise DataError(f"{self.name} has no usable row ({self.layout}{why}); fix the file or give another one")
+            mend = "fix the file or give another one"
+            if self.dropped or self._no_label:
+                mend = "`python -m trainers predict` needs no labels"
+            raise DataError(f"{self.name} has no usable row ({self.layout}{why}); {mend}")
 
     def _of_file(self, file: Path, where: str) -> Iterator[Example]:
         problems, digest = _FirstProblems(self.told), hashlib.sha256()
@@ -162,7 +165,8 @@ class Stream:
                 problems.append(Problem(number, str(error)))
                 continue
             if row.label is None and row.label_text:
-                row = replace(row, label=gold(row.label_text, self.named))
+                label = gold(row.label_text, self.named)
+                row = row if label is None else replace(row, label=label)
             if self.labelled and row.label is None:
                 self.dropped += 1
             else:
@@ -181,7 +185,7 @@ class Stream:
             raise DataError(
                 f"{file.name} looks like {reader.layout}, the files before it like {self.layout}: divide them"
             )
-        self.layout, self.task = reader.layout, reader.task
+        self.layout, self.task, self._no_label = reader.layout, reader.task, reader.no_label
         return reader
 
 

@@ -123,6 +123,11 @@ def facts(run: Run) -> dict[str, Cells]:
             names = np.array(model.scale.names, dtype=object)[model.answered]
             about = "label with the largest sum of probabilities, which decides whether the model is right"
             known["predicted_label"] = cells(names, "text", about)
+        if model.truncated is not None:
+            about = f"whether {model.title} read only the beginning of one of the texts"
+            known["truncated"] = cells(
+                model.truncated, "yes", about, dimension=f"truncated for {LETTERS[i]}", rare=True
+            )
         out |= of_model(i, known)
         for at, label_name in enumerate(model.labels):
             name = _class_column(i, label_name)

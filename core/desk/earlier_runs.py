@@ -21,12 +21,14 @@ from core.desk.run import OTHER_COLUMN, TEXT_COLUMNS, RunHeader
 from core.desk.run_folder import (
     DATA,
     ROWS,
+    TRUNCATED,
     damaged,
     is_run,
     merge,
     model_file,
     probability_columns,
     read_header,
+    truncated_columns,
     with_ranks,
 )
 from core.errors import DeskError
@@ -129,9 +131,12 @@ def _tables_of_folder(folder: Path, header: RunHeader) -> Iterator[pa.Table]:
     files += [pq.ParquetFile(folder / model_file(model.sha256)) for model in header.models]
     for data, *models in zip(*(file.iter_batches(ROWS) for file in files), strict=True):
         table = pa.Table.from_batches([data])
-        for model, columns, batch in zip(header.models, names, models, strict=True):
+        cuts = truncated_columns(header.models)
+        for model, columns, cut, batch in zip(header.models, names, cuts, models, strict=True):
             for label, name in zip(model.labels, columns, strict=True):
                 table = table.append_column(name, batch.column(label))
+            if TRUNCATED in batch.schema.names:
+                table = table.append_column(cut, batch.column(TRUNCATED))
         yield _finite(table, [name for columns in names for name in columns])
 
 

@@ -27,12 +27,12 @@ PredictParts = Callable[[Iterator[Part]], Iterable[Predicted]]
 def predict_parts(
     parts: Iterable[Part],
     compute: PredictParts,
-    add: Callable[[int, Dataset, Sequence[np.ndarray]], None],
+    add: Callable[[int, Dataset, Sequence[np.ndarray], Sequence[np.ndarray]], None],
     finished: Mapping[int, int] = MappingProxyType({}),
     skip: Callable[[int, Dataset], object] = lambda number, rows: None,
 ) -> int:
-    """Predicts the parts and passes each with its number and probabilities to ``add``, but passes ``finished`` ones
-    (rows by number) to ``skip``; returns the number of parts."""
+    """Predicts the parts and passes each with its number, probabilities and truncated rows to ``add``, but passes
+    ``finished`` ones (rows by number) to ``skip``; returns the number of parts."""
     count = 0
 
     def missing() -> Iterator[Part]:
@@ -45,7 +45,7 @@ def predict_parts(
                 yield part
 
     for done in compute(missing()):
-        add(done.part.number, done.part.dataset, done.probabilities)
+        add(done.part.number, done.part.dataset, done.probabilities, done.truncated)
     return count
 
 

@@ -83,6 +83,9 @@ class Predictions(RunModel):
     """A checkpoint's ``probabilities``, float32 ``[N, C]`` in the order of ``labels``, for all rows of a run."""
 
     probabilities: np.ndarray = field(kw_only=True)
+    truncated: np.ndarray | None = field(default=None, kw_only=True)
+    """Whether the model read only the beginning of one of a row's texts, bool ``[N]``; None in runs of earlier
+    versions, which do not say."""
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, probabilities: np.ndarray, counts_as: CountsAs = NOTHING) -> Predictions:

@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 
 from core.card import ranked_by
 from core.data import Dataset
-from core.data.labels import names_of
+from core.data.labels import gold, names_of
 from core.desk import run as runs
 from core.desk.folders import FACTS
 from core.desk.run import MOST_MODELS, OTHER_COLUMN, TEXT_COLUMNS, Predictions, Run, RunHeader, RunModel, StoredRows
@@ -42,6 +42,8 @@ PARTS, LOCK = ".parts-", ".lock"
 """The beginning of the name of a folder with a prediction's parts, and its file that a running prediction locks."""
 ROWS = 2048
 """Rows per row group."""
+TRUNCATED = "/truncated"
+"""The column of a model's file for :attr:`Predictions.truncated`; no class has this name."""
 
 
 def model_file(sha256: str) -> str:
@@ -54,9 +56,19 @@ def probability_columns(models: Sequence[RunModel]) -> list[list[str]]:
     return [[f"p/{n} {model.model}/{label}" for label in model.labels] for n, model in enumerate(models, start=1)]
 
 
-def table_of(dataset: Dataset, models: Sequence[RunModel], probabilities: Sequence[np.ndarray]) -> pa.Table:
-    """Rows with each model's probabilities ``[N, C]``. Labels are stored as written: which of them are gold depends on
-    the models that the run is opened with."""
+def truncated_columns(models: Sequence[RunModel]) -> list[str]:
+    """The names of each model's :attr:`Predictions.truncated` in a table of a whole run."""
+    return [f"truncated/{n} {model.model}" for n, model in enumerate(models, start=1)]
+
+
+def table_of(
+    dataset: Dataset,
+    models: Sequence[RunModel],
+    probabilities: Sequence[np.ndarray],
+    truncated: Sequence[np.ndarray | None] = (),
+) -> pa.Table:
+    """Rows with each model's probabilities ``[N, C]`` and ``truncated`` rows, if known. Labels are stored as written:
+    which of them are gold depends on the models that the run is opened with."""
     shown = [row.label_text or row.label for row in dataset.rows]
     columns = {
         name: _text_array(shown if name == "label" else [getattr(row, name) for row in dataset.rows])
@@ -68,6 +80,9 @@ def table_of(dataset: Dataset, models: Sequence[RunModel], probabilities: Sequen
         for i, name in enumerate(names):
             chances = np.ascontiguousarray(values[:, i], dtype=np.float32)
             columns[name] = pa.Array.from_buffers(pa.float32(), len(chances), [None, pa.py_buffer(chances)])
+    for name, cut in zip(truncated_columns(models), truncated, strict=False):
+        if cut is not None:
+            columns[name] = pa.array(cut.tolist(), pa.bool_())
     return pa.table(columns)
 
 
@@ -137,7 +152,9 @@ def _predictions(folder: Path, model: RunModel, rows: int) -> Predictions:
     probabilities = np.stack([table.column(label).to_numpy() for label in model.labels], axis=1).astype(np.float32)
     if len(probabilities) != rows or not np.isfinite(probabilities).all():
         raise ValueError("a probability is missing")
-    return Predictions(**vars(model), probabilities=probabilities)
+    known = TRUNCATED in table.column_names and not table.column(TRUNCATED).null_count
+    truncated = table.column(TRUNCATED).to_numpy() if known else None
+    return Predictions(**vars(model), probabilities=probabilities, truncated=truncated)
 
 
 def header_of(dataset: Dataset, models: Sequence[RunModel]) -> RunHeader:
@@ -154,7 +171,8 @@ def _facts(model: RunModel) -> RunModel:
 def save(dataset: Dataset, models: Sequence[Predictions], folder: Path) -> None:
     """Stores a run, keeping other models' predictions for the same rows. Raises FileError if the operating system
     refuses."""
-    table = table_of(dataset, models, [model.probabilities for model in models])
+    truncated = [model.truncated for model in models]
+    table = table_of(dataset, models, [model.probabilities for model in models], truncated)
     tables = (table.slice(i, ROWS) for i in range(0, table.num_rows, ROWS))
     merge(folder, header_of(dataset, models), tables, runs.other_columns(dataset))
 
@@ -231,12 +249,16 @@ def _added(folder: Path, known: RunHeader, new: Path, header: RunHeader) -> RunH
 
 
 def _filled(path: Path, name: str) -> pa.ChunkedArray:
-    """A text column, empty where a row has none."""
-    return pc.fill_null(pq.read_table(path, columns=[name]).column(0), "")
+    """A text column, empty where a row has none, or a label that is no gold label: earlier versions did not store
+    those."""
+    texts = pc.fill_null(pq.read_table(path, columns=[name]).column(0), "")
+    none = [text for text in pc.unique(texts).to_pylist() if gold(text) is None] if name == "label" else []
+    return pc.if_else(pc.is_in(texts, pa.array(none, pa.string())), "", texts)
 
 
 def _close(one: pa.Table, other: pa.Table) -> bool:
     """Whether two tables of probabilities are the same but for the differences between processors."""
+    one, other = (table.select([name for name in table.column_names if name != TRUNCATED]) for table in (one, other))
     return one.column_names == other.column_names and all(
         np.allclose(one.column(name).to_numpy(), other.column(name).to_numpy(), atol=0.02) for name in one.column_names
     )
@@ -248,8 +270,9 @@ def _write(
     """Writes data and predictions; returns the number of rows and the checksum of their texts."""
     digest, rows, size = hashlib.sha256(), 0, 0
     texts = [*TEXT_COLUMNS, *(OTHER_COLUMN + name for name in others)]
-    by_model = list(zip(header.models, probability_columns(header.models), strict=True))
-    columns_a_row = len(texts) + sum(len(names) for _, names in by_model)
+    models = header.models
+    by_model = list(zip(models, probability_columns(models), truncated_columns(models), strict=True))
+    columns_a_row = len(texts) + sum(len(names) for _, names, _ in by_model)
     with contextlib.ExitStack() as stack:
         writers: dict[str, pq.ParquetWriter] = {}
 
@@ -275,8 +298,8 @@ def _write(
             for first, second in zip(data.column("first").to_pylist(), data.column("second").to_pylist(), strict=True):
                 digest.update(f"{first}\0{second}\0".encode())
             write(DATA, data)
-            for model, names in by_model:
-                write(model_file(model.sha256), _chances(table, model, names))
+            for model, names, cut in by_model:
+                write(model_file(model.sha256), _chances(table, model, names, cut))
     if not rows:
         raise ValueError("no rows")
     return rows, digest.hexdigest()
@@ -301,11 +324,14 @@ def _size(column: pa.ChunkedArray) -> int:
     return int(column.nbytes)
 
 
-def _chances(table: pa.Table, model: RunModel, names: Sequence[str]) -> pa.Table:
+def _chances(table: pa.Table, model: RunModel, names: Sequence[str], cut: str) -> pa.Table:
+    """A model's own table, from its columns ``names`` and ``cut`` of a whole run's."""
     columns = [table.column(name) for name in names]
     if not all(pa.types.is_floating(column.type) for column in columns):
         raise ValueError("a column of probabilities holds something else")
-    return pa.table({label: column.cast(pa.float32()) for label, column in zip(model.labels, columns, strict=True)})
+    own = {label: column.cast(pa.float32()) for label, column in zip(model.labels, columns, strict=True)}
+    truncated = table.column(cut) if cut in table.column_names else pa.nulls(table.num_rows, pa.bool_())
+    return pa.table(own | {TRUNCATED: truncated.cast(pa.bool_())})
 
 
 def write_header(folder: Path, header: RunHeader) -> None:
@@ -370,10 +396,16 @@ class UnfinishedRun:
         if self.whole:
             self.add(number, dataset, ())
 
-    def add(self, number: int, dataset: Dataset, probabilities: Sequence[np.ndarray]) -> None:
-        """Writes a part. Raises DeskError if its rows have too many columns."""
+    def add(
+        self,
+        number: int,
+        dataset: Dataset,
+        probabilities: Sequence[np.ndarray],
+        truncated: Sequence[np.ndarray | None] = (),
+    ) -> None:
+        """Writes a part (:func:`table_of`). Raises DeskError if its rows have too many columns."""
         with whole_file(self._path(number)) as scratch:
-            table = table_of(runs.fitting(dataset), self._models, probabilities)
+            table = table_of(runs.fitting(dataset), self._models, probabilities, truncated)
             pq.write_table(table, scratch, compression="zstd")
 
     def finish(self, header: RunHeader, parts: int) -> RunHeader:

@@ -17,7 +17,7 @@ from core.data import DataError, Example
 from core.errors import UserError
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reader, Reading
-from core.reading.tokens import MAX_TOKENS, norms
+from core.reading.tokens import MAX_CHARACTERS, MAX_TOKENS, norms
 
 AT_ONCE = 1024
 """Words whose vectors are computed together."""
@@ -34,13 +34,21 @@ class Vocabulary:
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
         self._seen: dict[tuple[str, int], list[int]] = {}
+        self._counts: dict[str, int] = {}
+        """Number of tokens of each encoded text."""
 
     def encode(self, text: str, limit: int = MAX_TOKENS) -> list[int]:
         """Ids of a sentence's first ``limit`` tokens; a text without words is a single word with id 0."""
         key = text, max(limit, MAX_TOKENS)
         if key not in self._seen:
-            self._seen[key] = self.numbers(norms(text)[: key[1]])
+            words = norms(text)
+            self._seen[key] = self.numbers(words[: key[1]])
+            self._counts[text] = len(words)
         return self._seen[key][:limit]
+
+    def cuts(self, text: str, limit: int = MAX_TOKENS) -> bool:
+        """Whether :meth:`encode` left out the end of a text."""
+        return self._counts[text] > limit or len(text) > MAX_CHARACTERS
 
     def encode_lines(self, text: str, limit: int = MAX_TOKENS) -> list[list[int]]:
         """Encodes each line separately; lines without tokens are left out."""

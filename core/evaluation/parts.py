@@ -44,10 +44,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Predicted:
-    """A part, and each checkpoint's probabilities ``[N, C]`` for its rows."""
+    """A part, each checkpoint's probabilities ``[N, C]`` for its rows, and whether it read only the beginning of one of
+    a row's texts, bool ``[N]``."""
 
     part: Part
     probabilities: Sequence[np.ndarray]
+    truncated: Sequence[np.ndarray]
 
 
 def parts(stream: Stream) -> Iterator[Part]:
@@ -89,8 +91,9 @@ def predicted(
     with _short_turns(), _frozen():
         for part, prepared in ahead(map(ready, some)):
             answers = _logits(prepared, device, progress)
+            truncated = [one.truncated for one in prepared]
             del prepared  # released while the results are in use
-            yield Predicted(part, chances(checkpoints, answers))
+            yield Predicted(part, chances(checkpoints, answers), truncated)
 
 
 @contextmanager

@@ -87,6 +87,8 @@ class Prepared:
 
     checkpoint: Checkpoint
     data: Encoded | None
+    truncated: np.ndarray
+    """Whether the end of one of a row's texts is not read, bool ``[N]``."""
     words: Sequence[str] = ()
     readings: Sequence[Reading] = ()
 
@@ -102,10 +104,19 @@ class Prepared:
 
 def prepare(checkpoint: Checkpoint, readings: Iterable[Reading]) -> Prepared:
     """Prepares readings of this checkpoint for :func:`logits`: all work before the forward pass."""
+    cut: list[bool] = []
+
+    def noted() -> Iterator[Reading]:
+        for reading in readings:
+            cut.append(reading.cut)
+            yield reading
+
     if isinstance(checkpoint, ExternalCheckpoint):
-        return Prepared(checkpoint, None, (), list(readings))
+        listed = [*noted()]
+        return Prepared(checkpoint, None, np.array(cut, dtype=bool), (), listed)
     vocabulary = Vocabulary()
-    return Prepared(checkpoint, encode_readings(readings, vocabulary), list(vocabulary.ids))
+    data = encode_readings(noted(), vocabulary)
+    return Prepared(checkpoint, data, np.array(cut, dtype=bool), list(vocabulary.ids))
 
 
 def prepare_rows(checkpoint: Checkpoint, dataset: Dataset) -> Prepared:
@@ -116,7 +127,12 @@ def prepare_rows(checkpoint: Checkpoint, dataset: Dataset) -> Prepared:
         return prepare(checkpoint, read_rows(checkpoint, dataset))
     vocabulary, limits = Vocabulary(), checkpoint.token_limits
     data = encode(dataset.rows, vocabulary, None, judged=checkpoint.judged, single=checkpoint.single, limits=limits)
-    return Prepared(checkpoint, data, list(vocabulary.ids))
+    sides = ("first",) if checkpoint.single else ("first", "second")
+    cut = [
+        any(vocabulary.cuts(getattr(row, side), limit) for side, limit in zip(sides, limits, strict=False))
+        for row in dataset.rows
+    ]
+    return Prepared(checkpoint, data, np.array(cut, dtype=bool), list(vocabulary.ids))
 
 
 class Passes(TypedDict, total=False):

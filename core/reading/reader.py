@@ -17,7 +17,7 @@ from torch import Tensor
 from core.errors import UserError
 from core.evidence import Sentence, TokenRecord
 from core.reading.batch import Batch
-from core.reading.tokens import MAX_TOKENS, Token, tokenize, well_formed
+from core.reading.tokens import MAX_CHARACTERS, MAX_TOKENS, Token, tokenize, well_formed
 from core.reading.word_table import WordTable
 
 
@@ -80,6 +80,11 @@ class ReadText:
     """Number of tokens truncated at the end."""
 
     @property
+    def cut(self) -> bool:
+        """Whether the end of the text was not read."""
+        return self.truncated > 0 or len(self.text) > MAX_CHARACTERS
+
+    @property
     def norms(self) -> list[str]:
         """The normalised forms of the tokens, as the reader looks them up."""
         return [token.norm for token in self.tokens]
@@ -122,6 +127,11 @@ class Reading:
     """The side whose representation reaches the classifier: "first", "second" or "both"."""
     extra: tuple[float, ...] | None = None
     """Linguistic features, for models that use them."""
+
+    @property
+    def cut(self) -> bool:
+        """Whether the end of one of its texts was not read."""
+        return any(side.cut for side in (self.first, *self.contexts))
 
     def texts(self) -> tuple[ReadText, ...]:
         """The row's texts as given: several contexts that are lines of one text are joined again."""

@@ -4,9 +4,13 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from core.desk.earlier_runs import copy_run
+from core.desk.filters import rows_of
 from core.desk.run_folder import load
+from core.desk.table import open_table
 from tests.app.made_up_models import make_checkpoint
 from trainers.__main__ import main
 
@@ -190,6 +194,49 @@ def test_whole_numbers_that_are_not_all_classes_are_asked_about(
     path.write_text("question,answer,label\n" + "".join(f"a dog,a cat,{label}\n" for label in labels))
     assert "=CLASS" in refused(capsys, models / "same", path), "answers with grades are not ranked by grade 1"
     assert evaluated(capsys, models / "same", path, "--grades")["items"] == len(labels)
+
+
+def test_a_file_without_labels_is_for_predict_which_keeps_its_numbers(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = in_layout("snli", ["hidden", "hidden"], tmp_path), tmp_path / "out.csv"
+    assert "every row lacks a gold label); `python -m trainers predict` needs no labels" in refused(
+        capsys, models / "nli", path
+    )
+    path = tmp_path / "test.tsv"
+    path.write_text("index\tpromptID\tpairID\tgenre\tsentence1\tsentence2\n7\t31\t31n\ttravel\ta dog\ta cat\n")
+    told = refused(capsys, models / "nli", path)
+    assert "no column named label" in told and "`python -m trainers predict` needs no labels" in told
+    for name in ("out.csv", "out.jsonl"):
+        assert main(["predict", str(models / "nli"), str(path), "--out", str(tmp_path / name)]) == 0
+    with out.open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["id"], row["index"], row["promptID"], row["truncated"]) == ("31n", "7", "31", "False")
+    record = json.loads((tmp_path / "out.jsonl").read_text())
+    assert (record["index"], record["truncated"]) == ("7", False) and "genre" not in record
+
+
+def test_truncated_rows_are_counted_and_marked(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out, run_folder = tmp_path / "long.csv", tmp_path / "out.csv", tmp_path / "run"
+    texts = [("a dog " * 101, "a dog"), ("a dog " * 100, "a cat"), ("a dog", "a cat " * 450)]
+    path.write_text("premise,hypothesis,label\n" + "".join(f"{a},{b},neutral\n" for a, b in texts))
+    assert main(["evaluate", str(models / "nli"), str(path)]) == 0
+    sentence = "note: nli read only the beginning of 2 rows"
+    assert sentence in capsys.readouterr().err
+    assert evaluated(capsys, models / "nli", path)["truncated_rows"] == 2
+    capsys.readouterr()
+    assert main(["predict", str(models / "nli"), str(path), "--out", str(out)]) == 0
+    assert sentence in capsys.readouterr().err
+    with out.open(newline="") as file:
+        assert [row["truncated"] for row in csv.DictReader(file)] == ["True", "False", "True"]
+    assert main(["predict", str(models / "nli"), str(path), "--out", str(run_folder)]) == 0
+    run = load(run_folder)
+    assert np.flatnonzero(rows_of("A.truncated", open_table(run, known=bool))).tolist() == [0, 2]
+    copied = copy_run(run_folder, lambda sha256: tmp_path / "copy")
+    truncated = load(tmp_path / "copy", [copied.models[0].sha256]).models[0].truncated
+    assert truncated is not None and truncated.tolist() == [True, False, True], "kept by an upload"
 
 
 def test_a_models_own_class_may_be_called_none(
