@@ -163,9 +163,14 @@ def terms(rows: Iterable[tuple[str, str]]) -> None:
     st.html(f'<dl class="pl-terms">{lines}</dl>')
 
 
+_REPLACED = re.compile(r"(?m)^(?=[ \t])|(?<=:)(?=\S)|(?i:(?<=www))(?=\.)|(?=@)|(?<=[-<>=!~])(?=[-<>=])")
+"""Places in links, addresses, icons, arrows and indented code, which Streamlit replaces even if they are escaped."""
+
+
 def plain(text: str) -> str:
-    """Text escaped for Streamlit's Markdown (labels, captions), so that it is shown verbatim."""
-    return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])", r"\\\1", text)
+    """Text escaped for Streamlit's Markdown (labels, options, captions, help), so that it is shown verbatim."""
+    joined = _REPLACED.sub("\N{WORD JOINER}", text)  # invisible
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])", r"\\\1", joined)
 
 
 def page_link(name: str, query: Mapping[str, str], label: str = "", arrow: str = "forward") -> None:

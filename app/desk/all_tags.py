@@ -15,6 +15,8 @@ from core.desk.event_log import NO, YES
 from core.desk.filters import literal
 from core.wording import counted
 
+HIDES = "Hide others’ tags until a row is done"
+
 
 def view(opened: OpenRun) -> None:
     """Draws the view."""
@@ -40,7 +42,7 @@ def _blind(opened: OpenRun) -> None:
     """The switch that hides the others' tags."""
     by, blind = annotator.name(), opened.state.blind(annotator.name())
     st.toggle(
-        "Hide others’ tags until a row is done",
+        HIDES,
         blind,
         key=f"desk blind {blind} {opened.annotations.version()}",
         help="For all annotators of this file, in tables, filters, agreement, histories and exports. On by default as "

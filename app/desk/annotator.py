@@ -6,7 +6,9 @@ import streamlit as st
 
 from app import login, page_style
 from app.browser import component, unseen
-from app.desk.open_run import PAGE
+from app.desk.open_run import PAGE, database
+from core.desk import store
+from core.desk.annotations import Annotations
 from core.desk.schema import LONGEST_NAME, clean
 
 _KEY, _MEMORY = "desk annotator", "desk annotator in the browser"
@@ -25,6 +27,12 @@ export default function ({ data, setTriggerValue }) {
 def name() -> str:
     """The annotator's name, empty if unknown."""
     return login.name() or str(st.session_state.get(_KEY, ""))
+
+
+def claim(file: str) -> None:
+    """Stores the visitor's name with the run of a file that they are about to make, unless there is one."""
+    if not store.has_run(file):
+        Annotations(database()).made(name(), file)
 
 
 def ask() -> None:

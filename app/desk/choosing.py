@@ -12,23 +12,24 @@ from typing import TypeVar
 import streamlit as st
 
 from app import page_style
-from app.desk import jobs
-from app.desk.open_run import PAGE, show_run
+from app.desk import annotator, jobs
+from app.desk.open_run import PAGE, database, show_run
 from app.model_choice import offered, titles
 from app.pair_form import once
 from core.archives import MOST_MEMBERS, TooLargeError, pieces
 from core.card import Card, ranked_by
 from core.data import DataError, Dataset, Picked, read
 from core.data.dataset import UnknownLayoutError
-from core.data.labels import ANSWERS, Scale, graded, is_number, mismatch, proposed, task_of
+from core.data.labels import ANSWERS, CountsAs, Scale, graded, is_number, mismatch, proposed, task_of
 from core.data.lines import LARGEST
 from core.data.picked import Seen
 from core.data.stream import seen_in
 from core.desk import store
+from core.desk.annotations import Annotations
 from core.desk.earlier_runs import is_any_run
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
 from core.desk.jobs import Job
-from core.desk.prediction import prediction
+from core.desk.prediction import NO_MAPPING, prediction
 from core.desk.run import MOST_MODELS, RunHeader, fitting
 from core.errors import DeskError, UserError
 from core.evaluation.probe import SUITES, suits
@@ -131,6 +132,10 @@ def _file() -> Dataset | RunHeader | None:
         "Parquet or an Excel workbook; or a run that `python -m trainers predict … --out run/` wrote, packed as .zip.",
         max_upload_size=limit,
     )
+    page_style.note(
+        "All visitors to this server see all runs, with their texts, tags and notes. You can delete a run under Export "
+        "if you made it with your name in the sidebar."
+    )
     name = None
     if datasets_folder() is not None:
         name = st.selectbox("or choose a file on the server", names, None, placeholder="Files under PAIRLENS_DATASETS")
@@ -166,7 +171,7 @@ def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest:
         with file() as path:
             return read(path)
 
-    known = once("desk file", token, lambda: reading(lambda path: _recognised(path, largest)))
+    known = once("desk file", token, lambda: reading(lambda path: _adopted(path, largest)))
     if isinstance(known, RunHeader):
         return known
     if isinstance(known, Dataset):
@@ -221,6 +226,15 @@ def _has_header(seen: Seen, token: str) -> bool | None:
         key=f"desk header {token}",
     )
     return None if answer is None else answer == _HEADER
+
+
+def _adopted(path: Path, largest: int) -> Dataset | RunHeader | Seen:
+    """The file as :func:`_recognised`; a new run is the visitor's."""
+    before = {run.sha256 for run in store.runs()}
+    known = _recognised(path, largest)
+    if isinstance(known, RunHeader) and known.sha256 not in before:
+        Annotations(database()).made(annotator.name(), known.sha256)
+    return known
 
 
 def _recognised(path: Path, largest: int) -> Dataset | RunHeader | Seen:
@@ -320,9 +334,15 @@ def _begin_sample(suite: str) -> None:
         name = next(iter(offered(suits)), None)
         if name is None:
             raise DeskError("no model of entailment is installed: train one with `python -m trainers train`")
-        return prediction(read(SUITES[suite]), [name])
+        return _claimed(read(SUITES[suite]), [name])
 
     jobs.start(_JOB, make)
+
+
+def _claimed(dataset: Dataset, models: list[str], counts_as: Mapping[str, CountsAs] = NO_MAPPING) -> Job:
+    """A prediction, whose run the visitor may delete."""
+    annotator.claim(dataset.sha256)
+    return prediction(dataset, models, counts_as)
 
 
 def _models(dataset: Dataset) -> None:
@@ -354,5 +374,5 @@ def _models(dataset: Dataset) -> None:
         page_style.notice([f"{page_style.capital(str(error))}."])
         return
     if st.button("Predict", type="primary", disabled=not picked or _JOB in st.session_state):
-        jobs.start(_JOB, lambda: prediction(dataset, picked, counts_as))
+        jobs.start(_JOB, lambda: _claimed(dataset, picked, counts_as))
         st.rerun()

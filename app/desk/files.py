@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app import page_style
-from app.desk import measures, strongest_words
-from app.desk.open_run import PAGE, OpenRun, checkpoint_named
+from app.desk import all_tags, annotator, measures, strongest_words
+from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, notice_next, show
 from app.page_state.error_desk import DeskState
 from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named
-from core.desk import charts
+from core.desk import charts, store
 from core.desk.against import against
 from core.desk.agreement import agreement
 from core.desk.exchange import tags_to_csv, to_csv, to_json
@@ -36,6 +36,7 @@ def view(opened: OpenRun) -> None:
     page_style.heading("Export")
     what = f"the {counted(int(rows.sum()), 'row')} that the filter leaves" if PAGE.state.filter else "all rows"
     page_style.note(f"With predictions, tags and notes: {what}.")
+    _withheld(opened)
     with st.container(horizontal=True, gap="small"):
         page_style.download("Rows (CSV)", lambda: to_csv(opened.table, rows), f"{opened.stem}-rows.csv")
         page_style.download("Rows (JSON)", lambda: to_json(run, state, rows), f"{opened.stem}-rows.json")
@@ -55,6 +56,47 @@ def view(opened: OpenRun) -> None:
         page_style.download("Report (HTML)", make, f"{opened.stem}.html")
         one_page = functools.partial(_findings_alone, opened, page)
         page_style.download("Findings on one page (HTML)", one_page, f"{opened.stem}-findings.html")
+
+    _made_by(opened)
+
+
+def _withheld(opened: OpenRun) -> None:
+    """What the exports lack because others' tags are hidden, and how to end that."""
+    if count := opened.state.withheld:
+        named = "" if annotator.name() else "type your name in the sidebar, and "
+        page_style.notice(
+            [
+                f"Without {counted(count, 'review')} by others (their tags and notes) of rows that you have not marked "
+                f"as done. To export everything, {named}switch off “{all_tags.HIDES}” under Tags."
+            ]
+        )
+
+
+def _made_by(opened: OpenRun) -> None:
+    """Who made the run; that visitor can delete it."""
+    maker, name = opened.state.maker, annotator.name()
+
+    def delete() -> None:
+        store.delete(opened.file)
+        show(file=None, models=())
+        notice_next(f"The run of {opened.run.dataset.name} is deleted.")
+
+    page_style.heading("Delete the run")
+    if not maker:
+        page_style.note("No name is stored with this run: whoever runs this server can delete its folder.")
+    elif maker != name:
+        page_style.note(f"{maker} made this run and can delete it.")
+    else:
+        page_style.note(
+            "You made it. Deleting removes the predictions of all models, for all visitors; tags, notes and slices "
+            "stay, and return when the file is predicted again."
+        )
+        with st.popover("Delete", icon=":material/delete:"):
+            st.button(
+                f"Delete the run of {page_style.plain(opened.run.dataset.name)}",
+                key="desk delete",
+                on_click=lambda: attempt(delete),
+            )
 
 
 def _findings(opened: OpenRun, page: tuple[str | None, DeskState]) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ MOST_SLICES = 60
 
 def model_choice(opened: OpenRun) -> None:
     """Selects the model whose metrics are shown, if there are several."""
-    names = {i + 1: page_style.plain(f"{LETTERS[i]}: {model.title}") for i, model in enumerate(opened.run.models)}
+    names = {i + 1: f"{LETTERS[i]}: {model.title}" for i, model in enumerate(opened.run.models)}
     if len(names) > 1:
         segments(PAGE, "of", "Show metrics for", names, wrap=True)
 

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from app import page_style
-from app.desk import drawing, jobs, measures
+from app.desk import annotator, drawing, jobs, measures
 from app.desk.open_run import PAGE, OpenRun, checkpoint_named
 from app.pair_form import once
 from app.panels import lists
@@ -54,7 +54,9 @@ def _ask(opened: OpenRun) -> None:
     rows = np.flatnonzero(opened.rows).tolist()
 
     def make() -> Job:
-        return perturbation_job(PerturbationTest(opened.run, rows, chosen), [name or "" for name in names])
+        test = PerturbationTest(opened.run, rows, chosen)
+        annotator.claim(test.checksum)
+        return perturbation_job(test, [name or "" for name in names])
 
     st.button(
         f"Test {counted(len(rows), 'row')}",

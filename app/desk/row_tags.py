@@ -113,14 +113,14 @@ def draw(opened: OpenRun, row: str) -> None:
         selection_mode="multi",
         default=own["tags"],
         wrap=True,
-        format_func=lambda tag: f"{keys[tag]} {tag}" if tag in keys else tag,
+        format_func=lambda tag: page_style.plain(f"{keys[tag]} {tag}" if tag in keys else tag),
         help="Keys 1 to 9 give the first nine tags and take them back.",
         **writing("tags", pick),
     )
     with unseen("tag keys"):
         for tag, digit in keys.items():
             key = _key(f"key {digit}", (file, row, name))
-            st.button(tag, key=key, shortcut=digit, on_click=press, args=(tag,), disabled=not name)
+            st.button(page_style.plain(tag), key=key, shortcut=digit, on_click=press, args=(tag,), disabled=not name)
     lines(f"{tag.name}: {tag.definition}" for tag in tags if tag.definition)
     left, right = st.columns(2)
     blind, annotations = opened.state.blind(name), opened.annotations
@@ -283,6 +283,7 @@ _CHANGES = {
     "tag merged": ("merged {tag} into another", "split {tag} off again"),
     "name removed": ("removed the name of {after}", ""),
     "dealt": ("dealt the rows: {after}", "took the dealt rows back"),
+    "made": ("made the run", "made the run without a name"),
     "blind": ("set blind: {after}", "set blind: automatic"),
 }
 """By kind of change, the words for a value that is set, and for one that is deleted."""

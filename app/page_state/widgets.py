@@ -26,7 +26,13 @@ def segments(page: PageSession[Any], field: str, label: str, names: Mapping[Any,
     """Like :func:`choice`, as a segmented control in which one option is always chosen."""
     value = getattr(page.state, field)
     st.segmented_control(
-        label, list(names), default=value, format_func=names.__getitem__, required=True, **more, **page.widget(field)
+        label,
+        list(names),
+        default=value,
+        format_func=lambda one: page_style.plain(names[one]),
+        required=True,
+        **more,
+        **page.widget(field),
     )
 
 

@@ -87,6 +87,8 @@ class FileState:
     """See :meth:`blind`; None until someone sets it."""
     hands: tuple[tuple[str, ...], ...] = ()
     """The groups of annotators to whom rows are assigned in turn; see :meth:`Annotations.deal`."""
+    maker: str = ""
+    """Who made the file's run and may delete it; see :meth:`Annotations.made`."""
 
     def blind(self, annotator: str) -> bool:
         """Whether an annotator ("" for a visitor without a name) sees the others' annotations of a row only after
@@ -99,6 +101,11 @@ class FileState:
             return self
         seen = {key: row if annotator in row.done else row.of(annotator) for key, row in self.rows.items()}
         return replace(self, rows={key: row for key, row in seen.items() if row.looked or row.settled})
+
+    @property
+    def withheld(self) -> int:
+        """How many reviews of rows :meth:`seen_by` has left out."""
+        return sum(self.reviewed.values()) - sum(len(row.looked) for row in self.rows.values())
 
     def row(self, key: str) -> RowState:
         """The state of a row, which may be empty."""
@@ -131,7 +138,7 @@ class Annotations:
     def state(self, file: str) -> FileState:
         """The state of the file with this checksum."""
         rows: dict[str, RowState] = defaultdict(RowState)
-        reported, slices, blind, hands = [], {}, None, list[tuple[str, ...]]()
+        reported, slices, blind, hands, maker = [], {}, None, list[tuple[str, ...]](), ""
         with reading(self._engine) as connection:
             names = {known.id: known.name for known in connection.execute(sa.select(annotator))}
             taxonomy = Taxonomy(connection)
@@ -146,12 +153,14 @@ class Annotations:
                 elif kind == "dealt":
                     *people, each = map(int, value.split())
                     hands = list(combinations([names[number] for number in people], each))
+                elif kind == "made":
+                    maker = names[int(value)]
                 elif kind == "settled":
                     rows[key].settled[shown[tag]] = value == YES
                 else:
                     rows[key].add(kind, names[owner], value, shown.get(tag, ""))
         reviewed = Counter(name for row in rows.values() for name in row.looked)
-        return FileState(dict(rows), tuple(reported), slices, reviewed, blind, tuple(hands))
+        return FileState(dict(rows), tuple(reported), slices, reviewed, blind, tuple(hands), maker)
 
     def history(self, file: str | None = None, row: str | None = None, limit: int = 200) -> list[Event]:
         """The latest events, newest first: of a row, of a file ("": of the taxonomy), or all. Raises DeskError for a
@@ -215,6 +224,12 @@ class Annotations:
         with self._writing(annotator) as (connection, by):
             numbers = [event_log.annotator_number(connection, name) for name in people]
             _set(connection, Write(by, Subject("dealt", file), " ".join(map(str, [*numbers, each]))))
+
+    def made(self, annotator: str, file: str) -> None:
+        """Stores who makes the file's run; "" for a visitor without a name, after whom nobody may delete it."""
+        with writing(self._engine) as connection:
+            by = event_log.annotator_number(connection, annotator) if annotator else None
+            _set(connection, Write(by, Subject("made", file), by and str(by)))
 
     def slice_history(self, file: str) -> list[Event]:
         """The latest changes to a file's slices, newest first."""

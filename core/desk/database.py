@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from core.desk.folders import desk_folder
+from core.desk.folders import DESK_SETTING, check_writable, desk_folder
 from core.errors import DeskError
 
 _PATIENCE = 30
@@ -27,12 +27,7 @@ def open_database() -> Engine:
     url = os.environ.get("PAIRLENS_DB")
     if not url:
         folder = desk_folder()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DeskError(
-                f"the desk's folder {folder} cannot be created ({error.strerror}); set PAIRLENS_DESK to another folder"
-            ) from error
+        check_writable(folder, DESK_SETTING)
         url = f"sqlite:///{folder / 'desk.sqlite3'}"
     engine = _engine(url)
     migrate(engine)

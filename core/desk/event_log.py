@@ -22,8 +22,8 @@ YES, NO = "yes", "no"
 
 class Subject(NamedTuple):
     """The subject of an event. ``kind``: looked, tag, note, settled, reported (of a row), slice (of a file; its value
-    is a filter), blind, dealt (of a file), tag name, tag definition, tag merged (of a tag; ``file`` is empty), name
-    removed (of an annotator)."""
+    is a filter), blind, dealt, made (of a file), tag name, tag definition, tag merged (of a tag; ``file`` is empty),
+    name removed (of an annotator)."""
 
     kind: str
     file: str = ""
@@ -39,7 +39,7 @@ class Subject(NamedTuple):
 class Write(NamedTuple):
     """A value set by an annotator, given by number."""
 
-    author: int
+    author: int | None
     subject: Subject
     value: str | None
 

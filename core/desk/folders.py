@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from core.errors import DeskError
@@ -15,12 +16,12 @@ FACTS = "run.json"
 """The facts about a run, in its folder (:mod:`core.desk.run_folder`)."""
 EARLIER_NOTE = "_run.json"
 """The facts about an earlier run in parts (:mod:`core.desk.earlier_runs`)."""
-RUNS_SETTING = "PAIRLENS_RUNS"
+RUNS_SETTING, DESK_SETTING = "PAIRLENS_RUNS", "PAIRLENS_DESK"
 
 
 def desk_folder() -> Path:
     """The folder of the desk's database: ``PAIRLENS_DESK``, or else pairlens in the user's data folder (XDG)."""
-    own = os.environ.get("PAIRLENS_DESK")
+    own = os.environ.get(DESK_SETTING)
     return Path(own) if own else users_folder("XDG_DATA_HOME", ".local/share")
 
 
@@ -36,6 +37,19 @@ def shared_folder() -> Path:
             f"{RUNS_SETTING} is not a folder: copy the runs from the bucket into one first (docs/server.md)"
         )
     return Path(path if sign else place)
+
+
+def check_writable(folder: Path, setting: str) -> None:
+    """Creates the desk's folder, given by this ``setting``. Raises DeskError if it cannot be written, without its path
+    on the server, which visitors should not see."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise DeskError(
+            f"the desk's folder cannot be written ({error.strerror}); set {setting} to a folder that can be"
+        ) from None
 
 
 def datasets_folder() -> Path | None:

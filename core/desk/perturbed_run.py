@@ -202,7 +202,7 @@ def perturbation_job(test: PerturbationTest, checkpoints: Sequence[str]) -> Job:
         models = [model.sha256 for model in test.run.models]
         loaded = [predicted_by(name, sha256) for name, sha256 in zip(checkpoints, models, strict=True)]
         job.begin()
-        test.write(store.folder_of(test.checksum), loaded, torch.device("cpu"), job.progress)
+        test.write(store.folder_to_write(test.checksum), loaded, torch.device("cpu"), job.progress)
         return test.checksum, models
 
     what = f"The perturbation test of {', '.join(checkpoints)} on {test.run.dataset.name}"

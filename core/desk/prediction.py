@@ -81,7 +81,7 @@ def _predict(job: Job, dataset: Dataset, name: str, counts_as: CountsAs) -> str:
     def progress(rows: int) -> None:
         job.progress(job.done + rows)
 
-    with run_folder.unfinished(store.folder_of(dataset.sha256), header) as run:
+    with run_folder.unfinished(store.folder_to_write(dataset.sha256), header) as run:
         parts = (Part(number, replace(dataset, rows=rows)) for number, rows in enumerate(cut(dataset.rows)))
 
         def skip(number: int, part: Dataset) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import re
+import shutil
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +16,7 @@ from filelock import FileLock, Timeout
 from core.data.lines import LARGEST
 from core.desk import run_folder
 from core.desk.earlier_runs import copy_run
-from core.desk.folders import FACTS, shared_folder
+from core.desk.folders import DESK_SETTING, FACTS, RUNS_SETTING, check_writable, shared_folder
 from core.desk.run import Run, RunHeader
 from core.errors import DeskError
 from core.files import read_json
@@ -35,6 +38,13 @@ def folder_of(file: str, desk: Path | None = None) -> Path:
     return _runs(desk) / short(file)
 
 
+def folder_to_write(file: str) -> Path:
+    """:func:`folder_of`, to be written. Raises DeskError if the desk's folder cannot be written."""
+    setting = RUNS_SETTING if os.environ.get(RUNS_SETTING) else DESK_SETTING
+    check_writable(shared_folder(), setting)
+    return folder_of(file)
+
+
 def _runs(desk: Path | None = None) -> Path:
     return (desk or shared_folder()) / "runs"
 
@@ -42,7 +52,7 @@ def _runs(desk: Path | None = None) -> Path:
 def adopt(path: Path, largest: int = LARGEST) -> RunHeader:
     """Copies a run in any format to the desk; a run of the same file only gets the models that it lacks. Raises
     DeskError if it cannot be read, contradicts that run, or if its texts take more than ``largest`` bytes."""
-    return copy_run(path, folder_of, largest)
+    return copy_run(path, folder_to_write, largest)
 
 
 def put_first(file: str, checkpoints: Sequence[str]) -> None:
@@ -65,6 +75,27 @@ def _existing(file: str) -> Path:
     if not run_folder.is_run(folder):
         raise DeskError("there is no such run: predict the file again")
     return folder
+
+
+def has_run(file: str) -> bool:
+    """Whether there are predictions of the data file with this checksum."""
+    return any(short(run.sha256) == short(file) for run in runs())
+
+
+def delete(file: str) -> None:
+    """Deletes the predictions of a data file by all models; its tags and notes are in the database and stay. Raises
+    DeskError if there are none, or if the file is being predicted."""
+    folder = _existing(file)
+    with run_folder.changing(folder):
+        for parts in folder.glob(f"{run_folder.PARTS}*"):
+            try:
+                with FileLock(parts / run_folder.LOCK, blocking=False):
+                    pass
+            except Timeout:
+                raise DeskError("this file is being predicted: cancel the prediction first") from None
+        gone = folder.rename(folder.with_name(f".deleted-{uuid.uuid4().hex}"))
+        (gone / FACTS).unlink(missing_ok=True)  # first, so that no list shows it
+        shutil.rmtree(gone, ignore_errors=True)
 
 
 def written(file: str) -> str:

@@ -13,19 +13,22 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from filelock import FileLock
 
 from app.desk import choosing, jobs
 from core.card import Roles
 from core.checkpoint import available, read_card
 from core.data import DataError, read
 from core.desk import store
+from core.desk.annotations import Annotations
+from core.desk.database import open_database
 from core.desk.jobs import Job, JobQueue
-from core.desk.run_folder import header_of, load, model_file, unfinished
+from core.desk.run_folder import LOCK, PARTS, header_of, load, model_file, unfinished
 from core.errors import DeskError
-from tests.app.desk_page import button, figures, texts
+from tests.app.desk_page import button, figures, page, texts, write_as
 from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import open_view, sentences
-from tests.core.made_up_runs import ONE, keep, made_up_run, predictions, save, save_earlier, save_in_parts, stored
+from tests.core.made_up_runs import ONE, keep, made_up_run, predictions, save, save_earlier, save_in_parts, stored, taxi
 from tests.core.test_job_queue import queue_of
 from trainers.__main__ import main
 
@@ -140,6 +143,90 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     app.session_state["desk prediction"].future.result(600) if "desk prediction" in app.session_state else None
     app.run()
     assert not app.exception and "6 of 6 rows" in texts(app)
+
+
+def test_whoever_made_a_run_may_delete_it(tmp_path, monkeypatch, checkpoints):
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(tmp_path))
+    file = read(taxi(tmp_path)).sha256
+
+    def opened(name):
+        return write_as(open_view("error_desk", file=file[:16], models=model[:16], view="files"), name)
+
+    app = open_view("error_desk")
+    assert "All visitors to this server see all runs" in texts(app)
+    write_as(app, "Ann")
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
+    chooser_of(app).set_value(["test-light"]).run()
+    predicted_by(app)
+    (model,) = (known.sha256 for known in store.runs()[0].models)
+    app = opened("Bob")
+    assert "Ann made this run and can delete it" in texts(app)
+    assert not any(one.label.startswith("Delete the run") for one in app.button)
+    # Whoever adds a model to a run does not become its owner.
+    app = open_view("error_desk")
+    write_as(app, "Bob")
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
+    chooser_of(app).set_value(["test-other"]).run()
+    predicted_by(app)
+    with FileLock(folder_with_parts(file) / LOCK):
+        app = opened("Ann")
+        button(app, "Delete the run of taxi\\.tsv").click().run()
+        assert any("being predicted: cancel" in sentence for sentence in sentences(app)) and store.has_run(file)
+    app = opened("Ann")
+    button(app, "Delete the run of taxi\\.tsv").click().run()
+    assert not app.exception and not store.has_run(file) and not [*(tmp_path / "desk/runs").iterdir()]
+    assert any("run of taxi.tsv is deleted" in sentence for sentence in sentences(app))
+    # A run without a name belongs to nobody, even if an earlier one had one; an upload's belongs to its uploader.
+    keep(made_up_run(tmp_path))
+    Annotations(open_database()).made("", file)
+    model = ONE
+    assert "No name is stored with this run" in texts(opened("Ann"))
+    store.delete(file)
+    save(made_up_run(tmp_path), tmp_path / "run")
+    app = open_view("error_desk")
+    write_as(app, "Bob")
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("run").run()
+    assert "Bob made this run" in texts(opened("Ann"))
+
+
+def folder_with_parts(file):
+    """As if a prediction of the file were running."""
+    parts = store.folder_of(file) / f"{PARTS}x"
+    parts.mkdir()
+    return parts
+
+
+def test_the_export_says_what_it_withholds_and_how_to_end_that(kept_run):
+    annotations, file = Annotations(open_database()), kept_run.dataset.sha256
+    for row in ("1e", "1c", "1n"):
+        annotations.give("Ann", file, row, "other")
+    annotations.look("Bob", file, "1e")
+
+    def told(app):
+        return " ".join(sentence for sentence in sentences(app) if "Without" in sentence)
+
+    app = page(kept_run, view="files")
+    assert "Without 4 reviews by others" in told(app) and "type your name in the sidebar, and switch off" in told(app)
+    assert "“Hide others’ tags until a row is done” under Tags" in told(app)
+    assert "Without 1 review by others" in told(write_as(app, "Ann")), "Bob’s"
+    bobs = told(write_as(app, "Bob"))
+    assert "Without 2 reviews by others" in bobs and "type your name" not in bobs, "one is of a row that he has done"
+    annotations.blind("Ann", file, False)
+    assert not told(app.run())
+
+
+@pytest.mark.parametrize("setting", ["PAIRLENS_DESK", "PAIRLENS_RUNS"])
+def test_a_read_only_desk_folder_is_one_sentence_with_its_setting(tmp_path, monkeypatch, setting, kept_run):
+    save(kept_run, tmp_path / "run")
+    monkeypatch.setenv(setting, "/proc")  # read-only for every user
+    if setting == "PAIRLENS_DESK":
+        app = open_view("error_desk", file=kept_run.dataset.sha256[:16], models=ONE[:16])
+        assert not app.exception
+    with pytest.raises(DeskError) as refused:
+        store.adopt(tmp_path / "run")
+    with pytest.raises(DeskError, match=setting):
+        choosing._recognised(tmp_path / "run", 10**6)
+    assert f"set {setting} to a folder that can be" in str(refused.value) and "/proc" not in str(refused.value)
 
 
 def test_runs_in_a_bucket_are_one_sentence(monkeypatch):
