@@ -69,9 +69,11 @@ def table_of(
 ) -> pa.Table:
     """Rows with each model's probabilities ``[N, C]`` and ``truncated`` rows, if known. Labels are stored as written:
     which of them are gold depends on the models that the run is opened with."""
-    shown = [row.label_text or row.label for row in dataset.rows]
+    shown = [row.shown_label or (row.label_text if gold(row.label_text) is None else "") for row in dataset.rows]
     columns = {
-        name: _text_array(shown if name == "label" else [getattr(row, name) for row in dataset.rows])
+        name: _text_array(
+            [label or None for label in shown] if name == "label" else [getattr(row, name) for row in dataset.rows]
+        )
         for name in TEXT_COLUMNS
     }
     for name in runs.other_columns(dataset):

@@ -95,7 +95,7 @@ def test_commands_and_files_say_a_score_as_it_is(scorer, tmp_path, capsys):
     rows.write_text("premise,hypothesis\n" + ",".join(PAIR) + "\n")
     assert train(["predict", str(scorer), str(rows), "--out", str(tmp_path / "out.csv")]) == 0
     (row,) = csv.DictReader((tmp_path / "out.csv").open())
-    assert list(row) == ["id", "first", "second", "label", "predicted"]
+    assert list(row) == ["id", "first", "second", "label", "predicted", "truncated"]
     assert float(row["predicted"]) == pytest.approx(_logits(scorer)[0], abs=1e-4)
 
 
