@@ -17,7 +17,7 @@ from core.data.stream import seen_in
 from core.desk import folders, store
 from core.desk.prediction import prediction
 from core.desk.run import Run, fitting
-from core.desk.run_folder import DATA, header_of, load, model_file, read_header, table_of, unfinished
+from core.desk.run_folder import DATA, TRUNCATED, header_of, load, model_file, read_header, table_of, unfinished
 from core.errors import DeskError, RunError
 from core.evaluation import parts
 from core.explain import explain
@@ -64,7 +64,7 @@ def test_a_run_comes_back_as_it_was_with_the_files_other_columns(run, tmp_path):
     files = {path.name for path in (tmp_path / "run").iterdir()}
     assert files == {"run.json", DATA, model_file(ONE), model_file(TWO)}
     assert pq.read_table(tmp_path / "run" / DATA).column("column/genre").to_pylist()[2] == "telephone"
-    assert pq.read_schema(tmp_path / "run" / model_file(TWO)).names == list(run.models[1].labels)
+    assert pq.read_schema(tmp_path / "run" / model_file(TWO)).names == [*run.models[1].labels, TRUNCATED]
 
 
 def test_rows_are_read_group_by_group(run, tmp_path, monkeypatch):
