@@ -28,11 +28,14 @@ def navigate() -> None:
 
 
 if get_script_run_ctx(suppress_warning=True) is None:  # the server imports this file once, before anyone visits
+    from starlette.middleware import Middleware
+
     from app.api import routes
+    from app.api.guard import Guard
     from app.preloading import preloaded
     from core.openmp import wait_asleep
 
     wait_asleep()
-    server = st.App(__file__, lifespan=preloaded, routes=routes())
+    server = st.App(__file__, lifespan=preloaded, routes=routes(), middleware=[Middleware(Guard)])
 else:
     navigate()

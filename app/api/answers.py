@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
+from app.api.executor import Lane
 from app.api.refusals import Refused, sentence
 from app.model_choice import Listed, is_external, offered
 from app.page_state.explore import EVERY, HEADS, MOST_EDITS
@@ -140,32 +141,50 @@ F = TypeVar("F", bound=Callable[[Any, Progress], object])
 
 class Kind(NamedTuple):
     """A kind of answer: its request type, the function that computes it, whether finished answers are cached, and
-    whether they depend on ``others`` than the request's model too."""
+    whether they depend on ``others`` than the request's model too; and whether it takes no more than a forward pass or
+    two."""
 
     request: type[Any]
     compute: Callable[[Any, Progress], object]
     kept: bool
     others: bool
+    quick: bool
+
+
+class Asked(NamedTuple):
+    """A question: a key, equal for equal answers; the function that computes its answer as JSON; the lane in which that
+    starts; and the number of characters of its texts."""
+
+    key: Hashable
+    compute: Callable[[Progress], bytes]
+    lane: Lane
+    size: int
+
+
+QUICK_TEXTS = 5_000
+"""Maximum number of characters of a pair for a quick answer."""
 
 
 KINDS: dict[str, Kind] = {}
 
 
-def answers(name: str, request: type[R], *, kept: bool = True, others: bool = False) -> Callable[[F], F]:
+def answers(
+    name: str, request: type[R], *, kept: bool = True, others: bool = False, quick: bool = False
+) -> Callable[[F], F]:
     """Registers a function ``(request, progress)`` as the answer for the route ``/api/name``. Without ``kept`` it is
     not cached, because it is fast, or depends on more than the request and the files of the model, or of all models if
     it depends on ``others``."""
 
     def register(compute: F) -> F:
-        KINDS[name] = Kind(request, compute, kept, others)
+        KINDS[name] = Kind(request, compute, kept, others, quick)
         return compute
 
     return register
 
 
-def question(name: str, body: JsonObject) -> tuple[Hashable, Callable[[Progress], bytes]]:
-    """The key of a request, equal for equal answers, and the function that computes its answer as JSON. Raises Refused
-    for an unknown kind of answer or model, and UserError for other invalid requests."""
+def question(name: str, body: JsonObject) -> Asked:
+    """The question of a request. Raises Refused for an unknown kind of answer or model, and UserError for other invalid
+    requests."""
     if name not in KINDS:
         raise Refused(404, sentence(f"there is no answer {name[:100]!r}{hint(name, KINDS)}"))
     kind = KINDS[name]
@@ -174,23 +193,26 @@ def question(name: str, body: JsonObject) -> tuple[Hashable, Callable[[Progress]
     except ValueError as error:
         raise UserError(str(error)) from None
     key: list[Hashable] = [name, asked]
+    size, cold = 0, False
     if isinstance(asked, PairRequest):
         folders = available()
         if asked.model not in folders:
             raise Refused(404, sentence(f"there is no model {asked.model[:100]!r}{hint(asked.model, folders)}"))
         key.append(tuple(map(files_state, folders.values() if kind.others else [folders[asked.model]])))
+        size, cold = len(asked.first) + len(asked.second), not in_memory(asked.model)
 
     def compute(progress: Progress) -> bytes:
         answer = to_dict(kind.compute(asked, progress))
         return json.dumps(answer, ensure_ascii=False, allow_nan=False).encode()
 
-    return (tuple(key) if kind.kept else object()), compute
+    lane = Lane.QUICK if kind.quick and size <= QUICK_TEXTS else Lane.FIRST
+    return Asked(tuple(key) if kind.kept else object(), compute, Lane.COLD if cold else lane, size)
 
 
 # --- the answers ------------------------------------------------------------------------------------------------------
 
 
-@answers("models", AnyRequest, kept=False)
+@answers("models", AnyRequest, kept=False, quick=True)
 def models(asked: AnyRequest, progress: Progress) -> dict[str, JsonObject]:
     """All models by name, in the order of the pages' lists."""
     return {name: _model(name, listed) for name, listed in offered(lambda card: True, unreadable=True).items()}
@@ -225,7 +247,7 @@ def _seconds(name: str) -> float | None:
     return None
 
 
-@answers("explain", ExplainRequest)
+@answers("explain", ExplainRequest, quick=True)
 def explain(asked: ExplainRequest, progress: Progress) -> Explanation:
     """The verdict with its evidence, after the edits."""
     checkpoint, first, second = asked.pair
@@ -244,7 +266,7 @@ def explain(asked: ExplainRequest, progress: Progress) -> Explanation:
     return with_nearest(checkpoint, explanation, asked.word.index, sides[asked.word.side].role)
 
 
-@answers("preview", PairRequest, kept=False)
+@answers("preview", PairRequest, kept=False, quick=True)
 def preview(asked: PairRequest, progress: Progress) -> Explanation:
     """The verdict after the edits with only its attention, fast enough to follow a slider."""
     checkpoint, first, second = asked.pair

@@ -6,20 +6,20 @@ import asyncio
 import contextlib
 import functools
 import json
-import os
-from collections.abc import Hashable
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
-import streamlit as st
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from app import login
-from app.api.executor import Compute, Executor, Update
+from app.api.executor import Executor, Update
+from app.api.guard import client_of
 from app.api.refusals import Refused, sentence
 from core.errors import UserError
 from core.json_types import JsonObject
+
+if TYPE_CHECKING:
+    from app.api.answers import Asked
 
 LONGEST_BODY = 1_000_000
 """Size limit of a request in bytes."""
@@ -29,54 +29,34 @@ HEADERS = {
     "X-Accel-Buffering": "no",
     "Content-Encoding": "identity",
 }
-CLIENT = "x-pairlens-client"
-"""Header with an identifier chosen by each page: computing time is shared among clients."""
 EXECUTOR = Executor()
 
 
 async def answer(request: Request) -> Response | AnswerStream:
     """Answers a request for the kind of answer named in its path."""
     try:
-        check_sender(request)
         body = await _body(request) if request.method == "POST" else {}
         # In a thread, because the first request imports torch and all models.
         question = functools.partial(_question, request.path_params["kind"], body)
-        key, compute = await asyncio.get_running_loop().run_in_executor(None, question)
+        asked = await asyncio.get_running_loop().run_in_executor(None, question)
     except Refused as refused:
-        return JSONResponse({"error": refused.error}, refused.status, HEADERS)
-    return AnswerStream(key, compute, client_of(request))
+        return _refusal(refused)
+    return AnswerStream(asked, client_of(request))
 
 
-def _question(kind: str, body: JsonObject) -> tuple[Hashable, Compute]:
-    """The key of a question and the function that computes its answer. Raises Refused."""
+def _refusal(refused: Refused) -> Response:
+    retry = {"Retry-After": "1"} if refused.status == 429 else {}
+    return JSONResponse({"error": refused.error}, refused.status, HEADERS | retry)
+
+
+def _question(kind: str, body: JsonObject) -> Asked:
+    """The question of a request. Raises Refused."""
     from app.api import answers
 
     try:
         return answers.question(kind, body)
     except UserError as error:
         raise Refused(422, sentence(str(error))) from None
-
-
-def check_sender(request: Request) -> None:
-    """Rejects requests that another site's page makes in a visitor's browser. Raises Refused.
-
-    If only this machine can reach the server, the Host must also name this machine, because another site's name could
-    resolve to it; behind a proxy with a login (``PAIRLENS_USER_HEADER``) the proxy determines it.
-    """
-    headers = request.headers
-    host, origin = headers.get("host", ""), headers.get("origin")
-    if headers.get("sec-fetch-site") == "cross-site" or (origin is not None and urlsplit(origin).netloc != host):
-        raise Refused(403, "Pages of other sites may not ask this server: open PairLens itself.")
-    local = login.on_this_machine(st.get_option("server.address")) and not os.environ.get("PAIRLENS_USER_HEADER")
-    name = urlsplit(f"//{host}").hostname
-    if local and not (login.on_this_machine(name) or name == st.get_option("browser.serverAddress")):
-        raise Refused(403, "This server is only reached as localhost; STREAMLIT_BROWSER_SERVER_ADDRESS adds a name.")
-
-
-def client_of(request: Request) -> str:
-    """The unit among which computing time is shared: a page's identifier, else a login, else an address."""
-    address = request.client.host if request.client else ""
-    return request.headers.get(CLIENT, "")[:100] or login.name_in(request.headers.getlist) or address
 
 
 async def _body(request: Request) -> JsonObject:
@@ -99,8 +79,8 @@ class AnswerStream:
     """A response with one JSON line per update and the HTTP status of the first update. The computation is cancelled as
     soon as the client closes the connection."""
 
-    def __init__(self, key: Hashable, compute: Compute, client: str) -> None:
-        self._key, self._compute, self._client = key, compute, client
+    def __init__(self, asked: Asked, client: str) -> None:
+        self._asked, self._client = asked, client
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         loop, updates = asyncio.get_running_loop(), asyncio.Queue[Update | None]()
@@ -109,7 +89,12 @@ class AnswerStream:
             with contextlib.suppress(RuntimeError):  # the server is shutting down
                 loop.call_soon_threadsafe(updates.put_nowait, update)
 
-        leave = EXECUTOR.ask(self._key, self._compute, self._client, tell)
+        key, compute, lane, size = self._asked
+        try:
+            leave = EXECUTOR.ask(key, compute, self._client, tell, lane=lane, size=size)
+        except Refused as refused:
+            await _refusal(refused)(scope, receive, send)
+            return
         listening = asyncio.create_task(_until_closed(receive, updates))
         try:
             update = await updates.get()

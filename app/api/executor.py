@@ -1,36 +1,42 @@
 """Runs the API's computations: shared among clients, scheduled fairly, and only while a client is waiting.
 
-Each computation has its own thread. It runs freely for a quantum of CPU time, while longer computations of clients that
-have used more wait. After that, its next progress call must acquire one of a few slots; if several wait, the slot goes
-to the client that has used the least time recently. Clients with the same question share one computation, which ends
-when the last of them disconnects. Finished answers are cached (least recently used first out) up to a size limit.
+A queued computation is only an entry in a list. There are four lanes, each with a few threads:
+
+- *quick*: a forward pass or two of a model in memory. Starts at once, whatever else is running.
+- *first*: all others, for their first quantum of CPU time. Most answers are finished by then.
+- *cold*: as *first*, for models that must be read from disk first, so that others do not wait for that.
+- *long*: what takes more. Those with a thread take turns. If there is no thread after the first quantum, a computation
+  is postponed: it is queued again and later starts from the beginning. Once, it may let the youngest one with a thread
+  be postponed instead, if that one's client has used much more; so the oldest ones always run to their end.
+
+In each lane the client that has used the least time recently comes next. Long computations pause while others are in
+their first quantum. Clients with the same question share one computation, which ends when the last of them
+disconnects. Finished answers are cached (least recently used first out) up to a size limit.
 """
 
 from __future__ import annotations
 
+import enum
 import logging
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from app.api.refusals import sentence
+from app.api.refusals import Refused, sentence
 from core.errors import UserError
 from core.progress import Progress
 from core.shared_memory import SharedMemory
 
-THREADS = 32
-OF_ONE_CLIENT = 8
-"""Maximum number of threads per client, so that others can start."""
-SLOTS = max(2, os.cpu_count() or 1)
-QUANTUM = 0.5
-"""Seconds of CPU time that a computation runs before it needs a slot, and between releases of the slot."""
+OPEN = 6
+"""Maximum number of a client's quick requests that are open, and of others. A page sends three at a time."""
+SLOTS = max(1, (os.cpu_count() or 1) // 2)
+"""Number of computations that run at once in their first quantum, and of long ones: the other half is for pages."""
+QUANTUM = 0.25
+"""Seconds of CPU time that a computation has before it is a long one, and between the turns of long ones."""
 FRESH = 2.0
-"""Seconds after which longer computations no longer wait for one in its first quantum, which may itself be waiting."""
-LONG = 5.0
-"""Seconds after which a computation gives way to everything else on this machine, such as pages."""
+"""Seconds after which long computations no longer pause for one in its first quantum, which may itself be waiting."""
 HALF_LIFE = 10.0
 """Seconds after which half of a client's used time is forgotten."""
 KEPT = 32_000_000
@@ -41,8 +47,25 @@ BETWEEN_REPORTS = 0.1
 _LOG = logging.getLogger(__name__)
 
 
+class Lane(enum.Enum):
+    """The kinds of threads."""
+
+    QUICK = "quick"
+    FIRST = "first"
+    COLD = "cold"
+    LONG = "long"
+
+
+THREADS = {Lane.QUICK: 4, Lane.FIRST: SLOTS, Lane.COLD: 8, Lane.LONG: SLOTS + 3}
+"""Maximum number of threads by lane. A long computation on two texts of 150 words keeps 50 MB."""
+
+
 class Ended(Exception):
     """Raised in a computation's progress call when no client is waiting for the answer any more."""
+
+
+class _Postponed(Exception):
+    """Raised in a computation's progress call when it has to wait for a thread of the long lane."""
 
 
 @dataclass(frozen=True)
@@ -66,52 +89,74 @@ Tell = Callable[[Update], None]
 
 @dataclass(eq=False)
 class _Work:
-    """A queued or running computation. ``listeners``: callbacks with their clients, empty once it is abandoned;
-    ``started``: start time; ``fresh``: whether it is in its first quantum; ``since``: its thread's CPU time at the
-    start of the current quantum, ``seconds``: the time before that; ``reported``: when its listeners were last
-    updated."""
+    """A queued or running computation. ``size``: of the question; ``client``: who asked first, and is charged if all
+    have left; ``listeners``: callbacks with their clients, empty once it is abandoned; ``started``: when it got its
+    thread; ``since``: the thread's CPU time up to which its client was charged; ``reported``: when its listeners were
+    last updated; ``postponed``: whether it has to give back its thread; ``replaced``: whether it did that for another
+    one."""
 
     key: Hashable
     compute: Compute
+    lane: Lane
+    size: int
+    client: str
     listeners: dict[Tell, str] = field(default_factory=dict)
     started: float = 0.0
-    fresh: bool = True
     since: float = 0.0
-    seconds: float = 0.0
     reported: float = 0.0
     has_slot: bool = False
+    postponed: bool = False
+    replaced: bool = False
 
 
 class Executor:
-    """All computations of a server. Its methods are thread-safe."""
+    """All computations of a server. Its methods are thread-safe. ``slots``, ``quantum``, ``kept``: see
+    :data:`SLOTS`, :data:`QUANTUM`, :data:`KEPT`; ``clock``: seconds."""
 
-    def __init__(self, slots: int = SLOTS, quantum: float = QUANTUM, kept: int = KEPT) -> None:
-        self._free_slots, self._quantum = slots, quantum
+    def __init__(
+        self,
+        slots: int = SLOTS,
+        quantum: float = QUANTUM,
+        kept: int = KEPT,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._free_slots, self._quantum, self._clock = slots, quantum, clock
         self._changed = threading.Condition()
         """Guards all fields below; notified when a slot may have become free."""
         self._works: dict[Hashable, _Work] = {}
         self._queued: list[_Work] = []
         self._running: list[_Work] = []
+        """Those with a thread."""
         self._waiting: list[_Work] = []
-        """Running computations that need a slot, longest waiting first."""
+        """Long computations with a thread that need a slot, longest waiting first."""
         self._used: dict[str, tuple[float, float]] = {}
         """Per client: seconds of computing time, and when they were last updated."""
         self._answers: SharedMemory[bytes] = SharedMemory(kept, len)
 
-    def ask(self, key: Hashable, compute: Compute, client: str, tell: Tell) -> Callable[[], None]:
+    def ask(
+        self, key: Hashable, compute: Compute, client: str, tell: Tell, *, lane: Lane = Lane.FIRST, size: int = 0
+    ) -> Callable[[], None]:
         """Computes an answer and reports it to ``tell``, which may be called from any thread. Equal keys must mean
-        equal answers. Returns a function to call when the client stops waiting."""
+        equal answers; among clients that have used about as much, the question of the smallest ``size`` is next.
+        Returns a function to call when the client stops waiting. Raises Refused if the client has too many open
+        requests."""
         with self._changed:
             if key in self._answers:
                 tell(Update(answer=self._answers(key, bytes)))
                 return lambda: None
+            if self._open_requests(client, quick=lane is Lane.QUICK) >= OPEN:
+                raise Refused(429, f"You have {OPEN} open requests here: wait until one of them is answered.")
             work = self._works.get(key)
             if work is None:
-                work = self._works[key] = _Work(key, compute)
+                work = self._works[key] = _Work(key, compute, lane, size, client)
                 self._queued.append(work)
             work.listeners[tell] = client
             self._start()
         return lambda: self._leave(work, tell)
+
+    def _open_requests(self, client: str, quick: bool) -> int:
+        works = [work for work in (*self._queued, *self._running) if (work.lane is Lane.QUICK) == quick]
+        return sum([*work.listeners.values()].count(client) for work in works)
 
     def _leave(self, work: _Work, tell: Tell) -> None:
         with self._changed:
@@ -128,20 +173,46 @@ class Executor:
             del self._works[work.key]
 
     def _start(self) -> None:
-        """Starts queued computations while threads are available."""
-        while len(self._running) < THREADS:
-            held = [self._client(work) for work in self._running]
-            work = self._next([work for work in self._queued if held.count(self._client(work)) < OF_ONE_CLIENT])
-            if work is None:
-                return
-            self._queued.remove(work)
-            self._running.append(work)
-            threading.Thread(target=self._run, args=(work,), name="answer", daemon=True).start()
+        """Starts queued computations while their lanes have threads."""
+        for lane in Lane:
+            while work := self._next([work for work in self._queued if work.lane is lane]):
+                if not (self._has_thread(lane) or self._replaces_another(work)):
+                    break
+                self._queued.remove(work)
+                self._running.append(work)
+                work.started = self._clock()
+                threading.Thread(target=self._run, args=(work,), name="answer", daemon=True).start()
+
+    def _has_thread(self, lane: Lane) -> bool:
+        return len(self._held(lane)) < THREADS[lane]
+
+    def _held(self, lane: Lane) -> list[_Work]:
+        """The computations with a thread of this lane that they keep."""
+        return [work for work in self._running if work.lane is lane and not work.postponed]
+
+    def _replaces_another(self, work: _Work) -> bool:
+        """Postpones the youngest long computation for this one, if its client has used a few quanta, and twice as much
+        as this one's."""
+        if work.lane is not Lane.LONG or work.replaced:
+            return False
+        youngest = max(self._held(Lane.LONG), key=lambda other: other.started)
+        now = self._clock()
+        theirs, own = (self._seconds(self._client(one), now) for one in (youngest, work))
+        if theirs < max(4 * self._quantum, 2 * own):
+            return False
+        youngest.postponed = youngest.replaced = True
+        self._changed.notify_all()
+        return True
 
     def _run(self, work: _Work) -> None:
-        work.started, work.since = time.monotonic(), time.thread_time()
+        work.since = time.thread_time()
+        update = None
         try:
+            if work.lane is Lane.LONG:
+                self._take_turn(work)
             update = Update(answer=work.compute(lambda done, of: self._progress(work, done, of)))
+        except _Postponed:
+            pass
         except Ended:
             update = Update(error="Cancelled.")
         except UserError as error:
@@ -150,21 +221,29 @@ class Executor:
             _LOG.exception("An answer could not be computed")
             text = f"this could not be computed ({type(error).__name__}): the server’s log says why"
             update = Update(error=sentence(text), status=500)
+        self._end(work, update)
+
+    def _end(self, work: _Work, update: Update | None) -> None:
+        """Gives back the thread of a computation and tells its last update, or queues it again if there is none."""
         with self._changed:
             self._charge(work)
             self._running.remove(work)
-            self._forget(work)
-            if update.answer:
+            listeners = [*work.listeners] if update else []
+            if update is None and work.listeners:
+                work.lane, work.postponed = Lane.LONG, False
+                self._queued.append(work)
+            else:
+                self._forget(work)
+            if update and update.answer:
                 self._answers(work.key, lambda: update.answer)
             self._start()
             self._changed.notify_all()
-            listeners = list(work.listeners)
         for tell in listeners:
             tell(update)
 
     def _progress(self, work: _Work, done: int, of: int) -> None:
-        """Reports a computation's progress; may block here. Raises Ended."""
-        now = time.monotonic()
+        """Reports a computation's progress; may block here. Raises Ended and _Postponed."""
+        now = self._clock()
         if now - work.reported >= BETWEEN_REPORTS:
             work.reported = now
             for tell in list(work.listeners):
@@ -172,23 +251,31 @@ class Executor:
         if not work.listeners:
             raise Ended
         within = time.thread_time() - work.since < self._quantum
-        if within and work.fresh:
+        if work.lane is Lane.QUICK or (within and work.lane is not Lane.LONG):
             return
         with self._changed:
-            if within and not self._gives_way(work):
+            if work.lane is not Lane.LONG:
+                work.postponed = not self._has_thread(Lane.LONG)
+                work.lane = Lane.LONG
+            elif within and not work.postponed and not self._gives_way(work):
                 return
+            self._take_turn(work)
+
+    def _take_turn(self, work: _Work) -> None:
+        """Gives back a long computation's slot, and waits for its next one. Raises Ended and _Postponed."""
+        with self._changed:
             self._charge(work)
-            work.fresh = False
-            if work.seconds > LONG and sys.platform == "linux":  # only there do threads have separate priorities
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
             self._waiting.append(work)
+            self._start()
             self._changed.notify_all()
-            while work.listeners and not self._may_go_on(work):
+            while work.listeners and not work.postponed and not self._may_go_on(work):
                 self._changed.wait(self._quantum)
             self._waiting.remove(work)
             self._changed.notify_all()
             if not work.listeners:
                 raise Ended
+            if work.postponed:
+                raise _Postponed
             self._free_slots -= 1
             work.has_slot = True
 
@@ -196,29 +283,36 @@ class Executor:
         return self._free_slots > 0 and not self._gives_way(work) and self._next(self._waiting) is work
 
     def _gives_way(self, work: _Work) -> bool:
-        """Whether a computation in its first quantum should finish first."""
-        fresh = [other for other in self._running if other.fresh and time.monotonic() - other.started < FRESH]
-        used = self._seconds(self._client(work))
-        return any(self._seconds(self._client(other)) <= used for other in fresh)
+        """Whether computations that may be finished soon should finish first."""
+        now = self._clock()
+        fresh = [other for other in self._running if other.lane is not Lane.LONG and now - other.started < FRESH]
+        used = self._seconds(self._client(work), now)
+        return any(self._seconds(self._client(other), now) <= used for other in fresh)
 
     def _charge(self, work: _Work) -> None:
         """Releases a computation's slot and records its CPU time; called in its thread."""
-        now, client, used = time.monotonic(), self._client(work), time.thread_time() - work.since
+        now, client, used = self._clock(), self._client(work), time.thread_time() - work.since
         self._free_slots += work.has_slot
         work.has_slot = False
-        work.seconds += used
         work.since += used
-        self._used[client] = self._seconds(client) + used, now
+        self._used[client] = self._seconds(client, now) + used, now
         self._used = {known: (total, at) for known, (total, at) in self._used.items() if now - at < 20 * HALF_LIFE}
 
     def _next(self, works: Sequence[_Work]) -> _Work | None:
-        """The computation whose client has used the least time."""
-        return min(works, key=lambda work: self._seconds(self._client(work)), default=None)
+        """The computation whose client has used the least time: without a thread, to the nearest second."""
+        now = self._clock()  # the same for all, or of two of one client the later one would seem to have used less
+
+        def rank(work: _Work) -> tuple[bool, float, int]:
+            used = self._seconds(self._client(work), now)
+            return (False, used, 0) if work in self._waiting else (work.replaced, round(used), work.size)
+
+        return min(works, key=rank, default=None)
 
     def _client(self, work: _Work) -> str:
-        """The computation's client; if it has several, the one that has used the least time. Empty if abandoned."""
-        return min(work.listeners.values(), key=self._seconds, default="")
+        """The computation's client; if it has several, the one that has used the least time."""
+        now = self._clock()
+        return min(work.listeners.values(), key=lambda client: self._seconds(client, now), default=work.client)
 
-    def _seconds(self, client: str) -> float:
+    def _seconds(self, client: str, now: float) -> float:
         seconds, counted = self._used.get(client, (0.0, 0.0))
-        return seconds * 0.5 ** ((time.monotonic() - counted) / HALF_LIFE)
+        return seconds * 0.5 ** ((now - counted) / HALF_LIFE)

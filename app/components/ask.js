@@ -4,7 +4,6 @@ import { API } from "./constants.js";
 import { html, linkButton, refill } from "./elements.js";
 
 const AT_ONCE = 3;
-const CLIENT = Math.random().toString(36).slice(2); // all questions of a page count as one client
 const URGENT = ["explain", "change"]; // overtake waiting questions
 
 // Runs up to `limit` jobs at a time; an urgent job overtakes waiting jobs.
@@ -85,13 +84,22 @@ export const askAtOnce = (kind, body, signal) => answer(kind, body, signal, () =
 const painted = () =>
   new Promise((done) => (document.hidden ? done(null) : requestAnimationFrame(() => setTimeout(done))));
 
-async function answer(kind, body, signal, progress) {
-  const headers = { "Content-Type": "application/json", "X-PairLens-Client": CLIENT };
+// The server answers only a few requests of a browser at a time (429): further tabs wait here.
+async function fetched(kind, body, signal) {
+  const headers = { "Content-Type": "application/json" };
   const request = { method: "POST", headers, body: JSON.stringify(body), signal };
-  const response = await fetch(`${API}/${kind}`, request).catch((error) => {
-    if (signal.aborted) throw signal.reason;
-    throw new Refusal(`The server does not answer (${error.message}).`);
-  });
+  for (;;) {
+    const response = await fetch(`${API}/${kind}`, request).catch((error) => {
+      if (signal.aborted) throw signal.reason;
+      throw new Refusal(`The server does not answer (${error.message}).`);
+    });
+    if (response.status !== 429) return response;
+    await new Promise((done) => setTimeout(done, 1000 * Number(response.headers.get("Retry-After") ?? 1)));
+  }
+}
+
+async function answer(kind, body, signal, progress) {
+  const response = await fetched(kind, body, signal);
   if (!response.headers.get("Content-Type")?.includes("json"))
     throw new Refusal(`The server answered with status ${response.status}.`);
   for await (const line of lines(response.body)) {

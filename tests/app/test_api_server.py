@@ -11,9 +11,13 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+import websockets
+from websockets.sync.client import connect
 
+from app.api.executor import OPEN
 from tests.app.servers import Server
 from tests.guests import TEXTS
+from trainers.bench.visitors import headers_of
 
 SHORT = {"model": "test-light", "first": "A dog is outside", "second": "A cat is cold"}
 QUIET = 0.15
@@ -41,15 +45,21 @@ def server(tmp_path_factory, checkpoints, guests):
 
 
 @contextmanager
-def asked(server, body, client, kind="why"):
-    """The response to a question, whose connection is closed afterwards."""
+def sent(server, body, client, kind="why"):
+    """A connection with a question that is not answered yet."""
     connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=60)
-    headers = {"X-PairLens-Client": client, "Accept-Encoding": "gzip"}
-    connection.request("POST", f"/lens/api/{kind}", json.dumps(body), headers)
+    connection.request("POST", f"/lens/api/{kind}", json.dumps(body), client | {"Accept-Encoding": "gzip"})
     try:
-        yield connection.getresponse()
+        yield connection
     finally:
         connection.close()
+
+
+@contextmanager
+def asked(server, body, client, kind="why"):
+    """The response to a question of a client with these headers, whose connection is closed afterwards."""
+    with sent(server, body, client, kind) as connection:
+        yield connection.getresponse()
 
 
 def line(response):
@@ -84,8 +94,8 @@ def test_the_routes_are_there_with_and_without_the_base_path(server):
 
 def test_progress_arrives_while_an_answer_is_computed_and_leaving_ends_it(server):
     """Another client that waits for the same answer keeps it going."""
-    with asked(server, long(1), "two") as second:
-        with asked(server, long(1), "one") as first:
+    with asked(server, long(1), headers_of(server.address)) as second:
+        with asked(server, long(1), headers_of(server.address)) as first:
             assert first.headers["Content-Type"] == "application/x-ndjson" and "progress" in line(first)
         done, of = line(second)["progress"]
         while line(second)["progress"][0] < done + of / 100:
@@ -94,12 +104,55 @@ def test_progress_arrives_while_an_answer_is_computed_and_leaving_ends_it(server
 
 
 def test_a_third_client_is_answered_while_two_others_keep_the_server_busy(server):
-    alone = answered(server, SHORT | {"method": "dropped"}, "three")
+    alone = answered(server, SHORT | {"method": "dropped"}, headers_of(server.address))
     with ExitStack() as others:
-        for number in range(4):
-            busy = others.enter_context(asked(server, long(10 + number), f"heavy {number % 2}"))
-            assert "progress" in line(busy)
+        for client in range(2):
+            headers = headers_of(server.address)
+            for number in range(2):
+                busy = others.enter_context(asked(server, long(10 + 2 * client + number), headers))
+                assert "progress" in line(busy)
         started = time.monotonic()
-        assert len(answered(server, SHORT, "three")["words"]) == len(alone["words"])
+        assert len(answered(server, SHORT, headers_of(server.address))["words"]) == len(alone["words"])
         assert time.monotonic() - started < 20, "each of the others takes more than a minute"
     assert quiet(server, 20)
+
+
+def test_requests_beyond_a_few_are_refused_whatever_their_client_calls_itself(server):
+    """All of an address without a token are one client; a quick answer is still given."""
+    with ExitStack() as others:
+        for number in range(OPEN):
+            client = {"X-PairLens-Client": f"client {number}"}
+            others.enter_context(sent(server, long(20 + number), client))
+        refused = others.enter_context(asked(server, long(20 + OPEN), {"X-PairLens-Client": "yet another"}))
+        assert refused.status == 429 and refused.headers["Retry-After"] == "1"
+        assert line(refused)["error"] == f"You have {OPEN} open requests here: wait until one of them is answered."
+        assert line(others.enter_context(asked(server, SHORT, {}, "preview")))["answer"]["model"] == "test-light"
+    assert quiet(server, 20)
+
+
+def test_a_name_that_leads_here_reaches_neither_pages_nor_their_websocket(server):
+    port = urlsplit(server.address).port
+    for headers, status in (
+        ({"Host": f"evil.example:{port}", "Origin": f"http://evil.example:{port}"}, 403),
+        ({"Host": f"localhost:{port}", "Origin": "http://localhost:1"}, 403),
+        ({"Host": f"localhost:{port}", "Origin": f"http://localhost:{port}"}, 200),
+    ):
+        for path in ("/lens/", "/lens/error-desk", "/lens/api/models"):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            connection.request("GET", path, headers=headers)
+            assert connection.getresponse().status == status
+            connection.close()
+        try:
+            with socket(port, headers):
+                reached = 200
+        except websockets.InvalidStatus as refused:
+            reached = refused.response.status_code
+        assert reached == status
+
+
+def socket(port, headers):
+    """The websocket of a page, as a browser opens it."""
+    host = headers["Host"].partition(":")[0]
+    at = f"ws://{host}:{port}/lens/_stcore/stream"
+    kept = {name: value for name, value in headers.items() if name != "Host"}
+    return connect(at, host="127.0.0.1", port=port, additional_headers=kept, proxy=None, open_timeout=60)

@@ -1,11 +1,16 @@
-"""The executor of the API: what clients share, who computes next, and when a computation ends."""
+"""The executor of the API: what clients share, who computes next, and when a computation ends.
 
-import hashlib
+Processor time is counted here, not spent, so that a busy machine changes nothing."""
+
 import threading
 import time
 from collections.abc import Callable
 
-from app.api.executor import Executor, Update
+import pytest
+
+from app.api import executor as module
+from app.api.executor import OPEN, Executor, Lane, Update
+from app.api.refusals import Refused
 from core.errors import UserError
 
 
@@ -26,14 +31,19 @@ class Listener:
         return self.events[-1]
 
 
+SPENT = threading.local()
+"""Each thread's processor time."""
+
+
+@pytest.fixture(autouse=True)
+def _counted(monkeypatch):
+    monkeypatch.setattr(time, "thread_time", lambda: getattr(SPENT, "seconds", 0.0))
+
+
 def burn(seconds: float) -> None:
-    """Use so much processor time, mostly without Python's lock."""
-    until = time.thread_time() + seconds
-    while time.thread_time() < until:
-        hashlib.sha256(BYTES)
-
-
-BYTES = bytes(200_000)
+    """Use so much processor time."""
+    SPENT.seconds = getattr(SPENT, "seconds", 0.0) + seconds
+    time.sleep(0.001)
 
 
 class Steps:
@@ -92,15 +102,18 @@ def test_a_computation_ends_when_its_last_listener_leaves():
 
 
 def test_a_queued_computation_never_starts_when_its_client_has_left():
-    executor = Executor()
-    leaves = [executor.ask(number, Steps(ENDLESS), "hog", Listener()) for number in range(8)]
-    queued = Steps(1)
+    executor = Executor(slots=1)
+    begun, going_on, queued = threading.Event(), threading.Event(), Steps(1)
+
+    def first(progress):
+        begun.set()
+        going_on.wait(60)
+        return b"1"
+
+    executor.ask("first", first, "hog", Listener())
+    assert begun.wait(10)
     executor.ask("queued", queued, "hog", Listener())()
-    other = Listener()
-    executor.ask("other", Steps(1), "another", other)
-    assert other.last().answer, "one client cannot hold all threads"
-    for leave in leaves:
-        leave()
+    going_on.set()
     after = Listener()
     executor.ask("after", Steps(1), "hog", after)
     assert after.last().answer and queued.times == 0
@@ -183,3 +196,132 @@ def test_answers_are_kept_up_to_a_number_of_bytes():
         executor.ask(key, compute, "one", listener)
         listener.last()
     assert computed == ["a", "b", "c", "a"]
+
+
+def threads():
+    return sum(thread.name == "answer" for thread in threading.enumerate())
+
+
+def test_waiting_computations_hold_no_thread_and_newcomers_are_answered():
+    """Twenty clients with two endless computations each: only a few of them have a thread, and neither a quick answer
+    nor a short computation of a client that has used nothing waits for them."""
+    executor, heavy, before = Executor(slots=1, quantum=0.02), [Steps(ENDLESS) for _ in range(40)], threads()
+    leaves = [executor.ask(n, steps, f"heavy {n % 20}", Listener(), size=9) for n, steps in enumerate(heavy)]
+    most = sum(module.THREADS.values())
+    for number, lane in enumerate((Lane.QUICK, Lane.FIRST, Lane.QUICK)):
+        listener = Listener()
+        executor.ask(f"newcomer {number}", Steps(1), f"newcomer {number}", listener, lane=lane)
+        assert listener.last(10).answer and threads() - before <= most
+    until(lambda: all(steps.times for steps in heavy), 60)
+    until(lambda: threads() - before <= module.THREADS[Lane.LONG])
+    for leave in leaves:
+        leave()
+    until(lambda: threads() <= before)
+
+
+def test_a_postponed_computation_starts_again_when_a_thread_is_free(monkeypatch):
+    monkeypatch.setitem(module.THREADS, Lane.LONG, 1)
+    executor, steps, listener = Executor(slots=1, quantum=0.05), Steps(15), Listener()
+    leave = executor.ask("endless", Steps(ENDLESS), "one", Listener())
+    until(lambda: executor._waiting or any(work.lane is Lane.LONG for work in executor._running))
+    executor.ask("postponed", steps, "one", listener)
+    until(lambda: steps.ended)
+    assert not listener.answered.is_set()
+    leave()
+    assert listener.last().answer and steps.times == 2
+
+
+def test_computations_of_one_client_take_turns():
+    executor, heavy = Executor(slots=1, quantum=0.02), [Steps(ENDLESS) for _ in range(2)]
+    leaves = [executor.ask(n, steps, "one", Listener()) for n, steps in enumerate(heavy)]
+    until(lambda: sum(steps.done for steps in heavy) > 100)
+    assert min(steps.done for steps in heavy) > 25
+    for leave in leaves:
+        leave()
+
+
+def test_the_youngest_long_computation_leaves_its_thread_to_a_client_that_has_used_less(monkeypatch):
+    monkeypatch.setitem(module.THREADS, Lane.LONG, 2)
+    executor, heavy = Executor(slots=1, quantum=0.02), [Steps(ENDLESS) for _ in range(2)]
+    leaves = [executor.ask(n, steps, "heavy", Listener()) for n, steps in enumerate(heavy)]
+    until(lambda: sum(steps.done for steps in heavy) > 110)
+    listener = Listener()
+    executor.ask("newcomer", Steps(20), "newcomer", listener)
+    assert listener.last().answer
+    until(lambda: sorted(steps.times for steps in heavy) == [1, 2])
+    for leave in leaves:
+        leave()
+
+
+def test_a_client_has_a_few_open_requests_of_either_kind():
+    executor, going_on = Executor(), threading.Event()
+
+    def wait(progress):
+        going_on.wait(60)
+        return b"1"
+
+    for lane in (Lane.QUICK, Lane.FIRST):
+        listeners = [Listener() for _ in range(OPEN)]
+        for number, listener in enumerate(listeners):
+            executor.ask((lane, number), wait, "one", listener, lane=lane)
+        with pytest.raises(Refused, match=r"open requests here: wait until one of them is answered\.$") as refused:
+            executor.ask((lane, "further"), wait, "one", Listener(), lane=lane)
+        assert refused.value.status == 429
+        listeners.append(Listener())
+        executor.ask((lane, "another"), wait, "another", listeners[-1], lane=lane)
+    going_on.set()
+    assert listeners[0].last().answer
+    until(lambda: not executor._running)
+    executor.ask("further", wait, "one", listeners[0])
+
+
+def order_of(executor, *clients):
+    """Whose computation ends first, if all of them wait until a thread is free."""
+    begun, going_on, order, listeners = threading.Event(), threading.Event(), [], [Listener() for _ in clients]
+
+    def first(progress):
+        begun.set()
+        going_on.wait(60)
+        return b"1"
+
+    executor.ask("first", first, "first", Listener())
+    assert begun.wait(10)
+    for client, listener in zip(clients, listeners, strict=True):
+        executor.ask(client, lambda progress, client=client: order.append(client) or b"1", client, listener)
+    going_on.set()
+    assert all(listener.last().answer for listener in listeners)
+    return order
+
+
+def used(executor, client, seconds):
+    listener = Listener()
+    executor.ask(object(), lambda progress: burn(seconds) or b"1", client, listener)
+    listener.last()
+    until(lambda: not executor._running)
+
+
+def test_half_of_the_time_that_a_client_has_used_is_forgotten_after_a_while():
+    now = [0.0]
+    executor = Executor(slots=1, clock=lambda: now[0])
+    used(executor, "long ago", 3.6)
+    now[0] += 2 * module.HALF_LIFE
+    used(executor, "just now", 1.8)
+    assert order_of(executor, "just now", "long ago") == ["long ago", "just now"]
+
+
+def test_leaving_does_not_spare_a_client_the_time_it_has_used():
+    executor, steps = Executor(slots=1), Steps(1, 1.8)
+    leave = executor.ask("key", steps, "leaves", Listener())
+    until(lambda: executor._running)
+    leave()
+    until(lambda: not executor._running)
+    assert order_of(executor, "leaves", "another") == ["another", "leaves"]
+
+
+def test_among_clients_that_have_used_as_much_the_short_question_is_next():
+    executor, going_on, order, listeners = Executor(slots=1), threading.Event(), [], [Listener(), Listener()]
+    executor.ask("first", lambda progress: going_on.wait(60) and b"1", "first", Listener())
+    for size, listener in zip((300, 10), listeners, strict=True):
+        executor.ask(size, lambda progress, size=size: order.append(size) or b"1", f"{size}", listener, size=size)
+    going_on.set()
+    assert all(listener.last().answer for listener in listeners) and order == [10, 300]

@@ -112,3 +112,16 @@ test("an aborted question does not count as a server failure", async () => {
   controller.abort();
   await assert.rejects(asked, { name: "AbortError" });
 });
+
+test("a request that is one too many is sent again until it is answered or aborted", async () => {
+  const [controller, statuses] = [new AbortController(), [429, 429, 200]];
+  globalThis.fetch = async (_, { signal }) => {
+    signal.throwIfAborted();
+    const headers = { "Content-Type": "application/json", "Retry-After": "0.001" };
+    return new Response('{"answer": 1}', { status: statuses.shift() ?? 429, headers });
+  };
+  assert.equal(await ask("why", {}, never), 1);
+  const waiting = ask("why", {}, controller.signal);
+  controller.abort(new Error("gone"));
+  await assert.rejects(waiting, /gone/);
+});

@@ -16,6 +16,7 @@ These are measurements, not tests: on a busy machine the numbers are useless. Me
     first-page   pages of a new server and of a second visitor, by an empty Streamlit page
     motion       the longest frame while a lesson's numbers travel
     api          word effects over HTTP while other clients keep the server busy, by those alone
+    crowd        a newcomer's answer and page while twenty clients keep forty long requests open; the server's memory
     desk         the Error desk's filters, slices and confusion matrix of 10,000 and a million rows, and its memory
 """
 
@@ -35,7 +36,7 @@ import torch
 from core.errors import RunError
 from core.files import check_writable, json_text, write_whole
 from core.json_types import JsonObject
-from trainers.bench import app, models, visitors
+from trainers.bench import app, crowd, models, visitors
 from trainers.bench.models import Measurement, Unmeasured
 from trainers.card import device_name
 from trainers.tables import text
@@ -50,6 +51,7 @@ MEASUREMENTS: dict[str, Callable[[bool], Sequence[Measurement]]] = {
     "first-page": app.first_page,
     "motion": app.motion,
     "api": visitors.shared,
+    "crowd": crowd.crowd,
     "desk": app.desk,
 }
 """The function for each measurement; its argument True reduces the repetitions."""

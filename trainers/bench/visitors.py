@@ -11,6 +11,7 @@ import statistics
 import tempfile
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -34,12 +35,21 @@ from trainers.bench.app import MODEL, server
 from trainers.bench.models import Measurement, Unmeasured
 
 
+def headers_of(address: str) -> dict[str, str]:
+    """The headers of a new browser, which got its token with a page. Raises RunError if no page comes."""
+    try:
+        with urllib.request.urlopen(address, timeout=60) as page:
+            return {"Cookie": page.headers.get("Set-Cookie", "").partition(";")[0]}
+    except OSError as error:
+        raise RunError(f"{address} cannot be opened ({error}): check that the app runs there") from error
+
+
 @contextmanager
-def asked(address: str, kind: str, body: JsonObject, client: str) -> Iterator[http.client.HTTPResponse]:
+def asked(address: str, kind: str, body: JsonObject, headers: Mapping[str, str]) -> Iterator[http.client.HTTPResponse]:
     """The response to a request, whose connection is closed afterwards. Raises RunError if there is no response."""
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=300)
     try:
-        connection.request("POST", f"/api/{kind}", json.dumps(body), {"X-PairLens-Client": client})
+        connection.request("POST", f"/api/{kind}", json.dumps(body), {**headers})
         yield connection.getresponse()
     except (OSError, http.client.HTTPException) as error:
         raise RunError(f"{address}/api/{kind} did not answer ({error}): is the app running?") from error
@@ -47,10 +57,10 @@ def asked(address: str, kind: str, body: JsonObject, client: str) -> Iterator[ht
         connection.close()
 
 
-def seconds_until_answered(address: str, kind: str, body: JsonObject, client: str) -> float:
+def seconds_until_answered(address: str, kind: str, body: JsonObject, headers: Mapping[str, str]) -> float:
     """Time from the request to the complete answer. Raises RunError if the answer is an error."""
     started = time.perf_counter()
-    with asked(address, kind, body, client) as response:
+    with asked(address, kind, body, headers) as response:
         last = json.loads(response.read().splitlines()[-1])
     if "answer" not in last:
         raise RunError(f"{address}/api/{kind} answered: {last['error']}")
@@ -74,15 +84,15 @@ def shared(quick: bool) -> list[Measurement]:
 
         def third() -> float:
             first, second = next(texts)
-            return seconds_until_answered(
-                own.address, "why", {"model": MODEL, "first": first, "second": second}, "third"
-            )
+            body = {"model": MODEL, "first": first, "second": second}
+            return seconds_until_answered(own.address, "why", body, headers)
 
+        headers = headers_of(own.address)
         alone = [third() for _ in range(rounds + 1)][1:]
         for tab in range(2):
             text = " ".join(itertools.islice(itertools.cycle(words), tab, tab + WORDS_A_SIDE))
             body = {"model": BUSY, "first": text, "second": text}
-            first_line = tabs.enter_context(asked(own.address, "why", body, f"tab {tab}")).readline()
+            first_line = tabs.enter_context(asked(own.address, "why", body, headers_of(own.address))).readline()
             if b"progress" not in first_line:
                 raise Unmeasured(first_line.decode()[:200])
         time.sleep(10)  # until the texts are prepared and the forward passes run
@@ -252,13 +262,14 @@ def phase(
     def visit(number: int, links: Sequence[dict[str, str]]) -> None:
         try:
             with closing(Visitor(address)) as visitor:
+                headers = headers_of(address)
                 visitor.open(**links[0])
                 meet()
                 time.sleep(every * number / sessions)
                 for link in links[1:]:
                     started = time.perf_counter()
                     answers.append(visitor.open(**link))
-                    own.effects.append(seconds_until_answered(address, "why", link, f"visitor {number}"))
+                    own.effects.append(seconds_until_answered(address, "why", link, headers))
                     time.sleep(max(0.0, every - (time.perf_counter() - started)))
                 meet()
         except RunError as error:

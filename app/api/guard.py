@@ -1,0 +1,144 @@
+"""Which requests the server answers, by one rule for pages, their websocket and the API; and the token that tells
+browsers apart."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import os
+import re
+import secrets
+from http.cookies import SimpleCookie
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+from app import login
+from app.api.refusals import Refused
+
+HEADERS = {"Cache-Control": "no-store"}
+TOKEN = "pairlens_client"
+"""Cookie with the token."""
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[\w.-]+)(:\d+)?", re.IGNORECASE)
+
+
+class Guard:
+    """Middleware that answers other sites' requests with 403 and gives each browser a token."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        try:
+            check_sender(connection)
+        except Refused as refused:
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})  # the browser gets 403
+            else:
+                await refusal(connection, refused)(scope, receive, send)
+            return
+        await self._app(scope, receive, send if token_of(connection) else _giving_token(send))
+
+
+def refusal(connection: HTTPConnection, refused: Refused) -> Response:
+    """The response to a refused request: a sentence for people, JSON for programs."""
+    if "text/html" in connection.headers.get("accept", ""):
+        return PlainTextResponse(refused.error, refused.status, HEADERS)
+    return JSONResponse({"error": refused.error}, refused.status, HEADERS)
+
+
+def check_sender(connection: HTTPConnection) -> None:
+    """Rejects requests that another site's page makes in a visitor's browser. Raises Refused.
+
+    The other site could also let a name of its own resolve to this server, so the ``Host`` must be one of the server's.
+    """
+    headers = connection.headers
+    host, origin = headers.get("host", ""), headers.get("origin")
+    if not _is_own_host(host):
+        raise Refused(
+            403,
+            "This server does not answer under this name: open it by its address, or start it with "
+            "STREAMLIT_BROWSER_SERVER_ADDRESS set to the name.",
+        )
+    # A link on another site may lead here. Scripts of pages at another port are "same-site".
+    followed = headers.get("sec-fetch-mode") == "navigate" and connection.scope.get("method") == "GET"
+    elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site") and not followed
+    if elsewhere or (origin is not None and urlsplit(origin).netloc != host):
+        raise Refused(403, "Pages of other sites may not ask this server: open PairLens itself.")
+
+
+def _is_own_host(host: str) -> bool:
+    """Whether a ``Host`` header names this server: localhost, the names in the settings ``server.address`` and
+    ``browser.serverAddress``, or an IP address, which cannot be another site's name. A server that only this machine
+    can reach has none but its loopback addresses. If ``server.allowedHosts`` is set, which Streamlit applies to the
+    websocket, only these count. A proxy with a login (``PAIRLENS_USER_HEADER``) determines the host itself."""
+    found = HOST.fullmatch(host)
+    if found is None:
+        return False
+    if st.get_option("server.allowedHosts"):
+        return is_host_allowed(host)
+    address = st.get_option("server.address")
+    local = login.on_this_machine(address)
+    if local and os.environ.get("PAIRLENS_USER_HEADER"):
+        return True
+    name = found["name"].strip("[]").lower().rstrip(".")
+    own = (address, st.get_option("browser.serverAddress"))
+    if login.on_this_machine(name) or name in [known.lower() for known in own if known]:
+        return True
+    return not local and _ip_address(name) is not None
+
+
+def _ip_address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(name)
+    except ValueError:
+        return None
+
+
+def client_of(connection: HTTPConnection) -> str:
+    """The unit among which computing time is shared: the token that this server gave to a browser, else a login, else
+    an address (for IPv6 its network, which one person can have to themselves)."""
+    known = token_of(connection) or login.name_in(connection.headers.getlist)
+    if known:
+        return known
+    if "x-forwarded-for" in connection.headers and not os.environ.get("PAIRLENS_USER_HEADER"):
+        return "forwarded"  # without a proxy of ours, the header and so the address is the sender's own choice
+    found = _ip_address(connection.client.host if connection.client else "")
+    return str(ipaddress.ip_network((found, 64), strict=False) if found and found.version == 6 else found)
+
+
+def token_of(connection: HTTPConnection) -> str:
+    """A request's token, empty without one of this server's."""
+    token = connection.cookies.get(TOKEN, "")
+    return token if hmac.compare_digest(token.encode(), _signed(token.partition(".")[0]).encode()) else ""
+
+
+def _signed(name: str) -> str:
+    """A token, which nobody without the cookie secret can make."""
+    secret = str(st.get_option("server.cookieSecret")).encode()
+    return f"{name}.{hmac.new(secret, f'{TOKEN} {name}'.encode(), hashlib.sha256).hexdigest()}"
+
+
+def _giving_token(send: Send) -> Send:
+    """Adds a new token to a page."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            if message["status"] == 304 or headers.get("content-type", "").startswith("text/html"):
+                cookie = SimpleCookie({TOKEN: _signed(secrets.token_hex(8))})
+                cookie[TOKEN].update({"path": "/", "httponly": True, "samesite": "Lax"})
+                headers.append("set-cookie", cookie[TOKEN].OutputString())
+        await send(message)
+
+    return sent
