@@ -228,7 +228,7 @@ class Executor:
         with self._changed:
             self._charge(work)
             self._running.remove(work)
-            listeners = [*work.listeners] if update else []
+            listeners = [*work.listeners]
             if update is None and work.listeners:
                 work.lane, work.postponed = Lane.LONG, False
                 self._queued.append(work)
@@ -238,8 +238,9 @@ class Executor:
                 self._answers(work.key, lambda: update.answer)
             self._start()
             self._changed.notify_all()
-        for tell in listeners:
-            tell(update)
+        if update:
+            for tell in listeners:
+                tell(update)
 
     def _progress(self, work: _Work, done: int, of: int) -> None:
         """Reports a computation's progress; may block here. Raises Ended and _Postponed."""

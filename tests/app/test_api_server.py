@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -143,16 +144,15 @@ def test_a_name_that_leads_here_reaches_neither_pages_nor_their_websocket(server
             assert connection.getresponse().status == status
             connection.close()
         try:
-            with socket(port, headers):
+            with page_socket(port, headers):
                 reached = 200
         except websockets.InvalidStatus as refused:
             reached = refused.response.status_code
         assert reached == status
 
 
-def socket(port, headers):
-    """The websocket of a page, as a browser opens it."""
-    host = headers["Host"].partition(":")[0]
-    at = f"ws://{host}:{port}/lens/_stcore/stream"
-    kept = {name: value for name, value in headers.items() if name != "Host"}
-    return connect(at, host="127.0.0.1", port=port, additional_headers=kept, proxy=None, open_timeout=60)
+def page_socket(port, headers):
+    """The websocket of a page, as a browser opens it under the name in its headers."""
+    at, origin = f"ws://{headers['Host']}/lens/_stcore/stream", headers["Origin"]
+    here = socket.create_connection(("127.0.0.1", port))
+    return connect(at, sock=here, origin=websockets.Origin(origin), proxy=None, open_timeout=60)
