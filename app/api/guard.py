@@ -9,7 +9,6 @@ import ipaddress
 import os
 import re
 import secrets
-from http.cookies import SimpleCookie
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -136,9 +135,8 @@ def _giving_token(send: Send) -> Send:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             if message["status"] == 304 or headers.get("content-type", "").startswith("text/html"):
-                cookie = SimpleCookie({TOKEN: _signed(secrets.token_hex(8))})
-                cookie[TOKEN].update({"path": "/", "httponly": True, "samesite": "Lax"})
-                headers.append("set-cookie", cookie[TOKEN].OutputString())
+                token = _signed(secrets.token_hex(8))
+                headers.append("set-cookie", f"{TOKEN}={token}; HttpOnly; Path=/; SameSite=Lax")
         await send(message)
 
     return sent

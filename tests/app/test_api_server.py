@@ -16,6 +16,7 @@ import websockets
 from websockets.sync.client import connect
 
 from app.api.executor import OPEN
+from tests.app.pages import PATIENCE
 from tests.app.servers import Server
 from tests.guests import TEXTS
 from trainers.bench.visitors import headers_of
@@ -48,7 +49,7 @@ def server(tmp_path_factory, checkpoints, guests):
 @contextmanager
 def sent(server, body, client, kind="why"):
     """A connection with a question that is not answered yet."""
-    connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=60)
+    connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=PATIENCE)
     connection.request("POST", f"/lens/api/{kind}", json.dumps(body), client | {"Accept-Encoding": "gzip"})
     try:
         yield connection
