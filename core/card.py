@@ -222,8 +222,7 @@ class Card(Fields):
     faithfulness: NotRequired[dict[str, CardFaithfulness]]
     people: NotRequired[dict[str, CardPeople]]
     pointing: NotRequired[JsonObject]
-    probe: NotRequired[JsonObject]
-    probe_order: NotRequired[JsonObject]
+    suites: NotRequired[dict[str, JsonObject]]
 
 
 @dataclass(frozen=True)
@@ -251,7 +250,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Suite(Counts):
+class SuiteCounts(Counts):
     """The counts for one of our suites, overall and by kind."""
 
     kinds: dict[str, Counts] = field(default_factory=dict)
@@ -301,8 +300,7 @@ class Details:
     notes: str = ""
     results: dict[str, Score] = field(default_factory=dict)
     paper: dict[str, Any] = field(default_factory=dict)
-    probe: Suite = Suite()
-    probe_order: Suite = Suite()
+    suites: dict[str, SuiteCounts] = field(default_factory=dict)
     data: list[TrainedOn] = field(default_factory=list)
     epochs: list[JsonObject] = field(default_factory=list)
     training: Training = Training()

@@ -21,7 +21,8 @@ import torch
 
 from core.checkpoint import load, read_card
 from core.errors import RunError
-from core.evaluation.probe import CARD_KEYS, figures, probe, suits
+from core.evaluation.probe import figures, probe, suits
+from core.evaluation.suites import SUITES
 from core.files import check_writable
 from trainers import recipe as recipes
 from trainers import resume, runs
@@ -83,10 +84,10 @@ def run(args: argparse.Namespace) -> int:
             print(f"{name}: {scores_text(result)}")
         if suits(read_card(out)):
             trained = load(out)
-            for suite, key in CARD_KEYS.items():
-                result = probe(trained, torch.device("cpu"), suite)
-                add_to_card(out, **{key: figures(result)})
-                print(f"{suite} pairs: {result['right']} of {result['total']}")
+            probed = {name: figures(probe(trained, torch.device("cpu"), suite)) for name, suite in SUITES.items()}
+            add_to_card(out, suites=probed)
+            for name, result in probed.items():
+                print(f"{SUITES[name].title}: {result['right']} of {result['total']} pairs")
         print(f"written: {out} (weights SHA-256 {card['sha256'][:16]}…)")
     return 0
 

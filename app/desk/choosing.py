@@ -32,7 +32,8 @@ from core.desk.jobs import Job
 from core.desk.prediction import NO_MAPPING, prediction
 from core.desk.run import MOST_MODELS, RunHeader, fitting
 from core.errors import DeskError, UserError
-from core.evaluation.probe import SUITES, suits
+from core.evaluation.probe import suits
+from core.evaluation.suites import SUITES
 
 _JOB = "desk prediction"
 _UNPACKED = 10
@@ -45,11 +46,6 @@ _HEADER, _ROW = "names of the columns", "a row"
 _UNSCORED = "no matching class (rows not scored)"
 _MAPPED = 12
 """Maximum number of labels that can be mapped on screen."""
-_SAMPLES = {
-    "simple": ("Simple pairs", "One difference per pair, such as a negation, an antonym or another number"),
-    "order": ("Word order", "Who did what to whom, how many, and which thing has which property"),
-}
-"""Name and content of each suite of hand-written pairs."""
 _PICTURES = Path(__file__).parent
 _FINISHED = "A finished run: a filter, a table of rows with gold labels and predictions, and a confusion matrix"
 
@@ -102,12 +98,17 @@ def new_run() -> None:
     jobs.draw_running()
     jobs.draw_unfinished()
     jobs.finish(_JOB, "The prediction was stopped; what the finished checkpoints predicted is kept.")
-    page_style.note("No file at hand? Try a sample of 200 hand-written pairs:")
+    page_style.note("No file at hand? Try hand-written pairs:")
     with st.container(horizontal=True, gap="small"):
-        for suite, (title, about) in _SAMPLES.items():
+        for name, suite in SUITES.items():
             busy = _JOB in st.session_state
             st.button(
-                title, key=f"desk sample {suite}", help=about, on_click=_begin_sample, args=(suite,), disabled=busy
+                f"{suite.title} ({len(suite.pairs.rows):,})",
+                key=f"desk sample {name}",
+                help=suite.about,
+                on_click=_begin_sample,
+                args=(name,),
+                disabled=busy,
             )
     dataset = _file()
     if isinstance(dataset, RunHeader):
@@ -334,7 +335,7 @@ def _begin_sample(suite: str) -> None:
         name = next(iter(offered(suits)), None)
         if name is None:
             raise DeskError("no model of entailment is installed: train one with `python -m trainers train`")
-        return _claimed(read(SUITES[suite]), [name])
+        return _claimed(SUITES[suite].pairs, [name])
 
     jobs.start(_JOB, make)
 

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.card import Details, Score, Suite, TrainedOn, details
+from core.card import Details, Score, SuiteCounts, TrainedOn, details
 from core.evaluation.scores import fisher
+from core.evaluation.suites import SUITES
 from core.evidence import BOTH
 from core.evidence.record import the
 from core.json_types import JsonMapping, is_number
@@ -102,12 +103,12 @@ def written(value: float, ranked: bool = False) -> str:
 
 def simple_pairs(card: JsonMapping) -> list[tuple[str, str, str]]:
     """How many of our own pairs the model gets right, overall and by kind: one line per suite."""
-    told = details(card)
-    suites = {"Simple pairs": told.probe, "Order pairs": told.probe_order}
-    return [(name, *_probed(suite)) for name, suite in suites.items() if suite.total and suite.right is not None]
+    told = details(card).suites
+    known = {suite.title: told[name] for name, suite in SUITES.items() if name in told}
+    return [(title, *_probed(suite)) for title, suite in known.items() if suite.total and suite.right is not None]
 
 
-def _probed(suite: Suite) -> tuple[str, str]:
+def _probed(suite: SuiteCounts) -> tuple[str, str]:
     notes = [f"{kind} {counts.right} of {counts.total}" for kind, counts in suite.kinds.items()]
     without = suite.without_crossings
     if without.turned is not None:

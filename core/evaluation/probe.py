@@ -1,44 +1,77 @@
-"""Hand-written pairs, and how many of them a checkpoint gets right.
-
-Two suites (kind, label, premise, hypothesis) that are never trained on: ``simple_pairs.tsv`` has pairs that users type
-first, which differ in one respect; ``order_pairs.tsv`` those they type next: who did what to whom, how many, and which
-of two things has which colour, place or activity.
-"""
+"""How many pairs of a suite a checkpoint gets right, by kind; and which kinds it gains or loses against another one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from core.card import Card
 from core.checkpoint import Checkpoint
-from core.data import Dataset, read
+from core.data import Dataset
+from core.data.labels import Scale
 from core.errors import RunError
 from core.evaluation.predict import classify
+from core.evaluation.reliability import mcnemar
+from core.evaluation.suites import CLASSES, Suite
 from core.json_types import JsonMapping, JsonObject
 from core.linguistics.constructions import exchanged, words_of
 from core.models.base import Intervention
 
-LABELS = ("entailment", "neutral", "contradiction")
-"""Classes required of a model to be tested."""
-SUITES = {name: Path(__file__).with_name(f"{name}_pairs.tsv") for name in ("simple", "order")}
-
-CARD_KEYS = {"simple": "probe", "order": "probe_order"}
-"""The card key for each suite's figures."""
+LOST = 2
+"""Number of pairs that a kind may lose by chance."""
+SIGNIFICANT = 0.05
 
 
 def suits(card: Card) -> bool:
-    """Whether the suite applies to this card's model: a pair model with the three entailment classes."""
+    """Whether the suites apply to this card's model: a pair model with the three entailment classes."""
     roles = card.get("roles")
-    return set(card.get("labels", ())) == set(LABELS) and isinstance(roles, dict) and bool(roles.get("second"))
+    return set(card.get("labels", ())) == set(CLASSES) and isinstance(roles, dict) and bool(roles.get("second"))
 
 
-def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -> JsonObject:
-    """Evaluates a checkpoint on one of SUITES.
+@dataclass(frozen=True)
+class Answers:
+    """A checkpoint's answers to labelled pairs. ``chances [N, A]``: the probability of each answer of ``scale``."""
+
+    pairs: Dataset
+    scale: Scale
+    chances: np.ndarray
+
+    @cached_property
+    def best(self) -> np.ndarray:
+        """The most probable answer of each pair, ``[N]``."""
+        return self.chances.argmax(axis=1)
+
+    @cached_property
+    def right(self) -> np.ndarray:
+        """Whether each pair is answered correctly, bool ``[N]``."""
+        right: np.ndarray = self.best == self.scale.of([row.label for row in self.pairs.rows])
+        return right
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """The kind of each pair, ``[N]``; its label in a file without kinds."""
+        return np.array([row.columns.get("kind") or row.label for row in self.pairs.rows])
+
+
+def answers(
+    checkpoint: Checkpoint, pairs: Dataset, scale: Scale, device: torch.device, intervention: Intervention | None = None
+) -> Answers:
+    """A checkpoint's answers. Raises RunError for one without the three entailment classes."""
+    if not suits(checkpoint.card):
+        raise RunError(
+            f"{checkpoint.name} does not tell {', '.join(CLASSES)} of pairs apart; choose a checkpoint that does"
+        )
+    asked = classify(checkpoint, pairs, device, intervention=intervention or Intervention())
+    return Answers(pairs, scale, scale.sums(asked))
+
+
+def probe(checkpoint: Checkpoint, device: torch.device, suite: Suite) -> JsonObject:
+    """Evaluates a checkpoint on a suite.
 
     Returns ``right``, ``total``, ``kinds`` (both by kind), ``typing`` (the shares of verdicts that survive removing
     final full stops and lower-casing) and ``wrong``, the misclassified pairs with the predicted verdict and its
@@ -46,40 +79,38 @@ def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -
     = 0: ``turned`` of ``total`` pairs with the same words in another order (:func:`exchanged`), and ``kinds``, the
     number by kind. Raises RunError for a checkpoint without the three entailment classes.
     """
-    if not suits(checkpoint.card):
-        raise RunError(
-            f"{checkpoint.name} does not tell {', '.join(LABELS)} of pairs apart; choose a checkpoint that does"
-        )
-    pairs = read(SUITES[suite])
-    chances = classify(checkpoint, pairs, device)
-    verdicts = chances.argmax(axis=1)
-    kinds: dict[str, dict[str, int]] = {}
-    wrong = []
-    for row, probabilities, best in zip(pairs.rows, chances, verdicts, strict=True):
-        kind, verdict = row.columns["kind"], checkpoint.labels[int(best)]
-        counts = kinds.setdefault(kind, {"right": 0, "total": 0})
-        counts["total"] += 1
-        counts["right"] += verdict == row.label
-        if verdict != row.label:
-            pair = {"kind": kind, "premise": row.first, "hypothesis": row.second, "label": row.label}
-            wrong.append({**pair, "verdict": verdict, "probability": round(float(probabilities.max()), 4)})
+    scale = suite.scale(checkpoint.labels)
+    given = answers(checkpoint, suite.pairs, scale, device)
+    rows, right = suite.pairs.rows, given.right
+    kinds = {
+        str(kind): {"right": int(right[given.kinds == kind].sum()), "total": int((given.kinds == kind).sum())}
+        for kind in dict.fromkeys(given.kinds.tolist())
+    }
+    wrong = [
+        {
+            **{"kind": str(kind), "premise": row.first, "hypothesis": row.second, "label": row.label},
+            **{"verdict": scale.names[int(best)], "probability": round(float(chances.max()), 4)},
+        }
+        for row, kind, best, chances, hit in zip(rows, given.kinds, given.best, given.chances, right, strict=True)
+        if not hit
+    ]
     typing = {
-        name: round(float((classify(checkpoint, retyped(pairs, change), device).argmax(axis=1) == verdicts).mean()), 4)
+        name: round(
+            float((answers(checkpoint, retyped(suite.pairs, change), scale, device).best == given.best).mean()), 4
+        )
         for name, change in TYPED.items()
     }
-    total = len(pairs.rows)
-    result = {"right": total - len(wrong), "total": total, "kinds": kinds, "typing": typing, "wrong": wrong}
+    result = {"right": int(right.sum()), "total": len(rows), "kinds": kinds, "typing": typing, "wrong": wrong}
     if checkpoint.model.counts_crossings:
-        without = classify(checkpoint, pairs, device, intervention=Intervention(crossings=False)).argmax(axis=1)
-        result["without_crossings"] = _turned(pairs, without != verdicts)
+        without = answers(checkpoint, suite.pairs, scale, device, Intervention(crossings=False))
+        result["without_crossings"] = _turned(given, without.best != given.best)
     return result
 
 
-def _turned(pairs: Dataset, turned: np.ndarray) -> JsonObject:
+def _turned(given: Answers, turned: np.ndarray) -> JsonObject:
     """How many verdicts flipped (bool ``[N]``): among the exchanged pairs, and by kind."""
-    swapped = np.array([exchanged(words_of(row.first), words_of(row.second)) for row in pairs.rows])
-    of_kind = np.array([row.columns["kind"] for row in pairs.rows])
-    kinds = {kind: int(turned[of_kind == kind].sum()) for kind in dict.fromkeys(of_kind.tolist())}
+    swapped = np.array([exchanged(words_of(row.first), words_of(row.second)) for row in given.pairs.rows])
+    kinds = {str(kind): int(turned[given.kinds == kind].sum()) for kind in dict.fromkeys(given.kinds.tolist())}
     return {"turned": int(turned[swapped].sum()), "total": int(swapped.sum()), "kinds": kinds}
 
 
@@ -99,3 +130,26 @@ def retyped(pairs: Dataset, change: Callable[[str], str]) -> Dataset:
 def figures(result: JsonMapping) -> JsonObject:
     """The part of a result that goes into a card: without typing variants and wrong pairs."""
     return {key: result[key] for key in ("right", "total", "kinds", "without_crossings") if key in result}
+
+
+class Change(NamedTuple):
+    """The pairs of a kind that two checkpoints get right, and the exact McNemar p of their difference."""
+
+    kind: str
+    total: int
+    old: int
+    new: int
+    p: float
+
+    @property
+    def falls(self) -> bool:
+        """Whether the newer one is worse by more than chance: significantly, or by more than :data:`LOST` pairs."""
+        return self.new < self.old and (self.p < SIGNIFICANT or self.old - self.new > LOST)
+
+
+def changes(old: Answers, new: Answers) -> Iterator[Change]:
+    """The change over all pairs, and of each kind."""
+    for kind in ("all", *dict.fromkeys(old.kinds.tolist())):
+        here = (old.kinds == kind) | (kind == "all")
+        before, after = old.right[here], new.right[here]
+        yield Change(str(kind), int(here.sum()), int(before.sum()), int(after.sum()), mcnemar(before, after).p)

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from core.errors import UserError
 from core.evaluation.intervals import half_width
+from core.evaluation.suites import SUITES
 
 LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
-SUITE_COLUMNS = {suite: f"accuracy ({suite} pairs)" for suite in ("simple", "order")}
+SUITE_COLUMNS = {name: f"accuracy ({name} pairs)" for name in SUITES}
 """Columns of runs that were evaluated on the suites (:mod:`core.evaluation.probe`)."""
 COMPARED = (
     "Difference with its 95\u00a0% interval: a paired bootstrap over items (questions) and seeds. Unresolved: the "
@@ -194,7 +195,7 @@ def caption(sweep: Sweep, dev: str) -> str:
             "F1: of links by attention on people’s word alignments, above a threshold fixed on the first of the files. "
         )
     if not sweep.columns.keys().isdisjoint(SUITE_COLUMNS.values()):
-        line += "Simple, order pairs: the share right of suites written by hand (`python -m trainers probe`). "
+        line += "Suites (simple, order pairs): the share right of pairs written by hand (`python -m trainers probe`). "
     if runs == [1]:
         return f"{line}One run each, so without intervals."
     many = " to ".join(str(count) for count in dict.fromkeys([runs[runs[0] == 1], runs[-1]]))

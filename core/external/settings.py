@@ -59,8 +59,7 @@ class MeasuredFigures:
     faithfulness: JsonObject | None = None
     people: JsonObject | None = None
     pointing: JsonObject | None = None
-    probe: JsonObject | None = None
-    probe_order: JsonObject | None = None
+    suites: JsonObject | None = None
     calibration: JsonObject | None = None
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Union, cast
 
-from core import data, json_types
+from core import json_types
 from core.errors import UserError
-from core.evaluation.probe import SUITES
+from core.evaluation.suites import SUITES
 from core.files import read_yaml
 
 FOLDER = Path(__file__).resolve().parent
@@ -187,5 +187,5 @@ def _simple_pairs(count: int) -> Pairs:
     """``count`` of our simple pairs, from all kinds."""
     if not count:
         return ()
-    rows = data.read(SUITES["simple"]).rows
+    rows = SUITES["simple"].pairs.rows
     return tuple((row.first, row.second) for row in rows[:: len(rows) // count][:count])

@@ -12,14 +12,13 @@ import torch
 from scipy.spatial.distance import jensenshannon
 from torch import Tensor
 
-from core.data import read
 from core.effects import gradients
 from core.effects.adversary import adversary
 from core.effects.faithfulness import logits_under, moved, own_maps, permutations, uniform
 from core.effects.links import Taken, link_effects, without
 from core.effects.question import Question
 from core.effects.words import MIX, SAMPLING, places
-from core.evaluation.probe import SUITES
+from core.evaluation.suites import CLASSES, SUITES
 from core.evidence import AttentionMap
 from core.evidence.effects import LinkEffects, WordEffect
 from core.evidence.record import matrix
@@ -190,7 +189,7 @@ def ways(lesson: Lesson) -> Evaluated:
 @functools.cache
 def _labels() -> dict[tuple[str, str], str]:
     """The labels of the pairs in our hand-written suites."""
-    rows = [row for suite in SUITES.values() for row in read(suite).rows]
+    rows = [row for suite in SUITES.values() for row in suite.pairs.rows if row.label in CLASSES]
     return {(_plain(row.first), _plain(row.second)): row.label or "" for row in rows}
 
 

@@ -56,12 +56,13 @@ def test_scores_are_written_to_the_models_folder_and_listed(guest, capsys):
     scores = json.loads(capsys.readouterr().out)
     assert main(["evaluate", str(guest), data]) == 0
     assert f"accuracy {scores['accuracy']:.2%}" in capsys.readouterr().out
-    assert main(["probe", "my-bert", "--card"]) == main(["probe", str(guest), "--suite", "order", "--card"]) == 0
+    assert main(["probe", "my-bert", "--suite", "simple", "--card"]) == 0
+    assert main(["probe", str(guest), "--suite", "order", "--card"]) == 0
     assert main(["faithfulness", "my-bert", data, "--rows", "1", "--card", "Made pairs"]) == 0
     assert "integrated gradients" in capsys.readouterr().out
     kept = json.loads((guest / "pairlens.json").read_text())
     assert kept["results"]["Made pairs"] == {name: scores[name] for name in ("accuracy", "macro_f1", "items")}
-    assert kept["probe"]["total"] == kept["probe_order"]["total"] == 200
+    assert kept["suites"]["simple"]["total"] == kept["suites"]["order"]["total"] == 200
     assert kept["faithfulness"]["Made pairs"]["rows"] == 1
     assert {name: read_card(guest)[name] for name in kept} == kept
     assert core(["models"]) == 0

@@ -7,8 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from core.data import read
-from core.evaluation.probe import SUITES
+from core.evaluation.suites import SUITES
 from core.linguistics.word_lists import article, plural
 from trainers.paper import make_pairs
 from trainers.paper.make_pairs.families import Families, filled
@@ -100,7 +99,7 @@ def test_no_sentence_of_the_suite_is_made() -> None:
     def texts(pairs: Iterable[tuple[object, ...]]) -> set[object]:
         return {text for *_, premise, hypothesis in pairs for text in (premise, hypothesis)}
 
-    suite = {text for row in read(SUITES["simple"]).rows for text in (row.first, row.second)}
+    suite = {text for row in SUITES["simple"].pairs.rows for text in (row.first, row.second)}
     assert suite & texts(Families(1, SCENES).pairs(0.1))  # else what follows says nothing
     assert not suite & texts(make_pairs.make(SCENES, seed=1, scale=0.1))
 
@@ -178,7 +177,7 @@ def test_a_verb_group_agrees_with_its_subject_in_every_tense() -> None:
 
 
 def test_no_sentence_of_a_suite_is_made_whatever_its_capitals_and_full_stop() -> None:
-    suite = read(SUITES["order"]).rows[0]
+    suite = SUITES["order"].pairs.rows[0]
     assert make_pairs.plain(suite.first.upper().rstrip(".")) == make_pairs.plain(suite.first)
 
 

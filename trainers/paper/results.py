@@ -24,8 +24,8 @@ from core.card import Card
 from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
 from core.evaluation import alignment_table, faithfulness_table, people_table, sweeps
-from core.evaluation.probe import CARD_KEYS
 from core.evaluation.scores import fisher
+from core.evaluation.suites import SUITES
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.external.settings import ExternalSettings, settings_of
 from core.json_types import JsonMapping
@@ -128,14 +128,14 @@ def filled(page: str, pretrained: Path, docs: Path) -> str:
 def checkpoint_row(folder: Path, card: Card, cards: Cards) -> Row:
     """A checkpoint's scores, compared with others of its task."""
     items = {name: score["items"] for other in cards.values() for name, score in other["results"].items()}
-    probed = {suite: key for suite, key in CARD_KEYS.items() if any(key in other for other in cards.values())}
+    probed = [name for name in SUITES if any(name in other.get("suites", {}) for other in cards.values())]
     threads = counted(card["training"]["threads"], "thread")
     replaced = any("shipped_before" in other for other in cards.values())
     return {
         "checkpoint": f"`{card['name']}`",
         "model": card["title"],
         **{f"{name} ({count:,})": scores(card["results"].get(name, {})) for name, count in items.items()},
-        **{f"{suite} pairs": suite_score(card, key) for suite, key in probed.items()},
+        **{SUITES[name].title: suite_score(card, name) for name in probed},
         **({"shipped before (difference, points)": shipped_before(card)} if replaced else {}),
         "mean over seeds": over_seeds(folder, card),
         "the paper": "; ".join(f"{name} {_text(value, _measure(name))}" for name, value in card["paper"].items())
@@ -162,9 +162,10 @@ def shipped_before(card: Card) -> str:
     return ", ".join(told) or "–"
 
 
-def suite_score(card: JsonMapping, key: str) -> str:
+def suite_score(card: JsonMapping, name: str) -> str:
     """How many pairs of a suite a checkpoint gets right: 190 of 200."""
-    return f"{card[key]['right']} of {card[key]['total']}" if key in card else "–"
+    suites = card.get("suites") or {}
+    return f"{suites[name]['right']:,} of {suites[name]['total']:,}" if name in suites else "–"
 
 
 def guests(external: Mapping[str, ExternalSettings]) -> Iterator[Row]:
@@ -175,7 +176,11 @@ def guests(external: Mapping[str, ExternalSettings]) -> Iterator[Row]:
             "checkpoint": f"`{name}`",
             "model": settings.title,
             **{f"{name} ({result['items']:,})": scores(result) for name, result in (settings.results or {}).items()},
-            **{f"{suite} pairs": suite_score(measured, key) for suite, key in CARD_KEYS.items() if key in measured},
+            **{
+                suite.title: suite_score(measured, name)
+                for name, suite in SUITES.items()
+                if name in (measured.get("suites") or {})
+            },
             "head nearest to people": alignment.get("heads", {}).get("head", "–"),
             **{f"{name} F1": f"{result['f1']:.2f}" for name, result in alignment["results"].items()},
             "licence of the weights": settings.licence,

@@ -23,7 +23,7 @@ from collections import Counter
 from pathlib import Path
 
 from core.data import DataError, read
-from core.evaluation.probe import SUITES
+from core.evaluation.suites import SUITES
 from core.files import check_writable, whole_file
 from trainers.options import data_folder
 from trainers.paper.make_pairs.families import Families
@@ -64,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
 
 def make(scenes: list[str], seed: int, scale: float = 1.0) -> list[tuple[str, str, str, str]]:
     """(kind, label, premise, hypothesis) in random order; ``scenes`` are premises."""
-    made = Families(seed, [text for text in scenes if len(text.split()) < 16]).pairs(scale)
-    suites = {plain(text) for path in SUITES.values() for row in read(path).rows for text in (row.first, row.second)}
+    made = Families(seed, scenes).pairs(scale)
+    suites = {plain(text) for suite in SUITES.values() for row in suite.pairs.rows for text in (row.first, row.second)}
     # Sentences in the test suites stay unseen.
     pairs = [pair for pair in made if not suites & set(map(plain, pair[2:]))]
     random.Random(seed).shuffle(pairs)

@@ -40,9 +40,10 @@ class Families:
 
     def __init__(self, seed: int, scenes: list[str]) -> None:
         self.random = random.Random(seed)
-        texts = [read_yaml(FOLDER / f"{name}.yaml") for name in ("statements", "scenes", "scene_words", "quantities")]
+        names = ("statements", "scenes", "scene_words", "quantities", "exchanges")
+        texts = [read_yaml(FOLDER / f"{name}.yaml") for name in names]
         self.families: JsonObject = texts[0]["families"] | texts[1]["families"]
-        self.samplers = Samplers(self.random, texts[0] | texts[2] | texts[3], scenes)
+        self.samplers = Samplers(self.random, texts[0] | texts[2] | texts[3] | texts[4], scenes)
 
     def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
         """(kind, label, premise, hypothesis), at most ``scale`` times the pairs of each family, without duplicates;
@@ -95,7 +96,7 @@ def filled(form: str, words: Fillers) -> str | None:
 
     def put(match: re.Match[str]) -> str:
         key = match[1]
-        if key in words:
+        if words.get(key) is not None:
             return str(words[key])
         if key.startswith("#"):
             return DIGITS[words[key[1:]]]

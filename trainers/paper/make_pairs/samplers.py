@@ -9,10 +9,13 @@ from typing import Any
 
 from core.json_types import JsonObject
 from core.linguistics.word_lists import article, plural, word_groups
+from trainers.paper.make_pairs.exchanges import Exchanges
 from trainers.paper.make_pairs.verbs import TENSES, Verb, groups
 
 PLURALS, NAMED, BEASTS = 0.25, 0.15, 0.4
 """Probabilities of plural people, names, and animals where possible."""
+MOST_WORDS = 16
+"""Number of words that a scene of the family ``elsewhere`` stays below."""
 ROLES = ("who", "whom", "third")
 DIGITS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
@@ -61,7 +64,8 @@ class Samplers:
     """Samplers over the words in ``data`` and word_lists.yaml. ``scenes`` are premises from SNLI."""
 
     def __init__(self, chance: random.Random, data: JsonObject, scenes: list[str]) -> None:
-        self.random, self.data, self.scenes = chance, data, scenes
+        self.random, self.data = chance, data
+        self.scenes = [text for text in scenes if len(text.split()) < MOST_WORDS]
         self.lists = lists = word_groups()
         data["compared"] = [row for row in data["gradable"] if row[2] and row[3]]
         kinds = (lists[kind] for kind in ("count", "plural", "mass"))
@@ -71,6 +75,7 @@ class Samplers:
         self.countable = [name for name in self.things if not {"person", "piece of furniture"} & {*above[name]}]
         self.names = [*lists["male names"], *lists["female names"]]
         self.overlapping = {frozenset(pair) for key in ("synonyms", "overlapping") for pair in lists[key]}
+        self.exchanges = Exchanges(chance, data, lists, scenes, self.overlapping)
 
     def draw(self, draws: list[str]) -> Fillers:
         """The words for a family's placeholders; each sampler sees the earlier ones."""
@@ -131,6 +136,18 @@ class Samplers:
     def scene(self, words: Fillers) -> Fillers:
         return {"scene": self.random.choice(self.scenes).rstrip(". ") + "."}
 
+    def framed(self, words: Fillers) -> Fillers:
+        return self.exchanges.framed()
+
+    def replaced(self, words: Fillers) -> Fillers:
+        return self.exchanges.replaced()
+
+    def turned_round(self, words: Fillers) -> Fillers:
+        return self.exchanges.turned_round()
+
+    def alike_words(self, words: Fillers) -> Fillers:
+        return self.exchanges.alike_words()
+
     def event(self, words: Fillers) -> Fillers:
         return {key: self.random.choice(choices) for key, choices in self.data["events"].items()}
 
@@ -177,6 +194,10 @@ class Samplers:
         """Two people or animals, each singular."""
         return self.people(words, many=0.0)
 
+    def past(self, words: Fillers) -> Fillers:
+        """The simple past, for the scene that follows."""
+        return {"tense": "past", "aspect": "past"}
+
     def nouns(self, words: Fillers) -> Fillers:
         """Three people or animals without names."""
         return self.people(words, named=0.0)
@@ -201,7 +222,8 @@ class Samplers:
         """Two actions."""
         fitting = [row for row in self.data["deeds"] if row[3] or words["beasts"] == "no"]
         first, second = self.random.sample(fitting, 2)
-        return self.verb(words, first, ("V", "N", "P", "NP")) | self.verb(words, second, ("V2", "N2", "P2", "NP2"))
+        both = self.verb(words, first, ("V", "N", "P", "NP")) | self.verb(words, second, ("V2", "N2", "P2", "NP2"))
+        return both | {"done": first[2]}
 
     def roles(self, words: Fillers) -> Fillers:
         """An ongoing action and its participle."""
@@ -217,6 +239,24 @@ class Samplers:
 
     def doings(self, words: Fillers) -> Fillers:
         return self.verb(words, self.random.choice(self.data["doings"]), ("I", "NI"))
+
+    def doing_twice(self, words: Fillers) -> Fillers:
+        first, second = self.random.sample(self.data["doings"], 2)
+        return self.verb(words, first, ("I", "NI")) | self.verb(words, second, ("J", "NJ"))
+
+    def gift(self, words: Fillers) -> Fillers:
+        """Verbs of giving and getting, and two things."""
+        gift, other = self.random.sample(self.data["gift"], 2)
+        return dict(zip(("gave", "given", "got"), self.random.choice(self.data["gifts"]), strict=True)) | {
+            "gift": gift,
+            "other": other,
+        }
+
+    def misread(self, words: Fillers) -> Fillers:
+        """A verb whose object may be a noun or a clause, and a conjunction."""
+        past, base = self.random.choice(self.data["heard"])
+        when = self.random.choice(self.data["when"])
+        return self.verb(words, [past, base, past], ("heard",)) | {"When": when.capitalize()}
 
     def where(self, words: Fillers) -> Fillers:
         """A place or, in the past, a time; frequency only for actions that are not in progress."""
@@ -242,7 +282,9 @@ class Samplers:
     def tasks(self, words: Fillers) -> Fillers:
         did, do, things = self.random.choice(self.data["tasks"])
         what, other = self.random.sample(things, 2)
-        drawn = {key: self.random.choice(self.data[key]) for key in ("managed", "failed", "planned", "not managed")}
+        drawn = {
+            key: self.random.choice(self.data[key]) for key in ("managed", "failed", "planned", "not managed", "tried")
+        }
         forgot, not_forgot = self.random.choice(self.data["forgotten"])
         return drawn | {"did": did, "do": do, "what": what, "other": other, "forgot": forgot, "not forgot": not_forgot}
 
