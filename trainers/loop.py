@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.card import ranked_by
-from core.checkpoint import load_named, save
+from core.checkpoint import save
 from core.checkpoint.files import round_weights
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, plan
@@ -52,7 +52,7 @@ from trainers.set_up import (
     start,
     start_from,
 )
-from trainers.teaching import targets, teachers_of
+from trainers.teaching import needed, targets, teachers_of
 from trainers.trained_words import StartVectors, TrainedWords, fold, frequent
 from trainers.training_data import TrainingData
 
@@ -96,7 +96,7 @@ def ready(
     config = {**recipe.model, "input_size": words.width, "classes": len(recipe.labels)}
     built = build(recipe.architecture, config)
     check_settings(recipe, built)
-    start_from(recipe, built, words)
+    start_from(recipe, built, words, options.out)
     if data.train.extra is not None and isinstance(built, PairFeatures):
         built.standardise(data.train.extra)
     model: nn.Module = built
@@ -317,7 +317,7 @@ class TrainingRun:
         """Rounds the best epoch's weights to float16, evaluates them, writes the folder and deletes the state."""
         written: JsonObject = {}
         if self.fabric.is_global_zero:
-            self.average.load_state_dict(self.best)
+            self.average.load_state_dict(self.kept_weights())
             round_weights(self.average)
             classifiers = self.choose_classifier() if self.recipe.linear else {}
             if own_words:
@@ -339,6 +339,14 @@ class TrainingRun:
             (self.options.out / resume.FILE).unlink(missing_ok=True)
         self.fabric.barrier()
         return written
+
+    def kept_weights(self) -> dict[str, Tensor]:
+        """The best epoch's weights, or their mean with those of the recipe's ``init``."""
+        share = self.recipe.init_share
+        if not share:
+            return self.best
+        start = needed(self.recipe.init, self.options.out).model.state_dict()
+        return {name: torch.lerp(value, start[name].to(value), share) for name, value in self.best.items()}
 
     def _card(self, results: Mapping[str, object]) -> JsonObject:
         """The checkpoint's card without the fields added by :func:`core.checkpoint.save` (checksum, sizes, version)."""
@@ -363,7 +371,8 @@ class TrainingRun:
             "seed": recipe.seed,
             "data": list(data.listed),
             "token_limits": recipe.token_limits,
-            "init": recipe.init and {"name": recipe.init, "sha256": load_named(recipe.init).card["sha256"]},
+            "init": recipe.init
+            and {"name": recipe.init, "sha256": needed(recipe.init, self.options.out).card["sha256"]},
             "teachers": [
                 {"name": Path(name).name, "sha256": teacher.card["sha256"]}
                 for name, teacher in zip(recipe.teachers, self.teachers, strict=True)

@@ -99,9 +99,14 @@ class Recipe:
     """Trains the vectors of words that occur in at least this many training texts, starting from the shared table; 0:
     none. They are saved with the checkpoint; all other words use the shared table."""
     init: str = ""
-    """Checkpoint from whose weights, except the classifier's, the model is initialised (pre-training)."""
+    """Checkpoint from whose weights, except the classifier's, the model is initialised (pre-training). RECIPE@SEED is a
+    run of that recipe with that seed, which `train` trains first."""
     init_classifier: bool = False
     """Whether the classifier is also initialised from ``init``, for a second stage on the same classes."""
+    init_share: float = setting(0.0, least=0, below=1)
+    """Share of ``init``'s weights in the weights that are kept, which are their weighted mean with the trained ones
+    (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models", section 4): a second stage on few kinds of pairs
+    then loses less of what the first one learnt. The dev scores by epoch are those of the trained weights alone."""
     licence: str = "not stated"
     """Licence of the trained weights."""
     notes: str = ""
@@ -178,6 +183,8 @@ class Recipe:
             raise RecipeError("linear is fitted to labels: leave it, or the rows without labels (transfer), out")
         if self.init_classifier and not self.init:
             raise RecipeError("init_classifier needs init, the checkpoint whose classifier is meant")
+        if self.init_share and not self.init_classifier:
+            raise RecipeError("init_share needs init and init_classifier: a mean is taken of all weights")
         if self.trains_words and (self.vectors or self.linear):
             raise RecipeError("train_words and tune_words go with neither vectors nor linear; leave those out")
 

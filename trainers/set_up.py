@@ -11,7 +11,6 @@ import lightning_fabric
 import torch
 from torch import Tensor, nn
 
-from core.checkpoint import load_named
 from core.errors import RunError
 from core.memory import keep_freed_memory
 from core.models import PairModel
@@ -21,6 +20,7 @@ from trainers.options import pick_device
 from trainers.precision import AUTO, used_precision
 from trainers.processes import started
 from trainers.recipe import Recipe
+from trainers.teaching import needed
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ def start(options: Options) -> lightning_fabric.Fabric:
     return fabric
 
 
-def start_from(recipe: Recipe, model: nn.Module, words: WordTable) -> None:
-    """Copies the weights of the recipe's ``init`` into the model, the classifier's only with ``init_classifier``.
-    Raises RunError if the two do not match."""
+def start_from(recipe: Recipe, model: nn.Module, words: WordTable, out: Path) -> None:
+    """Copies the weights of the recipe's ``init`` into the model of a run in ``out``, the classifier's only with
+    ``init_classifier``. Raises RunError if the two do not match."""
     if not recipe.init:
         return
-    source = load_named(recipe.init)
+    source = needed(recipe.init, out)
     if source.words.words != words.words or not torch.equal(source.words.codes, words.codes):
         raise RunError(f"init: {recipe.init} reads another word table; choose another checkpoint")
     if recipe.init_classifier and source.labels != recipe.labels:

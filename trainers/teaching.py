@@ -38,18 +38,26 @@ SWAPPED = 0.25
 
 
 def teachers_of(recipe: Recipe, out: Path) -> list[Checkpoint]:
-    """The teachers of a run in ``out``; those that are trained first lie next to it."""
-    return [open_checkpoint(str(out.with_name(name)) if "@" in name else name) for name in recipe.teachers]
+    """The teachers of a run in ``out``."""
+    return [needed(name, out) for name in recipe.teachers]
+
+
+def needed(name: str, out: Path) -> Checkpoint:
+    """A checkpoint that a run in ``out`` needs; one that is trained first lies next to it."""
+    return open_checkpoint(str(out.with_name(name)) if "@" in name else name)
 
 
 def trained_first(recipe: Recipe, out: Path) -> dict[Path, Recipe]:
-    """The recipes of the teachers RECIPE@SEED of a run in ``out``, by their runs' folders next to it."""
+    """The recipes of the teachers RECIPE@SEED of a run in ``out``, which have no teachers themselves, and of an
+    ``init`` RECIPE@SEED, by their runs' folders next to it."""
     runs = {}
-    for teacher in recipe.teachers:
-        name, at, seed = teacher.rpartition("@")
+    for needs in (*recipe.teachers, recipe.init):
+        name, at, seed = needs.rpartition("@")
         if at and seed.isdecimal():
             base = recipe if name == recipe.name else load(name)
-            runs[out.with_name(teacher)] = dataclasses.replace(base, seed=int(seed), teachers=(), transfer=0)
+            alone = {"teachers": (), "transfer": 0} if needs in recipe.teachers else {}
+            first = {"init": "", "init_classifier": False, "init_share": 0.0} if base is recipe else {}
+            runs[out.with_name(needs)] = dataclasses.replace(base, seed=int(seed), **alone, **first)
     return runs
 
 

@@ -41,7 +41,7 @@ export class Reason {
   }
 
   // The sentence in parts: its first clauses are buttons, and quoted words are emphasised.
-  clauses({ kind, sentence, clauses }) {
+  clauses({ kind, sentence, clauses, known }) {
     const parts = [];
     let rest = sentence;
     for (const { text, edits } of clauses.slice(0, MOST_CONTROLS)) {
@@ -55,7 +55,8 @@ export class Reason {
       this.view.all = this.view.about;
       this.view.draw();
     };
-    return [parts, quoted(rest), kind === "slow" && [" ", linkButton("Compute", "Compute the reason", compute)]];
+    const slow = kind === "slow" && [" ", linkButton("Compute", "Compute the reason", compute)];
+    return [parts, quoted(rest), slow, known && [" ", html("span.known.soft", known)]];
   }
 
   // A second model's verdict, with a link to a comparison if the two differ and the sentence leaves room for it.

@@ -37,12 +37,14 @@ from core.effects.differences import (
 from core.effects.edits import EditError, edited
 from core.effects.words import Progress, unheard
 from core.evaluation.predict import predict
+from core.evaluation.suites import LEAST, exchange, kind_of_exchange
 from core.evidence import AttentionMap, Explanation
 from core.evidence.explanation import LABELS
 from core.evidence.reason import SCORE, SLOW, Clause, Reason
 from core.evidence.record import the
 from core.input_warnings import is_unlike
 from core.lazy import lazy_property
+from core.linguistics.word_lists import article
 from core.wording import capital, percent, shown
 
 MOST_LISTED = 400
@@ -66,7 +68,7 @@ class Outcome:
 
 def reason_for(question: AskedPair, progress: Progress = unheard) -> Reason:
     """The reason for the verdict on a pair or a single text."""
-    return _Search(question).reason(progress)
+    return _with_record(question, _Search(question).reason(progress))
 
 
 def quick_reason(question: AskedPair, progress: Progress = unheard) -> Reason:
@@ -81,6 +83,26 @@ def with_reason(checkpoint: Checkpoint, explanation: Explanation) -> Explanation
     """A copy with the reason for its verdict under the model's own attention (:func:`quick_reason`)."""
     asked = AskedPair(checkpoint, explanation.first.text, explanation.second.text)
     return replace(explanation, reason=quick_reason(asked))
+
+
+def _with_record(question: AskedPair, reason: Reason) -> Reason:
+    """The reason with the model's accuracy on hand-written pairs of its kind of change, from the card."""
+    suite, kind, words = "", None, ""
+    if reason.kind == ORDER:
+        suite, kind, words = "order", "order", "another word order"
+    elif len(question.sides) == 2 and reason.named:
+        own, other = (side.text for side in question.sides[::-1])
+        changed = exchange(other, own)
+        if changed:
+            suite, kind = "one_word", kind_of_exchange(*changed)
+            words = f"{article(kind or '')} {kind} replaced"
+    counts = (question.checkpoint.card.get("suites") or {}).get(suite, {}).get("kinds", {}).get(kind)
+    if not isinstance(counts, dict) or counts.get("total", 0) < LEAST:
+        return reason
+    share = percent(counts["right"] / counts["total"])
+    return replace(
+        reason, known=f"On {counts['total']} hand-written pairs with {words}, it is right {share} of the time."
+    )
 
 
 class _Search:

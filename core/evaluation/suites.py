@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from core.data import Dataset, read
 from core.data.labels import NOTHING, CountsAs, Scale
+from core.reading.tokens import norms
 
 CLASSES = ("entailment", "neutral", "contradiction")
 """Classes required of a model to be tested."""
@@ -39,6 +41,16 @@ class Suite:
         return Scale(tuple(classes), self.counts_as)
 
 
+def exchange(first: str, second: str) -> tuple[str, str] | None:
+    """The only stretch of words in which two texts differ, in each text; None if they differ in another way."""
+    one, other = norms(first.rstrip(".")), norms(second.rstrip("."))
+    changes = [part for part in SequenceMatcher(None, one, other, False).get_opcodes() if part[0] != "equal"]
+    if len(changes) != 1 or changes[0][0] != "replace":
+        return None
+    _, start, end, second_start, second_end = changes[0]
+    return " ".join(one[start:end]), " ".join(other[second_start:second_end])
+
+
 SUITES = {
     suite.name: suite
     for suite in (
@@ -56,3 +68,34 @@ SUITES = {
     )
 }
 """All suites by name."""
+
+RELATIONS = ("antonym", "synonym", "hypernym", "hyponym")
+"""Kinds of one_word in which a word has few partners; of any other kind, all words exclude each other."""
+LEAST = 30
+"""Pairs of a kind from which its score says something."""
+
+
+def kind_of_exchange(first: str, second: str) -> str | None:
+    """The kind of one_word of a pair in which ``second`` stands where the first text has ``first`` (normalised words),
+    if the suite has both words in pairs of that kind."""
+    words, pairs = _exchanged()
+    if (first, second) in pairs:
+        return pairs[first, second]
+    return next((kind for kind, known in words.items() if first != second and {first, second} <= known), None)
+
+
+@functools.cache
+def _exchanged() -> tuple[dict[str, set[str]], dict[tuple[str, str], str]]:
+    """The exchanged words of each kind whose words exclude each other, and the kind of each pair of related words."""
+    words, pairs = dict[str, set[str]](), dict[tuple[str, str], str]()
+    for row in SUITES["one_word"].pairs.rows:
+        kind, both = row.columns["kind"], exchange(row.first, row.second)
+        if both is None:
+            continue
+        if kind not in RELATIONS:
+            words.setdefault(kind, set()).update(both)
+            continue
+        pairs[both] = kind
+        if kind in ("antonym", "synonym"):
+            pairs[both[::-1]] = kind
+    return words, pairs

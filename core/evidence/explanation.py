@@ -130,7 +130,7 @@ class Explanation:
 
     def to_text(self) -> str:
         """The explanation as terminal text: the verdict, then every record that has a text form."""
-        why = [self.reason.sentence] if self.reason else []
+        why = [*filter(None, (self.reason.sentence, self.reason.known))] if self.reason else []
         head = [f"{self.said}   {self.title}, {self.milliseconds:.0f} ms", *why, *self.warnings]
         return "\n".join(head + [line for record in self.evidence for line in record.to_text(self)])
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
+
+from core.evidence.record import LATER
 
 SCORE, SLOW = "score", "slow"
 """Kinds of reason outside the search rules: the largest change of a score, and a search too slow to run unasked."""
@@ -38,6 +40,8 @@ class Reason:
     clauses: tuple[Clause, ...] = ()
     named: tuple[tuple[int, int], ...] = ()
     passes: int = 0
+    known: str = field(default="", metadata=LATER)
+    """How often the model is right on hand-written pairs with this kind of change; empty if there are none."""
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.sentence)}</p>"
+        return f"<p>{escape(' '.join(filter(None, (self.sentence, self.known))))}</p>"

@@ -18,6 +18,7 @@ import torch
 from safetensors.torch import load_file
 
 from core.checkpoint import load
+from core.errors import RecipeError
 from core.explain import explain
 from tests.processes import forked
 from tests.shared import free_port
@@ -266,8 +267,26 @@ def test_a_model_starts_from_anothers_weights_and_if_asked_its_classifier(
         assert main(arguments(data, tmp_path / name, "--set", "epochs=1", "--set", f"seed={seed}")) == 0
     one, two = (load(tmp_path / name) for name in ("one", "two"))
     recipe, started = recipes.from_dict(one.card["recipe"] | {"init": "one"}), copy.deepcopy(two.model)
-    start_from(recipe, started, one.words)
+    start_from(recipe, started, one.words, tmp_path / "out")
     assert torch.equal(started.classifier.weight, two.model.classifier.weight)
     assert torch.equal(started.projection.weight, one.model.projection.weight)
-    start_from(dataclasses.replace(recipe, init_classifier=True), started, one.words)
+    start_from(dataclasses.replace(recipe, init_classifier=True), started, one.words, tmp_path / "out")
     assert torch.equal(started.classifier.weight, one.model.classifier.weight)
+
+
+def test_a_second_stage_trains_its_first_one_and_keeps_a_share_of_its_weights(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    for name, share in {"half": 0.5, "whole": 0.0}.items():
+        changes = ["epochs=1", "init=nli-global-dot@3", "init_classifier=true", f"init_share={share}"]
+        given = [part for change in changes for part in ("--set", change)]
+        assert main(["train", "nli-global-dot", "--data", str(data), "--out", str(tmp_path / name), *given]) == 0
+    first, half, whole = (load(tmp_path / name) for name in ("nli-global-dot@3", "half", "whole"))
+    assert half.card["init"] == {"name": "nli-global-dot@3", "sha256": first.card["sha256"]}
+    states = [one.model.state_dict() for one in (first, half, whole)]
+    for start, mean, trained in zip(*(state.values() for state in states), strict=True):
+        torch.testing.assert_close(mean, (start + trained) / 2, atol=1e-3, rtol=1e-3)
+    assert not torch.equal(states[0]["classifier.weight"], states[2]["classifier.weight"])
+    with pytest.raises(RecipeError, match="init_share needs init"):
+        recipes.load("nli-global-dot", ["init_share=0.5"])
