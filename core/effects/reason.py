@@ -89,7 +89,7 @@ def _with_record(question: AskedPair, reason: Reason) -> Reason:
     """The reason with the model's accuracy on hand-written pairs of its kind of change, from the card."""
     suite, kind, words = "", None, ""
     if reason.kind == ORDER:
-        suite, kind, words = "order", "order", "another word order"
+        suite, kind, words = "order", "order", "the words in another order"
     elif len(question.sides) == 2 and reason.named:
         own, other = (side.text for side in question.sides[::-1])
         changed = exchange(other, own)
