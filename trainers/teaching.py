@@ -55,9 +55,12 @@ def trained_first(recipe: Recipe, out: Path) -> dict[Path, Recipe]:
         name, at, seed = needs.rpartition("@")
         if at and seed.isdecimal():
             base = recipe if name == recipe.name else load(name)
-            alone = {"teachers": (), "transfer": 0} if needs in recipe.teachers else {}
-            first = {"init": "", "init_classifier": False, "init_share": 0.0} if base is recipe else {}
-            runs[out.with_name(needs)] = dataclasses.replace(base, seed=int(seed), **alone, **first)
+            base = dataclasses.replace(base, seed=int(seed))
+            if needs in recipe.teachers:
+                base = dataclasses.replace(base, teachers=(), transfer=0)
+            if name == recipe.name:
+                base = dataclasses.replace(base, init="", init_classifier=False, init_share=0.0)
+            runs[out.with_name(needs)] = base
     return runs
 
 

@@ -40,7 +40,7 @@ def paired_difference(both: int, only_first: int, only_second: int, neither: int
     first, second = both + only_first, both + only_second
     (low_1, high_1), (low_2, high_2) = wilson(first, items), wilson(second, items)
     product = float(first) * (items - first) * second * (items - second)
-    related = both * neither - only_first * only_second
+    related: float = both * neither - only_first * only_second
     related = max(related - items / 2, 0) if related > 0 else related  # continuity correction
     phi = related / math.sqrt(product) if product else 0.0
 

@@ -167,7 +167,7 @@ def _occurrences(scenes: list[str], listed: dict[str, str]) -> dict[str, dict[st
     """Where a listed word occurs in the scenes, in the singular or plural: by its sort, and by word. Of overlapping
     entries the longest counts ("orange juice", not "orange")."""
     forms = {word.lower(): (word, False) for word in listed}
-    forms |= {many.lower(): (word, True) for word in listed if (many := plural(word)) and many != word}
+    forms |= {form.lower(): (word, True) for word in listed if (form := plural(word)) and form != word}
     found = defaultdict[str, dict[str, list[Found]]](dict)
     for scene in scenes:
         pieces = tuple(PIECES.findall(scene))
