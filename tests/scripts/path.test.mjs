@@ -61,7 +61,7 @@ test("a word's numbers stand line by line, each with the cells that it is made o
 
 test("a model that compares words first shows what a filter finds in the comparison", () => {
   const of_premise = { rows: "premise", filters: [filter(0, 0, [1, -2])] };
-  const compared = [[], [0.25, 0.5, -1, 0.125, 0, -0.125], []];
+  const compared = [[], [0.25, 0.5, -1, 0.125, 0, -0.125], [1, 2, 3, 4, 5, 6]];
   const two_sided = {
     map: { ...data.map, null: [0, 0.125], null_score: 1.5 },
     filters: { ...data.filters, compared },
@@ -86,6 +86,16 @@ test("a model that compares words first shows what a filter finds in the compari
     "the null word is in the context",
   );
   assert.deepEqual(
+    own.cells.map(({ from }) => from.length > 0),
+    [false, true, true, true, false, false],
+    "the word itself, the words across it and the bias are not made of the weights",
+  );
+  const terms = stagesOf(two_sided, 0, words, ["yes", "no"], {
+    logits: [-1, 10.25],
+    probabilities: [0.05, 0.95],
+  })[3];
+  assert.deepEqual(texts(terms), ["1", "2", "3", "4", "5", "6"], "of the filter, not of the word's place"); // prettier-ignore
+  assert.deepEqual(
     parts.cells.map(({ word, from }) => [word, from.length]),
     [["left", 0], ["itself", 6], ["right", 0], ["bias", 0]], // prettier-ignore
   );
@@ -109,5 +119,22 @@ test("a word without a filter of its own ends at its weights", () => {
   assert.deepEqual(
     [written(0.001), written(-0.001), written(0)],
     ["≈0", "≈0", "0"],
+  );
+});
+
+test("of many words those with the largest weights stand in the sentence's order", () => {
+  const many = [..."abcdefghijklmn"];
+  const weights = [many.map((_, j) => (j * 5) % 14)];
+  const [, scores] = stagesOf(
+    { ...data, map: { scores: weights, weights } },
+    0,
+    [["a"], many],
+    ["yes", "no"],
+    { logits: [-1, 2], probabilities: [0.05, 0.95] },
+  );
+  const seen = scores.cells.map(({ word }) => word);
+  assert.deepEqual(
+    seen,
+    many.filter((_, j) => weights[0][j] > 1),
   );
 });
