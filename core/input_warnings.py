@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from core.checkpoint import Checkpoint
 from core.evidence.record import the
 from core.linguistics.features import NEGATIONS
+from core.linguistics.languages import foreign_language
 from core.reading.reader import ReadText
 from core.reading.tokens import AUXILIARIES, Token, as_typed
 from core.wording import capital, counted
@@ -24,6 +25,7 @@ _MISSPELT_NEGATION = re.compile(
 """doesnt, does'nt, doesn;t and doesn ' t; the tokeniser itself reads doesn't, does n't and doesn 't."""
 _SPACED_NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![\w,]|\.\d)")
 _QUESTION = re.compile(r"""[?？]["'”’)\]!?.\s]*$""")
+_END = re.compile(r"[.!?](?=[\s\"'”’)\]])|[。！？؟।\n]")
 _ASKING = re.compile(
     r"\W*(?:(?:who|what|which|whose|where|when|why|how)\W+(?:is|are|was|were|do|does|did|can|could|will|would|should|has|"
     r"have|many|much)|(?:is|are|was|were|do|does|did|can|could|will|would|should|has)\W+"
@@ -88,11 +90,33 @@ def _unreadable(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
     spaced = _SPACED_NUMBER.search(text)
     if spaced:
         yield f"“{spaced.group()}” in {role} is read as several numbers: write it without spaces."
-    letters = [c for token in words for c in token.text if c.isalpha()]
-    if 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
-        yield f"The model was not trained on the script of {role}: {_GUESS}."
-    else:
-        yield from _unknown(side, words, unknown, "the word vectors")
+    yield from _another_script_or_language(side, words) or _unknown(side, words, unknown, "the word vectors")
+
+
+def _another_script_or_language(side: ReadText, words: Sequence[Token]) -> list[str]:
+    """A warning if a sentence of the text is not written in our letters, or not in English; our models know no other
+    language."""
+    role = the(side.role)
+    for sentence in _sentences(side.text, words):
+        letters = [c for token in sentence for c in token.text if c.isalpha()]
+        whole = role if len(sentence) == len(words) else f"a sentence of {role}"
+        if 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
+            return [f"The model was not trained on the script of {whole}: {_GUESS}."]
+        language = foreign_language([token.norm for token in sentence])
+        if language:
+            return [f"{capital(whole)} seems to be {language}, and the model was trained on English: {_GUESS}."]
+    return []
+
+
+def _sentences(text: str, words: Sequence[Token]) -> Iterator[list[Token]]:
+    """The words of each sentence. An abbreviation ends a sentence here, too, which does no harm."""
+    sentence: list[Token] = []
+    for word in words:
+        if sentence and _END.search(text, sentence[-1].end, word.start):
+            yield sentence
+            sentence = []
+        sentence.append(word)
+    yield sentence
 
 
 def _unknown_to_tokeniser(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:

@@ -41,7 +41,15 @@ def test_a_negation_is_one_with_any_apostrophe(sign):
         ("He counted 1 000 sheep.", "“1 000”", "write it without spaces"),
         ("He counted 1\u202f000\u202f000 sheep.", "“1\u202f000\u202f000”", "write it without spaces"),
         ("Zorkal flurb gromit blick", "Most words", "unknown to the word vectors"),
-        ("Ein Mann schwimmt in einem See.", "(schwimmt, einem)", "misspelt or not English"),
+        ("A mann swimms in a laek.", "(swimms, laek)", "misspelt or not English"),
+        ("Ein Mann schwimmt in einem See.", "German", "trained on English"),
+        ("Ein Hund.", "German", "trained on English"),
+        ("Un homme dort.", "French", "trained on English"),
+        ("El hombre está durmiendo en el parque.", "Spanish", "trained on English"),
+        ("Een vrouw slaapt.", "Dutch", "trained on English"),
+        ("A man swims. Eine Frau liest ein Buch. They talk.", "entence of", "German"),
+        ("A man swims in a lake and a woman reads. 今天天气很好。", "entence of", "script"),
+        ("今天天气很好我们去公园玩", "script", "not trained on"),
         ("Мужчина плавает в озере.", "script", "not trained on"),
         ("Is the man swimming?", "question", "compares statements"),
         ("Who is swimming", "question", "compares statements"),
@@ -52,6 +60,18 @@ def test_misread_input_is_named_for_both_sentences(text, named, said, side):
     pair = (text, STATEMENT) if side == "premise" else (STATEMENT, text)
     (warning,) = warnings(*pair)
     assert named in warning and said in warning and side in warning
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Charles de Gaulle spoke in Paris.", "Leonardo da Vinci painted.", "Ludwig van Beethoven composed.",
+        "Don Juan de Marco is a film.", "Los Angeles and Las Vegas are cities.", "Die Hard is on.", "Man sleeping.",
+        "He hat den die man.", "No one sleeps.", "El Paso is hot.", "Dogs run.", "Come in.", "The barn is red.",
+    ],
+)  # fmt: skip
+def test_english_with_names_from_elsewhere_is_not_taken_for_another_language(text):
+    assert not [warning for warning in warnings(text) if "trained on" in warning], text
 
 
 def test_a_warning_about_both_texts_is_given_once():
@@ -112,9 +132,10 @@ def test_questions_are_no_fault_where_the_task_asks_them():
         "Mężczyzna gra na gitarze w parku.",
     ],
 )
-def test_a_sentence_of_another_language_has_words_that_are_unknown(text):
+def test_a_sentence_of_another_language_is_named_or_has_words_that_are_unknown(text):
     (warning,) = warnings(text, "A dog runs.")
-    assert "of the premise are unknown to the word vectors" in warning and warning.endswith("the verdict as a guess.")
+    assert "premise seems to be" in warning or "of the premise are unknown to the word vectors" in warning
+    assert warning.endswith("the verdict as a guess.")
 
 
 def test_every_command_prints_the_pages_warnings(tmp_path, table, capsys):
