@@ -8,7 +8,7 @@ import { SCALE } from "../panels/attention_map/signed.js";
 import { barOf, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
 import { barsOf } from "../panels/effects/records.js";
 import { differenceLook } from "./colours.js";
-import { difference, incomparable, mostDifferent, moveOf, verdictsOf } from "./differences.js";
+import { difference, incomparable, mostDifferent, movedBy, moveOf, verdictsOf } from "./differences.js";
 import { capital, heading, html, percent, refill, signed, svg, table, the } from "./elements.js";
 import { NO_WORD, isWordMap, sentences } from "./evidence.js";
 import { PairView } from "./pair.js";
@@ -16,6 +16,7 @@ import { saveButtons } from "./save.js";
 import { VIEWS, View } from "./view.js";
 
 const NUMBERED = { most: 36, least: 22 }; // cells that hold a number
+const PROJECTED_NUMBERS = { most: 64, least: 40 };
 const STEPS = 100; // of a scale, so that equal cells are drawn together
 const MANY = 2500; // cells; above it no numbers are drawn, and one shape per colour
 
@@ -42,7 +43,7 @@ class ComparedMatrix extends AttentionMatrix {
   }
 
   get sizes() {
-    return this.view.type > 1 || this.dense ? super.sizes : NUMBERED;
+    return this.dense ? super.sizes : this.view.type > 1 ? PROJECTED_NUMBERS : NUMBERED;
   }
 
   get unit() {
@@ -196,14 +197,14 @@ class ComparedPair extends PairView {
   // Every word with its effect, also as points of probability or of the score; shared words have one key.
   get words() {
     const { bars, effects, title, section } = this;
+    const dropped = effects && barsOf(effects, "dropped"); // what "without it" means in the sentence above, as in Explore
     const texts = sentences(this.data.explanation);
     const named = (this.because.value?.named ?? []).map(([text, index]) => `${texts[text].role} ${index}`);
     return this.readSides.flatMap(({ role, axis, tokens }) => {
       const first = new Map(section.same[role].map(([place, own]) => [own, place]));
       return tokens.map((text, index) => {
         const word = wordOf(text, index, bars?.[role]?.[index]);
-        const lost = word.after === null ? null : 100 * (effects.probability - word.after);
-        const moved = effects?.unit === "score" ? word.effect : lost;
+        const moved = effects && movedBy(dropped?.[role]?.[index], effects);
         const key = `${role} ${first.get(index) ?? `${title} ${index}`}`;
         return { ...word, role, axis, moved, named: named.includes(`${role} ${index}`), key };
       });
@@ -321,6 +322,12 @@ class CompareView extends View {
     const units = new Set(known.map(({ effects: { unit, method } }) => `${unit} ${method}`));
     const complete =
       known.length > 1 && columns.every(({ why, because }) => ![why.state, because.state].includes("working"));
+    if (this.same) {
+      refill(this.largest, "Both versions are the same: edit one.");
+      for (const column of columns) column.draw();
+      this.drawWords();
+      return;
+    }
     const most = complete && units.size === 1 ? mostDifferent(known.map(({ words }) => words)) : null;
     refill(this.largest, complete && (most ? this.named(known, most) : incomparable(known, units.size)));
     for (const column of columns) {
@@ -333,6 +340,12 @@ class CompareView extends View {
     });
     for (const column of columns) column.draw();
     this.drawWords();
+  }
+
+  // Whether two versions have the same texts.
+  get same() {
+    const texts = this.columns.map(({ data }) => sentences(data.explanation).map(({ text }) => text.trim()));
+    return this.data.versions && new Set(texts.map((both) => JSON.stringify(both))).size === 1 && texts.length > 1;
   }
 
   // The same for saved figures.
@@ -395,7 +408,7 @@ class CompareView extends View {
       heading(
         title,
         "Bar to the right, filled: the word supports the verdict; to the left, hollow: it opposes it. Attention moved: 0 same words, 1 other words.",
-        "One scale for all: log p of the verdict (of a model with one output, its score) before minus after the word is removed (dropped and replaced); points in the sentence above are of the probability itself. The thin line is the spread over the replacements. Explore has the other methods and says what each cannot tell. Attention moved is the total variation, half the sum of the absolute differences of a word’s weights: the share of its weight that lies elsewhere. What a transformer’s word gives to its own sentence counts, too.",
+        "One scale for all: log p of the verdict (of a model with one output, its score) before minus after the word is removed (dropped and replaced); points in the sentence above are of the probability itself when the word is only dropped. The thin line is the spread over the replacements. Explore has the other methods and says what each cannot tell. Attention moved is the total variation, half the sum of the absolute differences of a word’s weights: the share of its weight that lies elsewhere. What a transformer’s word gives to its own sentence counts, too.",
         saves,
       ),
       html("div.scroll.bar-lines.words-compared", { tabindex: "0", role: "group", "aria-label": title }, figure),

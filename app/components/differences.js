@@ -50,7 +50,16 @@ export function mostDifferent([first, ...others]) {
   return reason && 2 * spread(reason) >= spread(sorted[0]) ? reason : (sorted[0] ?? null);
 }
 
-// The effect of removing a word on a verdict: on the score of a single output, else on the probability, in points.
+/**
+ * How much the verdict loses if a word is dropped: points of probability, or of the score; null if it cannot be.
+ * @param {number[]} [bar] the effect, its spread, and the probability without the word, if known
+ */
+export function movedBy([effect = null, , after = null] = [], { unit, probability }) {
+  if (effect === null || unit === "score") return effect;
+  return 100 * (probability - (after ?? probability * Math.exp(-effect)));
+}
+
+// The effect of dropping a word on a verdict: on the score of a single output, else on the probability, in points.
 export function moveOf({ name, followed, effects }, { moved }) {
   const score = effects.unit === "score";
   const size = Math.abs(moved).toFixed(score ? 2 : Math.abs(moved) < 9.95 ? 1 : 0);

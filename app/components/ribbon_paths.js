@@ -1,5 +1,7 @@
 // Paths of the ribbons between two sentences, which never run behind the words of another line.
 
+import { plural } from "./elements.js";
+
 const SAME_LINE = 4; // pixels by which the upper edges of a line's words may differ
 const BESIDE = 7; // pixels from the end of the lines to the ribbons next to them
 
@@ -32,6 +34,12 @@ export function rowsOf(words, frame, above, origin) {
     const inside = Math.min(frame.bottom, Math.max(frame.top, (above ? bottom : top) + between)) - origin.top;
     return { x, y, beside: { x: frame.right - BESIDE - origin.left, y: inside, edge: edge - origin.top } };
   });
+}
+
+// What is said of the ribbons between lines that do not face each other, which are drawn for a selected word only.
+export function missingRibbons(count) {
+  if (!count) return "All ribbons are drawn.";
+  return `${plural(count, "ribbon", "ribbons")} of other lines not drawn: point at a word to see ${count === 1 ? "it" : "them"}.`;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Both sentences as clickable words, and the ribbons between them (AttConv, figure 6: wider means more weight).
 
 import { WordChips, clipLines } from "./chips.js";
-import { routeOf, rowsOf } from "./ribbon_paths.js";
+import { missingRibbons, routeOf, rowsOf } from "./ribbon_paths.js";
 import { LONG, capital, heading, heaviest, html, percent, plural, refill, svg, the } from "./elements.js";
 import { saveButtons } from "./save.js";
 
@@ -53,11 +53,13 @@ export class TextPanel {
       ),
     );
     for (const { element } of this.words) element.addEventListener("scroll", () => this.drawRibbons());
+    this.missing = html("p.missing.soft", { hidden: true });
     this.foot = html("div.foot");
     this.element = html(
       "section.text",
       { class: this.long && "long", "aria-label": "Sentences" },
       this.stage,
+      this.missing,
       this.foot,
     );
   }
@@ -202,10 +204,13 @@ export class TextPanel {
       rowsOf(shapes, frame, above === 0, box).forEach((end, i) => ends.set(`${axis}${i}`, end));
     });
     const thick = (this.wrapped ? WRAPPED_WIDTH : RIBBON_WIDTH) * this.view.type;
-    // Only a selected word's ribbons also run along other lines of words, next to them.
-    const shown = this.paths().filter(
+    // Only a selected word's ribbons also run along other lines of words, next to them; the others are counted.
+    const paths = this.paths();
+    const shown = paths.filter(
       ({ ends: names, kind }) => kind !== "other" || names.every((name) => !ends.get(name).beside),
     );
+    this.missing.hidden = !this.wrapped || this.crowded;
+    this.missing.textContent = missingRibbons(paths.length - shown.length);
     this.svg.replaceChildren(
       ...shown.flatMap(({ ends: names, weight, kind, crossing }) => {
         const d = routeOf(ends.get(names[0]), ends.get(names[1]));

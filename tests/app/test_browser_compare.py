@@ -38,6 +38,7 @@ def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
 
     come_to_rest(page)
     page.get_by_text("One model on two versions of a pair").click()
+    expect(page.get_by_text("Both versions are the same: edit one.")).to_be_visible()
     type_into(page, "The other version’s hypothesis", "A cat in the cold")
     expect(page.locator(".compared .text .changed")).to_have_text(["dog", "cat"])
     page.wait_for_url(re.compile("second2="))

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { difference, incomparable, mostDifferent, moveOf, verdictsOf } from "../../app/components/differences.js";
+import { difference, incomparable, mostDifferent, movedBy, moveOf, verdictsOf } from "../../app/components/differences.js";
 
 const near = (values, expected) =>
   values.forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-9, `${values}`));
@@ -63,6 +63,16 @@ test("a move is in points of the verdict's probability, or in the score", () => 
   assert.equal(moveOf(column("A", "neutral", "log p"), word("not", -2.06)), "A’s “neutral” rises by 2.1 points");
   assert.equal(moveOf(column("A", "neutral", "log p"), word("not", 0.02)), "A’s “neutral” does not change");
   assert.equal(moveOf(column("B", "similarity", "score"), word("not", 0.42)), "B’s “similarity” falls by 0.42");
+});
+
+test("without a word means that it is dropped, as in the reason for a verdict", () => {
+  const near = (value, expected) => assert.ok(Math.abs(value - expected) < 1e-9, `${value}`);
+  const entailed = { unit: "log p", probability: 0.96 };
+  near(movedBy([Math.log(0.96 / 0.06), null, null], entailed), 90);
+  near(movedBy([3, null, 0.06], entailed), 90);
+  assert.equal(movedBy([0.4, null, null], { unit: "score", probability: 1 }), 0.4);
+  assert.equal(movedBy([null, null, null], entailed), null);
+  assert.equal(movedBy(undefined, entailed), null);
 });
 
 test("models whose outputs have different units are not compared by a word", () => {

@@ -86,11 +86,14 @@ test("the numbers of an axis do not lie on each other", () => {
 
 test("a word's line lists its facts", () => {
   const word = wordOf("not", 3, [1.5, 0.25, 0.1]);
-  const line = factsOf(word, { unit: "log p", probability: 0.9 }, "contradiction").replaceAll("\u00a0", " ");
+  const known = { unit: "log p", probability: 0.9, method: "dropped" };
+  const line = factsOf(word, known, "contradiction").replaceAll("\u00a0", " ");
   assert.equal(
     line,
     "not: supports the verdict by 1.50 nats (log p); spread 0.25; contradiction 90 % with it, 10 % without",
   );
+  const mean = factsOf(word, { ...known, method: "taken-away" }, "contradiction");
+  assert.match(mean, /10.% on average without it or with another word$/, "the mean is not what dropping alone leaves");
   assert.equal(factsOf(wordOf("a", 0), null, "x"), "a: has no effect by this method");
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { routeOf, rowsOf } from "../../app/components/ribbon_paths.js";
+import { missingRibbons, routeOf, rowsOf } from "../../app/components/ribbon_paths.js";
 
 const HEIGHT = 20;
 const ORIGIN = { top: 0, left: 0 };
@@ -71,4 +71,10 @@ test("a ribbon to a word that is scrolled away ends at its frame", () => {
     ends.map(({ beside }) => beside === null),
     [...Array(10).fill(false), ...Array(10).fill(true)],
   );
+});
+
+test("ribbons of other lines that are not drawn are counted", () => {
+  assert.equal(missingRibbons(0), "All ribbons are drawn.");
+  assert.equal(missingRibbons(1), "1 ribbon of other lines not drawn: point at a word to see it.");
+  assert.equal(missingRibbons(3), "3 ribbons of other lines not drawn: point at a word to see them.");
 });
