@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,8 @@ from core.external import card as guests
 from core.external.folder import is_external as is_external_folder
 from core.models import REGISTRY
 
+RECOMMENDED = 3
+"""How many models of a task come first in its list."""
 SECOND_OPINION = "guest-minilm"
 """The external model that Explore uses as a second opinion, and that Compare opens next to AttConv."""
 
@@ -38,7 +40,8 @@ def offered(
     """The models whose card ``fits``, by name in list order; the first is the page's default. Those for which ``last``
     holds come last; ``unreadable`` includes those whose card cannot be read, so that selecting one shows the problem.
 
-    The order follows the cards' ``listed``, then the name; models for lessons come last."""
+    The order follows the cards' ``listed``, then the name: the :data:`RECOMMENDED` first models of a task come first,
+    then the others by architecture; models for lessons come last."""
     places: dict[str, tuple[bool, float, str]] = {}
     models = {name: _listed(folder) for name, folder in available().items()}
     for name, (folder, card, _) in models.items():
@@ -48,7 +51,27 @@ def offered(
             suits, place = fits(card), (last(card, folder) or for_lessons(card), card.get("listed", inf), name)
         if suits:
             places[name] = place
-    return {name: models[name] for name in sorted(places, key=places.__getitem__)}
+    ordered = sorted(places, key=places.__getitem__)
+    return {
+        name: models[name] for name in _by_architecture(ordered, models, {name for name in places if places[name][0]})
+    }
+
+
+def _by_architecture(ordered: Sequence[str], models: Mapping[str, Listed], last: set[str]) -> list[str]:
+    """The recommended models of each task, then the others with those of one architecture together, then the ``last``
+    ones; all in this order."""
+    tasks, families = Counter[object](), dict[object, int]()
+
+    def place(name: str) -> tuple[bool, int]:
+        card = models[name].card
+        if name in last or card is None:
+            return True, 0
+        tasks[card["task"]] += 1
+        family = families.setdefault(card["architecture"], len(families) + 1)
+        return False, 0 if tasks[card["task"]] <= RECOMMENDED else family
+
+    places = {name: place(name) for name in ordered}
+    return sorted(ordered, key=places.__getitem__)
 
 
 def _listed(folder: Path) -> Listed:

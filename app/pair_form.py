@@ -12,7 +12,7 @@ import streamlit as st
 
 from app import page_style
 from app.examples import shown_with
-from app.model_choice import Listed, size_said
+from app.model_choice import RECOMMENDED, Listed, size_said
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice, folded
 from app.pairs import SIDES, Pair
@@ -77,6 +77,8 @@ class ModelForm:
             **self.page.widget("task", lambda task: self._take_task(groups[task][0])),
         )
         names = {name: models[name] for name in groups.get(shown or "", ())}
+        if len(names) > 2 * RECOMMENDED:
+            names |= {name: f"{names[name]} · recommended" for name in list(names)[:RECOMMENDED]}
         choice(self.page, "model", "Model", names, opens=True)
         return list(names)
 

@@ -31,7 +31,7 @@ export class Reason {
     if (answer.state !== "working") view.question("preview", { model: why.second.model });
     const { title, measured } = why.second;
     const said = other.value ? this.opinion(other.value) : "loading …";
-    refill(this.second, other.problem || [`${title}${measured && ` (${measured})`}: `, said]);
+    refill(this.second, other.problem || [`Second opinion of ${title}${measured && ` (${measured})`}: `, said]);
   }
 
   // The sentence, if it was computed for the displayed verdict.

@@ -7,9 +7,9 @@ import { drawNotices, named, numberOf, sharesOf } from "./shares.js";
 const said = (kind, name, label, title) => html(`span.${kind}`, { title }, name, html("b", label));
 const share = (one) => `${one.label} ${numberOf(one)}`;
 
-// The gold label of an example; nothing for the user's own pair.
+// The gold label of an example, in plain words; nothing for the user's own pair.
 export const goldLabel = (gold) =>
-  gold && said("gold", `Gold label${gold.source && ` (${gold.source})`}: `, gold.label);
+  gold && said("gold", gold.source ? `Label by people (${gold.source}): ` : "Our label: ", gold.label);
 
 /**
  * Text that a screen reader repeats in full when the sentence under the verdict arrives.
@@ -47,7 +47,7 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
         trained && html("p.as-trained.soft", said("trained", "As trained: ", share(named(trained)))),
       ),
       second,
-      alone && html("p.soft", said("alone", `On ${the(alone.judged)} alone: `, share(alone), alone.model)),
+      alone && html("p.soft", said("alone", `A model that reads only ${the(alone.judged)} says: `, share(alone), alone.model)),
     ),
     drawNotices(notices),
   );

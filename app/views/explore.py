@@ -28,6 +28,10 @@ PLACE_IN_MENU = 1
 KEY = "explored pair"
 """Key of the component that draws the pair."""
 
+PURPOSE = (
+    "See what a trained model decides about your words, and which of them it goes by: change a word and press Enter."
+)
+
 PAGE = PageSession(ExploreState)
 FORM = PairForm(PAGE)
 
@@ -48,6 +52,7 @@ def main() -> None:
 def _page(models: Mapping[str, Listed], cards: Mapping[str, Card]) -> None:
     """The form, the answer and its drawing: typing or selecting reruns only this fragment."""
     PAGE.settle()
+    page_style.note(PURPOSE)
     FORM.sentences(models)
     read = FORM.answer(
         partial(reading.read, cards=cards), "No model is installed: train one with `python -m trainers train`"

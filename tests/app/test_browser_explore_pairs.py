@@ -16,11 +16,11 @@ pytestmark = pytest.mark.browser
 
 def test_an_example_shows_its_gold_label_and_sets_the_model_that_it_is_about(open_page):
     page = open_page("/?model=test-light&example=playing-outdoors")
-    expect(page.locator(".gold")).to_have_text("Gold label (SICK): entailment")
+    expect(page.locator(".gold")).to_have_text("Label by people (SICK): entailment")
     page.get_by_role("combobox", name="Example").click()
     page.get_by_role("option", name="A question and its answer").click()
     expect(page.locator(".verdict .model")).to_contain_text("AdaQA")
-    expect(page.locator(".gold")).to_have_text("Gold label: answer")
+    expect(page.locator(".gold")).to_have_text("Our label: answer")
 
 
 def test_candidate_answers_are_ranked_and_stay_in_the_address_and_in_files(open_page):

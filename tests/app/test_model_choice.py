@@ -1,11 +1,12 @@
 """The models that a page offers, and the hypothesis-only model for comparison."""
 
+import itertools
 import json
 import shutil
 
 import pytest
 
-from app.model_choice import by_task, offered, reads_pairs
+from app.model_choice import RECOMMENDED, by_task, offered, reads_pairs
 from core.alone import judging_alone
 from core.checkpoint import available, read_card
 from tests.app.pages import chooser, open_view
@@ -24,8 +25,19 @@ def test_the_baseline_model_judges_the_same_text_without_its_context():
 def test_small_models_for_lessons_are_listed_last_and_labelled():
     names = [name for name in by_task(offered(reads_pairs))["entailment"] if not name.startswith("test-")]
     assert set(names[-2:]) == {"lesson-light", "lesson-advanced"} and names[0] == "nli-two-sided"
-    options = chooser(open_view("explore"), "Model").options
+    app = open_view("explore")
+    options = chooser(app, "Model").options
     assert sum("small, for the lessons" in option for option in options) == 2
+    assert [option.endswith(" · recommended") for option in options[:4]] == [True, True, True, False]
+    assert "change a word and press Enter" in "".join(html.value for html in app.get("html"))
+
+
+def test_after_the_recommended_models_those_of_one_architecture_are_together():
+    models = offered(reads_pairs)
+    for names in by_task(models).values():
+        own = [name for name in names if not name.startswith("test-") and not name.startswith("lesson-")]
+        rest = [models[name].card["architecture"] for name in own[RECOMMENDED:]]
+        assert len([*itertools.groupby(rest)]) == len(set(rest)), own
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,7 @@ class FilterPanel {
       return html("td.ngram", words, wide ? null : strip(f));
     };
     return [
-      !phone && { name: "filter", cell: (f) => html("td", f.index) },
+      !phone && { name: "filter no.", cell: (f) => html("td", f.index) },
       { name: wide ? "winning n-gram" : "winning n-gram and its parts", cell: ngram },
       context && wide && { name: "with context", cell: (f) => html("td", { dir: "auto" }, this.contextWords(f)) },
       wide && { name: "parts", cell: (f) => html("td", strip(f)) },
