@@ -155,6 +155,9 @@ def test_every_clause_says_what_the_model_says_after_its_change(name):
             after = slowly(checkpoint, pair, clause)
             place = checkpoint.labels.index(clause.verdict)
             assert clause.text in reason.sentence
+            if "link cut" in clause.text:
+                lost = question.explanation.probabilities[question.target] - after.probabilities[question.target]
+                assert lost >= 0.1, "a link that costs a few points is no reason"
             assert after.probabilities[place] == pytest.approx(clause.probability, abs=1e-5)
             if reason.kind != SCORE:
                 assert after.verdict == clause.verdict
