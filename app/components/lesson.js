@@ -6,7 +6,6 @@ import { calm, travel } from "./motion.js";
 import { drawNotices } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
-const MATHML = "http://www.w3.org/1998/Math/MathML";
 const MOST = 8; // numbers of a vector that are shown; the rest are counted
 const SETTLED = 750; // milliseconds after which an animation is over: the server's response would make it stutter
 const TYPING = "input, textarea, select, [contenteditable]";
@@ -339,7 +338,7 @@ class LessonView extends View {
     this.step_
       .querySelector(".guess")
       ?.replaceChildren(
-        off <= 0.005 * Math.max(1, Math.abs(value))
+        off <= this.now.within
           ? "Right."
           : `You guessed ${guess}; it is off by ${Number(off.toPrecision(2))}.`,
       );
@@ -431,17 +430,20 @@ class LessonView extends View {
       cell.classList.toggle("lit", among(now.lit));
       cell.classList.toggle("ahead", own in data.origins && !among(names)); // a later step computes it
     }
-    // Every copy of the number to be guessed.
+    // Every copy of the number to be guessed, and of those that give it away.
     for (const copy of this.root.querySelectorAll("[data-of]")) {
-      const hidden = secret !== null && copy.getAttribute("data-of") === secret;
-      copy.classList.toggle("secret", hidden);
-      if (copy.namespaceURI === MATHML && (hidden || copy.textContent === "?")) {
+      const name = copy.getAttribute("data-of");
+      const asked = secret !== null && name === secret;
+      const hidden = asked || (secret !== null && now.hidden.includes(name));
+      const instead = asked ? "?" : "…";
+      copy.classList.toggle("secret", asked);
+      if (copy.classList.contains("value") && (hidden || copy.dataset.text)) {
         copy.dataset.text ??= copy.textContent;
-        copy.textContent = hidden ? "?" : copy.dataset.text;
+        copy.textContent = hidden ? instead : copy.dataset.text;
       }
       const text = copy.querySelector?.(":scope > .text");
-      if (text) text.textContent = hidden ? "?" : text.dataset.text;
-      if (text) copy.title = hidden ? "To be guessed" : text.dataset.number;
+      if (text) text.textContent = hidden ? instead : text.dataset.text;
+      if (text) copy.title = asked ? "To be guessed" : hidden ? "Shown with the guess" : text.dataset.number;
       const bar = copy.querySelector?.(":scope > .fill");
       if (bar) bar.hidden = hidden;
     }

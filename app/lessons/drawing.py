@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from core.lessons import Evaluated, Lesson, mathml
+from core.lessons.arithmetic import tolerances
 from core.lessons.formula import LONGEST
-from core.lessons.lesson import LessonStep, PictureRow, Value, Values, at, place_of, rounded, said
+from core.lessons.lesson import LessonStep, PictureRow, Value, Values, at, given_away, place_of, rounded, said
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,23 @@ class PictureLine:
 
 
 @dataclass(frozen=True)
+class DrawnStep:
+    """A step with formulas as MathML. ``hidden``: the numbers that would give the guess away; ``within``: how far a
+    guess may be off."""
+
+    title: str
+    says: str
+    formula: str
+    numbers: tuple[str, ...]
+    lit: tuple[str, ...]
+    guess: str
+    hidden: tuple[str, ...]
+    within: float
+    note: str
+    opens: str
+
+
+@dataclass(frozen=True)
 class DrawnLesson:
     """All steps as the browser draws them, so that moving between them needs no round trip to the server. ``given``:
     values shown next to the picture; ``origins``: by number, the names from which it is computed, where * stands for
@@ -35,7 +53,7 @@ class DrawnLesson:
 
     title: str
     about: str
-    steps: tuple[LessonStep, ...]
+    steps: tuple[DrawnStep, ...]
     lines: tuple[PictureLine, ...]
     given: tuple[PictureLine, ...]
     words: Mapping[str, Sequence[str]]
@@ -50,29 +68,42 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
     numbers, digits = evaluated.values, lesson.digits
     names = {row.value for row in (*lesson.picture, *lesson.given)}
     names |= {step.guess.partition(".")[0] for step in lesson.steps} - {""}
-    steps = (
-        replace(
-            step,
-            says=said(step.says, numbers, digits),
-            note=said(step.note, numbers, digits),
-            lit=tuple(place_of(numbers, name) for name in step.lit),
-            guess=place_of(numbers, step.guess),
-            formula=mathml(step.formula, numbers, digits),
-            numbers=tuple(mathml(line, numbers, digits) for line in step.numbers),
-        )
-        for step in lesson.steps
-    )
+    words = {**lesson.words, **evaluated.words}
+    within = tolerances(lesson.steps, numbers, digits)
+    steps = (_step(*each, numbers, words, digits) for each in zip(lesson.steps, within, strict=True))
     return DrawnLesson(
         lesson.title,
         f"{lesson.about} {lesson.change}".strip(),
         tuple(steps),
         _lines(lesson.picture),
         _lines(lesson.given),
-        {**lesson.words, **evaluated.words},
+        words,
         {name: LessonNumber(at(numbers, name), rounded(at(numbers, name), digits)) for name in sorted(names)},
         _origins(lesson.picture, numbers),
         tuple(sorted(lesson.inputs)),
         {**lesson.texts, **texts},
+    )
+
+
+def _step(
+    step: LessonStep, within: float, values: Values, words: Mapping[str, Sequence[str]], digits: int
+) -> DrawnStep:
+    """A step; without its guess if its lines leave the number out, as with a share of nothing."""
+    lines = tuple(mathml(line, values, digits, words=words) for line in step.numbers)
+    guess = place_of(values, step.guess)
+    if guess and not any(f'data-of="{guess}"' in line for line in lines):
+        guess = ""
+    return DrawnStep(
+        step.title,
+        said(step.says, values, digits),
+        mathml(step.formula, values, digits),
+        lines,
+        tuple(place_of(values, name) for name in step.lit),
+        guess,
+        given_away(values, guess) if guess else (),
+        within,
+        said(step.note, values, digits),
+        step.opens,
     )
 
 

@@ -1,7 +1,9 @@
 r"""Formulas in lessons: LaTeX converted to MathML (by latex2mathml), with the example's numbers inserted.
 
 ``\val{name}`` is replaced by the named value (a vector in parentheses, a matrix in brackets); ``\each{between}{name}{
-body}`` repeats the body for every part of a value, replacing each # by the part's number, from 1. Browsers render
+body}`` repeats the body for every part of a value, replacing each # by the part's number, from 1; ``\if{name}{body}{
+otherwise}`` is the body unless the value is 0; and a line ``\list{words}{name}{title}`` is a value's numbers, each with
+its word, as plain text that wraps. Browsers render
 MathML natively, on the page and in a printed handout; each number carries its name (``data-of``) for clicks.
 """
 
@@ -9,8 +11,9 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Collection
-from xml.etree.ElementTree import Element
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from xml.etree.ElementTree import Element, SubElement
 
 from latex2mathml.converter import convert
 
@@ -22,6 +25,8 @@ LONGEST = 8
 """Length of a vector that a formula shows before it only counts the rest, unless at most two are left."""
 LINE = 4 * "_"
 """Replaces a blank number."""
+HIDDEN = "…"
+"""Replaces a number that would give a blank one away."""
 NEW_ROW = r" \\ "
 MACROS = {
     "softmax": r"\operatorname{softmax}",
@@ -30,16 +35,26 @@ MACROS = {
     "minus": "-",
 }
 """Our own commands, and names set upright."""
+_LIST = re.compile(r"\\list\{(\w+)\}\{(\w+)\}\{([^{}]*)\}")
 _SIGN_BEFORE = re.compile(r"([-+·×]|\\times|\\cdot)\s*$")
 
 
-def mathml(latex: str, values: Values, digits: int, blank: Collection[str] = ()) -> str:
-    """A formula as MathML, with lines to write on instead of the ``blank`` numbers. Raises LessonError for LaTeX that
-    cannot be converted, and for an unknown value."""
+def mathml(
+    latex: str,
+    values: Values,
+    digits: int,
+    blank: Mapping[str, str] = MappingProxyType({}),
+    words: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> str:
+    """A formula as MathML, a list as a paragraph. ``blank``: the texts that replace numbers, by name; ``words``: the
+    words of lists. Raises LessonError for LaTeX that cannot be converted, and for an unknown value."""
     named: list[tuple[str, str]] = []
+    latex = expanded(latex, values)
+    if listed := _LIST.fullmatch(latex):
+        return _listed(*listed.groups(), values, digits, blank, words)
 
     def place(name: str, value: float) -> str:
-        named.append((name, LINE if name in blank else shown(value, digits)))
+        named.append((name, blank.get(name) or shown(value, digits)))
         return rf"\class{{number{len(named) - 1}}}{{0}}"
 
     def given(match: re.Match[str]) -> str:
@@ -63,15 +78,40 @@ def mathml(latex: str, values: Values, digits: int, blank: Collection[str] = ())
 
     if latex.count("{") != latex.count("}"):
         raise LessonError(f"the formula {latex!r} lacks a brace: add it")
-    expanded = re.sub(r"\\val\{([^{}]*)\}", given, _repeated(latex, values))
-    expanded = re.sub(r"\\([A-Za-z]+)", lambda match: MACROS.get(match[1], match[0]), expanded)
+    written = re.sub(r"\\val\{([^{}]*)\}", given, latex)
+    written = re.sub(r"\\([A-Za-z]+)", lambda match: MACROS.get(match[1], match[0]), written)
     try:
-        root = ElementTree.fromstring(convert(expanded, xmlns="", display="block"))
+        root = ElementTree.fromstring(convert(written, xmlns="", display="block"))
     except Exception as error:  # latex2mathml raises many exception types
         raise LessonError(f"the formula {latex!r} is not valid LaTeX ({type(error).__name__}): correct it") from None
     for element in root.iter():
         _finish(element, named, latex)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _listed(
+    of: str,
+    name: str,
+    title: str,
+    values: Values,
+    digits: int,
+    blank: Mapping[str, str],
+    words: Mapping[str, Sequence[str]],
+) -> str:
+    """A value's first numbers with their words, as a paragraph."""
+    value, paragraph = at(values, name), Element("p", {"class": "listed"})
+    if of not in words or not isinstance(value, list) or len(value) != len(words[of]):
+        raise LessonError(f"the list of {name!r} needs one word for each number: name its words instead of {of!r}")
+    paragraph.text = f"{title} · " if title else ""
+    for i, (word, number) in enumerate(zip(words[of][:LONGEST], value, strict=False), 1):
+        item = SubElement(paragraph, "span")
+        SubElement(item, "bdi").text = f"{word}: "
+        part = SubElement(item, "b", {"data-of": f"{name}.{i}", "class": "value"})
+        part.text = blank.get(f"{name}.{i}") or shown(number, digits)
+        part.tail = "; " if i < len(value) else ""
+    if len(value) > LONGEST:
+        item.tail = f"and {len(value) - LONGEST} more"
+    return ElementTree.tostring(paragraph, encoding="unicode", method="html")
 
 
 def _finish(element: Element, named: list[tuple[str, str]], latex: str) -> None:
@@ -100,22 +140,31 @@ def _finish(element: Element, named: list[tuple[str, str]], latex: str) -> None:
         element.attrib = {"mathvariant": "normal", "class": "name"}
 
 
-def _repeated(latex: str, values: Values) -> str:
-    r"""Expands all ``\each`` in the formula."""
+def expanded(latex: str, values: Values, every: bool = False) -> str:
+    r"""The formula without ``\if`` and ``\each``; ``every``: with all parts of each value, however many."""
+    while (begin := latex.find(r"\if{")) >= 0:
+        (name, body, otherwise), end = _arguments(latex, begin + len(r"\if"))
+        latex = latex[:begin] + (body if at(values, name) else otherwise) + latex[end:]
     while (begin := latex.find(r"\each{")) >= 0:
-        end, parts = begin + len(r"\each"), []
-        for _ in range(3):
-            close = _closing(latex, end)
-            parts.append(latex[end + 1 : close])
-            end = close + 1
-        between, name, body = parts
+        (between, name, body), end = _arguments(latex, begin + len(r"\each"))
         value = at(values, name)
         count = len(value) if isinstance(value, list) else 1
-        repeated = [body.replace("#", str(i + 1)) for i in range(count if count <= MOST else MOST - 1)]
-        if count > MOST:
-            repeated.append(rf"\cdots \text{{ ({count - MOST + 1} more)}}")
+        most = count if every or count <= MOST else MOST - 1
+        repeated = [body.replace("#", str(i + 1)) for i in range(most)]
+        if count > most:
+            repeated.append(rf"\cdots \text{{ ({count - most} more)}}")
         latex = latex[:begin] + f" {between} ".join(repeated) + latex[end:]
     return latex
+
+
+def _arguments(latex: str, end: int) -> tuple[list[str], int]:
+    """The three arguments in braces that begin at ``end``, and where they end."""
+    parts = []
+    for _ in range(3):
+        close = _closing(latex, end)
+        parts.append(latex[end + 1 : close])
+        end = close + 1
+    return parts, end
 
 
 def _closing(latex: str, start: int) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from core.lessons.formula import LONGEST, mathml
-from core.lessons.lesson import Lesson, Value, ValueTexts, place_of, rounded, said
+from core.lessons.formula import HIDDEN, LINE, LONGEST, mathml
+from core.lessons.lesson import Lesson, Value, Values, ValueTexts, given_away, place_of, rounded, said
 from core.lessons.sources import Evaluated
 from core.spreadsheet import csv_text
 from core.templates import render
@@ -14,8 +14,11 @@ from core.templates import render
 def handout(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str], blanks: bool = False) -> str:
     """The lesson with these numbers as one self-contained HTML page. With ``blanks``, every number that learners guess
     on screen becomes a line to write on, and the notes on it are left out."""
-    values = evaluated.values
-    blank = {place_of(values, step.guess) for step in lesson.steps if step.guess} if blanks else set()
+    values, words = evaluated.values, {**lesson.words, **evaluated.words}
+    lines = [
+        [mathml(line, values, lesson.digits, blank, words) for line in step.numbers]
+        for step, blank in zip(lesson.steps, _blanks(lesson, values, blanks), strict=True)
+    ]
     labels = {row.value: row.label for row in lesson.given}
     return render(
         "handout.html",
@@ -26,10 +29,21 @@ def handout(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str], blan
         sides=dict(zip(("first", "second"), evaluated.words.get("sides", ()), strict=False)),
         blanks=blanks,
         legends=_legends(lesson, evaluated, blanks),
-        math=lambda latex: mathml(latex, values, lesson.digits, blank),
+        math=lambda latex: mathml(latex, values, lesson.digits),
+        lines=lines,
         rounded=rounded,
         said=said,
     )
+
+
+def _blanks(lesson: Lesson, values: Values, blanks: bool) -> Iterator[dict[str, str]]:
+    """For each step, the texts that replace numbers: a line for every guess, and no number that gives away the guess of
+    this or a later step."""
+    guesses = [place_of(values, step.guess) for step in lesson.steps if step.guess and blanks]
+    left = [step.guess for step in lesson.steps if blanks]
+    for place in range(len(lesson.steps)):
+        hidden = {name: HIDDEN for guess in left[place:] if guess for name in given_away(values, guess)}
+        yield hidden | dict.fromkeys(guesses, LINE)
 
 
 def _legends(lesson: Lesson, evaluated: Evaluated, matrices: bool) -> list[str]:
@@ -41,7 +55,8 @@ def _legends(lesson: Lesson, evaluated: Evaluated, matrices: bool) -> list[str]:
         for row in (*lesson.given, *lesson.picture):
             value, of, rows = evaluated.values[row.value], words.get(row.of, ()), row.shape == "rows"
             key = row.value if rows else row.of
-            if rows and not matrices:
+            listed = any(rf"\list{{{row.of}}}{{{row.value}}}" in line for line in step.numbers)
+            if listed or (rows and not matrices):
                 continue
             if row.value in step.lit and key not in seen and isinstance(value, list) and len(value) == len(of):
                 texts = rounded(value, lesson.digits)

@@ -27,6 +27,14 @@ ValueTexts = Union[str, "list[ValueTexts]"]
 """A number's text, or a list of them nested like the value."""
 
 
+SMALL_ERROR = 0.05
+"""The largest share of a number by which its text may differ from it, while there are decimals left."""
+
+
+SUMS_TO_1 = 1e-3
+"""How far the sum of shares may be from 1."""
+
+
 class LessonError(UserError):
     """The lesson does not exist or its file violates docs/lessons.md; the message is one sentence with the remedy."""
 
@@ -134,13 +142,24 @@ def at(values: Values, name: str) -> Value:
 
 
 def shown(number: float, digits: int) -> str:
-    """A number with up to ``digits`` decimals, without trailing zeros. Smaller numbers get up to two more decimals,
-    still smaller ones are shown as about 0; numbers from a million up have a power of ten."""
+    """A number with up to ``digits`` decimals, without trailing zeros. Smaller numbers get up to two more decimals, so
+    that learners who compute with the shown number get nearly the same; still smaller ones are shown as about 0;
+    numbers from a million up have a power of ten."""
     if abs(number) >= 1e6:
         return f"{number:.2e}".replace("e+0", "e").replace("-", "−")
     texts = [f"{number:.{more}f}".rstrip("0").rstrip(".") for more in range(digits, digits + 3)]
-    text = next((text for text in texts if float(text)), "≈0" if number else "0")
+    near = (text for text in texts if abs(float(text) - number) <= SMALL_ERROR * abs(number))
+    text = next(near, texts[-1] if float(texts[-1]) else "≈0")
     return text.replace("-", "−")
+
+
+def given_away(values: Values, name: str) -> tuple[str, ...]:
+    """The other parts of a number's vector if they add up to 1: the number is 1 minus their sum."""
+    parent, _, place = place_of(values, name).rpartition(".")
+    whole = at(values, parent) if parent else 0.0
+    if not isinstance(whole, list) or min(whole) < 0 or abs(sum(whole) - 1) > SUMS_TO_1:
+        return ()
+    return tuple(f"{parent}.{i}" for i in range(1, len(whole) + 1) if str(i) != place)
 
 
 def said(text: str, values: Values, digits: int) -> str:

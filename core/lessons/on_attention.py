@@ -102,6 +102,7 @@ def transformer_heads(lesson: Lesson) -> Evaluated:
     row = of_words[i] @ every[within.layer, within.number] @ of_words.T / of_words[i].sum()
     best = second.weights[shown.layer, shown.number]
     measured = scores["results"][scores["fixed_on"]]
+    ranked = sorted(by_head["f1"], key=by_head["f1"].__getitem__, reverse=True)
     names, accuracy = accuracies(lesson.compared)
     values: Values = {
         "word": float(i + 1),
@@ -126,7 +127,7 @@ def transformer_heads(lesson: Lesson) -> Evaluated:
         "special_words": special[at_special.layer, at_special.number].tolist(),
         "pairs": float(measured["pairs"]),
         "same_words": measured["identical_words"]["f1"],
-        "all_f1": sorted(by_head["f1"].values(), reverse=True),
+        "all_f1": [by_head["f1"][head] for head in ranked],
         "both": measured["precision"] * measured["links"],
         "links": float(measured["links"]),
         "sure": float(measured["sure"]),
@@ -135,6 +136,7 @@ def transformer_heads(lesson: Lesson) -> Evaluated:
     words = pair.words | {
         "kinds": ["the other", "its own", "special"],
         "layers": [str(n + 1) for n in range(len(every))],
+        "ranked": ranked,
         "models": names,
     }
     return Evaluated(values, words, checkpoint.name)
@@ -187,6 +189,7 @@ def agreement_with_people(lesson: Lesson) -> Evaluated:
         "both": float(len(links & sure)),
         "links": float(scores["links"]),
         "sure": float(scores["sure"]),
+        "links_or_sure": float(scores["links"] + scores["sure"]),
         **{name: scores[name] for name in ("precision", "recall", "f1")},
         "all_f1": [same["f1"], *found],
         "same_both": same["precision"] * same["links"],

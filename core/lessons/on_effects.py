@@ -180,8 +180,10 @@ def ways(lesson: Lesson) -> Evaluated:
         "votes_all": sum(votes),
         "votes_for": votes[decides - 1],
         "class_votes": of_class,
+        "class_votes_all": sum(of_class),
         "class_shares": [number / (sum(of_class) or 1) for number in of_class],
         "label": [float(name == label) for name in known.words["classes"]],
+        "labelled": float(label in known.words["classes"]),
     }
     return Evaluated(known.values | poll, known.words, known.checkpoint)
 
@@ -228,13 +230,14 @@ def _ways(asked: Question) -> Evaluated:
         "share": [MIX[way] for way in MIX],
         **{name: by_gradient[method] for method, name in _GRADIENTS.items()},
         "squares": [norm**2 for norm in by_gradient[gradients.NORM]],
+        "path_sum": sum(by_gradient[gradients.INTEGRATED]),
+        "path_premise": completeness[0] - sum(by_gradient[gradients.INTEGRATED]),
         "sum": completeness[0],
         "whole": completeness[1],
         "received": received,
         "received_from": rows.T.tolist(),
         "decides": named[0],
         "named": named,
-        "named_others": named[1:],
         "agree": float(sum(place == named[0] for place in named[1:])),
         "others": float(len(named) - 1),
     }

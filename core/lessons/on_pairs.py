@@ -83,7 +83,7 @@ def who_looks_at_what(checkpoint: Checkpoint, pairs: Pairs) -> Evaluated:
         **{name: [sums[link] for link in links] for name, links in tops.items()},
         "unlike_sum": sum(unlike.values()),
         "all_sum": sum(sums.values()),
-        "unlike_percent": round(100 * sum(unlike.values()) / sum(sums.values()), 0),
+        "unlike_percent": 100 * sum(unlike.values()) / sum(sums.values()),
     }
     names = {name: [" → ".join(link) for link in links] for name, links in tops.items()}
     return Evaluated(values, names | {"looking": looking, "looked_at": looked_at})
@@ -108,7 +108,7 @@ def nearest_filters(checkpoint: Checkpoint, pairs: Pairs, k: int) -> Evaluated:
         "nearest": nearest,
         "mean_length": length,
         "closest_percent": round(100 * nearest[-1] / length, 0),
-        "farthest_percent": round(100 * nearest[0] / length, 0),
+        "farthest_percent": 100 * nearest[0] / length,
         "same_percent": round(100 * model.linear_map(k)[-1].norm().item() / length, 0),
     }
     return Evaluated(values)

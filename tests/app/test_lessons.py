@@ -134,6 +134,8 @@ def test_the_plans_fill_ninety_minutes_with_links_that_open_in_projector_mode():
             assert values["projector"] == "on" and (page or "explore").replace("-", "_") in pages()
             if page == "lessons":
                 assert int(values.get("step", 1)) <= len(LESSONS[values["lesson"]].steps)
+            if page == "filter-map" and "question" in plan:
+                assert read_card(available()[values["model"]])["roles"]["first"] == "question", "a map of questions"
 
 
 def test_the_accuracy_of_models_to_compare_is_the_cards():

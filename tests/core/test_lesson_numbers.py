@@ -319,7 +319,7 @@ def test_the_weights_of_a_class_are_summed_by_words():
     unlike = {link: weight for link, weight in named.items() if len({*link.split(" → ")}) == 2}
     assert values["top_unlike"] == pytest.approx(sorted(unlike.values(), reverse=True)[:6], abs=1e-5)
     assert (values["unlike_sum"], values["all_sum"]) == pytest.approx((sum(unlike.values()), sum(named.values())))
-    assert values["unlike_percent"] == round(100 * values["unlike_sum"] / values["all_sum"])
+    assert values["unlike_percent"] == pytest.approx(100 * values["unlike_sum"] / values["all_sum"])
     for word, row in zip(words["looking"], values["gives"], strict=True):
         assert row == pytest.approx([sums.get((word, other), 0) for other in words["looked_at"]], abs=1e-5)
 
@@ -342,7 +342,7 @@ def test_two_texts_filters_differ_number_by_number_and_the_nearest_is_found():
     nearest = sorted(min(math.dist(one, other) for other in others if other is not one) for one in others)[::-1]
     assert values["nearest"] == pytest.approx(nearest, rel=1e-4)
     assert values["mean_length"] == pytest.approx(length, rel=1e-5)
-    assert values["farthest_percent"] == round(100 * nearest[0] / length)
+    assert values["farthest_percent"] == pytest.approx(100 * nearest[0] / length, rel=1e-4)
     assert values["closest_percent"] == round(100 * nearest[-1] / length)
 
 
