@@ -338,9 +338,7 @@ class LessonView extends View {
     this.step_
       .querySelector(".guess")
       ?.replaceChildren(
-        off <= this.now.within
-          ? "Right."
-          : `You guessed ${guess}; it is off by ${Number(off.toPrecision(2))}.`,
+        off <= this.now.within ? "Right." : `You guessed ${guess}; it is off by ${Number(off.toPrecision(2))}.`,
       );
   }
 

@@ -47,7 +47,8 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
         trained && html("p.as-trained.soft", said("trained", "As trained: ", share(named(trained)))),
       ),
       second,
-      alone && html("p.soft", said("alone", `A model that reads only ${the(alone.judged)} says: `, share(alone), alone.model)),
+      alone &&
+        html("p.soft", said("alone", `A model that reads only ${the(alone.judged)} says: `, share(alone), alone.model)),
     ),
     drawNotices(notices),
   );

@@ -70,7 +70,9 @@ export function factsOf({ text, effect, spread, after }, known, verdict) {
   const facts = [
     `${text}: ${said(effect, known?.unit)}`,
     spread === null ? null : `spread ${spread.toFixed(2)}`,
-    after === null ? null : `${verdict} ${share(known.probability, known)} with it, ${share(after, known)} ${known.method === "dropped" ? "without" : "on average without it or with another word"}`,
+    after === null
+      ? null
+      : `${verdict} ${share(known.probability, known)} with it, ${share(after, known)} ${known.method === "dropped" ? "without" : "on average without it or with another word"}`,
   ];
   return facts.filter(Boolean).join("; ");
 }
