@@ -52,9 +52,11 @@ export function mostDifferent([first, ...others]) {
 
 /**
  * How much the verdict loses if a word is dropped: points of probability, or of the score; null if it cannot be.
- * @param {number[]} [bar] the effect, its spread, and the probability without the word, if known
+ * @param {(number | null)[] | undefined} bar the effect, its spread, and the probability without the word, if known
+ * @param {{ unit: string, probability: number }} effects
  */
-export function movedBy([effect = null, , after = null] = [], { unit, probability }) {
+export function movedBy(bar, { unit, probability }) {
+  const [effect = null, , after = null] = bar ?? [];
   if (effect === null || unit === "score") return effect;
   return 100 * (probability - (after ?? probability * Math.exp(-effect)));
 }

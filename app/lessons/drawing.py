@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from core.lessons import Evaluated, Lesson, mathml
 from core.lessons.arithmetic import tolerances
-from core.lessons.formula import LONGEST
 from core.lessons.lesson import LessonStep, PictureRow, Value, Values, at, given_away, place_of, rounded, said
+
+IN_PICTURE = 8
+"""How many numbers of a vector lesson.js draws."""
 
 
 @dataclass(frozen=True)
@@ -137,5 +139,5 @@ def _numbers(name: str, value: Value) -> list[str]:
     """The names of a value's numbers that the picture shows."""
     if not isinstance(value, list):
         return [name]
-    parts = (part[:LONGEST] if isinstance(part, list) else part for part in value)
+    parts = (part[:IN_PICTURE] if isinstance(part, list) else part for part in value)
     return [number for i, part in enumerate(parts, start=1) for number in _numbers(f"{name}.{i}", part)]

@@ -21,7 +21,7 @@ from core.lessons.lesson import LessonError, Values, at, place_of, shown
 
 MOST = 3
 r"""Number of parts that an ``\each`` shows before it only counts the rest."""
-LONGEST = 8
+LONGEST = 7
 """Length of a vector that a formula shows before it only counts the rest, unless at most two are left."""
 LINE = 4 * "_"
 """Replaces a blank number."""
@@ -69,7 +69,7 @@ def mathml(
                 for i, row in enumerate(value, 1)
             ]
             return rf"\begin{{matrix}} {NEW_ROW.join(rows)} \end{{matrix}}"
-        most = LONGEST if len(value) > LONGEST + 2 else len(value)
+        most = _most(len(value))
         parts = [place(f"{name}.{i}", part) for i, part in enumerate(value[:most], start=1)]
         if len(value) > most:
             parts.append(rf"\text{{and {len(value) - most} more}}")
@@ -89,6 +89,11 @@ def mathml(
     return ElementTree.tostring(root, encoding="unicode")
 
 
+def _most(count: int) -> int:
+    """How many of so many numbers are shown."""
+    return LONGEST if count > LONGEST + 2 else count
+
+
 def _listed(
     of: str,
     name: str,
@@ -103,14 +108,15 @@ def _listed(
     if of not in words or not isinstance(value, list) or len(value) != len(words[of]):
         raise LessonError(f"the list of {name!r} needs one word for each number: name its words instead of {of!r}")
     paragraph.text = f"{title} · " if title else ""
-    for i, (word, number) in enumerate(zip(words[of][:LONGEST], value, strict=False), 1):
+    most = _most(len(value))
+    for i, (word, number) in enumerate(zip(words[of][:most], value, strict=False), 1):
         item = SubElement(paragraph, "span")
         SubElement(item, "bdi").text = f"{word}: "
         part = SubElement(item, "b", {"data-of": f"{name}.{i}", "class": "value"})
         part.text = blank.get(f"{name}.{i}") or shown(number, digits)
-        part.tail = "; " if i < len(value) else ""
-    if len(value) > LONGEST:
-        item.tail = f"and {len(value) - LONGEST} more"
+        item.tail = "; " if i < most else ""
+    if len(value) > most:
+        item.tail = f"; and {len(value) - most} more"
     return ElementTree.tostring(paragraph, encoding="unicode", method="html")
 
 

@@ -231,7 +231,7 @@ def test_the_examples_numbers_are_in_the_formula():
     assert text(mathml(r"\val{a.1} + \val{a.k} = \val{a}", values, 3)) == "0.25+(−1.5)=(0.25,−1.5)"
     assert 'data-of="a.2"' in mathml(r"\val{a.k}", values, 3)
     assert text(mathml(r"\each{+}{long}{\val{long.#}}", values, 3)) == "0+0+⋯\u00a0(9\u00a0more)"
-    assert text(mathml(r"\val{long}", values, 3)).endswith("and\u00a03\u00a0more)")
+    assert text(mathml(r"\val{long}", values, 3)).endswith("and\u00a04\u00a0more)")
     assert "<mtable" in mathml(r"\val{W}", values, 3)
 
 
