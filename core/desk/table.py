@@ -184,7 +184,7 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     for i, name in enumerate(others):
         if exported and (name in taken or _OF_A_MODEL.fullmatch(name)):
             continue  # the desk computed it, as it does again
-        own = name
+        own = name.replace("`", "'")  # filters write names in backticks
         while own in taken:
             own = f"file.{own}"
         taken.add(own)

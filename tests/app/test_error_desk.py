@@ -10,6 +10,7 @@ from html import unescape
 import numpy as np
 import pytest
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
+from streamlit.testing.v1 import AppTest
 
 from app.desk import drawing, row_tags
 from app.page_state.error_desk import DeskState
@@ -441,3 +442,21 @@ def test_the_history_says_each_change_in_words():
         "row 1: marked it as done",
         "removed the name of annotator 1",
     ]
+
+
+def test_every_kind_of_sentence_is_escaped():
+    def script():
+        from app import page_style
+        from app.desk.open_run import lines
+
+        text = "<img src=x> **b**"
+        for draw in (page_style.heading, page_style.hint, page_style.note):
+            draw(text)
+        page_style.notice([text])
+        page_style.terms([(text, text)])
+        lines([text])
+
+    app = AppTest.from_function(script).run(timeout=60)
+    bodies = [element.proto.body for element in app.get("html")]
+    assert not app.exception and len(bodies) == 6
+    assert all("&lt;img src=x&gt; **b**" in body and "<img" not in body for body in bodies)

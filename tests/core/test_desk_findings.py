@@ -35,3 +35,11 @@ def test_models_are_compared_and_a_run_without_labels_has_no_findings(tmp_path):
     assert rows_of(against.expression, table).sum() == 3
     rows = tuple(replace(row, label=None) for row in run.dataset.rows)
     assert findings(with_rows(run, rows), table) == []
+
+
+def test_a_column_with_backticks_in_its_name_can_be_filtered_and_searched():
+    run = planted(lambda text: "zebra" in text)
+    rows = [replace(row, columns={"a `b` c": f"{i % 3}x"}) for i, row in enumerate(run.dataset.rows)]
+    run = with_rows(run, rows)
+    table = open_table(run, known=bool)
+    assert findings(run, table) and rows_of("`a 'b' c` = 1x", table).sum() > 0
