@@ -42,4 +42,4 @@ def test_a_column_with_backticks_in_its_name_can_be_filtered_and_searched():
     rows = [replace(row, columns={"a `b` c": f"{i % 3}x"}) for i, row in enumerate(run.dataset.rows)]
     run = with_rows(run, rows)
     table = open_table(run, known=bool)
-    assert findings(run, table) and rows_of("`a 'b' c` = 1x", table).sum() > 0
+    assert findings(run, table) and rows_of("`a 'b' c` = \"1x\"", table).sum() > 0
