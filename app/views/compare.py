@@ -10,8 +10,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from app import components, page_style
-from app.compare import comparison, figures
-from app.compare.comparison import PredictionsError
+from app.compare import comparison, disagreements, figures
 from app.components import Frame
 from app.desk import back_link
 from app.explore import asking
@@ -33,9 +32,6 @@ from core.json_types import JsonObject
 from core.reading.reader import PairError
 
 PLACE_IN_MENU = 2
-
-LISTED = 12
-"""Maximum number of pairs listed on which two files disagree."""
 
 KEY = "what is compared"
 """Key of the component that draws the comparison."""
@@ -78,7 +74,7 @@ def main() -> None:
         page_style.notice([*PAGE.problems, *_warnings(columns)])
         _show(page, columns)
     PAGE.write_link()
-    _disagreements()
+    disagreements.draw(PAGE)
 
 
 def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], roles: Mapping[str, str]) -> Sequence[str]:
@@ -204,46 +200,6 @@ def _shown(record: Record, role: str) -> bool:
     if isinstance(record, AttentionMap):
         return record.rows == role and record.units == "words"
     return isinstance(record, PooledAttention)
-
-
-def _disagreements() -> None:
-    """Pairs on which two files of predictions disagree, each as a button that opens it."""
-    with st.expander("Find a pair where two models disagree"):
-        files = st.file_uploader(
-            "Two files that `python -m trainers predict` wrote for the same data, one per model",
-            type=["csv", "jsonl"],
-            accept_multiple_files=True,
-            key="predictions",
-            on_change=PAGE.touch,
-        )
-        if len(files) < 2:
-            return
-        try:
-            texts = [(file.getvalue().decode("utf-8-sig", "replace"), file.name) for file in files[:2]]
-            read = [comparison.predictions(*text) for text in texts]
-        except PredictionsError as error:
-            page_style.notice([f"{error}."])
-            return
-        pairs = comparison.disagreements(*read)
-        if pairs.empty:
-            page_style.hint("They agree on every pair that both files have.")
-            return
-        count = f"{len(pairs):,} pairs" if len(pairs) > 1 else "1 pair"
-        page_style.note(f"{count}; those that both models are most sure of come first.")
-        for place, one in enumerate(pairs.head(LISTED).itertuples()):
-            gold = f" (gold: {one.label})" if one.label else ""
-            label = f"{one.first} / {one.second}: {one.predicted} or {one.predicted_other}{gold}"
-            st.button(
-                page_style.plain(label),
-                key=f"tried-disagreement-{place}",
-                type="tertiary",
-                on_click=_open,
-                args=(Pair(one.first, one.second),),
-            )
-
-
-def _open(pair: Pair) -> None:
-    PAGE.set(PAGE.state.updated(texts=(pair,)))
 
 
 main()

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html import escape
 
+import numpy as np
 import pytest
 
 from app.compare import comparison
 from app.compare.comparison import PredictionsError
-from core.checkpoint import load
+from core.checkpoint import load, read_card
+from core.desk.exchange import to_csv
+from core.desk.table import open_table
 from core.evidence import AttentionMap
 from core.explain import explain
 from core.shared_memory import SharedMemory
+from tests.app.desk_page import texts as body
 from tests.app.pages import box, chooser, components, open_view, query, sentences
+from tests.core.made_up_runs import keep, made_up_run
 
 PAIR = {"first": "A man in snow", "second": "A dog in the cold"}
 
@@ -176,7 +182,7 @@ def test_files_of_predictions_give_the_pairs_that_two_models_judge_differently()
     rows = ("id,first,second,label,predicted,p_x,p_y", "1,a b,c,x,y,.1,.9", "2,d,e,,y,.2,.8", "3,f,g,y,x,.9,.1")
     table = "\n".join(rows)
     pairs = comparison.disagreements(
-        comparison.predictions(lines(ROWS), "a.jsonl"), comparison.predictions(table, "b.csv")
+        *comparison.predictions(lines(ROWS), "a.jsonl"), *comparison.predictions(table, "b.csv")
     )
     assert pairs[["first", "predicted", "predicted_other"]].values.tolist() == [["a b", "x", "y"], ["d", "x", "y"]]
     assert set(pairs["label"]) == {""}
@@ -192,3 +198,30 @@ def test_files_of_predictions_give_the_pairs_that_two_models_judge_differently()
     ):
         with pytest.raises(PredictionsError, match="trainers predict"):
             comparison.predictions(text, "x.csv")
+
+
+def test_pairs_of_a_run_on_the_error_desk_open_with_the_models_that_disagree(own_desk, tmp_path, checkpoints):
+    assert "Predict a file with two models on the Error desk" in body(page())
+    shas = [read_card(checkpoints / name)["sha256"] for name in ("test-other", "test-light")]
+    run = made_up_run(tmp_path)
+    models = (replace(run.models[0], sha256=shas[0], title="The <b>"), replace(run.models[1], sha256=shas[1]))
+    keep(replace(run, models=models))
+    app = page()
+    chooser(app, "Run of the Error desk").select_index(0).run()
+    assert not app.exception and "3 pairs; those that both models are most sure of come first." in body(app)
+    found = [button for button in app.button if (button.key or "").startswith("tried-disagreement")]
+    # 1n: .6 · .8; 1c: .7 · .6; 2n: .6 · .5.
+    assert [re.split(": | or | \\(", button.label.replace("\\", ""))[1:3] for button in found] == [
+        ["entailment", "neutral"],
+        ["contradiction", "entailment"],
+        ["neutral", "entailment"],
+    ]
+    found[0].click().run()
+    address = query(app)
+    assert (address["first"], address["second"]) == ("a man is cold", "the man is in the red snow")
+    assert (address["model"], address["with"]) == ("test-other", "test-light")
+    export = to_csv(open_table(run, known=bool), np.ones(6, dtype=bool))
+    pairs = comparison.disagreements(*comparison.predictions(export, "pairlens-taxi-rows.csv"))
+    texts = [row.first for row in run.dataset.rows]
+    assert pairs["first"].tolist() == [texts[2], texts[1], texts[4]]
+    assert pairs["second"].tolist()[2] == "=SUM(A1) <b>toy</b>" and pairs["label"].tolist()[0] == "neutral"
