@@ -6,13 +6,14 @@ import streamlit as st
 
 from app import page_style
 from app.desk import annotator, drawing
-from app.desk.open_run import OpenRun, attempt, lines, show
+from app.desk.open_run import OpenRun, attempt, lines, notice_next, show
 from app.desk.row_tags import MOST_SETTLED, history, settling, to_settle
 from core.desk import charts
 from core.desk.agreement import agreement, disagreements
 from core.desk.annotations import MOST_DEALT
 from core.desk.event_log import NO, YES
 from core.desk.filters import literal
+from core.desk.schema import clean
 from core.wording import counted
 
 HIDES = "Hide others’ tags until a row is done"
@@ -113,17 +114,38 @@ def _taxonomy(opened: OpenRun, names: list[str]) -> None:
 
 
 def _deal(opened: OpenRun) -> None:
-    """The form for assigning rows to people."""
-    annotations, by = opened.annotations, annotator.name()
+    """The form for assigning the filtered rows to people."""
+    annotations, by, rows = opened.annotations, annotator.name(), opened.rows
+    count = counted(int(rows.sum()), "row")
+
+    def deal() -> None:
+        people = _names(text)
+        annotations.deal(by, opened.file, people, each, rows)
+        notice_next(
+            f"{count} dealt to {', '.join(people)}, each row to {each}: the filter dealt = {literal(people[0])} shows "
+            f"the rows of {people[0]}."
+        )
+
     with st.expander("Deal out the rows"), st.form("desk deal", border=False):
-        names = annotations.annotators()
-        people = st.multiselect("People", names, accept_new_options=True, key="desk dealt", max_selections=MOST_DEALT)
+        known = ", ".join(annotations.annotators())
+        text = st.text_input("People, separated by commas", key="desk dealt", placeholder=known or "Ann, Bob")
         each = int(st.number_input("People for each row", 1, MOST_DEALT, 2))
-        if st.form_submit_button("Deal", disabled=not by):
-            attempt(lambda: annotations.deal(by, opened.file, people, each))
+        if st.form_submit_button(f"Deal {count}", disabled=not by or not rows.any()):
+            attempt(deal)
             st.rerun()
         own = f"dealt = {literal(by)}" if by else "dealt = …"
-        page_style.note(f"A hash of each row’s id decides; the filter {own} shows your rows.")
+        chosen = "The filter’s rows are" if opened.filter else "All rows are"
+        page_style.note(f"{chosen} dealt. A hash of each row’s id decides; the filter {own} shows your rows.")
+        if hands := opened.state.hands:
+            now = counted(int(opened.state.dealt_rows(len(rows)).sum()), "row")
+            names = ", ".join(dict.fromkeys(name for hand in hands for name in hand))
+            page_style.note(f"Dealt now: {now} to {names}, each row to {len(hands[0])}. A new deal replaces this one.")
+
+
+def _names(text: str) -> list[str]:
+    """Names separated by commas; or by semicolons, if there are any, because a name may have a comma."""
+    parts = text.split(";" if ";" in text else ",")
+    return list(dict.fromkeys(name for part in parts if (name := clean(part))))
 
 
 def _annotators(opened: OpenRun) -> None:

@@ -6,12 +6,15 @@ same subject has changed since.
 
 from __future__ import annotations
 
+import zlib
+from base64 import b64decode, b64encode
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, count
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
 
@@ -24,6 +27,8 @@ from core.errors import DeskError
 
 MOST_DEALT = 12
 """Maximum number of people to whom rows are assigned."""
+_ROWS = " rows "
+"""In the log, stands between the people and the packed rows of a deal of some rows."""
 
 
 @dataclass(slots=True)
@@ -39,7 +44,8 @@ class RowState:
     settled: dict[str, bool] = field(default_factory=dict)
     """Whether a disputed tag applies, once settled."""
     done: set[str] = field(default_factory=set)
-    """Those who marked it as done: no more tags apply."""
+    """Those who marked it as done: no more tags apply; and the file's first annotator for rows tagged before anyone
+    else reviewed one, because until then tagging a row counts as having reviewed it."""
 
     def add(self, kind: str, annotator: str, value: str, tag: str) -> None:
         """Adds an annotator's mark or note."""
@@ -89,6 +95,14 @@ class FileState:
     """The groups of annotators to whom rows are assigned in turn; see :meth:`Annotations.deal`."""
     maker: str = ""
     """Who made the file's run and may delete it; see :meth:`Annotations.made`."""
+    dealt: str = ""
+    """The assigned rows, packed; empty: all."""
+
+    def dealt_rows(self, rows: int) -> np.ndarray:
+        """The assigned ones of a file's rows, bool ``[rows]``."""
+        if not self.hands or not self.dealt:
+            return np.full(rows, bool(self.hands))
+        return np.unpackbits(np.frombuffer(zlib.decompress(b64decode(self.dealt)), np.uint8), count=rows).astype(bool)
 
     def blind(self, annotator: str) -> bool:
         """Whether an annotator ("" for a visitor without a name) sees the others' annotations of a row only after
@@ -139,6 +153,7 @@ class Annotations:
         """The state of the file with this checksum."""
         rows: dict[str, RowState] = defaultdict(RowState)
         reported, slices, blind, hands, maker = [], {}, None, list[tuple[str, ...]](), ""
+        dealt, reviewers = "", set[int]()
         with reading(self._engine) as connection:
             names = {known.id: known.name for known in connection.execute(sa.select(annotator))}
             taxonomy = Taxonomy(connection)
@@ -151,7 +166,8 @@ class Annotations:
                 elif kind == "blind":
                     blind = value == YES
                 elif kind == "dealt":
-                    *people, each = map(int, value.split())
+                    numbers, _, dealt = value.partition(_ROWS)
+                    *people, each = map(int, numbers.split())
                     hands = list(combinations([names[number] for number in people], each))
                 elif kind == "made":
                     maker = names[int(value)]
@@ -159,8 +175,11 @@ class Annotations:
                     rows[key].settled[shown[tag]] = value == YES
                 else:
                     rows[key].add(kind, names[owner], value, shown.get(tag, ""))
+                    reviewers.add(owner)
+                    if blind is None and reviewers == {owner}:  # the first annotator is not asked for "Done"
+                        rows[key].done.add(names[owner])
         reviewed = Counter(name for row in rows.values() for name in row.looked)
-        return FileState(dict(rows), tuple(reported), slices, reviewed, blind, tuple(hands), maker)
+        return FileState(dict(rows), tuple(reported), slices, reviewed, blind, tuple(hands), maker, dealt)
 
     def history(self, file: str | None = None, row: str | None = None, limit: int = 200) -> list[Event]:
         """The latest events, newest first: of a row, of a file ("": of the taxonomy), or all. Raises DeskError for a
@@ -216,14 +235,18 @@ class Annotations:
         with self._writing(annotator) as (connection, by):
             _set(connection, Write(by, Subject("blind", file), YES if blind else NO))
 
-    def deal(self, annotator: str, file: str, people: Sequence[str], each: int) -> None:
-        """Assigns each row of a file to ``each`` of these annotators. A hash of the row's id selects them; all groups
-        of this size get the same number of rows, plus or minus one."""
+    def deal(self, annotator: str, file: str, people: Sequence[str], each: int, rows: np.ndarray | None = None) -> None:
+        """Assigns each of a file's ``rows`` (bool ``[N]``, by default all) to ``each`` of these annotators, instead of
+        an earlier assignment. A hash of the row's id selects them; all groups of this size get the same number of rows,
+        plus or minus one."""
         if not 0 < each <= len(people) <= MOST_DEALT:
             raise DeskError(f"rows are dealt to 1 to {MOST_DEALT} people, each row to as many as there are at most")
         with self._writing(annotator) as (connection, by):
             numbers = [event_log.annotator_number(connection, name) for name in people]
-            _set(connection, Write(by, Subject("dealt", file), " ".join(map(str, [*numbers, each]))))
+            value = " ".join(map(str, [*numbers, each]))
+            if rows is not None and not rows.all():
+                value += _ROWS + b64encode(zlib.compress(np.packbits(rows).tobytes())).decode()
+            _set(connection, Write(by, Subject("dealt", file), value))
 
     def made(self, annotator: str, file: str) -> None:
         """Stores who makes the file's run; "" for a visitor without a name, after whom nobody may delete it."""

@@ -212,8 +212,11 @@ def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
         ),
     }
     if state.hands:
-        turns = np.argsort(np.argsort(run.draws, kind="stable")) % len(state.hands)
-        dealt = cells([state.hands[turn] for turn in turns], "set", "annotators to whom the row is dealt")
+        hands: list[tuple[str, ...]] = [()] * table.rows
+        chosen = np.flatnonzero(state.dealt_rows(table.rows))
+        for turn, place in enumerate(chosen[np.argsort(run.draws[chosen], kind="stable")].tolist()):
+            hands[place] = state.hands[turn % len(state.hands)]
+        dealt = cells(hands, "set", "annotators to whom the row is dealt")
         table = table.joined("hands", None, {"dealt": dealt})
     return table.joined("people", list(said), columns)
 

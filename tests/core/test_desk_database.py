@@ -12,6 +12,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from core.desk import schema
+from core.desk.agreement import agreement
 from core.desk.annotations import Annotations, FileState, RowState
 from core.desk.database import open_database
 from core.errors import DeskError
@@ -309,3 +310,18 @@ def test_the_state_of_a_file_is_read_through_the_index(tmp_path, monkeypatch):
         ]
     assert any("COVERING INDEX event_of_subject (file=?)" in line for line in plans)
     assert not any(line.startswith("SCAN") for line in plans)
+
+
+def test_what_the_first_annotator_tagged_before_anyone_else_counts_for_agreement(database):
+    annotations = Annotations(open_database())
+    annotations.give("Ann", FILE, "1", "other")
+    annotations.give("Bob", FILE, "1", "other")
+    annotations.look("Bob", FILE, "1")
+    annotations.give("Ann", FILE, "2", "other")  # now she is asked for "Done"
+    annotations.look("Bob", FILE, "2")
+    seen = annotations.state(FILE).seen_by("Ann")
+    assert [(one.tag, one.rows, one.agreed) for one in agreement(["other"], seen.rows)] == [("other", 1, 1)]
+    assert seen.row("2").looked == {"Ann"}
+    annotations.blind("Ann", "d" * 64, True)
+    annotations.give("Ann", "d" * 64, "1", "other")
+    assert annotations.state("d" * 64).row("1").done == set(), "she was asked from the beginning"
