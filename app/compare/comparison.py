@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from difflib import SequenceMatcher
 
 import pandas as pd
@@ -11,6 +10,7 @@ import pandas as pd
 from core.desk.run import LETTERS
 from core.errors import UserError
 from core.evidence import Sentence
+from core.files import parse_json
 from core.spreadsheet import is_rows_export, original
 
 
@@ -31,7 +31,7 @@ def predictions(text: str, name: str) -> list[pd.DataFrame]:
     PredictionsError for any other file."""
     try:
         if text.lstrip().startswith("{"):
-            table = pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()])
+            table = pd.DataFrame([parse_json(line) for line in text.splitlines() if line.strip()])
         else:
             table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
         if table.empty:

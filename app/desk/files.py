@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import all_tags, annotator, measures, strongest_words
-from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, notice_next, show
+from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, notice_next, show, training_notes
 from app.page_state.error_desk import DeskState
 from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named
@@ -17,7 +17,7 @@ from core.desk import charts, store
 from core.desk.against import against
 from core.desk.agreement import agreement
 from core.desk.exchange import tags_to_csv, to_csv, to_json
-from core.desk.findings import findings
+from core.desk.findings import Finding, findings
 from core.desk.report import MOST_EXAMPLES, report
 from core.desk.run import Run
 from core.effects.reason import with_reason
@@ -99,18 +99,19 @@ def _made_by(opened: OpenRun) -> None:
             )
 
 
-def _findings(opened: OpenRun, page: tuple[str | None, DeskState]) -> list[tuple[str, str]]:
-    """The findings of the run, as sentences linked to their rows on this server."""
+def _findings(opened: OpenRun, page: tuple[str | None, DeskState]) -> list[tuple[Finding, str]]:
+    """The findings of the run, each with a link to its rows on this server."""
     url, state = page
     out = []
     for finding in findings(opened.run, opened.table):
         address = urlencode(state.updated(filter=finding.expression, view="rows", row="").address())
-        out.append((finding.sentence, f"{url.partition('?')[0]}?{address}" if url else ""))
+        out.append((finding, f"{url.partition('?')[0]}?{address}" if url else ""))
     return out
 
 
 def _findings_alone(opened: OpenRun, page: tuple[str | None, DeskState]) -> str:
-    return report(opened.run, css_variables(), _findings(opened, page), [], [], "all rows")
+    run = opened.run
+    return report(run, css_variables(), _findings(opened, page), [], [], "all rows", training_notes(run))
 
 
 def _report(opened: OpenRun, examples: list[int], shown: str, page: tuple[str | None, DeskState]) -> str:
@@ -131,7 +132,7 @@ def _report(opened: OpenRun, examples: list[int], shown: str, page: tuple[str | 
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)
     drawn.append(("Tags", [charts.agreements(rated)] if rated else []))
     chosen = [(place, opened.state.row(run.keys[place]), _explanations(run, place)) for place in examples]
-    return report(run, css_variables(), _findings(opened, page), drawn, chosen, shown)
+    return report(run, css_variables(), _findings(opened, page), drawn, chosen, shown, training_notes(run))
 
 
 def _explanations(run: Run, place: int) -> list[Explanation]:

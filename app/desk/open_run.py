@@ -20,7 +20,7 @@ from app.page_state.error_desk import DeskState
 from app.page_state.session import PageSession
 from app.pair_form import once
 from core.checkpoint import CheckpointError, available, read_card
-from core.desk import store, strongest_words
+from core.desk import store, strongest_words, training_rows
 from core.desk.annotations import Annotations, FileState
 from core.desk.database import open_database
 from core.desk.filters import FilterError, rows_of
@@ -138,6 +138,13 @@ def database() -> Engine:
 
 def _strongest(words: StrongestWords, run: Run) -> tuple[Found, ...]:
     return tuple(words.known(run.dataset.sha256, model.sha256) for model in run.models)
+
+
+def training_notes(run: Run) -> list[str]:
+    """Sentences about the models that may have been trained on the run's rows."""
+    names = {i: checkpoint_named(model.sha256) for i, model in enumerate(run.models)}
+    folders = available()
+    return training_rows.training_notes(run, {i: read_card(folders[name]) for i, name in names.items() if name})
 
 
 def checkpoint_named(sha256: str) -> str | None:

@@ -18,7 +18,7 @@ from app.desk import (
     slices,
     strongest_words,
 )
-from app.desk.open_run import PAGE, draw_notice, open_run
+from app.desk.open_run import PAGE, draw_notice, open_run, training_notes
 from app.page_state.error_desk import VIEWS
 from app.page_state.widgets import segments
 from app.pair_form import once
@@ -52,6 +52,9 @@ def _draw() -> None:
     opened = open_run(annotator.name())
     segments(PAGE, "view", "Show", VIEWS, label_visibility="collapsed")
     page_style.note(once("desk summary", opened.version, lambda: measures.summary(opened)))
+    page_style.notice(
+        once("desk training rows", (PAGE.state.file, PAGE.state.models), lambda: training_notes(opened.run))
+    )
     if PAGE.state.view in ("rows", "scores", "perturbations", "map", "against"):
         rows.filter_box(opened)
         with st.container(horizontal=True, gap="small"):

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from core.data.labels import is_number, proposed
 from core.desk import votes
-from core.desk.run import LETTERS, OTHER_COLUMN, Run, column_of, earlier_column_of
+from core.desk.run import LETTERS, OTHER_COLUMN, Run, column_of, earlier_column_of, prediction_of
 from core.evaluation.scores import question_kind
 from core.linguistics import constructions
 from core.linguistics.features import NEGATIONS
@@ -54,6 +54,8 @@ class RunColumn:
     """Its name in earlier versions, which links and filters may still use."""
     sql: str = ""
     """The SQL expression of its values, NULL if unknown."""
+    computed_from: frozenset[str] = frozenset()
+    """For a user's own column: the run's columns in its formula."""
     spelled: str = ""
     """The SQL expression of its values as the file spells them (0.50 for 0.5); empty: they have no other spelling."""
 
@@ -113,7 +115,7 @@ def facts(run: Run) -> dict[str, Cells]:
         share = len(model.labels) > 1
         known = {
             "predicted": cells(
-                model.predicted, "text", f"class that {model.title} predicts", dimension=f"prediction of {LETTERS[i]}"
+                model.predicted, "text", f"class that {model.title} predicts", dimension=prediction_of(i)
             ),
             "right": cells(run.right(i), "yes", about, unknown=label < 0),
             "p": cells(chances[rows, model.best], "number", "probability of the predicted class", share=share),

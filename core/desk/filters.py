@@ -214,6 +214,8 @@ class Compiler(Transformer[Token, Value]):
         self._columns = columns
         self.equalities = list[tuple[str, str]]()
         """Names of text columns, each with a text it is compared with."""
+        self.names = set[str]()
+        """The columns it reads."""
         self.divisors = list[tuple[str, Condition]]()
         """Names of divisors, each with its SQL expression."""
 
@@ -259,6 +261,8 @@ class Compiler(Transformer[Token, Value]):
 
     def name(self, token: Token) -> Value:
         name = find(_bare(token), self._columns)
+        if name is not None:
+            self.names.add(name)
         return Value(token, None if name is None else self._columns[name])
 
     def call(self, token: Token, value: Value) -> Value:

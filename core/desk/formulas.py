@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pyarrow as pa
 
 from core.desk.columns import Cells, RunColumn, find
@@ -44,6 +46,9 @@ def _with_formula(table: RunTable, name: str, formula: str, number: int) -> tupl
     with one_sentence(formula):
         sql = f"SELECT {column.sql} FROM {{rows}} ORDER BY row"
         found = table.query(sql, value.values, seconds=LONGEST_SECONDS).column(0).combine_chunks()
-    own = RunColumn(column.kind, short(formula, 80), name, share=column.share)
+    read = (table.columns[each].computed_from or {each} for each in compiler.names)
+    own = RunColumn(
+        column.kind, short(formula, 80), name, share=column.share, computed_from=frozenset(itertools.chain(*read))
+    )
     cells = {name: Cells(own, found.cast(_TYPES[column.kind]))}
     return table.joined(f"own{number}", None, cells), [*divisions(table, compiler.divisors)]

@@ -8,6 +8,7 @@ family.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,8 @@ import numpy as np
 
 from core.desk.columns import texts_of_row
 from core.desk.filters import compiled, literal, quoted
-from core.desk.run import Run, column_of
+from core.desk.leakage import leaks, without_leaks
+from core.desk.run import Run, prediction_of
 from core.desk.slices import Items, Slice, SliceScore, adjusted, q_values, slices
 from core.desk.table import RunTable, picked
 
@@ -27,6 +29,8 @@ MOST_PAIRED = 60
 LEAST = 25
 """Minimum number of items of a slice in each half."""
 LEVEL = 0.05
+PURE = 0.95
+"""A slice's predicted class tells who is right if this share of its items has one label."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +58,10 @@ def search(run: Run, model: int, table: RunTable) -> Search:
     """Searches for slices on which the model's score differs. The rows must have labels (:attr:`Run.labelled`)."""
     items = Items.of(run, model)
     items = items.kept(np.sort(np.argsort(run.draws[items.rows] >> 1)[:MOST_ROWS]))
-    known, words = _of_columns(run, table), _words(run, table, items.rows)
-    columns = table.masks([compiled(part.expression, table.columns) for part in known], items.rows).columns
-    masks = np.array([*(column.to_numpy() for column in columns), *(mask for _, mask in words)])
-    known += [part for part, _ in words]
+    candidates = [*_of_columns(run, model, table, items), *_words(run, table, items.rows)]
+    known, masks = [part for part, _ in candidates], np.array([mask for _, mask in candidates])
     masks = masks.reshape(len(known), len(items.rows))
-    held = run.held_back[items.rows]
+    held, gold = run.held_back[items.rows], run.gold_answers[model][items.rows]
     large = np.minimum(masks[:, ~held].sum(1), masks[:, held].sum(1)) >= LEAST
     known, masks = [part for part, enough in zip(known, large, strict=True) if enough], masks[large]
     own, other = items.kept(~held), items.kept(held)
@@ -67,6 +69,8 @@ def search(run: Run, model: int, table: RunTable) -> Search:
     p = own.p_values(inside.sum(1), np.array([own.scores[mask].sum() for mask in inside]))
     paired = [int(i) for i in np.argsort(p)[:MOST_PAIRED] if not np.isnan(p[i])]
     pairs, counts, totals = _pairs(own, inside[paired], masks[paired][:, held])
+    told = _told([known[i] for i in paired], masks[paired], gold, model)
+    pairs, counts, totals = (values[~told[tuple(pairs.T)]] for values in (pairs, counts, totals))
     sources = [(i,) for i in range(len(known))] + [(paired[i], paired[j]) for i, j in pairs]
     p = np.concatenate([p, own.p_values(counts, totals)])
     q = np.array(q_values(p))
@@ -83,14 +87,32 @@ def search(run: Run, model: int, table: RunTable) -> Search:
     return Search(tuple(found), int((~np.isnan(p)).sum()), len(own.rows), int(held.sum()))
 
 
-def _of_columns(run: Run, table: RunTable) -> list[Slice]:
-    """The slices of columns, without tags, the gold label, and columns of the file that repeat it: together with the
-    prediction, these would determine whether the model is right."""
-    parts, labels = slices(table), {*map(str.casefold, run.spellings.values())}
-    known = [part.dimension for part in parts if part.value.casefold() in labels]
-    predicted = {table.columns[column_of("predicted", i)].dimension for i in range(len(run.models))}
-    repeat = {dimension for dimension in known if known.count(dimension) > 1} - predicted
-    return [part for part in parts if part.dimension not in repeat | {"gold label", "tag"}]
+def _of_columns(run: Run, model: int, table: RunTable, items: Items) -> list[tuple[Slice, np.ndarray]]:
+    """The slices of columns that do not leak the answer (:mod:`core.desk.leakage`), with their items, bool ``[I]``."""
+    parts, labels = slices(without_leaks(run, model, table)), {*map(str.casefold, run.spellings.values())}
+    conditions = [compiled(part.expression, table.columns) for part in parts]
+    masks = [column.to_numpy() for column in table.masks(conditions, items.rows).columns]
+    values: dict[str, list[int]] = defaultdict(list)
+    for place, part in enumerate(parts):
+        values[part.dimension].append(place)
+    own = {name: table.columns[name] for name in values if name in table.columns}  # of the file, or the user's
+    gold, leaky = run.gold_answers[model][items.rows], set[str]()
+    right = [run.right(each)[items.rows] for each in range(len(run.models))]
+    for name in own:
+        named = sum(parts[place].value.casefold() in labels for place in values[name]) > 1
+        if named or (not items.ranks and leaks([masks[place] for place in values[name]], gold, right)):
+            leaky.add(name)
+    leaky |= {name for name, column in own.items() if column.computed_from & leaky}
+    return [(part, mask) for part, mask in zip(parts, masks, strict=True) if part.dimension not in leaky]
+
+
+def _told(parts: Sequence[Slice], masks: np.ndarray, gold: np.ndarray, model: int) -> np.ndarray:
+    """The pairs of a predicted class and a slice nearly all of whose items have one label, which together tell who is
+    right, bool ``[K, K]``."""
+    predicted = np.array([part.dimension == prediction_of(model) for part in parts], dtype=bool)
+    pure = np.array([np.bincount(gold[mask]).max(initial=0) >= PURE * mask.sum() for mask in masks], dtype=bool)
+    told = predicted[:, None] & pure[None]
+    return told | told.T
 
 
 def _words(run: Run, table: RunTable, rows: np.ndarray) -> list[tuple[Slice, np.ndarray]]:

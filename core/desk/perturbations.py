@@ -26,6 +26,9 @@ from core.linguistics.word_lists import article, plural, word_groups
 from core.reading.tokens import Token, tokenize
 from core.reading.word_table import default_table
 
+PERTURBATION, EXPECTED, BEFORE, FAILED, ORIGINAL = "perturbation", "expected", "before", "failed", "original."
+"""The columns added to the file's: the change, its expected effect, the classes the models predicted before, the names
+of the models that failed, and (prefix) the original row's id and texts."""
 ANY, ENTAILED, NEUTRAL, CONTRADICTED, SAME_MEANING, DIFFERENT = (
     "any label",
     "entailment",

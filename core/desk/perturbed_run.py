@@ -22,7 +22,19 @@ from core.desk import run_folder, store
 from core.desk.columns import other_values
 from core.desk.filters import literal
 from core.desk.jobs import Job, Written, predicted_by
-from core.desk.perturbations import PERTURBATIONS, TOLERANCE, Expectation, Source, changed, meanings_of
+from core.desk.perturbations import (
+    BEFORE,
+    EXPECTED,
+    FAILED,
+    ORIGINAL,
+    PERTURBATION,
+    PERTURBATIONS,
+    TOLERANCE,
+    Expectation,
+    Source,
+    changed,
+    meanings_of,
+)
 from core.desk.run import Predictions, Run
 from core.desk.slices import Share
 from core.desk.table import SEPARATOR
@@ -30,9 +42,6 @@ from core.errors import DeskError
 from core.evaluation.predict import check_texts, classify
 
 LAYOUT = "perturbed rows"
-PERTURBATION, EXPECTED, BEFORE, FAILED, ORIGINAL = "perturbation", "expected", "before", "failed", "original."
-"""The columns added to the file's: the change, its expected effect, the classes the models predicted before, the names
-of the models that failed, and (prefix) the original row's id and texts."""
 AT_ONCE = 256
 """Number of rows changed and predicted together."""
 

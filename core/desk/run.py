@@ -351,6 +351,11 @@ def column_of(name: str, model: int) -> str:
     return LETTERS[model] + own
 
 
+def prediction_of(model: int) -> str:
+    """The name of the slices by a model's prediction."""
+    return f"prediction of {LETTERS[model]}"
+
+
 def earlier_column_of(name: str, model: int) -> str:
     """The name of a model's column in filters of earlier versions: right, right2, …"""
     return name if model == 0 else f"{name}{model + 1}"

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from core.desk.columns import SLICE, Cells, RunColumn
 from core.desk.filters import FilterError, compiled, literal, quoted
+from core.desk.leakage import without_leaks
 from core.desk.run import Run, column_of
 from core.desk.table import MOST_VALUES, Condition, RunTable
 from core.evaluation.intervals import bootstrap_mean, wilson
@@ -161,12 +162,13 @@ def slices(table: RunTable) -> list[Slice]:
 
 
 def scored(run: Run, model: int, table: RunTable) -> list[SliceScore]:
-    """The model's score on each slice, the most significant first. The rows must have labels (:attr:`Run.labelled`)."""
-    items = Items.of(run, model)
+    """The model's score on each slice, the most significant first, without columns that leak the answer other than
+    labels and tags. The rows must have labels (:attr:`Run.labelled`)."""
+    right = table.columns[column_of("right", model)].sql
+    items, table = Items.of(run, model), without_leaks(run, model, table, keep=("gold", "tags"))
     if items.ranks:
         groups = _groups(table, "score", pa.table({"row": items.rows, "score": items.scores}))
     else:
-        right = table.columns[column_of("right", model)].sql
         groups = _groups(table, f"CASE WHEN judged THEN CAST({right} AS DOUBLE) END")
     found = [
         items.scored(group.slice, group.items, group.total, np.array(group.scores))

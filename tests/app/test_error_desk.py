@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.desk import drawing, row_tags
 from app.page_state.error_desk import DeskState
+from core.checkpoint import read_card
 from core.data import read
 from core.desk.annotations import Annotations
 from core.desk.charts import CHOSEN
@@ -32,12 +33,16 @@ def test_without_a_run_the_page_asks_for_a_file():
     assert len(app.get("image")) == 1
 
 
-def test_a_sample_is_predicted_and_opens_with_its_kinds(checkpoints):
+def test_a_sample_is_predicted_and_opens_with_its_kinds(checkpoints, monkeypatch):
     app = open_view("error_desk")
     button(app, "Simple pairs").click().run()
     app.session_state["desk prediction"].future.result(600) if "desk prediction" in app.session_state else None
     app.run()
     assert not app.exception and "simple_pairs.tsv: 200 rows" in texts(app)
+    assert not sentences(app), "they are not training rows"
+    patched = {"recipe": {"train": [{"name": "Simple", "path": "x/simple_pairs.tsv"}]}}
+    monkeypatch.setattr("app.desk.open_run.read_card", lambda folder: read_card(folder) | patched)
+    assert "was trained on Simple (simple_pairs.tsv)" in " ".join(sentences(open_view("error_desk", **query(app))))
     assert not app.get("image")
     address = query(app)
     app = open_view("error_desk", **address, filter="kind = negation")
@@ -218,12 +223,21 @@ def test_rows_are_dealt_out_evenly(kept_run):
     counts = [texts(page(kept_run, filter=f"dealt = {name}")).count("4 of 6 rows") for name in ("Ann", "bob", "Cleo")]
     assert counts == [1, 1, 1] and "2 of 6 rows" in texts(page(kept_run, filter="dealt = Ann and dealt = Bob"))
     app = write_as(page(kept_run, view="tags"), "Ann")
-    next(box for box in app.multiselect if box.label == "People").set_value(["Ann"])
-    button(app, "Deal").click().run()
+    assert "Dealt now: 6 rows to Ann, Bob, Cleo, each row to 2." in texts(app)
+    next(box for box in app.text_input if box.label.startswith("People")).set_value("Ann")
+    button(app, "Deal 6 rows").click().run()
     assert any("each row to as many as there are at most" in sentence for sentence in sentences(app))
     next(box for box in app.number_input if box.label == "People for each row").set_value(1)
-    button(app, "Deal").click().run()
+    button(app, "Deal 6 rows").click().run()
     assert not app.exception and "6 of 6 rows" in texts(page(kept_run, filter="dealt = Ann"))
+    app = write_as(page(kept_run, view="tags", filter="genre = fiction"), "Ann")
+    next(box for box in app.text_input if box.label.startswith("People")).set_value("Xaver, Yves ,Xaver,")
+    button(app, "Deal 3 rows").click().run()
+    confirmed = unescape(" ".join(sentences(app)))
+    assert '3 rows dealt to Xaver, Yves, each row to 2: the filter dealt = "Xaver" shows' in confirmed
+    assert "Dealt now: 3 rows to Xaver, Yves, each row to 2." in texts(app)
+    assert "3 of 6 rows" in texts(page(kept_run, filter="dealt = Yves and genre = fiction"))
+    assert "3 of 6 rows" in texts(page(kept_run, filter='dealt = ""'))
 
 
 def test_the_login_name_replaces_a_typed_name(kept_run, monkeypatch):

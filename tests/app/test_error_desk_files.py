@@ -198,9 +198,9 @@ def folder_with_parts(file):
 
 def test_the_export_says_what_it_withholds_and_how_to_end_that(kept_run):
     annotations, file = Annotations(open_database()), kept_run.dataset.sha256
+    annotations.look("Bob", file, "1e")
     for row in ("1e", "1c", "1n"):
         annotations.give("Ann", file, row, "other")
-    annotations.look("Bob", file, "1e")
 
     def told(app):
         return " ".join(sentence for sentence in sentences(app) if "Without" in sentence)

@@ -56,7 +56,7 @@ def test_several_tags_a_row_notes_and_looks(annotations):
     annotations.give("Ann", "0" * 64, "1", "other")
     state = annotations.state(FILE)
     assert state.rows == {
-        "1": RowState({"other": {"Ann", "Bob"}, "wrong gold label": {"Ann"}}, {"Ann", "Bob"}),
+        "1": RowState({"other": {"Ann", "Bob"}, "wrong gold label": {"Ann"}}, {"Ann", "Bob"}, done={"Ann"}),
         "2": RowState(looked={"Bob"}, notes={"Bob": "why \ufffd?"}, done={"Bob"}),
     }
     assert annotations.annotators() == ["Ann", "Bob"]
@@ -76,11 +76,11 @@ def test_every_change_has_its_author_and_time_and_can_be_undone(annotations):
     with pytest.raises(DeskError, match="changed this since"):
         annotations.undo("Bob", first.id)
     annotations.undo("Bob", last.id)
-    assert annotations.state(FILE).rows == {"1": RowState(looked={"Ann"}, notes={"Ann": "first"})}
+    assert annotations.state(FILE).rows == {"1": RowState(looked={"Ann"}, notes={"Ann": "first"}, done={"Ann"})}
     undone, was, _ = annotations.history(FILE)
     assert (undone.author, undone.undoes, was.undone) == ("Bob", last.id, True)
     annotations.undo("Ann", undone.id)
-    assert annotations.state(FILE).rows == {"1": RowState(looked={"Ann"}, notes={"Ann": "second"})}
+    assert annotations.state(FILE).rows == {"1": RowState(looked={"Ann"}, notes={"Ann": "second"}, done={"Ann"})}
 
 
 def test_tags_are_added_renamed_and_merged_with_nothing_lost(annotations):
@@ -261,7 +261,7 @@ def test_a_row_that_no_database_can_hold_is_named_by_its_id(annotations, row, wh
             refused()
     longest = "".join(map(chr, range(0x4E00, 0x4E00 + schema.LONGEST_ROW // 3)))
     annotations.give("Ann", FILE, longest, "other")
-    assert annotations.state(FILE).rows == {longest: RowState({"other": {"Ann"}}, {"Ann"})}
+    assert annotations.state(FILE).rows == {longest: RowState({"other": {"Ann"}}, {"Ann"}, done={"Ann"})}
 
 
 def test_eight_threads_of_two_sessions_lose_nothing(database):

@@ -17,6 +17,7 @@ from core.desk.annotations import Annotations, RowState
 from core.desk.database import open_database
 from core.desk.exchange import tags_to_csv, to_csv, to_json
 from core.desk.filters import rows_of
+from core.desk.findings import Finding
 from core.desk.report import report
 from core.desk.slices import scored
 from core.desk.table import open_table, with_tags
@@ -186,10 +187,15 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
     row = run.dataset.rows[4]
     people = RowState({"<i>": {"<u>"}}, {"<u>"}, {"<u>": "<s>note</s>"})
     example = 4, people, [explain(checkpoint, row.first, row.second)]
-    said = [("A is <right>.", "http://desk/error-desk?filter=not+right"), ("No link.", "")]
-    text = report(run, "--ink: black;", said, [("Scores", drawn), ("Nothing", [])], [example], "all rows")
+    said = [(Finding("A is <right>.", "", (4,)), "http://desk/error-desk?filter=not+right"), (Finding("No.", ""), "")]
+    text = report(
+        run, "--ink: black;", said, [("Scores", drawn), ("Nothing", [])], [example], "all rows", ["A <knew> it."]
+    )
+    assert "<p>A &lt;knew&gt; it.</p>" in text
     assert "<b>toy</b>" not in text and "&lt;b&gt;toy" in text
     assert '<a href="http://desk/error-desk?filter=not+right">A is &lt;right&gt;.</a>' in text
+    assert ">2n:</span> “the toy is red” “=SUM(A1) &lt;b&gt;toy&lt;/b&gt;” " in text
+    assert "label neutral, A neutral 60\u00a0%, B entailment 50\u00a0%" in text and "<dd>B: The two (two," in text
     text = text.replace("http://desk/", "")
     for sign in (
         "<right>",

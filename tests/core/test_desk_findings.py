@@ -6,22 +6,39 @@ from dataclasses import replace
 from core.desk.filters import rows_of
 from core.desk.findings import findings
 from core.desk.table import open_table
-from tests.core.made_up_runs import made_up_run, with_rows
+from tests.core.made_up_runs import made_up_run, stored, with_rows
 from tests.core.test_desk_slices import planted
 
 
 def test_a_finding_counts_the_rows_of_its_filter():
     run = planted(lambda text: "zebra" in text and "7" in text)
     table = open_table(run, known=bool)
-    score, error, *slices = findings(run, table)
+    score, error, *slices = found = findings(run, table)
+    for finding in found:
+        kept = rows_of(finding.expression, table)
+        assert len(finding.examples) == 3 and all(kept[place] for place in finding.examples), finding.sentence
     share = 100 * run.right(0).mean()
     assert score.sentence.startswith(f"The score of A (The one) in 2,000 rows: {share:.1f}\u00a0% right (")
     count = int(re.search(r": ([\d,]+) of", error.sentence)[1])
     assert count == rows_of(error.expression, table).sum() > 0
     assert slices and "points lower than in all other rows (q < 0.001; held-back half)" in slices[0].sentence
+    assert not run.right(0)[[*slices[0].examples]].any(), "what is lower there is shown by errors"
     for finding in slices:
         count = int(re.search(r"n = ([\d,]+)", finding.sentence)[1].replace(",", ""))
         assert count == rows_of(finding.expression, table).sum(), finding.sentence
+
+
+def test_overlapping_slices_and_complements_are_one_finding_of_all_models():
+    base = planted(lambda text: "zebra" in text)
+    kinds = [{"kind": "wild" if "zebra" in row.second else "tame"} for row in base.dataset.rows]
+    rows = tuple(replace(row, columns=own) for row, own in zip(base.dataset.rows, kinds, strict=True))
+    other = replace(base.models[0], model="two", title="The two", sha256="b" * 64)
+    run = stored(replace(base.dataset, rows=rows), (base.models[0], other))
+    slices = [one for one in findings(run, open_table(run, known=bool)) if "held_back" in one.expression]
+    (finding,) = slices
+    assert finding.sentence.count("the accuracy of A (The one) is") == finding.sentence.count("B (The two) is") == 1
+    assert "Much the same rows: " in finding.sentence and "zebra" in finding.sentence and "kind: " in finding.sentence
+    assert "tame" not in finding.sentence and "lower" in finding.sentence, "the complement says the same"
 
 
 def test_models_are_compared_and_a_run_without_labels_has_no_findings(tmp_path):

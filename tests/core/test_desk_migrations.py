@@ -175,7 +175,7 @@ def test_old_tables_win_over_a_contradicting_history(database):
         note=[{**about, "row": "1", "text": "of the table"}],
     )
     annotations = Annotations(open_database())
-    assert annotations.state(FILE).rows == {"1": RowState(looked={"Ann"}, notes={"Ann": "of the table"})}
+    assert annotations.state(FILE).rows == {"1": RowState(looked={"Ann"}, notes={"Ann": "of the table"}, done={"Ann"})}
     assert [event.value for event in annotations.history()] == ["yes", "of the history"]
     annotations.note("Ann", FILE, "1", "new")
     assert annotations.history()[0].before == "of the table"

@@ -18,6 +18,7 @@ from core.desk import folders, store
 from core.desk.prediction import prediction
 from core.desk.run import Run, fitting
 from core.desk.run_folder import DATA, TRUNCATED, header_of, load, model_file, read_header, table_of, unfinished
+from core.desk.training_rows import training_notes
 from core.errors import DeskError, RunError
 from core.evaluation import parts
 from core.explain import explain
@@ -424,3 +425,22 @@ def test_whoever_predicts_again_while_the_parts_are_deleted_keeps_the_new_ones(r
     assert [model.sha256 for model in other.finish(header, 1).models] == [ONE]
     next_one.close()
     assert not list(folder.glob(".parts-*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "known"),
+    [
+        ("snli_1.0_train.jsonl", "snli/snli_1.0_train_86k.jsonl", True),
+        ("SICK_train.txt, perturbed", "sick/SICK_train.txt", True),
+        ("multinli_1.0_train.jsonl.gz", "mnli/multinli_train_23k.jsonl", True),
+        ("pairs.jsonl", "made/pairs.jsonl", True),
+        ("snli_1.0_dev.jsonl", "snli/snli_1.0_train_86k.jsonl", False),
+        ("train.csv", "quora/train_18k.tsv", False),
+        ("pairs.csv", "made/pairs.jsonl", False),
+    ],
+)
+def test_a_run_of_training_rows_says_so(tmp_path, name, path, known):
+    run = made_up_run(tmp_path)
+    run = replace(run, dataset=replace(run.dataset, name=name))
+    notes = training_notes(run, {1: {"recipe": {"train": [{"name": "Some set", "path": path}]}}, 0: {}})
+    assert bool(notes) is known and (not known or notes[0].startswith("B (The two) was trained on Some set ("))

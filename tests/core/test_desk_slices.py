@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,9 +15,10 @@ from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.exchange import to_csv
 from core.desk.filters import FilterError, rows_of
+from core.desk.formulas import with_formulas
 from core.desk.found_slices import search
 from core.desk.run_folder import load
-from core.desk.slices import Items, adjusted, saved, with_slices
+from core.desk.slices import Items, adjusted, saved, scored, with_slices
 from core.desk.table import open_table
 from core.errors import DeskError
 from tests.core.made_up_runs import LABELS, made_up_run, predictions, save, stored, with_rows
@@ -159,3 +161,57 @@ def test_a_search_finds_nothing_in_noise():
     run = planted(lambda text: False)
     done = search(run, 0, open_table(run, known=bool))
     assert done.tested > 20 and not any(one.holds for one in done.found)
+
+
+def test_a_found_slice_holds_only_in_the_same_direction():
+    """Rows with the word zebra are harder in the searched half, and as much easier in the held-back one."""
+    base = planted(lambda text: False)
+    random = np.random.default_rng(7)
+    zebra = np.array(["zebra" in row.second for row in base.dataset.rows])
+    wrong = random.random(len(zebra)) < np.where(zebra != base.held_back, 0.7, 0.2)
+    gold = np.array([LABELS.index(row.label) for row in base.dataset.rows])
+    chances = 0.1 + 0.7 * np.eye(3)[(gold + wrong) % 3]
+    run = stored(base.dataset, (predictions("one", chances, "a" * 64),))
+    found = [one for one in search(run, 0, open_table(run, known=bool)).found if one.searched.slice.value == "zebra"]
+    assert found and not any(one.holds for one in found)
+    assert all(one.held_back.q < 0.001 and one.held_back.score > one.held_back.outside for one in found)
+
+
+def test_columns_that_reveal_the_answer_explain_nothing():
+    base = planted(lambda text: "zebra" in text)
+    right, codes = base.right(0), {label: str(9 - place) for place, label in enumerate(LABELS)}
+    other = np.random.default_rng(2).random(len(right)) < np.where(right, 0.9, 0.3)
+    chances = np.where(other[:, None], base.models[0].probabilities, np.roll(base.models[0].probabilities, 1, axis=1))
+    examples = tuple(
+        replace(
+            row,
+            columns={
+                "code": codes[row.label],
+                "outcome": "A" if right[i] else "none",
+                "bert_correct": str(bool(other[i])),
+                "genre": "wild" if "zebra" in row.second else "tame",
+            },
+        )
+        for i, row in enumerate(base.dataset.rows)
+    )
+    models = (base.models[0], predictions("two", chances, "b" * 64))
+    run = stored(replace(base.dataset, rows=examples), models)
+    formulas = "both = A.right and B.right\nsure = B.p > 0.5\nhit = outcome = A\nseven = hypothesis has word 7"
+    table, notes = with_formulas(open_table(run, known=bool), formulas)
+    assert notes == []
+    for model, allowed in ((0, "prediction of A"), (1, "prediction of B")):
+        found = search(run, model, table).found
+        text = " ".join(f"{one.searched.slice.dimension}: {one.searched.slice.value}" for one in found)
+        assert "genre: wild" in text or "genre: tame" in text
+        leaks = ("code", "outcome", "bert_correct", "both", "sure", "hit", "gold", "prediction of")
+        assert not [leak for leak in leaks if leak in text.replace(allowed, "")], text
+        listed = {score.slice.dimension for score in scored(run, model, table)}
+        assert {"gold label", "genre", "seven", allowed} <= listed
+        assert listed.isdisjoint({"both", "sure", "bert_correct", f"prediction of {'BA'[model]}"})
+
+
+def test_a_predicted_class_and_a_slice_with_one_label_are_no_finding():
+    base = planted(lambda text: True)
+    run = with_rows(base, [replace(row, second=f"{row.second} {row.label}") for row in base.dataset.rows])
+    found = [one.searched.slice.expression for one in search(run, 0, open_table(run, known=bool)).found]
+    assert not [one for one in found if re.search(r'A = "\w+" and .*has word "(entail|neutral|contra)', one)]
