@@ -73,8 +73,7 @@ def lines_of(table):
 
 def answered(kind, **body):
     """The API's answer to a request, without a server. Raises UserError if it refuses."""
-    _, compute = question(kind, body)
-    return json.loads(compute(lambda done, of: None))
+    return json.loads(question(kind, body).compute(lambda done, of: None))
 
 
 def open_file(app, text):
