@@ -120,9 +120,8 @@ def _computed(side: str, values: Values, digits: int | None, known: dict[str, Nu
 
     text = re.sub(r"\\val\{([^{}]*)\}", lambda match: put(_as_shown(at(values, match[1]), digits)), side)
     for symbol in sorted(known, key=len, reverse=True):
-        if not symbol.startswith("@") and re.search("[A-Za-z]", symbol):
-            own = rf"(?<![\w\\{{]){re.escape(symbol)}(?![\w'^{{])"
-            text = re.sub(own, lambda _, symbol=symbol: put(known[symbol]), text)
+        if re.search("[A-Za-z]", symbol):
+            text = re.sub(rf"(?<![\w\\{{]){re.escape(symbol)}(?![\w'^{{])", put(known[symbol]), text)
     with np.errstate(all="raise", under="ignore"):
         return _Reader(_TOKEN.findall(text), numbers).whole()
 

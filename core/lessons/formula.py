@@ -51,7 +51,7 @@ def mathml(
     named: list[tuple[str, str]] = []
     latex = expanded(latex, values)
     if listed := _LIST.fullmatch(latex):
-        return _listed(*listed.groups(), values, digits, blank, words)
+        return _listed(listed, values, digits, blank, words)
 
     def place(name: str, value: float) -> str:
         named.append((name, blank.get(name) or shown(value, digits)))
@@ -95,15 +95,14 @@ def _most(count: int) -> int:
 
 
 def _listed(
-    of: str,
-    name: str,
-    title: str,
+    listed: re.Match[str],
     values: Values,
     digits: int,
     blank: Mapping[str, str],
     words: Mapping[str, Sequence[str]],
 ) -> str:
     """A value's first numbers with their words, as a paragraph."""
+    of, name, title = listed[1], listed[2], listed[3]
     value, paragraph = at(values, name), Element("p", {"class": "listed"})
     if of not in words or not isinstance(value, list) or len(value) != len(words[of]):
         raise LessonError(f"the list of {name!r} needs one word for each number: name its words instead of {of!r}")
