@@ -252,7 +252,7 @@ class Annotations:
         """Stores who makes the file's run; "" for a visitor without a name, after whom nobody may delete it."""
         with writing(self._engine) as connection:
             by = event_log.annotator_number(connection, annotator) if annotator else None
-            _set(connection, Write(by, Subject("made", file), by and str(by)))
+            _set(connection, Write(by, Subject("made", file), str(by) if by else None))
 
     def slice_history(self, file: str) -> list[Event]:
         """The latest changes to a file's slices, newest first."""
