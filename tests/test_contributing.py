@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -168,3 +170,10 @@ def test_what_the_page_adds_is_everywhere_without_another_line(project):
     assert "passed" in told or "[100%]" in told
     assert re.search(r"lengths +count the words of a data file\n", told)
     assert "first: 4.0 words, 4 at most\nsecond: 4.0 words, 4 at most\n" in told
+
+
+def test_an_installation_for_notebooks_has_all_packages_but_the_tests():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]
+    found = {init.parent.name for init in ROOT.glob("*/__init__.py")}
+    named = {name for name in found if any(fnmatch(name, pattern) for pattern in settings["include"])}
+    assert named == found - {"tests"} == {"app", "core", "trainers"}

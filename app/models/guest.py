@@ -14,11 +14,12 @@ from core.checkpoint.memory import memory_limit
 from core.errors import CheckpointError, UserError
 from core.external import card as guests
 from core.external.card import BI_ENCODER
-from core.external.folder import config_of, files_of, shapes_of, weights_of
+from core.external.folder import files_of, weights_of
+from core.external.headers import shapes_of
 from core.external.heads import title_of
+from core.external.modules import prompts_of
 from core.external.settings import TASKS
 from core.external.suggestion import LABELS, Suggestion, suggestion, usual_labels
-from core.external.towers import prompts_of
 from core.models.answers import SIGMOID, SOFTMAX
 from core.wording import counted
 
@@ -111,7 +112,7 @@ def _parameters(files: tuple[tuple[Path, int], ...]) -> int:
 
 def names_classes(card: Card) -> bool:
     """Whether the user may name the model's classes."""
-    return card["architecture"] == guests.ARCHITECTURE and len(card["labels"]) > 1
+    return card["architecture"] == guests.CROSS_ENCODER and len(card["labels"]) > 1
 
 
 def ask(name: str, card: Card, folder: Path) -> None:
@@ -128,7 +129,7 @@ def ask(name: str, card: Card, folder: Path) -> None:
         if not card.get("asked")
         else "The model files do not name the classes. Enter the names once here (saved to pairlens.json)."
     )
-    classes = guests.labels_of(folder, config_of(folder))
+    classes = guests.labels_of(folder)
     fitting = [task for task in LABELS if usual_labels(task, len(classes))] or list(LABELS)
     known = _suggested(folder)
     generation = f"{name} {known}"

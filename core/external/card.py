@@ -13,21 +13,30 @@ from core.errors import CheckpointError
 from core.evidence import BOTH
 from core.external.folder import (
     ADAPTER,
+    CLASSIFIER,
     CONFIG,
     HEAD,
     MODULES,
+    POOLING,
     SETTINGS,
+    ST_SETTINGS,
+    WEIGHTS,
     config_of,
     contents,
     files_of,
     has,
     home_of,
+    names_in,
     object_of,
     parts_of,
     weights_of,
 )
+from core.external.headers import check_fits, check_indexed, shapes_of
 from core.external.heads import sizes_of
-from core.external.loading import CLASSIFIER, NO_CLASSIFIER
+from core.external.loading import NO_CLASSIFIER
+from core.external.modules import BI_ENCODER as BI_ENCODER
+from core.external.modules import CROSS_ENCODER as CROSS_ENCODER
+from core.external.modules import Layout, activation_of, layout_of
 from core.external.names import called
 from core.external.settings import (
     TASKS,
@@ -43,15 +52,16 @@ from core.json_types import JsonMapping, JsonObject
 from core.models.answers import IDENTITY, SIGMOID, SOFTMAX
 from core.wording import counted
 
-ARCHITECTURE = "cross-encoder"
-BI_ENCODER = "bi-encoder"
 BINARY = ("0", "1")
 """The classes of a bi-encoder with a fitted threshold, unless the user named them."""
 MOST_CLASSES = 1000
 """More than any pair classifier has."""
 _ACTIVATIONS = {"Sigmoid": SIGMOID, "Identity": IDENTITY, "Softmax": SOFTMAX}
+_TOKENISER = ("tokenizer", "vocab", "merges", "spiece", "sentencepiece", "spm", "bpe", "tekken")
+"""How the names of a tokeniser's files begin."""
 _REFUSED = {
     "quantization_config": "is quantised: save it again in full precision",
+    "quantization": "is quantised (MLX): save it again in full precision",
     "auto_map": "brings its own code, which is not run: use a model of an architecture that transformers has",
     "transformers_weights": "names its weights in config.json, which is not followed: call the file model.safetensors",
 }
@@ -76,7 +86,7 @@ def answer(folder: Path, task: str, labels: Sequence[str], second_first: bool = 
     """Writes the user's answer to the model's ``pairlens.json``. Raises CheckpointError for invalid values, and
     FileError if the operating system refuses."""
     said = {"task": task, "labels": list(labels), "second_first": second_first}
-    check(folder, checked_settings(folder, said), labels_of(folder, config_of(home_of(folder))))
+    check(folder, checked_settings(folder, said), labels_of(folder))
     add_settings(folder, **said)
 
 
@@ -98,14 +108,14 @@ def named(card: Card, names: Sequence[str]) -> Card:
 
 def external_card(folder: Path) -> Card:
     """The card of a folder in Hugging Face's format. Raises CheckpointError with the problem in one sentence."""
-    _check_kind(folder)
-    pair = has(files_of(folder), MODULES)
-    config, settings = config_of(home_of(folder)), settings_of(folder)
-    weights_of(folder)  # raises if none is usable
+    layout = _checked_layout(folder)
+    pair = layout.architecture == BI_ENCODER
+    config, settings = config_of(layout.home), settings_of(folder)
     trained = pair and has(folder, HEAD)
-    known = BINARY if pair else labels_of(folder, config)
+    known = BINARY if pair else _labels(folder, layout, config)
+    _check_weights(folder, layout.home, config, 0 if layout.pooling else len(known))
     check(folder, settings, settings.labels if trained else known)
-    own: JsonObject = _of_pair(folder, settings) if pair else _of_cross(folder, config, settings)
+    own: JsonObject = _of_pair(folder, settings) if pair else _of_cross(folder, config, settings, len(known))
     score = own["activation"] != SOFTMAX if pair else len(known) == 1
     named = () if pair and score else settings.labels
     labels = named or ((own["similarity"],) if pair and score else _score(known) if score else known)
@@ -116,7 +126,7 @@ def external_card(folder: Path) -> Card:
     card = {
         "name": called(folder),
         "title": settings.title or called(folder),
-        "architecture": BI_ENCODER if pair else ARCHITECTURE,
+        "architecture": layout.architecture,
         "config": {"classes": len(labels), **own},
         "task": task or ("similarity" if score else "entailment"),
         "labels": list(labels if asked or len(set(lowered)) < len(lowered) else lowered),
@@ -135,9 +145,9 @@ def external_card(folder: Path) -> Card:
     return cast(Card, card)
 
 
-def _check_kind(folder: Path) -> None:
-    """Raises CheckpointError, naming what the folder holds instead, for anything but a text classifier or, in
-    sentence-transformers' layout, an encoder."""
+def _checked_layout(folder: Path) -> Layout:
+    """The layout of a folder. Raises CheckpointError, naming what the folder holds instead, for anything but a text
+    classifier or, in sentence-transformers' layout, an encoder."""
     home = home_of(folder)
     if has(home, ADAPTER):
         base = str(object_of(home, ADAPTER).get("base_model_name_or_path") or "another model")[:80]
@@ -145,14 +155,16 @@ def _check_kind(folder: Path) -> None:
             f"{called(folder)} is a PEFT adapter on {base}, not a complete model: merge both (merge_and_unload), "
             "save the result"
         )
+    layout = layout_of(folder)
     if not has(home, CONFIG):
         weights_of(folder)  # reports the files found instead
     config = config_of(home)
     for key, what in _REFUSED.items():
         if config.get(key):
             raise CheckpointError(f"{called(folder)} {what}")
-    if not has(files_of(folder), MODULES):
+    if not layout.pooling:
         _check_classifier(folder, config)
+    return layout
 
 
 def _check_classifier(folder: Path, config: JsonMapping) -> None:
@@ -160,7 +172,20 @@ def _check_classifier(folder: Path, config: JsonMapping) -> None:
     names = [str(one)[:80] for one in named] if isinstance(named, list) else []
     if not names or any(name.endswith(CLASSIFIER) for name in names):
         return
+    files = files_of(folder)
+    if not has(files, MODULES) and any(has(files, name) for name in (POOLING, ST_SETTINGS)):
+        raise CheckpointError(f"{called(folder)} has lost its {MODULES}: copy the model again, all its files")
     raise CheckpointError(f"{called(folder)} is a {names[0]}, not a classifier of pairs: {NO_CLASSIFIER}")
+
+
+def _check_weights(folder: Path, home: Path, config: JsonMapping, classes: int) -> None:
+    """Raises CheckpointError if the weights are of another model than the configuration, judged by their headers, or
+    the tokeniser is missing."""
+    shapes = shapes_of(weights_of(folder))
+    check_indexed(home, shapes)
+    check_fits(home, config, shapes, classes)
+    if not any(name.startswith(_TOKENISER) for name in names_in(home)):
+        raise CheckpointError(f"{called(home)} has no tokeniser: copy the model again, all its files")
 
 
 def _activation_of(folder: Path, config: JsonMapping, classes: int) -> str:
@@ -171,9 +196,9 @@ def _activation_of(folder: Path, config: JsonMapping, classes: int) -> str:
         raise CheckpointError(
             f"config.json of {called(folder)} has a problem_type that is not known: {str(problem)[:60]!r}"
         )
-    theirs = config.get("sentence_transformers")
-    said = theirs.get("activation_fn") if isinstance(theirs, dict) else None
-    said = said or config.get("sbert_ce_default_activation_function")
+    said, theirs = activation_of(files_of(folder), config)
+    if said is None and theirs and classes == 1:
+        return SIGMOID  # as that library reads it
     if said is not None:
         found = _ACTIVATIONS.get(str(said).rpartition(".")[2])
         if found is None or (found == SOFTMAX and classes == 1):
@@ -198,14 +223,14 @@ def _score(labels: Sequence[str]) -> tuple[str, ...]:
     return ("score",) if labels[0].startswith("LABEL_") else tuple(labels)
 
 
-def _of_cross(folder: Path, config: JsonMapping, settings: ExternalSettings) -> JsonObject:
+def _of_cross(folder: Path, config: JsonMapping, settings: ExternalSettings, classes: int) -> JsonObject:
     layers, heads = sizes_of(config)
     for what, count in (("layers", layers), ("heads", heads)):
         if type(count) is not int or not 0 <= count < 10_000:
             raise CheckpointError(
                 f"config.json of {called(folder)} has an implausible number of {what}: copy the model again"
             )
-    activation = _activation_of(folder, config, len(labels_of(folder, config)))
+    activation = _activation_of(folder, config, classes)
     sizes = {"layers": layers, "heads": heads, "head": settings.head, "activation": activation}
     return {**sizes, **_agreement(settings.alignment)}
 
@@ -237,7 +262,8 @@ def fingerprint(folder: Path) -> str:
     """Identifies the model: SHA-256 of the configuration and of the first and last megabyte of each weight file, as
     reading a large one in full would take a minute."""
     digest = hashlib.sha256(contents(home_of(folder), CONFIG))
-    for path in [*weights_of(folder), *([folder / HEAD] if has(folder, HEAD) else [])]:
+    further = [path for path in parts_of(folder) if path.name == WEIGHTS]
+    for path in dict.fromkeys([*weights_of(folder), *further, *([folder / HEAD] if has(folder, HEAD) else [])]):
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             digest.update(f"{path.name} {size}".encode() + file.read(1 << 20))
@@ -246,9 +272,16 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def labels_of(folder: Path, config: JsonMapping) -> tuple[str, ...]:
+def labels_of(folder: Path) -> tuple[str, ...]:
     """The class names in the order of the logits. Raises CheckpointError unless they are valid names."""
+    layout = layout_of(folder)
+    return _labels(folder, layout, config_of(layout.home))
+
+
+def _labels(folder: Path, layout: Layout, config: JsonMapping) -> tuple[str, ...]:
     named = config.get("id2label")
+    if layout.scores and not (isinstance(named, dict) and len(named) == layout.scores):
+        return tuple(f"LABEL_{number}" for number in range(layout.scores))
     if named is None or named == {}:
         count = config.get("num_labels", 2)  # config.json omits the default names for two classes
         labels = [f"LABEL_{number}" for number in range(count)] if _is_count(count) else []

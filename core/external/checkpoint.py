@@ -24,10 +24,11 @@ from core.external.functions import FunctionConfig, FunctionModel, PairFunction,
 from core.external.heads import HeadError
 from core.external.loading import body_of, check_vocabulary, longest_of, tokenizer_of
 from core.external.model import CrossEncoder, CrossEncoderConfig
+from core.external.modules import layout_of
 from core.external.names import called
 from core.external.pieces import PieceReader
 from core.external.settings import SETTINGS, settings_of
-from core.external.towers import tower_of
+from core.external.towers import Scorer, pooled_layers, tower_of
 from core.json_types import checked
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
@@ -124,10 +125,15 @@ def load_external(
 
 
 def _of_cross(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint:
-    tokenizer, body = tokenizer_of(folder), body_of(folder)
+    layout = layout_of(folder)
+    tokenizer, body = tokenizer_of(layout.home), body_of(layout.home, classifies=not layout.pooling)
     check_vocabulary(folder, tokenizer, body)
-    second_first = bool(card.get("second_first"))
-    reader = PieceReader(tokenizer, longest_of(tokenizer, body), second_first)
+    if layout.pooling:
+        body = Scorer(body, *pooled_layers(layout)).eval()
+    most = longest_of(tokenizer, body)
+    reader = PieceReader(
+        tokenizer, min(most, layout.limit or most), bool(card.get("second_first")), layout.prompt, layout.lower
+    )
     config = checked(card["config"], CrossEncoderConfig)
     model = CrossEncoder(config, body, _softmaxes(reader, body), card["name"]).eval()
     external = _tried(ExternalCheckpoint(card["name"], folder, model, card, default_table(), state, reader))

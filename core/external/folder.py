@@ -7,14 +7,13 @@ are CheckpointErrors of one sentence.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 
 from core.errors import CheckpointError
 from core.external.installed import installed_folder
@@ -24,12 +23,16 @@ from core.json_types import JsonObject
 
 MODULES = "modules.json"
 """The list of a model's modules in sentence-transformers' format."""
+ST_SETTINGS, POOLING = "config_sentence_transformers.json", "1_Pooling"
+"""The settings of such a model, and its second module's usual folder."""
 HEAD = "pairlens-head.safetensors"
 """A classifier for a bi-encoder that was trained with PairLens."""
 SETTINGS = "pairlens.json"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 ADAPTER = "adapter_config.json"
 CONFIG = "config.json"
+CLASSIFIER = "ForSequenceClassification"
+"""How the names of architectures for pairs end."""
 LARGEST_CONFIG = 4 << 20
 """Size limit of a configuration, in bytes."""
 LARGEST_VOCABULARY = 256 << 20
@@ -42,11 +45,13 @@ _PICKLES = (".bin", ".pt", ".pth", ".ckpt")
 _OTHER_WEIGHTS = {
     ".gguf": "a GGUF file of llama.cpp",
     ".onnx": "an ONNX graph",
+    "openvino_model.xml": "an OpenVINO graph",
+    ".tflite": "a TensorFlow Lite graph",
     ".h5": "TensorFlow weights",
     ".msgpack": "Flax weights",
 }
 _FOREIGN = (*_PICKLES, *_OTHER_WEIGHTS)
-_NAMES = ("model", "pytorch_model", "tf_model", "flax_model", "adapter_model")
+_NAMES = ("model", "pytorch_model", "tf_model", "flax_model", "adapter_model", "openvino_model")
 _MARKS = (CONFIG, MODULES, ADAPTER, WEIGHTS, INDEX)
 """File names that identify a model folder."""
 
@@ -87,12 +92,12 @@ def has(folder: Path, name: str) -> bool:
 
 def contents(folder: Path, name: str, largest: int = LARGEST_CONFIG) -> bytes:
     """The contents of a regular file."""
-    with _reading(folder, name):
+    with reading(folder, name):
         return read_bounded(folder / name, largest)
 
 
 @contextlib.contextmanager
-def _reading(folder: Path, name: str) -> Iterator[None]:
+def reading(folder: Path, name: str) -> Iterator[None]:
     """Turns any error while a file is read into one sentence."""
     try:
         yield
@@ -173,10 +178,17 @@ def weights_of(folder: Path) -> list[Path]:
     elif has(home, INDEX):
         names = _indexed(home)
     else:
-        raise CheckpointError(without_safetensors(home))
+        raise CheckpointError(without_safetensors(home, f"transformers import {_class_of(home)}"))
     for name in names:
-        _check_regular(home, name)
+        check_regular(home, name)
     return [home / name for name in names]
+
+
+def _class_of(home: Path) -> str:
+    """The class of transformers that reads this folder's pickle."""
+    named = object_of(home, CONFIG).get("architectures")
+    encodes = isinstance(named, list) and named and not str(named[0]).endswith(CLASSIFIER)
+    return "AutoModel" if encodes else f"AutoModel{CLASSIFIER}"
 
 
 def _indexed(home: Path) -> list[str]:
@@ -195,8 +207,9 @@ def _indexed(home: Path) -> list[str]:
     return names
 
 
-def _check_regular(folder: Path, name: str) -> os.stat_result:
-    with _reading(folder, name):
+def check_regular(folder: Path, name: str) -> os.stat_result:
+    """The state of a regular file. Raises CheckpointError for a missing file or anything else."""
+    with reading(folder, name):
         now = (folder / name).stat()
         if not stat.S_ISREG(now.st_mode):
             raise ValueError("is not a regular file")
@@ -207,7 +220,7 @@ def check_files(home: Path) -> None:
     """Raises CheckpointError if a file that transformers may open is not a regular file, or is too large."""
     for name in names_in(home):
         if name.endswith(_READ) and not (home / name).is_dir():
-            size = _check_regular(home, name).st_size
+            size = check_regular(home, name).st_size
             if not name.endswith(".safetensors") and size > LARGEST_VOCABULARY:
                 raise CheckpointError(
                     f"{_named(home, name)} is larger than {LARGEST_VOCABULARY >> 20} MB: copy the model again"
@@ -229,60 +242,28 @@ def parts_of(folder: Path) -> list[Path]:
     return out
 
 
-def shapes_of(files: Sequence[Path]) -> dict[str, list[int]]:
-    """The shapes of the tensors in weight files by name, read from their headers alone."""
-    found: dict[str, list[int]] = {}
-    for file in files:
-        _check_regular(file.parent, file.name)
-        with _reading(file.parent, file.name), safe_open(file, framework="np") as opened:
-            found |= {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118 (no mapping)
-    return found
-
-
-def check_plausible(home: Path, config: JsonObject, shapes: dict[str, list[int]]) -> None:
-    """Raises CheckpointError if the configuration describes a larger model than its weights allow: checked before
-    anything is built, because 100,000 layers would take minutes and a table of 10¹² words all memory."""
-    largest = max((size for shape in shapes.values() for size in shape), default=0)
-    numbers = sum(map(math.prod, shapes.values()))
-    for key, value in _integers(config):
-        limit = len(shapes) if "layer" in key else numbers if "posit" in key or "length" in key else None
-        if limit is None:
-            counts = key.startswith(("num_", "n_", "d_")) or key.endswith(("_size", "_dim", "_heads", "dim", "_labels"))
-            limit = max(8 * largest, 1 << 16) if counts else None
-        if limit is not None and abs(value) > max(limit, 512):
-            raise CheckpointError(
-                f"config.json of {called(home)} says {key} {value:,}, more than its weights can have: copy the model "
-                "again"
-            )
-
-
-def _integers(value: Any, key: str = "") -> list[tuple[str, int]]:
-    """All integers in a JSON value, each with its nearest enclosing key."""
-    if isinstance(value, dict):
-        return [pair for name, one in value.items() if not name.endswith(("_id", "_ids", "2id", "2label"))
-                for pair in _integers(one, name)]  # fmt: skip
-    if isinstance(value, list):
-        return [pair for one in value for pair in _integers(one, key)]
-    return [(key, int(value))] if type(value) in (int, float) and math.isfinite(value) else []
-
-
-def without_safetensors(folder: Path) -> str:
-    """The message for a folder without readable weights."""
+def without_safetensors(folder: Path, opens: str = "transformers import AutoModelForSequenceClassification") -> str:
+    """The message for a folder without readable weights. ``opens``: module and class that can convert a pickle."""
     names = names_in(folder)
-    if any(name.endswith(_PICKLES) for name in names):
-        return (
-            f"{called(folder)} has its weights in a pickle (*.bin), which could run any code when it is read: if "
-            "you trust it, let Hugging Face’s library convert it to safetensors with `python -c 'from transformers "
-            "import AutoModelForSequenceClassification as M; "
-            'M.from_pretrained("FOLDER").save_pretrained("FOLDER")\'`'
-        )
-    for name in names:
+    for name in [*names, *_exports(folder)]:
         for ending, what in _OTHER_WEIGHTS.items():
             if name.endswith(ending):
                 return f"{called(folder)} is {what} ({name[:60]}): give the same model with its *.safetensors"
+    if any(name.endswith(_PICKLES) for name in names):
+        return (
+            f"{called(folder)} has its weights in a pickle (*.bin), which could run any code when it is read: if "
+            f"you trust it, let Hugging Face’s library convert it to safetensors with `python -c 'from {opens} as M; "
+            'M.from_pretrained("FOLDER").save_pretrained("FOLDER")\'`'
+        )
     if any(name.endswith(".safetensors") for name in names):
         return f"{called(folder)} has no {WEIGHTS} and no index of its parts: name its file of weights {WEIGHTS}"
     return f"{called(folder)} has no *.safetensors: copy the model again, with its weights"
+
+
+def _exports(folder: Path) -> list[str]:
+    """Files in the folders to which sentence-transformers and Optimum export models."""
+    return [f"{name}/{file}" for name in ("onnx", "openvino") if (folder / name).is_dir()
+            for file in names_in(folder / name)]  # fmt: skip
 
 
 def _named(folder: Path, name: str) -> str:

@@ -17,17 +17,16 @@ import torch
 from safetensors import safe_open
 
 from core.errors import CheckpointError
-from core.external.folder import check_files, check_plausible, config_of, object_of, shapes_of, weights_of
+from core.external.folder import CLASSIFIER, check_files, config_of, object_of, weights_of
+from core.external.headers import HEADS, check_plausible, plain_name, shapes_of, without_classifier
+from core.external.modules import LEAST_PIECES
 from core.external.names import called
 from core.reading.tokens import MAX_TOKENS
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-CLASSIFIER = "ForSequenceClassification"
 NO_CLASSIFIER = f"give one whose architecture ends in {CLASSIFIER}"
-LEAST_PIECES = 8
-"""A model with a shorter limit cannot read a pair of texts."""
 _ODD = "꙯ 🐶 ꧁ \U00010348 zebra 42 日本"
 """Characters that few vocabularies contain."""
 
@@ -108,10 +107,13 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
     """A transformer, with its pair classifier if it has one. Raises CheckpointError in one sentence."""
     check_files(folder)
     files = weights_of(folder)
-    check_plausible(folder, config_of(folder), shapes_of(files))
+    shapes = shapes_of(files)
+    check_plausible(folder, config_of(folder), shapes)
     with transformers_library(folder, "its weights") as transformers:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        auto = transformers.AutoModelForSequenceClassification if classifies else transformers.AutoModel
+        auto = transformers.AutoModelForSequenceClassification
+        if not classifies:  # of an encoder-decoder, sentence-transformers takes the encoder
+            auto = transformers.AutoModelForTextEncoding if config.is_encoder_decoder else transformers.AutoModel
         kind = auto._model_mapping.get(type(config), None)
         if kind is None:
             raise CheckpointError(
@@ -131,7 +133,8 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
     # The pooler is only used in pre-training; sentence encoders do not need it.
     lacking = [key for key in lacking if classifies or not key.startswith("pooler.")]
     if lacking:
-        raise CheckpointError(_do_not_fit(folder, lacking))
+        unused = sorted(map(str, report.get("unexpected_keys", ())))
+        raise CheckpointError(_do_not_fit(folder, lacking, unused if len(unused) == len(shapes) else ()))
     strange = [name for name, value in body.state_dict().items() if not value.isfinite().all()]
     if strange:
         raise CheckpointError(
@@ -145,16 +148,18 @@ def _tensors(files: Sequence[Path]) -> dict[str, torch.Tensor]:
     found = {}
     for file in files:
         opened: Any = safe_open(file, framework="pt")
-        found.update({name: opened.get_slice(name) for name in opened.keys()})  # noqa: SIM118 (no mapping)
+        found.update({plain_name(name): opened.get_slice(name) for name in opened.keys()})  # noqa: SIM118 (no mapping)
     return found
 
 
-def _do_not_fit(folder: Path, lacking: Sequence[str]) -> str:
-    heads = ("classifier", "score", "classification_head", "logits_proj", "sequence_summary", "pre_classifier", "head")
-    if all(key.startswith(heads) for key in lacking):
+def _do_not_fit(folder: Path, lacking: Sequence[str], names: Sequence[str]) -> str:
+    """The message for weights that lack these tensors; ``names``: the names they have instead, if none is known."""
+    if all(key.startswith(HEADS) for key in lacking):
+        return without_classifier(folder, lacking[0])
+    if names:
         return (
-            f"{called(folder)} is an encoder without a classifier (its weights lack {lacking[0][:80]}): give one that "
-            "was trained on pairs"
+            f"the weights of {called(folder)} have other names ({names[0][:60]}) than the model in its config.json "
+            f"({lacking[0][:60]}): save that model itself (save_pretrained), not a module around it"
         )
     return (
         f"the weights of {called(folder)} do not fit its config.json (without {lacking[0][:80]}): copy the model again"

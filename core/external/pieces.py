@@ -153,8 +153,7 @@ class SplitsIntoPieces:
         return left
 
     def _length(self, sides: Sequence[ReadText]) -> int:
-        texts = [self._spelt(side)[0] for side in sides]
-        return len(self._called(*self._ordered(texts))["input_ids"])
+        return len(self._called(*self._ordered([text for text, _ in self._spellings(sides)]))["input_ids"])
 
     def _ends(self, text: str) -> set[int]:
         """The positions where the tokeniser's pieces end in a text; some pieces are part of a character."""
@@ -170,20 +169,24 @@ class SplitsIntoPieces:
         with blaming("the tokeniser"):
             return self.tokenizer(*texts, verbose=False, **options)
 
-    def _spelt(self, side: ReadText) -> tuple[str, list[Span]]:
-        """The tokeniser's input for a text, and the span of each word in it."""
+    def _spellings(self, sides: Sequence[ReadText]) -> list[tuple[str, list[Span]]]:
+        """The tokeniser's input for each text of a row, and the span of each word in it."""
+        read_first = len(sides) - 1 if self.second_first else 0
+        return [self._spelt(side, self.prompt if at == read_first else "") for at, side in enumerate(sides)]
+
+    def _spelt(self, side: ReadText, prompt: str) -> tuple[str, list[Span]]:
         text, spans = spelt(side)
         if self.lower:  # one letter at a time: some, such as İ, become two in lower case
             text = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
-        before = len(self.prompt)
-        return self.prompt + text, [(start + before, end + before) for start, end in spans]
+        before = len(prompt)
+        return prompt + text, [(start + before, end + before) for start, end in spans]
 
     def _ordered(self, texts: Sequence[str]) -> Sequence[str]:
         return texts[::-1] if self.second_first else texts
 
     def _row(self, sides: Sequence[ReadText]) -> tuple[BatchEncoding, list[int]]:
         """The pieces of a row, and the word index of each."""
-        spellings = [self._spelt(side) for side in sides]
+        spellings = self._spellings(sides)
         texts = self._ordered([text for text, _ in spellings])
         encoded = self._called(*texts, return_offsets_mapping=True)
         sequences = encoded.sequence_ids(0)

@@ -1,8 +1,7 @@
 """A model of single texts in sentence-transformers' layout, implemented with transformers alone.
 
-``modules.json`` lists its modules, each in a folder: the transformer, pooling of token states into one vector
-(``1_Pooling``), optional further layers (``2_Dense``) and normalisation (``3_Normalize``). Any other setting in its
-files is rejected by name.
+A transformer, pooling of token states into one vector, and further layers (:mod:`core.external.modules` reads which).
+A cross-encoder may have the same modules: then the last layer's outputs are its scores.
 """
 
 from __future__ import annotations
@@ -12,31 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from core.errors import CheckpointError
-from core.external.folder import WEIGHTS, check_files, files_of, has, modules_of, object_of, without_safetensors
-from core.external.loading import LEAST_PIECES, body_of, longest_of, tokenizer_of
+from core.external.folder import files_of
+from core.external.loading import body_of, longest_of, tokenizer_of
+from core.external.modules import ACTIVATIONS, Layer, Layout, layout_of, similarity_name
 from core.external.names import called
 from core.external.pieces import NO_WORD, Pieces
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len", "weightedmean", "lasttoken")
-"""In the order in which several poolings are concatenated."""
-_OLD_KEYS = {
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_max_tokens": "max",
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len",
-    "pooling_mode_weightedmean_tokens": "weightedmean",
-    "pooling_mode_lasttoken": "lasttoken",
-}
-_ACTIVATIONS: Mapping[str, type[nn.Module]] = {
-    kind.__name__: kind for kind in (nn.Identity, nn.Tanh, nn.ReLU, nn.GELU, nn.Sigmoid)
-}
 SIMILARITIES: Mapping[str, tuple[str, Callable[[Tensor, Tensor], Tensor]]] = {
     "cosine": ("similarity", lambda u, v: nn.functional.cosine_similarity(u, v, dim=-1)),
     "dot": ("dot product", lambda u, v: (u * v).sum(-1)),
@@ -44,13 +30,6 @@ SIMILARITIES: Mapping[str, tuple[str, Callable[[Tensor, Tensor], Tensor]]] = {
     "manhattan": ("negative distance", lambda u, v: -(u - v).abs().sum(-1)),
 }
 """Similarities by their names in sentence-transformers: the title, and the function of vectors ``[B, E]``."""
-_SETTINGS = "config_sentence_transformers.json"
-_OF_TEXTS = tuple(
-    f"sentence_{kind}_config.json"
-    for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
-)
-"""Names of the file with the settings for reading texts; the first that exists is used."""
-_NEUTRAL = ("__version__", "model_type", "prompts", "default_prompt_name", "similarity_fn_name")
 
 
 class Pooling(nn.Module):
@@ -89,6 +68,56 @@ class _Unit(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         return nn.functional.normalize(vectors, dim=-1)
+
+
+class _Truncate(nn.Module):
+    """Keeps the first numbers of a vector (Kusupati et al. 2022)."""
+
+    def __init__(self, kept: int) -> None:
+        super().__init__()
+        self.kept = kept
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        return vectors[..., : self.kept]
+
+
+class _Dense(nn.Module):
+    """f(W x + b), plus x or its projection if the layer has a residual."""
+
+    def __init__(self, layer: Layer) -> None:
+        super().__init__()
+        self.linear = nn.Linear(layer.inputs, layer.outputs, layer.bias)
+        self.activation = ACTIVATIONS[layer.activation]()
+        self.skips = layer.residual
+        if layer.residual and layer.inputs != layer.outputs:
+            self.residual = nn.Linear(layer.inputs, layer.outputs, bias=False)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        out: Tensor = self.activation(self.linear(vectors))
+        if not self.skips:
+            return out
+        return out + (self.residual(vectors) if hasattr(self, "residual") else vectors)
+
+
+class Scorer(nn.Module):
+    """A cross-encoder whose pooled vector goes through layers to scores, called like transformers' classifiers."""
+
+    def __init__(self, body: nn.Module, pooling: Pooling, layers: nn.Module) -> None:
+        super().__init__()
+        self.body, self.pooling, self.layers = body, pooling, layers
+        self.config = body.config
+
+    def get_input_embeddings(self) -> nn.Module:
+        """The transformer's table of token embeddings."""
+        body: Any = self.body
+        table: nn.Module = body.get_input_embeddings()
+        return table
+
+    def forward(self, attention_mask: Tensor, **inputs: Any) -> Any:
+        """The transformer's output, with ``logits [B, scores]``. ``inputs`` as for the transformer."""
+        output = self.body(attention_mask=attention_mask, **inputs)
+        output["logits"] = self.layers(self.pooling(output.last_hidden_state, attention_mask.bool()))
+        return output
 
 
 class Tower(nn.Module):
@@ -170,130 +199,51 @@ class Tower(nn.Module):
         return SIMILARITIES[self.similarity][1](u, v)
 
 
+def pooled_layers(layout: Layout) -> tuple[Pooling, nn.Sequential]:
+    """The modules that follow the transformer. Raises CheckpointError."""
+    return Pooling(layout.pooling), nn.Sequential(*(_layer(layer, layout.home) for layer in layout.layers))
+
+
+def _layer(layer: Layer, home: Path) -> nn.Module:
+    if layer.kind == "Normalize":
+        return _Unit()
+    if layer.kind == "Truncate":
+        return _Truncate(layer.outputs)
+    module: nn.Module = nn.LayerNorm(layer.outputs) if layer.kind == "LayerNorm" else _Dense(layer)
+    try:
+        module.load_state_dict(layer.weights())
+    except Exception as error:
+        where = f"{called(home)}/{layer.folder.name}"
+        raise CheckpointError(f"{where} cannot be read ({str(error)[:120]}): copy the model again") from error
+    return module
+
+
 def tower_of(folder: Path) -> Tower:
     """The model in a folder. Raises CheckpointError with the problem in one sentence."""
-    folder = files_of(folder)
-    steps = modules_of(folder)
-    kinds = [step["type"].rpartition(".")[2] for step in steps]
-    homes = [folder / step["path"] for step in steps]
-    if kinds[:2] != ["Transformer", "Pooling"] or {*kinds[2:]} - {"Dense", "Normalize"}:
-        raise CheckpointError(
-            f"{called(folder)} has steps that PairLens does not know ({', '.join(kinds)[:100]}): use a model of "
-            "Transformer, Pooling, Dense and Normalize, or write it as a function (docs/guests.md)"
-        )
-    lower, limit = _how_texts_are_read(folder, homes[0])
-    prompt, _ = prompts_of(folder)
-    ways = _pooling(folder, homes[1], prompt)
-    similarity = similarity_of(folder)
-    further = zip(kinds[2:], homes[2:], strict=True)
-    layers = [_dense(folder, home) if kind == "Dense" else _Unit() for kind, home in further]
-    body, tokenizer = body_of(homes[0], classifies=False), tokenizer_of(homes[0])
+    layout = layout_of(folder)
+    pooling, layers = pooled_layers(layout)
+    body, tokenizer = body_of(layout.home, classifies=False), tokenizer_of(layout.home)
     longest = longest_of(tokenizer, body)
     return Tower(
         body,
-        Pooling(ways),
-        nn.Sequential(*layers),
+        pooling,
+        layers,
         tokenizer,
-        min(longest, limit or longest),
-        similarity,
-        prompt,
-        lower,
+        min(longest, layout.limit or longest),
+        similarity_of(files_of(folder)),
+        layout.prompt,
+        layout.lower,
     )
 
 
-def _how_texts_are_read(folder: Path, home: Path) -> tuple[bool, int | None]:
-    """Whether texts are lower-cased, and the maximum number of pieces."""
-    name = next((name for name in _OF_TEXTS if has(home, name)), _OF_TEXTS[0])
-    said = object_of(home, name)
-    limit, lower = said.pop("max_seq_length", None), said.pop("do_lower_case", False)
-    if limit is not None and (type(limit) is not int or limit < LEAST_PIECES):
-        raise CheckpointError(f"{called(folder)}/{name} has a max_seq_length that cannot be: fix it")
-    if type(lower) is not bool:
-        raise CheckpointError(f"{called(folder)}/{name} must have true or false as do_lower_case: fix it")
-    _refuse_others(folder, name, said)
-    return lower, limit
-
-
-def _refuse_others(folder: Path, name: str, said: Mapping[str, Any]) -> None:
-    other = next((key for key, value in said.items() if value not in (None, {}, [], False, "")), None)
-    if other is not None:
-        raise CheckpointError(
-            f"{called(folder)}/{name} sets {other[:60]}, which is not followed here: use a model without it, or write "
-            "it as a function (docs/guests.md)"
-        )
-
-
-def similarity_of(folder: Path) -> str:
-    """The name of the similarity the model was trained with."""
-    said = object_of(folder, _SETTINGS)
-    _refuse_others(folder, _SETTINGS, {key: value for key, value in said.items() if key not in _NEUTRAL})
-    name = str(said.get("similarity_fn_name") or "cosine")
-    known = {"dot_score": "dot", "cos_sim": "cosine", "euclidean_sim": "euclidean", "manhattan_sim": "manhattan"}
-    name = known.get(name, name)
+def similarity_of(files: Path) -> str:
+    """The name of the similarity the model was trained with. Raises CheckpointError if it is unknown."""
+    name = similarity_name(files)
     if name not in SIMILARITIES:
         raise CheckpointError(
-            f"{called(folder)} compares by {name[:60]}, which is not known here: use one of {', '.join(SIMILARITIES)}"
+            f"{called(files)} compares by {name[:60]}, which is not known here: use one of {', '.join(SIMILARITIES)}"
         )
     return name
-
-
-def prompts_of(folder: Path) -> tuple[str, Mapping[str, str]]:
-    """The default prompt, a prefix of each text (empty if there is none), and all prompts by name, without empty
-    ones."""
-    said = object_of(folder, _SETTINGS)
-    prompts, name = said.get("prompts") or {}, said.get("default_prompt_name")
-    if not isinstance(prompts, dict) or not all(isinstance(one, str) for one in prompts.values()):
-        raise CheckpointError(f"{called(folder)}/{_SETTINGS} has prompts that are not texts by name: fix it")
-    if name is not None and (not isinstance(name, str) or name not in prompts):
-        raise CheckpointError(
-            f"{called(folder)}/{_SETTINGS} has no prompt {str(name)[:60]!r}: fix its default_prompt_name"
-        )
-    return "" if name is None else prompts[name], {name: prompt for name, prompt in prompts.items() if prompt}
-
-
-def _pooling(folder: Path, step: Path, prompt: str) -> list[str]:
-    config = object_of(step, "config.json")
-    mode = config.get("pooling_mode")
-    asked = [mode] if isinstance(mode, str) else mode if isinstance(mode, list) else []
-    asked = [way for one in asked for way in str(one).split("+")]
-    asked += [way for key, way in _OLD_KEYS.items() if config.get(key) and way not in asked]
-    if (
-        not asked
-        or {*asked} - {*_POOLINGS}
-        or any(key.startswith("pooling_mode_") and key not in _OLD_KEYS and value for key, value in config.items())
-    ):
-        raise CheckpointError(
-            f"{called(folder)} pools in a way that PairLens does not know: use one of {', '.join(_POOLINGS)}, or write "
-            "it as a function (docs/guests.md)"
-        )
-    if prompt and config.get("include_prompt") is False:
-        raise CheckpointError(
-            f"{called(folder)} leaves its prompt out of the pooling (include_prompt), which is not followed: write "
-            "it as a function (docs/guests.md)"
-        )
-    return [way for way in _POOLINGS if way in asked]
-
-
-def _dense(folder: Path, step: Path) -> nn.Module:
-    config = object_of(step, "config.json")
-    if not has(step, WEIGHTS):
-        raise CheckpointError(f"{called(folder)}: {without_safetensors(step)}")
-    activation = _ACTIVATIONS.get(str(config.get("activation_function", "Tanh")).rpartition(".")[2])
-    try:
-        if activation is None:
-            raise ValueError("an activation that PairLens does not know")
-        check_files(step)
-        weights = {name.removeprefix("linear."): value for name, value in load_file(step / WEIGHTS).items()}
-        outputs, inputs = weights["weight"].shape
-        layer = nn.Linear(inputs, outputs, bool(config.get("bias", True)))
-        layer.load_state_dict(weights)
-    except CheckpointError:
-        raise
-    except Exception as error:
-        raise CheckpointError(
-            f"{called(folder)}/{step.name} cannot be read ({str(error)[:120]}): copy the model again"
-        ) from error
-    return nn.Sequential(layer, activation())
 
 
 def by_word(states: Tensor, pieces: Pieces) -> Tensor:
