@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,11 @@ _WRAPPERS = frozenset({"module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoi
 _WIDTHS = ("hidden_size", "d_model", "n_embd", "dim", "emb_dim")
 _INNER_WIDTHS = ("intermediate_size", "encoder_ffn_dim", "d_ff", "hidden_dim", "ffn_dim", "n_inner", "d_inner")
 _TABLES = {
-    "position_embeddings.weight": "max_position_embeddings",
-    "token_type_embeddings.weight": "type_vocab_size",
+    "position_embeddings.weight": ("max_position_embeddings", (0, 2)),
+    "token_type_embeddings.weight": ("type_vocab_size", (0,)),
 }
-"""Tables by the end of their names, and the setting that is their number of rows."""
+"""Tables by the end of their names: the setting that is their number of rows, and how many more they may have (two in
+Nyströmformer, MRA and YOSO)."""
 HEADS = ("classifier", "score", "classification_head", "logits_proj", "sequence_summary", "pre_classifier", "head")
 """How the names of a pair classifier's weights begin."""
 
@@ -96,19 +97,19 @@ def _misfits(config: JsonMapping, shapes: Shapes) -> Iterator[str]:
     """What the configuration says and the weights do not have."""
     sizes = {size for shape in shapes.values() for size in shape}
     rows = {shape[0] for shape in shapes.values() if len(shape) > 1}
-    experts = any("expert" in key for key in config)  # these may have no layer of intermediate_size
-    wanted = (
+    free = "emb_dim" in config or any("expert" in key for key in config)  # XLM and experts have their own inner widths
+    wanted: tuple[tuple[Sequence[str], Callable[[int], bool]], ...] = (
         (("vocab_size",), lambda value: value in rows),
         (_WIDTHS, lambda value: value in sizes),
-        (() if experts else _INNER_WIDTHS, lambda value: value in sizes or 2 * value in sizes),
+        (() if free else _INNER_WIDTHS, lambda value: value in sizes or 2 * value in sizes),
     )
-    for keys, has_size in wanted:
-        key = next((key for key in keys if _is_size(config.get(key))), None)
-        if key is not None and not has_size(config[key]):
-            yield f"{key} {config[key]:,}, which no tensor has"
+    for keys, has_size in wanted:  # some configurations have others' keys, too
+        said = [key for key in keys if _is_size(config.get(key))]
+        if said and not any(has_size(config[key]) for key in said):
+            yield f"{said[0]} {config[said[0]]:,}, which no tensor has"
     for name, shape in shapes.items():
-        for end, key in _TABLES.items():
-            if f".{name}".endswith(f".{end}") and _is_size(config.get(key)) and shape[0] != config[key]:
+        for end, (key, more) in _TABLES.items():
+            if f".{name}".endswith(f".{end}") and _is_size(config.get(key)) and shape[0] - config[key] not in more:
                 yield f"{key} {config[key]:,}, and {shape[0]:,} in the weights"
     layers, lists = sizes_of(config)[0], _lists(shapes)
     if _is_size(layers) and "num_hidden_groups" not in config and lists and layers not in lists:

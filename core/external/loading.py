@@ -111,9 +111,7 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
     check_plausible(folder, config_of(folder), shapes)
     with transformers_library(folder, "its weights") as transformers:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        auto = transformers.AutoModelForSequenceClassification
-        if not classifies:  # of an encoder-decoder, sentence-transformers takes the encoder
-            auto = transformers.AutoModelForTextEncoding if config.is_encoder_decoder else transformers.AutoModel
+        auto = transformers.AutoModelForSequenceClassification if classifies else transformers.AutoModel
         kind = auto._model_mapping.get(type(config), None)
         if kind is None:
             raise CheckpointError(
@@ -121,6 +119,10 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
                 f"of texts: {NO_CLASSIFIER}"
             )
         kind = kind[0] if isinstance(kind, tuple) else kind
+        if not classifies:  # of T5 and its relatives, sentence-transformers takes the encoder
+            encoder = getattr(transformers, type(config).__name__.replace("Config", "EncoderModel"), None)
+            if encoder is not None:
+                kind, config.is_encoder_decoder = encoder, False
         body, report = kind.from_pretrained(
             None,
             config=config,

@@ -284,7 +284,7 @@ def _trained(files: Path, kind: str, home: Path, config: JsonObject) -> Layer:
             f"{called(files)}/{home.name} has the activation {activation[:40]}, which PairLens does not know: "
             f"{_AS_FUNCTION}"
         )
-    shape = shapes.get("norm.weight" if kind == "LayerNorm" else "linear.weight", ())
+    shape = shapes.get("norm.weight" if kind == "LayerNorm" else "linear.weight", [])
     if len(shape) != (1 if kind == "LayerNorm" else 2):
         raise CheckpointError(
             f"{called(files)}/{home.name} does not have the weights of a {kind}: copy the model again"

@@ -149,7 +149,7 @@ def _other_step(folder):
     ("damage", "message"),
     [
         (lambda folder: (folder / "modules.json").write_text("{"), "not a list of steps"),
-        (_other_step, "steps that PairLens does not know .*LSTM"),
+        (_other_step, "modules that PairLens does not know .*LSTM"),
         (lambda folder: (folder / "1_Pooling/config.json").write_text("{}"), "pools in a way"),
         (lambda folder: (folder / "0_Transformer/model.safetensors").unlink(), "no .*safetensors"),
         (lambda folder: (folder / "pairlens-head.safetensors").write_bytes(b"x"), "remove it"),

@@ -289,6 +289,9 @@ def _without_weights(folder):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
 
 
+_UNNAMED = {str(number): f"LABEL_{number}" for number in range(3)}
+
+
 def _config(folder, **changes):
     config = json.loads((folder / "config.json").read_text()) | changes
     kept = {name: value for name, value in config.items() if value is not None}
@@ -324,7 +327,8 @@ def _no_tokenizer(folder):
         (lambda folder: (folder / "pairlens.json").write_text("[1]"), "fix or remove it"),
         (lambda folder: (folder / "pairlens.json").write_text('{"head": "first"}'), "head must be as 7.4"),
         (lambda folder: (folder / "pairlens.json").write_text('{"head": "4.1"}'), "no head 4.1.*3 layers of 4 heads"),
-        (lambda folder: _config(folder, id2label=None, label2id=None), "LABEL_0, LABEL_1.*Models page"),
+        (lambda folder: _config(folder, id2label=None, label2id=None), "2 classes there, 3 in the weights"),
+        (lambda folder: _config(folder, id2label=_UNNAMED), "LABEL_0, LABEL_1.*Models page"),
         (lambda folder: _config(folder, id2label={"0": "good", "1": "bad", "2": "odd"}), "belong to no known task"),
         (lambda folder: (folder / "pairlens.json").write_text('{"task": "NLI"}'), "task must be one of"),
         (_slow_tokenizer, "does not say where its pieces stand"),

@@ -231,13 +231,13 @@ def _pooling(folder, **settings):
     ("change", "message"),
     [
         (lambda folder: _settings(folder, similarity_fn_name="jaccard"), "compares by jaccard"),
-        (lambda folder: _settings(folder, truncate_dim=8), "truncate_dim, which is not followed"),
+        (lambda folder: _settings(folder, truncate_dim=0), "truncate_dim that cannot be"),
         (lambda folder: _settings(folder, default_prompt_name="query"), "no prompt 'query'"),
         (lambda folder: _settings(folder, prompts={"q": 3}), "prompts that are not texts"),
         (lambda folder: _pooling(folder, pooling_mode_attention=True), "pools in a way"),
         (
             lambda folder: (folder / "0_Transformer/sentence_bert_config.json").write_text('{"query_length": 32}'),
-            "query_length, which is not followed",
+            "query_length, which PairLens does not apply",
         ),
         (
             lambda folder: (folder / "0_Transformer/sentence_bert_config.json").write_text('{"max_seq_length": "x"}'),
