@@ -49,13 +49,19 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
         ("Answers with", _answer(card)),
         ("Reads", ", then ".join(reversed(order) if card.get("second_first") else order)),
     ]
-    lines += [("Before each text", prompts)] if (prompts := _prompts(card, folder)) else []
+    prompted = "each text" if card["architecture"] == BI_ENCODER else "the text read first"
+    lines += [(f"Before {prompted}", prompts)] if (prompts := _prompts(folder)) else []
     lines += [("Shown first", title_of(config["head"]))] if "head" in config else []
     lines += [("Parameters", f"{numbers:,}")] if numbers else []
     loaded = f", {megabytes(numbers * _FLOAT)} in memory" if numbers else ""
     lines += [("Size", f"{megabytes(of)} on disk{loaded}")] if of else []
     lines += [("Memory", alone)] if (alone := stays_alone(numbers * _FLOAT or of)) else []
-    files = ", ".join(path.name for path in guests.external_files(folder) if path.is_file())
+    own = (folder, files_of(folder))
+    files = ", ".join(
+        path.name if path.parent in own else f"{path.parent.name}/{path.name}"
+        for path in guests.external_files(folder)
+        if path.is_file()
+    )
     return [*lines, ("Files", files)] if files else lines
 
 
@@ -69,10 +75,8 @@ def _answer(card: Card) -> str:
     return "labels, each of which may hold (sigmoids)" if activation == SIGMOID else "classes, one of which holds"
 
 
-def _prompts(card: Card, folder: Path) -> str:
+def _prompts(folder: Path) -> str:
     """The prompt that its files define."""
-    if card["architecture"] != BI_ENCODER:
-        return ""
     try:
         prompt, prompts = prompts_of(files_of(folder))
     except CheckpointError:

@@ -8,10 +8,12 @@ import shutil
 
 import pytest
 
-from core.checkpoint import load, load_named
+from app.models import guest
+from core.checkpoint import load, load_named, read_card
 from core.explain import explain
 from tests.app.pages import open_view, sentences
 from tests.guests import make, make_tower
+from tests.layouts import LAYOUTS
 
 PAIR = ("A man plays a red guitar.", "Three girls don't eat in the park!")
 
@@ -114,3 +116,10 @@ def test_bad_folders_are_one_sentence_each_on_models_and_no_other_page_sees_them
         app = open_view(page)
         assert not app.exception
         assert not any("link to nowhere" in sentence for sentence in sentences(app))
+
+
+def test_a_card_shows_the_prompt_and_the_modules_files(tmp_path):
+    folder = LAYOUTS["modular, three classes"](tmp_path / "model")
+    facts = dict(guest.facts(read_card(folder), folder))
+    assert facts["Before the text read first"] == "“dog: ”"
+    assert {"config.json", "1_Pooling/config.json", "2_Dense/model.safetensors"} < {*facts["Files"].split(", ")}
