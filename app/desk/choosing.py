@@ -26,8 +26,7 @@ from core.data.picked import Seen
 from core.data.stream import seen_in
 from core.desk import store
 from core.desk.annotations import Annotations
-from core.desk.earlier_runs import is_any_run
-from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
+from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder, is_run
 from core.desk.jobs import Job
 from core.desk.prediction import NO_MAPPING, prediction
 from core.desk.run import MOST_MODELS, RunHeader, fitting
@@ -244,7 +243,7 @@ def _recognised(path: Path, largest: int) -> Dataset | RunHeader | Seen:
     if path.suffix == ".zip":
         with _unpacked(path, largest) as folder:
             return store.adopt(folder, largest)
-    if is_any_run(path):
+    if is_run(path):
         return store.adopt(path, largest)
     try:
         return _read_by(path, largest)

@@ -14,8 +14,6 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".xlsx", ".xml
 MOST_FILES = 1000
 FACTS = "run.json"
 """The facts about a run, in its folder (:mod:`core.desk.run_folder`)."""
-EARLIER_NOTE = "_run.json"
-"""The facts about an earlier run in parts (:mod:`core.desk.earlier_runs`)."""
 RUNS_SETTING, DESK_SETTING = "PAIRLENS_RUNS", "PAIRLENS_DESK"
 
 
@@ -33,9 +31,7 @@ def shared_folder() -> Path:
         return desk_folder()
     protocol, sign, path = place.partition("://")
     if sign and protocol not in ("file", "local"):
-        raise DeskError(
-            f"{RUNS_SETTING} is not a folder: copy the runs from the bucket into one first (docs/server.md)"
-        )
+        raise DeskError(f"{RUNS_SETTING} is not a folder: set it to a folder that all servers can write")
     return Path(path if sign else place)
 
 
@@ -66,7 +62,7 @@ def data_files() -> list[str]:
         return []
     names = []
     for parent, folders, files in os.walk(folder):
-        runs = [name for name in sorted(folders) if is_folder_of_run(Path(parent) / name)]
+        runs = [name for name in sorted(folders) if is_run(Path(parent) / name)]
         folders[:] = [name for name in sorted(folders) if name not in runs]
         for name in sorted([*files, *runs]):
             path = Path(parent) / name
@@ -77,9 +73,9 @@ def data_files() -> list[str]:
     return names
 
 
-def is_folder_of_run(path: Path) -> bool:
-    """Whether a folder contains a run, possibly an earlier one in parts."""
-    return (path / FACTS).is_file() or (path / EARLIER_NOTE).is_file()
+def is_run(path: Path) -> bool:
+    """Whether this is the folder of a run."""
+    return (path / FACTS).is_file()
 
 
 def data_file(name: str) -> Path:
@@ -92,6 +88,6 @@ def data_file(name: str) -> Path:
         raise DeskError(f"{name[:80]!r} lies outside the folder of data sets: choose a file from the list")
     if path.is_dir() and any(not child.resolve().is_relative_to(folder.resolve()) for child in path.iterdir()):
         raise DeskError(f"a link in {name[:80]!r} leads outside the folder of data sets: choose a file from the list")
-    if not path.is_file() and not is_folder_of_run(path):
+    if not path.is_file() and not is_run(path):
         raise DeskError(f"there is no file {name[:80]!r} in the folder of data sets: choose one from the list")
     return path

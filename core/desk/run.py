@@ -84,8 +84,8 @@ class Predictions(RunModel):
 
     probabilities: np.ndarray = field(kw_only=True)
     truncated: np.ndarray | None = field(default=None, kw_only=True)
-    """Whether the model read only the beginning of one of a row's texts, bool ``[N]``; None in runs of earlier
-    versions, which do not say."""
+    """Whether the model read only the beginning of one of a row's texts, bool ``[N]``; None if it was
+    not stored, as for perturbed rows."""
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, probabilities: np.ndarray, counts_as: CountsAs = NOTHING) -> Predictions:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -23,18 +23,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
-from core.card import ranked_by
 from core.data import Dataset
 from core.data.labels import gold, names_of
+from core.data.lines import LARGEST
 from core.desk import run as runs
-from core.desk.folders import FACTS
+from core.desk.folders import FACTS, is_run
 from core.desk.run import MOST_MODELS, OTHER_COLUMN, TEXT_COLUMNS, Predictions, Run, RunHeader, RunModel, StoredRows
 from core.errors import DeskError, RunError
 from core.files import json_text, make_folder, one_at_a_time, read_json, whole_file, whole_folder, write_whole
 from core.json_types import LENIENT, checked
 
 VERSION = 3
-"""Versions 1 and 2 were single Parquet files (:mod:`core.desk.earlier_runs`)."""
 DATA = "data.parquet"
 FEATURES = "features.parquet"
 """Features of the texts, which the desk computes once (:mod:`core.desk.table`)."""
@@ -95,30 +94,17 @@ def _text_array(texts: Sequence[str | None]) -> pa.StringArray:
     return builder.finish()
 
 
-def is_run(path: Path) -> bool:
-    """Whether this is the folder of a run."""
-    return (path / FACTS).is_file()
-
-
 def read_header(folder: Path) -> RunHeader:
     """The facts about a run. Raises DeskError if the run is missing or damaged."""
     try:
         known = read_json(folder / FACTS)
         if known["version"] != VERSION:
             raise DeskError(f"{folder.name} was written by another version of PairLens: predict the file again")
-        return with_ranks(checked(known, RunHeader, by=LENIENT))
+        return checked(known, RunHeader, by=LENIENT)
     except FileNotFoundError:
         raise DeskError(f"there is no run {folder.name}: predict the file again") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise damaged(folder) from None
-
-
-def with_ranks(header: RunHeader) -> RunHeader:
-    """The header, with a missing ``ranked_by`` filled in, which earlier versions did not write."""
-    models = [
-        replace(m, ranked_by=ranked_by({"labels": list(m.labels), "ranked_by": m.ranked_by})) for m in header.models
-    ]
-    return replace(header, models=tuple(models))
 
 
 def damaged(path: Path) -> DeskError:
@@ -177,6 +163,43 @@ def save(dataset: Dataset, models: Sequence[Predictions], folder: Path) -> None:
     table = table_of(dataset, models, [model.probabilities for model in models], truncated)
     tables = (table.slice(i, ROWS) for i in range(0, table.num_rows, ROWS))
     merge(folder, header_of(dataset, models), tables, runs.other_columns(dataset))
+
+
+def copy_run(path: Path, folder_of: Callable[[str], Path], largest: int = LARGEST) -> RunHeader:
+    """Copies a run from elsewhere into the folder for its file's checksum, and returns its header there, with its own
+    models; a run that is there only gets the models that it lacks. Raises DeskError for missing and damaged runs, for
+    texts of more than ``largest`` bytes, and for a run that contradicts the one that is there."""
+    header = read_header(path)
+    try:
+        names = pq.read_schema(path / DATA).names
+        others = [name.removeprefix(OTHER_COLUMN) for name in names if name.startswith(OTHER_COLUMN)]
+        merged = merge(folder_of(header.sha256), header, _tables(path, header), others, largest, adds=True)
+    except DeskError:
+        raise
+    # ValueError includes FileError, as which a file that cannot be read is reported while others are written.
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, IndexError):
+        raise damaged(path) from None
+    by_file = {model_file(model.sha256): model for model in merged.models}
+    own = dict.fromkeys(model_file(model.sha256) for model in header.models)
+    return replace(merged, models=tuple(by_file[name] for name in own))
+
+
+def _tables(folder: Path, header: RunHeader) -> Iterator[pa.Table]:
+    """The rows of a run from an untrusted source; texts stay dictionary-encoded, as a file of 10 kB may repeat one of
+    1 MB. Raises ValueError for a missing probability."""
+    names, cuts = probability_columns(header.models), truncated_columns(header.models)
+    files = [pq.ParquetFile(folder / DATA, read_dictionary=pq.read_schema(folder / DATA).names)]
+    files += [pq.ParquetFile(folder / model_file(model.sha256)) for model in header.models]
+    for data, *models in zip(*(file.iter_batches(ROWS) for file in files), strict=True):
+        table = pa.Table.from_batches([data])
+        for model, columns, cut, batch in zip(header.models, names, cuts, models, strict=True):
+            for label, name in zip(model.labels, columns, strict=True):
+                if not np.isfinite(batch.column(label).to_numpy()).all():
+                    raise ValueError("a probability is missing")
+                table = table.append_column(name, batch.column(label))
+            if TRUNCATED in batch.schema.names:
+                table = table.append_column(cut, batch.column(TRUNCATED))
+        yield table
 
 
 def merge(
@@ -251,11 +274,8 @@ def _added(folder: Path, known: RunHeader, new: Path, header: RunHeader) -> RunH
 
 
 def _filled(path: Path, name: str) -> pa.ChunkedArray:
-    """A text column, empty where a row has none, or a label that is no gold label: earlier versions did not store
-    those."""
-    texts = pc.fill_null(pq.read_table(path, columns=[name]).column(0), "")
-    none = [text for text in pc.unique(texts).to_pylist() if gold(text) is None] if name == "label" else []
-    return pc.if_else(pc.is_in(texts, pa.array(none, pa.string())), "", texts)
+    """A text column, empty where a row has none."""
+    return pc.fill_null(pq.read_table(path, columns=[name]).column(0), "")
 
 
 def _close(one: pa.Table, other: pa.Table) -> bool:

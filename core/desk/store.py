@@ -15,11 +15,9 @@ from filelock import FileLock, Timeout
 
 from core.data.lines import LARGEST
 from core.desk import run_folder
-from core.desk.earlier_runs import copy_run
-from core.desk.folders import DESK_SETTING, FACTS, RUNS_SETTING, check_writable, shared_folder
+from core.desk.folders import DESK_SETTING, FACTS, RUNS_SETTING, check_writable, is_run, shared_folder
 from core.desk.run import Run, RunHeader
 from core.errors import DeskError
-from core.files import read_json
 
 DIGITS = 16
 """Hexadecimal digits of a checksum in a name."""
@@ -50,9 +48,9 @@ def _runs(desk: Path | None = None) -> Path:
 
 
 def adopt(path: Path, largest: int = LARGEST) -> RunHeader:
-    """Copies a run in any format to the desk; a run of the same file only gets the models that it lacks. Raises
-    DeskError if it cannot be read, contradicts that run, or if its texts take more than ``largest`` bytes."""
-    return copy_run(path, folder_to_write, largest)
+    """Copies a run to the desk; a run of the same file only gets the models that it lacks. Raises DeskError if it
+    cannot be read, contradicts that run, or if its texts take more than ``largest`` bytes."""
+    return run_folder.copy_run(path, folder_to_write, largest)
 
 
 def put_first(file: str, checkpoints: Sequence[str]) -> None:
@@ -70,9 +68,7 @@ def open_run(file: str, checkpoints: Sequence[str]) -> Run:
 
 def _existing(file: str) -> Path:
     folder = folder_of(file)
-    if not run_folder.is_run(folder):
-        _convert_earlier()
-    if not run_folder.is_run(folder):
+    if not is_run(folder):
         raise DeskError("there is no such run: predict the file again")
     return folder
 
@@ -106,7 +102,6 @@ def written(file: str) -> str:
 
 def runs() -> list[RunHeader]:
     """The runs of each data file, latest first. Raises DeskError if ``PAIRLENS_RUNS`` is not a folder."""
-    _convert_earlier()
     found = []
     for facts in _runs().glob(f"*/{FACTS}"):
         with contextlib.suppress(DeskError, OSError):
@@ -137,30 +132,3 @@ def delete_parts(parts: Path) -> None:
 def _header(folder: Path, changed: int, inode: int) -> RunHeader:
     """The header in this version of its file, cached because pages read all headers on every run."""
     return run_folder.read_header(folder)
-
-
-def _convert_earlier() -> None:
-    """Converts the runs of earlier versions, which used one file per model, to folders."""
-    with contextlib.suppress(DeskError, OSError):  # another server may be converting them at the same time
-        states = [(path.stat(), path) for path in _runs().glob("*.parquet")]
-        for state, path in sorted(states, key=lambda known: -known[0].st_mtime_ns):
-            _convert(path, state.st_mtime_ns, state.st_size)
-        for path in _runs().glob("*.json"):
-            _take_order(path)
-
-
-@functools.lru_cache(maxsize=1000)
-def _convert(path: Path, changed: int, size: int) -> None:
-    """Converts a file, once per version of it: the latest first, which determines the rows. Unreadable files and those
-    with other rows are left alone."""
-    with contextlib.suppress(DeskError):
-        copied = copy_run(path, folder_of)
-        put_first(copied.sha256, [model.sha256 for model in copied.models])
-        path.unlink(missing_ok=True)
-
-
-def _take_order(path: Path) -> None:
-    """Puts a converted run's models in the order that an earlier version kept in a file beside them."""
-    with contextlib.suppress(DeskError, OSError, KeyError, TypeError, ValueError):
-        put_first(path.stem, read_json(path)["models"])
-        path.unlink()

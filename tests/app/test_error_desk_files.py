@@ -28,7 +28,7 @@ from core.errors import DeskError
 from tests.app.desk_page import button, figures, page, texts, write_as
 from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import open_view, sentences
-from tests.core.made_up_runs import ONE, keep, made_up_run, predictions, save, save_earlier, save_in_parts, stored, taxi
+from tests.core.made_up_runs import ONE, keep, made_up_run, predictions, save, stored, taxi
 from tests.core.test_job_queue import queue_of
 from trainers.__main__ import main
 
@@ -46,12 +46,11 @@ def test_an_upload_is_read_only_under_its_own_name_up_to_a_limit():
 
 
 def test_files_are_recognised_or_their_columns_are_asked_for(kept_run, tmp_path):
-    save_earlier(kept_run, tmp_path / "run.parquet")
     save(kept_run, tmp_path / "run")
     with zipfile.ZipFile(tmp_path / "run.zip", "w") as packed:
         for path in (tmp_path / "run").iterdir():
             packed.write(path, f"run/{path.name}")
-    for name in ("run.parquet", "run", "run.zip"):
+    for name in ("run", "run.zip"):
         assert choosing._recognised(tmp_path / name, 10**6).models[1].model == "two"
     with pytest.raises(DeskError, match="unpacks to more than"):
         choosing._recognised(tmp_path / "run.zip", 1000)
@@ -233,7 +232,7 @@ def test_runs_in_a_bucket_are_one_sentence(monkeypatch):
     monkeypatch.setenv("PAIRLENS_RUNS", "nonsense://ann:secret@somewhere/runs")
     app = open_view("error_desk")
     (told,) = (sentence for sentence in sentences(app) if "PAIRLENS_RUNS" in sentence)
-    assert not app.exception and "from the bucket" in told and "secret" not in told
+    assert not app.exception and "set it to a folder" in told and "secret" not in told
 
 
 def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
@@ -267,19 +266,13 @@ def test_an_unfinished_prediction_is_listed_until_it_is_deleted(kept_run):
     assert not app.exception and not sentences(app) and not list(parts.parent.glob("copy/.parts-*"))
 
 
-@pytest.mark.parametrize("shape", ["today", "parts"])
-def test_the_folder_of_a_run_is_opened(tmp_path, monkeypatch, checkpoints, shape):
+def test_the_folder_of_a_run_is_opened(tmp_path, monkeypatch, checkpoints):
     folder = tmp_path / "sets"
     folder.mkdir()
-    run = made_up_run(folder)
+    taxi(folder)
     monkeypatch.setenv("PAIRLENS_DATASETS", str(folder))
-    if shape == "today":
-        command = ["predict", str(checkpoints / "test-light"), str(folder / "taxi.tsv"), "--out", f"{folder}/a-run/"]
-        assert main(command) == 0
-        broken = folder / "a-run/data.parquet"
-    else:
-        save_in_parts(run, folder / "a-run", 4)
-        broken = folder / "a-run/part-00001.parquet"
+    command = ["predict", str(checkpoints / "test-light"), str(folder / "taxi.tsv"), "--out", f"{folder}/a-run/"]
+    assert main(command) == 0
     app = open_view("error_desk")
     box = next(box for box in app.selectbox if box.label.startswith("or choose"))
     assert box.options == ["a-run", "taxi.tsv"]
@@ -287,7 +280,7 @@ def test_the_folder_of_a_run_is_opened(tmp_path, monkeypatch, checkpoints, shape
     assert not app.exception and "6 of 6 rows" in texts(app)
     (known,) = store.runs()
     assert (known.name, known.rows) == ("taxi.tsv", 6)
-    broken.unlink()
+    (folder / "a-run/data.parquet").unlink()
     button(app, "New run").click().run()
     next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("a-run").run()
     assert any("predict the file again" in sentence for sentence in sentences(app))

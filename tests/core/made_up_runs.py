@@ -1,19 +1,15 @@
 """A made-up file in TaxiNLI's layout, and runs over it whose predictions are written by hand."""
 
-import json
 import tempfile
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from core.card import Roles, ranked_by
 from core.data import read
 from core.desk import run_folder, store, table
-from core.desk.earlier_runs import KEY
-from core.desk.run import Predictions, Run
-from core.desk.run_folder import header_of, table_of
+from core.desk.run import Predictions
 
 HEAD = ["prem", "hyp", "label", "negation_logic", "general_q2", "pairID", "genre"]
 ROWS = [
@@ -81,31 +77,3 @@ def table_of_cells(columns):
     connection, (values, known) = table._connection(), table._named(columns, "f")
     table._store_facts(connection, values)
     return table.RunTable(len(next(iter(values.values()))), known, connection, ("facts",), {})
-
-
-def save_earlier(run, path, **header):
-    """Write a run as versions until 2 did: one Parquet file, whose schema has the header."""
-    rows = table_of(run.dataset, run.models, [model.probabilities for model in run.models])
-    facts = asdict(header_of(run.dataset, run.models)) | {"version": 2} | header
-    for name in ("rows", "texts"):
-        facts.pop(name)
-    if facts["version"] == 1:
-        for model in facts["models"]:
-            model.pop("counts_as")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(rows.replace_schema_metadata({KEY: json.dumps(facts).encode()}), path, compression="zstd")
-
-
-def save_in_parts(run, folder, rows):
-    """Write a run as `trainers predict --out DIR/` did: files of ``rows`` rows, and a note."""
-    facts = {name: value for name, value in asdict(header_of(run.dataset, run.models)).items() if name != "problems"}
-    whole = {name: facts[name] for name in ("name", "sha256", "models")}
-    whole |= {"format": "parquet", "labels": [], "rows_a_part": rows, "version": 2}
-    starts = range(0, len(run.dataset.rows), rows)
-    for number, start in enumerate(starts):
-        some = slice(start, start + rows)
-        models = tuple(replace(model, probabilities=model.probabilities[some]) for model in run.models)
-        part = Run(replace(run.dataset, rows=[*run.dataset.rows][some]), models, folder)
-        save_earlier(part, folder / f"part-{number:05}.parquet")
-    finished = {"parts": len(starts), "rows": facts["rows"], "layout": run.dataset.layout, "broken": 0, "problems": []}
-    (folder / "_run.json").write_text(json.dumps({"run": whole, "finished": finished}))

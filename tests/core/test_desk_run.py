@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import shutil
 from dataclasses import replace
 
@@ -23,7 +22,7 @@ from core.errors import DeskError, RunError
 from core.evaluation import parts
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import ONE, TWO, keep, made_up_run, save, save_earlier, save_in_parts, taxi
+from tests.core.made_up_runs import ONE, TWO, keep, made_up_run, save, taxi
 
 
 @pytest.fixture
@@ -78,59 +77,11 @@ def test_rows_are_read_group_by_group(run, tmp_path, monkeypatch):
         rows[6]
 
 
-@pytest.mark.parametrize("shape", ["file", "parts", "folder"])
-def test_runs_of_every_shape_are_copied_to_the_desk(run, tmp_path, shape):
-    path = tmp_path / "run.parquet" if shape == "file" else tmp_path / "run"
-    if shape == "file":
-        save_earlier(run, path)
-    elif shape == "parts":
-        save_in_parts(run, path, 4)
-    else:
-        save(run, path)
-    header = store.adopt(path)
+def test_a_run_is_copied_to_the_desk(run, tmp_path):
+    save(run, tmp_path / "run")
+    header = store.adopt(tmp_path / "run")
     assert [model.sha256 for model in header.models] == [ONE, TWO] and header.rows == 6
     assert same(store.open_run(header.sha256, [ONE, TWO]), run)
-
-
-def kept_earlier(run, home):
-    """The desk's folder and the run's name in it, with a file for each model, the last model's first."""
-    folder, file = home / "desk/runs", run.dataset.sha256[:16]
-    for time, model in enumerate(reversed(run.models)):
-        path = folder / f"{file}-{model.sha256[:16]}.parquet"
-        save_earlier(replace(run, models=(model,)), path)
-        os.utime(path, (time, time))
-    return folder, file
-
-
-def test_runs_that_earlier_versions_kept_are_converted_in_their_order(run, tmp_path):
-    folder, file = kept_earlier(run, tmp_path)
-    (folder / f"{'e' * 16}-{ONE[:16]}.parquet").write_bytes(b"damaged")
-    (folder / "a.parquet").write_bytes(b"not a run")
-    os.utime(folder / "a.parquet", (0, 0))
-    assert same(store.open_run(file, [ONE[:16], TWO[:16]]), run)
-    (known,) = store.runs()
-    assert [model.model for model in known.models] == ["two", "one"]
-    assert {path.name for path in folder.iterdir()} == {"a.parquet", file, f"{'e' * 16}-{ONE[:16]}.parquet"}
-
-
-def test_earlier_runs_keep_the_chosen_order_of_their_models(run, tmp_path):
-    folder, file = kept_earlier(run, tmp_path)
-    order = folder / f"{file}.json"
-    order.write_text(json.dumps({"models": ["f" * 16, ONE[:16], TWO[:16]]}))
-    (known,) = store.runs()
-    assert [model.model for model in known.models] == ["one", "two"] and not order.exists()
-
-
-def test_an_earlier_run_with_other_rows_than_the_last_is_not_deleted(run, tmp_path):
-    folder, file = tmp_path / "desk/runs", run.dataset.sha256[:16]
-    fewer = replace(run.dataset, rows=content(run.dataset).rows[:4])
-    first = replace(run.models[0], probabilities=run.models[0].probabilities[:4])
-    other, last = folder / f"{file}-{ONE[:16]}.parquet", folder / f"{file}-{TWO[:16]}.parquet"
-    save_earlier(Run(fewer, (first,), tmp_path), other)
-    save_earlier(replace(run, models=run.models[1:]), last)
-    os.utime(other, (0, 0))
-    assert same(store.open_run(file, [TWO[:16]]), replace(run, models=run.models[1:]))
-    assert other.is_file() and not last.exists()
 
 
 def test_columns_are_those_that_arrow_makes(run):
@@ -144,29 +95,30 @@ def test_every_row_has_a_key_of_its_own(run):
     assert run.place("1c#2") == 3 and run.place("9") is None
 
 
-@pytest.mark.parametrize("damage", ["text", "cut", "other", "empty", "number", "model"])
+@pytest.mark.parametrize("damage", ["text", "cut", "other", "empty", "number", "chance", "model", "facts"])
 def test_a_damaged_run_is_one_sentence(run, tmp_path, damage):
-    path = tmp_path / "run.parquet"
-    save_earlier(run, path)
+    path = tmp_path / "run"
+    save(run, path)
+    data, model = path / DATA, path / model_file(ONE)
+    table, chances = pq.read_table(data), pq.read_table(model)
     if damage == "text":
-        path.write_text("premise,hypothesis")
+        data.write_text("premise,hypothesis")
     elif damage == "cut":
-        path.write_bytes(path.read_bytes()[:-60])
+        data.write_bytes(data.read_bytes()[:-60])
     elif damage == "other":
-        pq.write_table(pa.table({"id": ["1"]}), path)
-    elif damage in ("empty", "number"):
-        table = pq.read_table(path)
-        changed = table.drop_columns(["first"])
-        if damage == "number":
-            changed = table.set_column(1, "first", pa.array(range(6)))
-        pq.write_table(changed, path)
+        pq.write_table(pa.table({"id": ["1"]}), data)
+    elif damage == "empty":
+        pq.write_table(table.drop_columns(["first"]), data)
+    elif damage == "number":
+        pq.write_table(table.set_column(1, "first", pa.array(range(6))), data)
+    elif damage == "chance":
+        pq.write_table(chances.set_column(0, "entailment", pa.array([None, *[0.5] * 5], pa.float32())), model)
     else:
-        path = tmp_path / "run"
-        save(run, path)
-        (path / model_file(ONE)).unlink()
+        (model if damage == "model" else path / "run.json").unlink()
+    if damage in ("chance", "model"):
         with pytest.raises(DeskError, match="run is damaged: predict the file again"):
             load(path)
-    with pytest.raises(DeskError, match="predict"):
+    with pytest.raises(DeskError, match="there is no run run" if damage == "facts" else "run is damaged: predict"):
         store.adopt(path)
     assert store.runs() == []
 
@@ -217,11 +169,9 @@ def forged(run, **changed):
     return Run(replace(run.dataset, rows=rows), run.models[:1], run.folder)
 
 
-@pytest.mark.parametrize("shape", ["file", "folder"])
-def test_a_run_from_a_file_never_replaces_one_that_is_there(run, tmp_path, shape):
+def test_a_run_from_a_file_never_replaces_one_that_is_there(run, tmp_path):
     keep(run)
     path = tmp_path / "upload"
-    write = save_earlier if shape == "file" else save
     fewer = replace(forged(run), dataset=replace(run.dataset, rows=content(run.dataset).rows[:1]))
     fewer = replace(fewer, models=(replace(run.models[0], probabilities=run.models[0].probabilities[:1]),))
     turned = replace(run.models[0], probabilities=run.models[0].probabilities[:, ::-1])
@@ -234,7 +184,7 @@ def test_a_run_from_a_file_never_replaces_one_that_is_there(run, tmp_path, shape
         (replace(forged(run), models=(turned,)), "predictions by The one"),
         (replace(forged(run), models=(renamed,)), "predictions by The one"),
     ):
-        write(wrong, path)
+        save(wrong, path)
         with pytest.raises(DeskError, match=f"another run of taxi.tsv with other {differs}, .*under Export"):
             store.adopt(path)
         assert same(store.open_run(run.dataset.sha256, [ONE, TWO]), run)
@@ -287,13 +237,13 @@ def test_background_predictions_equal_explain(tmp_path, table, monkeypatch):
 
 
 def test_a_small_run_that_holds_a_large_one_is_refused_before_it_is_unpacked(run, tmp_path):
-    path, rows = tmp_path / "run.parquet", content(run.dataset).rows * 500
+    path, rows = tmp_path / "run", content(run.dataset).rows * 500
     model = replace(run.models[0], probabilities=np.tile(run.models[0].probabilities, (500, 1)))
-    save_earlier(Run(replace(run.dataset, rows=rows), (model,), tmp_path), path)
-    table = pq.read_table(path)
+    save(Run(replace(run.dataset, rows=rows), (model,), tmp_path), path)
+    table = pq.read_table(path / DATA)
     long = pa.DictionaryArray.from_arrays(np.zeros(3_000, dtype=np.int32), ["a dog " * 5_000])
-    pq.write_table(table.set_column(1, "first", long), path, compression="zstd")
-    assert path.stat().st_size < 50_000
+    pq.write_table(table.set_column(1, "first", long), path / DATA, compression="zstd")
+    assert (path / DATA).stat().st_size < 50_000
     before = pa.default_memory_pool().max_memory()
     with pytest.raises(DeskError, match="holds 62 MB; the error desk opens runs of up to 20 MB"):
         store.adopt(path, 20_000_000)

@@ -10,14 +10,13 @@ from core.command_line import joined
 from core.data import DataError, read
 from core.data.labels import Scale, gold, key, mismatch, proposed, question, task_of
 from core.desk import charts, store
-from core.desk.earlier_runs import copy_run
 from core.desk.exchange import to_csv, to_json
 from core.desk.filters import rows_of
 from core.desk.run_folder import load
 from core.desk.table import open_table
 from core.errors import DeskError
 from core.evaluation.scores import correlations
-from tests.core.made_up_runs import LABELS, ONE, keep, predictions, save, save_earlier, stored
+from tests.core.made_up_runs import LABELS, ONE, keep, predictions, save, stored
 
 NLI = ("entailment", "neutral", "contradiction")
 TWO = ("entailment", "not_entailment")
@@ -200,14 +199,6 @@ def test_exports_have_the_files_own_labels(tmp_path):
     assert [row["gold"] for row in json.loads(to_json(again, state, every))["rows"]] == ["Entails", None, "Entails"]
     written = to_csv(open_table(again, known=bool), every).splitlines()
     assert [line.split(",")[3] for line in written] == ["gold", "Entails", "", "Entails"]
-
-
-def test_a_run_of_version_1_opens_without_the_labels_that_it_lacks(tmp_path):
-    run = run_of(tmp_path, [("a", "b", "entailment"), ("a", "c", "-")], [[0.8, 0.1, 0.1]] * 2)
-    save_earlier(run, tmp_path / "run.parquet", version=1)
-    copy_run(tmp_path / "run.parquet", lambda sha256: tmp_path / "copy")
-    old = load(tmp_path / "copy")
-    assert old.labelled and old.right(0).tolist() == [True, False]
 
 
 def test_models_that_read_other_rows_of_a_file_are_not_put_side_by_side(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from tests.core.made_up_runs import keep, made_up_run
 def test_a_bucket_is_one_sentence_with_the_remedy_and_without_its_password(tmp_path, monkeypatch, address):
     monkeypatch.setenv("PAIRLENS_RUNS", address)
     for use in (lambda: keep(made_up_run(tmp_path)), store.runs, store.unfinished):
-        with pytest.raises(DeskError, match="copy the runs from the bucket into one first") as refused:
+        with pytest.raises(DeskError, match="set it to a folder") as refused:
             use()
         assert "\n" not in str(refused.value) and "secret" not in str(refused.value)
 

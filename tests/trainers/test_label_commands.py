@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.desk.earlier_runs import copy_run
 from core.desk.filters import rows_of
-from core.desk.run_folder import load
+from core.desk.run_folder import copy_run, load
 from core.desk.table import open_table
 from tests.app.made_up_models import make_checkpoint
 from trainers.__main__ import main
