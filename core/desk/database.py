@@ -108,9 +108,6 @@ def migrate(engine: Engine) -> None:
     config.set_main_option("path_separator", "os")
     with writing(engine.execution_options(migrates=True)) as connection:
         config.attributes["connection"] = connection
-        if sa.inspect(connection).has_table("alembic_version"):
-            # A single revision replaced the first six.
-            connection.execute(sa.text("DELETE FROM alembic_version WHERE version_num IN ('1', '2', '3', '4', '5')"))
         try:
             command.upgrade(config, "head")
         except CommandError:  # an unknown revision
