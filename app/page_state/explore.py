@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from app.examples import EXAMPLES, ExampleTexts
-from app.page_state import old_links
 from app.page_state.codec import matching, one_of, parameter, switch, whole_number
 from app.page_state.texts import TextState
 from app.pairs import Pair, Version
@@ -121,10 +120,6 @@ class ExploreState(TextState):
     step: int | None = parameter(None, whole_number(), belongs_to=("texts", "edits"))
     turns: bool = switch(False, belongs_to=(*_OF_PAIR, "step"), asked=True)
     open: str = parameter("", _doors, asked=True)
-
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, str], models: Mapping[str, str]) -> tuple[Self, list[str]]:
-        return super().from_parameters(old_links.converted(parameters), models)
 
     @property
     def doors(self) -> str:

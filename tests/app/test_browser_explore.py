@@ -43,7 +43,7 @@ def ribbons(page, kind):
 
 
 def test_hovering_shows_a_words_ribbons_and_a_selection_is_undone_in_each_way(open_page):
-    page = open_page(link(select="none", temperature="50"))  # where the weight is spread
+    page = open_page(link(select="none", edits="temperature 50"))  # where the weight is spread
     everything = ribbons(page, "other").count()
     chip(page, "hypothesis", "dog").hover()
     expect(ribbons(page, "mine").first).to_be_attached()
@@ -231,7 +231,7 @@ def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):
     expect(page.locator(".bars .rest").first).to_contain_text("other word")
     # At a high temperature no word is next to nothing: the others are a click away, and one more folds them.
     long = {"first": "A dog that is brown and very young runs over the snow", "second": "A dog is out"}
-    page = open_page(link(**long, model="nli-attconv-light", select="x2", temperature="50"))
+    page = open_page(link(**long, model="nli-attconv-light", select="x2", edits="temperature 50"))
     lines, words = page.locator(".bars li[title]"), page.locator('.side[data-role="premise"] .chip').count()
     expect(lines).to_have_count(7)
     page.get_by_role("button", name="Show more or fewer words").press("Enter")

@@ -168,17 +168,17 @@ def test_a_pair_models_verdict_is_shown_with_the_hypothesis_only_verdict(drawn):
 
 def test_the_verdict_without_crossings_is_shown_with_the_models_own(drawn, checkpoints):
     pair = {"first": "the dog is playing", "second": "playing is the dog"}
-    app = explore(model="test-two-sided", crossings="off", **pair)
+    app = explore(model="test-two-sided", edits="uncrossed", **pair)
     verdict, checkpoint = drawn(app)["verdict"], load(checkpoints / "test-two-sided")
-    assert verdict["what_if"] == "crossing words not counted (q = 0)" and query(app)["edits"] == "uncrossed"
+    assert verdict["what_if"] == "crossing words not counted (q = 0)"
     for classes, crossings in ((verdict["classes"], False), (verdict["trained"], True)):
         expected = explain(checkpoint, *pair.values(), crossings=crossings).probabilities
         assert [c["p"] for c in classes] == pytest.approx(expected, abs=1e-6)
     assert set(drawn(app)["by_kind"]["attention_map"]["crossings"]) == {0}
     assert drawn(app)["why"]["verdict"] == max(verdict["trained"], key=lambda one: one["p"])["label"]
-    app = explore(model="test-two-sided", crossings="off", temperature="2", **pair)
+    app = explore(model="test-two-sided", edits="uncrossed\ntemperature 2", **pair)
     assert drawn(app)["verdict"]["what_if"] == "crossing words not counted (q = 0) and attention at temperature 2"
-    app = explore(crossings="off", **pair)
+    app = explore(edits="uncrossed", **pair)
     assert drawn(app)["verdict"]["what_if"] == "" and "crossed_by" not in drawn(app)["by_kind"]["attention_map"]
     (notice,) = drawn(app)["notices"]
     assert notice.endswith("is not made: test-light does not count crossing words: undo it.")

@@ -207,18 +207,6 @@ def test_files_that_were_saved_before_open_as_they_did(page, saved, values):
     assert {name: getattr(state, name) for name in values} == values
 
 
-def test_settings_that_became_edits_open_as_edits():
-    old = {"first": "A dog", "second": "A cat", "temperature": "5", "crossings": "off", "step": "1"}
-    old |= {"edits": "sharper 0 2\nuniform 0"}
-    state, problems = ExploreState.from_parameters(old, MODELS)
-    assert problems == [] and state.step == 3
-    assert [*map(str, state.edits)] == ["uncrossed", "temperature 5", "temperature 0.5", "uniform 0"]
-    saved, problems = ExploreState.from_file(json.dumps({"pairlens": "explore", "version": 1} | old), MODELS)
-    assert (saved, problems) == (state, [])
-    usual = {"first": "A dog", "second": "A cat", "temperature": "1", "crossings": "on"}
-    assert ExploreState.from_parameters(usual, MODELS)[1] == []
-
-
 WRONG = [
     (ExploreState, "show", ["everything", "<b>" * 30, "{}"]),
     (ExploreState, "select", ["x0", "<b>", "x١", "x", "x99999"]),
