@@ -19,15 +19,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled once, not in each of the many processes that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app trainers guests cluster test quick lint types pytest pytest-core chromium wordnet postgresql nginx clean
+.PHONY: app trainers cluster test quick lint types pytest pytest-core chromium wordnet postgresql nginx clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run streamlit_app.py --server.address $(HOST) --server.port $(PORT)
 
 trainers: $(VENV)/.trainers
-
-guests:
-	@echo "make app installs all that external models need; 'make guests' does nothing and goes with the next release."
 
 cluster: $(VENV)/.cluster
 
