@@ -12,7 +12,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -274,8 +274,3 @@ def objects(lines: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[in
             yield number, record
         else:
             problems.append(Problem(number, "not a JSON object"))
-
-
-def mostly(head: list[Line], fits: Callable[[str], bool]) -> bool:
-    """Whether more than half of the first lines fit: the test for a layout without a header."""
-    return 2 * sum(fits(text) for _, text in head) > len(head)

@@ -18,14 +18,6 @@ Split = Callable[[str], Sequence[Token]]
 """Splits a text into words: the reader's own splitter, so that positions count the words a model reads."""
 
 DROP, REPLACE, INSERT, NEGATE, SWAP, EXCHANGE = "drop", "replace", "insert", "negate", "swap", "exchange"
-KINDS = {
-    DROP: "drop the word",
-    REPLACE: "another word instead",
-    INSERT: "insert a word before it",
-    NEGATE: "insert “not” after the auxiliary",
-    SWAP: "swap two words of one text",
-    EXCHANGE: "exchange the two texts",
-}
 _FIELDS: dict[str, tuple[str, ...]] = {
     DROP: ("side", "index"),
     REPLACE: ("side", "index", "word"),

@@ -168,7 +168,7 @@ def agreement_with_people(lesson: Lesson) -> Evaluated:
     looking, looked_at = (explanation.sentence(role) for role in (record.rows, record.columns))
     rows, columns = ([token.text for token in side.tokens] for side in (looking, looked_at))
     inputs: JsonMapping = lesson.inputs
-    typed = [*inputs["people"], *[0] * len(rows)][: len(rows)]
+    typed = [*inputs["people"][:MOST_LINKS], *[0] * len(rows)][: len(rows)]
     people = [min(len(columns), max(0, int(number))) for number in typed]
     threshold = float(inputs["threshold"])
     each = [[[i] for i in range(len(words))] for words in (rows, columns)]

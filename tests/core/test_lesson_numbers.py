@@ -16,6 +16,7 @@ from core.evidence.attention_heads import AttentionHeads
 from core.evidence.faithfulness import LARGEST_CHANGE
 from core.explain import explain
 from core.lessons import LessonError, at, evaluate, lessons, on_cards, on_checkpoints
+from core.lessons.on_attention import MOST_LINKS
 from core.models.base import Intervention
 from core.wording import percent
 from tests.loops.arithmetic import add, cosine, dot, matvec, mean, scaled, sigmoid, softmax, tanh
@@ -239,6 +240,8 @@ def test_links_by_attention_are_counted_against_those_typed():
     values, cards = evaluated.values, read_card(available()["nli-attconv-light"])
     alpha, people = values["alpha"], values["people"]
     assert people == [4, 5, 3, 0, 0], "a number beyond the premise is its last word, a missing one none"
+    long = evaluate(LESSONS["people"], {"people": [1.0] * 20}, {"second": "A man " * 8}).values["people"]
+    assert long == [1] * MOST_LINKS + [0] * (16 - MOST_LINKS)
     model = [row.index(max(row)) + 1 if max(row) > 0.3 else 0 for row in alpha]
     assert values["model"] == model
     both = sum(ours == theirs > 0 for ours, theirs in zip(people, model, strict=True))

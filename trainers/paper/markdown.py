@@ -1,9 +1,9 @@
-"""Formats text from files as Markdown: tables, and commands to type."""
+"""Formats text from files as Markdown."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 
 def table(rows: Sequence[Mapping[str, object]]) -> str:
@@ -11,11 +11,6 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
     head = list(dict.fromkeys(name for row in rows for name in row))
     lines: list[list[object]] = [[*head], ["---"] * len(head), *([row.get(name, "–") for name in head] for row in rows)]
     return "\n".join(f"| {' | '.join(map(plain, line))} |" for line in lines)
-
-
-def commands(lines: Iterable[str]) -> str:
-    """Commands as a code block."""
-    return "\n".join(f"    {line}" for line in lines)
 
 
 def plain(text: object) -> str:
