@@ -144,7 +144,7 @@ def _ordered(opened: OpenRun) -> np.ndarray:
 
 
 def _sorted_by(opened: OpenRun) -> tuple[str, str]:
-    """The column by which rows are sorted (earlier names are accepted), and - for descending."""
+    """The column by which rows are sorted, and - for descending."""
     sort = PAGE.state.sort
     return find(sort.removeprefix("-"), opened.table.columns) or "", sort[:1] if sort.startswith("-") else ""
 

@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from core.data.labels import is_number, proposed
 from core.desk import votes
-from core.desk.run import LETTERS, OTHER_COLUMN, Run, column_of, earlier_column_of, prediction_of
+from core.desk.run import LETTERS, OTHER_COLUMN, Run, column_of, prediction_of
 from core.evaluation.scores import question_kind
 from core.linguistics import constructions
 from core.linguistics.features import NEGATIONS
@@ -50,8 +50,6 @@ class RunColumn:
     """For "number": a probability or another share from 0 to 1, which filters may write in per cent."""
     grades: bool = False
     """For "text": all values are numbers, so filters may compare and compute with them."""
-    alias: str = ""
-    """Its name in earlier versions, which links and filters may still use."""
     sql: str = ""
     """The SQL expression of its values, NULL if unknown."""
     computed_from: frozenset[str] = frozenset()
@@ -83,18 +81,13 @@ def cells(
 
 
 def find(name: str, columns: Mapping[str, RunColumn]) -> str | None:
-    """The column for a name or an earlier name; case matters only to distinguish two columns."""
-    earlier = {column.alias: own for own, column in columns.items() if column.alias}
-    known = earlier | {own: own for own in columns}
-    return known.get(name, {each.lower(): own for each, own in known.items()}.get(name.lower()))
+    """The column for a name; case matters only to distinguish two columns."""
+    return name if name in columns else {own.lower(): own for own in columns}.get(name.lower())
 
 
 def of_model(model: int, columns: Mapping[str, Cells]) -> dict[str, Cells]:
     """A model's columns by their names in filters (:func:`core.desk.run.column_of`)."""
-    return {
-        column_of(name, model): Cells(replace(column, alias=earlier_column_of(name, model)), values)
-        for name, (column, values) in columns.items()
-    }
+    return {column_of(name, model): column for name, column in columns.items()}
 
 
 def facts(run: Run) -> dict[str, Cells]:
@@ -133,9 +126,8 @@ def facts(run: Run) -> dict[str, Cells]:
         out |= of_model(i, known)
         for at, label_name in enumerate(model.labels):
             name = _class_column(i, label_name)
-            alias = earlier_column_of("p", i) + name.removeprefix(column_of("p", i))
             about = f"probability of {label_name}"
-            out.setdefault(name, cells(chances[:, at], "number", about, share=share, alias=alias))
+            out.setdefault(name, cells(chances[:, at], "number", about, share=share))
     return out
 
 
@@ -257,8 +249,7 @@ def _numbers(texts: Sequence[str]) -> np.ndarray | None:
 
 
 def feature_columns(run: Run, features: Features, asks: bool) -> dict[str, RunColumn]:
-    """The columns for these features, except names that the file already uses; those named differently from their
-    features have the feature as alias. ``asks``: whether most first texts are questions."""
+    """The columns by feature. ``asks``: whether most first texts are questions."""
     roles = run.models[0].roles
     first, second = roles.first, roles.second
     either = f"the {first}" if run.single else f"the {first} or the {second}"
@@ -268,7 +259,6 @@ def feature_columns(run: Run, features: Features, asks: bool) -> dict[str, RunCo
     def heuristic(name: str, about: str) -> RunColumn:
         return RunColumn("yes", f"{about} (heuristic, based on words only)", name, rare=True)
 
-    names = dict(zip(("words_first", "words_second"), (f"{name}.words" for name in run.text_columns), strict=True))
     known = {
         "words_first": RunColumn("number", f"words in the {first}", f"length of the {first}", (*_LENGTHS, 50)),
         "words_second": RunColumn("number", f"words in the {second}", f"length of the {second}", _LENGTHS),
@@ -301,11 +291,7 @@ def feature_columns(run: Run, features: Features, asks: bool) -> dict[str, RunCo
         if name.startswith(votes.SHARE):
             label = name.removeprefix(votes.SHARE)
             known[name] = RunColumn("number", f"share of the annotators' votes for {label}", share=True)
-    return {
-        names.get(name, name): replace(column, alias=name if name in names else "")
-        for name, column in known.items()
-        if name in features
-    }
+    return {name: column for name, column in known.items() if name in features}
 
 
 def distances(run: Run, columns: Mapping[str, RunColumn]) -> dict[str, RunColumn]:
@@ -339,4 +325,4 @@ def texts_of_row(run: Run) -> dict[str, RunColumn]:
     roles = run.models[0].roles
     sides = ("first", "second")[: 1 if run.single else 2]
     known = zip(sides, run.text_columns, (roles.first, roles.second), strict=False)
-    return {name: RunColumn("text", f"the {role}", alias=side, sql=f"d_{side}") for side, name, role in known}
+    return {name: RunColumn("text", f"the {role}", sql=f"d_{side}") for side, name, role in known}

@@ -5,13 +5,12 @@
     hypothesis has lemma "be" and premise matches /\\d+ (men|women)/
     hypothesis.words - premise.words > 5
 
-Columns are named as in the table's headings; earlier names (``predicted``, ``right2``, ``second``) still work. A
-comparison has a column's name on one side (in backticks if it is not a single word), and a number, a word, a quoted
-text or another column on the other; arithmetic is allowed. Case does not matter in texts. Boolean columns need no
-comparison, and for probabilities a number above 1 is a percentage. A filter is parsed, never evaluated: it is compiled
-to an SQL condition (:mod:`core.desk.table`) in which column names are replaced by predefined expressions, and all
-values are parameters. Conditions on unknown values are unknown, as in SQL: an unlabelled row is neither right nor
-wrong.
+Columns are named as in the table's headings. A comparison has a column's name on one side (in backticks if it is not a
+single word), and a number, a word, a quoted text or another column on the other; arithmetic is allowed. Case does not
+matter in texts. Boolean columns need no comparison, and for probabilities a number above 1 is a percentage. A filter is
+parsed, never evaluated: it is compiled to an SQL condition (:mod:`core.desk.table`) in which column names are replaced
+by predefined expressions, and all values are parameters. Conditions on unknown values are unknown, as in SQL: an
+unlabelled row is neither right nor wrong.
 """
 
 from __future__ import annotations
@@ -246,10 +245,7 @@ class Compiler(Transformer[Token, Value]):
         name = _bare(token).lower()
         kind, prefix = ("saved slice", SLICE) if name.startswith(SLICE) else ("column", "")
         names = {
-            known.lower().removeprefix(prefix): own
-            for own, column in self._columns.items()
-            for known in (column.alias, own)
-            if own.startswith(SLICE) == bool(prefix)
+            own.lower().removeprefix(prefix): own for own in self._columns if own.startswith(SLICE) == bool(prefix)
         }
         close = difflib.get_close_matches(name.removeprefix(prefix), names, n=1, cutoff=0.5)
         where = "“Slices”" if prefix else "“Columns”"

@@ -356,11 +356,6 @@ def prediction_of(model: int) -> str:
     return f"prediction of {LETTERS[model]}"
 
 
-def earlier_column_of(name: str, model: int) -> str:
-    """The name of a model's column in filters of earlier versions: right, right2, …"""
-    return name if model == 0 else f"{name}{model + 1}"
-
-
 def fitting(dataset: Dataset) -> Dataset:
     """The data set, unless a run of it would have too many cells (each row of JSON lines may have different keys).
     Raises DeskError otherwise."""

@@ -51,8 +51,8 @@ MOST_VALUES = 20
 _FEATURES_VERSION = "5"
 SEPARATOR = " | "
 """Separator between a row's tags, and between its notes, in exports; tag names never contain it."""
-_OF_PEOPLE = {"tags": "tag", "annotators": "annotator", "notes": "note", "settled": "settled"}
-"""The columns of :func:`with_tags`, with their names in earlier versions."""
+_OF_PEOPLE = ("tags", "annotators", "notes", "settled")
+"""The columns of :func:`with_tags`."""
 _OF_A_MODEL = re.compile(rf"[{LETTERS}](\..*)?")
 """The columns of a run's models (:func:`core.desk.run.column_of`)."""
 
@@ -175,11 +175,12 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     arrays = {**values, "judged": pa.array(run.judged)}
     asking = "SELECT avg(CAST(regexp_matches(d_first, '\\?\\s*$') AS INT)) > 0.5 FROM data"
     asks = connection.sql(asking).fetchall()[0][0]
-    for i, (name, column) in enumerate(feature_columns(run, features, asks).items()):
-        arrays[f"w{i}"] = features[column.alias or name]
-        columns[name] = replace(column, sql=f"w{i}")
+    names = dict(zip(("words_first", "words_second"), (f"{name}.words" for name in run.text_columns), strict=True))
+    for i, (feature, column) in enumerate(feature_columns(run, features, asks).items()):
+        arrays[f"w{i}"] = features[feature]
+        columns[names.get(feature, feature)] = replace(column, sql=f"w{i}")
     columns |= distances(run, columns)
-    taken = {*columns, *(column.alias for column in columns.values()), *_OF_PEOPLE, *_OF_PEOPLE.values()}
+    taken = {*columns, *_OF_PEOPLE}
     exported = run.dataset.layout == EXPORTED
     for i, name in enumerate(others):
         if exported and (name in taken or _OF_A_MODEL.fullmatch(name)):
@@ -204,9 +205,9 @@ def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
     looked = [sorted(row.looked) for row in said.values()]
     notes = [SEPARATOR.join(f"{by}: {text}" for by, text in row.notes.items()) for row in said.values()]
     columns = {
-        "tags": cells(tags, "set", "tags of the row", dimension="tag", alias="tag"),
-        "annotators": cells(looked, "set", "annotators who reviewed the row", alias="annotator"),
-        "notes": cells(notes, "text", "all notes on the row", alias="note"),
+        "tags": cells(tags, "set", "tags of the row", dimension="tag"),
+        "annotators": cells(looked, "set", "annotators who reviewed the row"),
+        "notes": cells(notes, "text", "all notes on the row"),
         "settled": cells(
             [sorted(row.decisions()) for row in said.values()], "set", "decisions about tags that annotators dispute"
         ),

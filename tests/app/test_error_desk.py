@@ -64,7 +64,7 @@ def test_the_rows_with_the_confusion_matrix(kept_run):
 
 
 def test_a_filter_that_cannot_be_read_is_underlined_where_it_is_wrong(kept_run):
-    app = page(kept_run, filter="right and goldd = x")
+    app = page(kept_run, filter="A.right and goldd = x")
     assert not app.exception
     assert "<mark>goldd</mark>" in texts(app)
     assert any("did you mean gold?" in sentence for sentence in sentences(app)) and "6 of 6 rows" in texts(app)
@@ -82,14 +82,14 @@ def test_a_filter_that_leaves_no_row_says_why_and_ones_own_columns_are_in_the_li
 
 
 def test_a_filter_and_an_order_hold_for_the_table(kept_run):
-    app = page(kept_run, filter="not right", sort="-p")
+    app = page(kept_run, filter="not A.right", sort="-A.p")
     assert app.dataframe[0].value["id"].tolist() == ["1n", "1c#2"]
-    app = page(kept_run, filter="not right", sort="p")
+    app = page(kept_run, filter="not A.right", sort="A.p")
     assert app.dataframe[0].value["id"].tolist() == ["1c#2", "1n"]
 
 
 def test_the_chosen_order_is_in_the_address(kept_run):
-    app = page(kept_run, filter="not right")
+    app = page(kept_run, filter="not A.right")
     order = next(box for box in app.selectbox if box.label == "Order")
     order.set_value("-A.p").run()
     assert query(app)["sort"] == "-A.p" and app.dataframe[0].value["id"].tolist() == ["1n", "1c#2"]
@@ -197,7 +197,7 @@ def test_what_others_said_is_hidden_until_a_row_is_done(kept_run):
 def test_a_filters_rows_are_tagged_at_once_and_tags_by_key(kept_run):
     annotations, file = Annotations(open_database()), kept_run.dataset.sha256
     annotations.define_tag("Ann", "other", "<b>none of these</b>")
-    app = write_as(page(kept_run, filter="not right", row="1n"), "Ann")
+    app = write_as(page(kept_run, filter="not A.right", row="1n"), "Ann")
     assert "other: &lt;b&gt;none of these&lt;/b&gt;" in texts(app)
     next(box for box in app.selectbox if box.label == "Tag for all rows").set_value("other").run()
     button(app, "Give it to 2 rows").click().run()
@@ -295,7 +295,7 @@ def test_scores_slices_and_models_compared(kept_run):
     drawn = figures(page(kept_run, view="slices", of="2"))
     assert "Slices of The two" in drawn and "negation_logic" in drawn
     assert CHOSEN not in figures(page(kept_run, view="scores"))
-    assert CHOSEN in figures(page(kept_run, view="scores", filter="not right"))
+    assert CHOSEN in figures(page(kept_run, view="scores", filter="not A.right"))
     drawn = figures(page(kept_run, view="against"))
     assert "McNemar" in drawn and "Only A (The one) 2" in drawn and "Predictions differ 3" in drawn
     assert "A (The one) 66.7\u00a0%, B (The two) 50.0\u00a0%; B − A = −16.7 percentage points (95 % interval:" in drawn
@@ -317,7 +317,7 @@ def test_models_are_compared_on_the_filtered_rows_and_a_lines_rows_are_those_it_
 
 
 def test_a_filter_is_saved_as_a_slice_that_filters_and_the_export_know(kept_run):
-    app = write_as(page(kept_run, filter="second contains nobody"), "Ann")
+    app = write_as(page(kept_run, filter="hypothesis contains nobody"), "Ann")
     next(box for box in app.text_input if box.label == "Name of the slice").set_value("nobody")
     button(app, "Save").click().run()
     assert any("the slice would be empty" in sentence for sentence in sentences(app))
@@ -348,7 +348,7 @@ def test_disagreements_are_shown_without_labels_too(kept_run):
 
 def test_the_desks_labels_are_plain_english(kept_run):
     assert "Click a row to open it; click a column name to sort." in texts(page(kept_run))
-    assert "Slices use all rows, whatever the filter." in texts(page(kept_run, view="slices", filter="right"))
+    assert "Slices use all rows, whatever the filter." in texts(page(kept_run, view="slices", filter="A.right"))
     app = page(kept_run, view="files")
     assert next(one for one in app.button_group if one.label == "Show").options[-1] == "Export"
 

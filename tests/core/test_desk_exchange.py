@@ -53,7 +53,7 @@ def test_formulas_are_neutral_and_come_back_unchanged(text):
 @pytest.mark.parametrize("text", ["-", "--", "-1", "-0.5", "-2E-07"])
 def test_dashes_and_numbers_compute_nothing_and_stay(text):
     assert neutral(text) == original(text) == text
-    assert original(f"'{text}") == text, "written by earlier versions"
+    assert original(f"'{text}") == text, "an apostrophe that marks a text in a spreadsheet"
     assert original("'Tis the season.") == "'Tis the season.", "a row that somebody added by hand"
 
 
@@ -178,7 +178,7 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
     drawn = [
         charts.confusion(run, 0, ALL, NAMES),
         charts.classes(run, 0, ALL, NAMES),
-        charts.calibration("The <one>", reliability(run.models[0].probabilities.max(1), run.right(0)), "p"),
+        charts.calibration("The <one>", reliability(run.models[0].probabilities.max(1), run.right(0)), "A.p"),
         charts.slices("The one", scores, "accuracy"),
         against(run, 1, ALL),
         charts.agreements(agreement(["<t>"], {"1e": RowState({"<t>": {"a"}}, {"a", "b"})})),
@@ -187,13 +187,13 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
     row = run.dataset.rows[4]
     people = RowState({"<i>": {"<u>"}}, {"<u>"}, {"<u>": "<s>note</s>"})
     example = 4, people, [explain(checkpoint, row.first, row.second)]
-    said = [(Finding("A is <right>.", "", (4,)), "http://desk/error-desk?filter=not+right"), (Finding("No.", ""), "")]
+    said = [(Finding("A is <right>.", "", (4,)), "http://desk/error-desk?filter=not+A.right"), (Finding("No.", ""), "")]
     text = report(
         run, "--ink: black;", said, [("Scores", drawn), ("Nothing", [])], [example], "all rows", ["A <knew> it."]
     )
     assert "<p>A &lt;knew&gt; it.</p>" in text
     assert "<b>toy</b>" not in text and "&lt;b&gt;toy" in text
-    assert '<a href="http://desk/error-desk?filter=not+right">A is &lt;right&gt;.</a>' in text
+    assert '<a href="http://desk/error-desk?filter=not+A.right">A is &lt;right&gt;.</a>' in text
     assert ">2n:</span> “the toy is red” “=SUM(A1) &lt;b&gt;toy&lt;/b&gt;” " in text
     assert "label neutral, A neutral 60\u00a0%, B entailment 50\u00a0%" in text and "<dd>B: The two (two," in text
     text = text.replace("http://desk/", "")
@@ -247,12 +247,12 @@ def test_a_share_of_no_rows_is_a_dash(run):
 
 def test_the_calibration_of_selected_rows_is_labelled(run):
     measured = reliability(run.models[0].probabilities.max(1), run.right(0))
-    assert charts.CHOSEN in charts.calibration("The one", measured, "p", chosen=True).how
-    assert charts.CHOSEN not in charts.calibration("The one", measured, "p").how
+    assert charts.CHOSEN in charts.calibration("The one", measured, "A.p", chosen=True).how
+    assert charts.CHOSEN not in charts.calibration("The one", measured, "A.p").how
 
 
 def test_a_bin_of_the_calibration_is_a_filter_of_its_rows(run):
-    figure = charts.calibration("The one", reliability(run.models[0].probabilities.max(1), run.right(0)), "p")
+    figure = charts.calibration("The one", reliability(run.models[0].probabilities.max(1), run.right(0)), "A.p")
     known = open_table(run, known=lambda word: True)
     for (*_, count), expression in zip(figure.lines, figure.filters, strict=True):
         assert rows_of(expression, known).sum() == int(count)

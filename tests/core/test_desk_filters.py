@@ -35,45 +35,42 @@ def known(run):
     ("text", "rows"),
     [
         ("", [0, 1, 2, 3, 4, 5]),
-        ("right", [0, 1, 4, 5]),
-        ("NOT right", [2, 3]),
-        ("right = no", [2, 3]),
+        ("A.right", [0, 1, 4, 5]),
+        ("NOT A.right", [2, 3]),
+        ("A.right = no", [2, 3]),
         ("gold = neutral", [2, 4]),
-        ("gold = 'Neutral' and right", [4]),
-        ("gold != predicted", [2, 3]),
-        ("predicted = predicted2", [0, 3, 5]),
-        ("right and not right2 or gold = neutral", [1, 2, 4]),
-        ("right and not (right2 or gold = neutral)", [1]),
-        ("p >= 70%", [0, 1, 5]),
-        ("p > .7", None),
-        ("p > p2", [0, 1, 4, 5]),
-        ("p_gold < 0.31", [2, 3]),
-        ("p_contradiction > 0.6", [1]),
+        ("gold = 'Neutral' and A.right", [4]),
+        ("gold != A", [2, 3]),
+        ("A = B", [0, 3, 5]),
+        ("A.right and not B.right or gold = neutral", [1, 2, 4]),
+        ("A.right and not (B.right or gold = neutral)", [1]),
+        ("A.p >= 70%", [0, 1, 5]),
+        ("A.p > .7", None),
+        ("A.p > B.p", [0, 1, 4, 5]),
+        ("A.p_gold < 0.31", [2, 3]),
+        ("A.p_contradiction > 0.6", [1]),
         ("negation", [1, 3]),
         ("negation_logic = 1", [1, 3]),
         ("`negation_logic` in (1, 7)", [1, 3]),
         ("general_q2 = 1.0", [1]),
         ("genre in (fiction, 'none')", [0, 1, 4]),
         ("genre not in (fiction)", [2, 3, 5]),
-        ('second contains "<B>"', [4]),
+        ('hypothesis contains "<B>"', [4]),
         ("overlap = 1", [0, 5]),
-        ("words_second <= 3", [0, 1]),
-        ("tag = other", [1, 5]),
-        ("tag != other", [0, 2, 3, 4]),
-        ("tag in (negation)", [1]),
+        ("hypothesis.words <= 3", [0, 1]),
+        ("tags = other", [1, 5]),
+        ("tags != other", [0, 2, 3, 4]),
+        ("tags in (negation)", [1]),
         ('tags != ""', [1, 5]),
         ("tags = '' or tags in ('', negation)", [0, 1, 2, 3, 4]),
         ('annotators != ""', [1]),
         ('settled != "" and settled = "other: yes"', [5]),
-        ("tag contains NEG", [1]),
-        ("annotator = ann", [1]),
-        ("note contains note", [1]),
+        ("tags contains NEG", [1]),
+        ("annotators = ann", [1]),
+        ("notes contains note", [1]),
         ("unknown > 0", [0, 1, 2]),
         ("id = '1c#2'", [3]),
-        (r'second contains "\""', []),
-        ("A.right and not B.right or gold = neutral", [1, 2, 4]),
-        ("gold != A", [2, 3]),
-        ("A = B", [0, 3, 5]),
+        (r'hypothesis contains "\""', []),
         ("A.p >= 70", [0, 1, 5]),
         ("A.p > B.p and b.P_NEUTRAL > 20", [4, 5]),
         ("overlap in (100, 5%)", [0, 5]),
@@ -113,19 +110,19 @@ def test_rows_of_a_filter(known, text, rows):
     [
         ("gold = ", (6, 7), "a value"),
         ("gold neutral", (5, 12), "a comparison"),
-        ("p = nan", (4, 7), "not a number"),
-        ("p > high", (4, 8), "not a number"),
+        ("A.p = nan", (6, 9), "not a number"),
+        ("A.p > high", (6, 10), "not a number"),
         ("golden = neutral", (0, 6), "did you mean gold?"),
-        ("right and goldd = x", (10, 15), "did you mean gold?"),
+        ("A.right and goldd = x", (12, 17), "did you mean gold?"),
         ('gold = "neutral', (7, 15), "does not end"),
-        ("(right", (6, 7), "closing bracket"),
-        ("right)", (5, 6), "and/or"),
-        ("first > 3", (0, 5), "not a number"),
-        ("p", (0, 1), "compare it"),
-        ("p contains 3", (0, 1), "not text"),
+        ("(A.right", (8, 9), "closing bracket"),
+        ("A.right)", (7, 8), "and/or"),
+        ("premise > 3", (0, 7), "not a number"),
+        ("A.p", (0, 3), "compare it"),
+        ("A.p contains 3", (0, 3), "not text"),
         ("gold in fiction", (8, 15), "in brackets"),
-        ("right = maybe", (0, 5), "yes or no"),
-        ("right; drop", (5, 6), "no meaning"),
+        ("A.right = maybe", (0, 7), "yes or no"),
+        ("A.right; drop", (7, 8), "no meaning"),
         ("__import__('os')", (0, 10), "no function"),
         ("A.p / 0 > 1", (6, 7), "divide by another"),
         ("A.p + gold > 1", (6, 10), "not a number"),
@@ -135,7 +132,7 @@ def test_rows_of_a_filter(known, text, rows):
         ("premise matches /" + "x" * 201 + "/", (16, 219), "may have 200"),
         ("premise matches foo", (16, 19), "between slashes"),
         ("premise has foo", (12, 15), "“word” or “lemma”"),
-        ("p has word x", (0, 1), "not text"),
+        ("A.p has word x", (0, 3), "not text"),
         ("@gold", (0, 1), "no meaning"),
         ("x" * (LONGEST + 1), (LONGEST, LONGEST + 1), "characters"),
     ],
@@ -150,12 +147,12 @@ def test_errors_point_at_their_place(known, text, place, part):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("right an animal", "Expected a comparison (=, <, contains) or and/or here, not 'an'."),
+        ("A.right an animal", "Expected a comparison (=, <, contains) or and/or here, not 'an'."),
         (
-            "gold = not enough info and right",
+            "gold = not enough info and A.right",
             "Expected and/or here, not 'enough'. Put quotes around a value of several words: \"not enough info\".",
         ),
-        ("right and p > 90% 3", "Expected and/or here, not '3'."),
+        ("A.right and A.p > 90% 3", "Expected and/or here, not '3'."),
     ],
 )
 def test_an_invalid_filter_gets_an_error_with_its_remedy(known, text, sentence):
@@ -252,7 +249,7 @@ def test_sessions_query_one_run_at_the_same_time(run, tmp_path):
     def session(number):
         state = FileState({"1c": RowState({f"tag {number}": {"ann"}}, {"ann"})})
         tagged = with_tags(table, stored, state)
-        for text, rows in ((f"tag = 'tag {number}'", [1]), ("tag = 'tag'", []), ("second contains TOY", [4, 5])):
+        for text, rows in ((f"tags = 'tag {number}'", [1]), ("tags = 'tag'", []), ("hypothesis contains TOY", [4, 5])):
             assert np.flatnonzero(rows_of(text, tagged)).tolist() == rows
 
     with ThreadPoolExecutor(4) as threads:
@@ -268,7 +265,7 @@ def test_features_of_a_stored_run_are_computed_once(run, tmp_path, monkeypatch):
 
 
 def test_a_filter_nested_deep_is_read_or_refused(known):
-    assert rows_of("(" * 900 + "right" + ")" * 900, known).sum() == 4
+    assert rows_of("(" * 900 + "A.right" + ")" * 900, known).sum() == 4
 
 
 def test_slices_with_their_scores_by_hand(run, known):

@@ -29,7 +29,7 @@ def known(tmp_path):
         ("A.right", []),
         ("gold = neutral and A.right", []),
         ("gold = netral", ["No row has “netral” as gold: did you mean neutral?"]),
-        ("not right or GOLD != netral", ["No row has “netral” as gold: did you mean neutral?"]),
+        ("not A.right or GOLD != netral", ["No row has “netral” as gold: did you mean neutral?"]),
         ("gold = xyz", ["No row has “xyz” as gold: its values are contradiction, entailment, neutral."]),
         ("tags = xyz", []),  # any tag may be given later
         ("A.p > 99 and gold = neutral", ["No row has “A.p > 99”; without it, 2 rows would be left."]),
@@ -62,7 +62,7 @@ def test_formulas_become_columns_of_filters_slices_and_exports(known):
         ("gap", "Write a name of one word, =, and a formula"),
         ("a name = A.p", "Write a name of one word"),
         ("not = A.p", "Write a name of one word"),
-        ("P = A.p", "There is a column “P”: choose another name."),
+        ("GOLD = A.p", "There is a column “GOLD”: choose another name."),
         ("x = gold", "from other columns"),
         ("x = 3", "from other columns"),
         ("x = y + 1", "There is no column “y”"),

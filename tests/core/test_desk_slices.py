@@ -26,33 +26,33 @@ from tests.core.made_up_runs import LABELS, made_up_run, predictions, save, stor
 
 def test_a_slice_is_saved_for_everyone_deleted_and_restored(database):
     annotations = Annotations(open_database())
-    annotations.save_slice("Ann", "f" * 64, " long `ones` ", "words_second > 10")
-    annotations.save_slice("Ann", "f" * 64, "1e", "not right")
+    annotations.save_slice("Ann", "f" * 64, " long `ones` ", "hypothesis.words > 10")
+    annotations.save_slice("Ann", "f" * 64, "1e", "not A.right")
     annotations.give("Ann", "f" * 64, "1e", "other")
-    assert annotations.state("f" * 64).slices == {"long 'ones'": "words_second > 10", "1e": "not right"}
+    assert annotations.state("f" * 64).slices == {"long 'ones'": "hypothesis.words > 10", "1e": "not A.right"}
     assert annotations.state("e" * 64).slices == {}
     assert [event.subject.kind for event in annotations.history("f" * 64, "1e")] == ["tag"]
     annotations.save_slice("Bob", "f" * 64, "1e", "")
     assert [*annotations.state("f" * 64).slices] == ["long 'ones'"]
     (deleted, *_) = annotations.slice_history("f" * 64)
     annotations.undo("Ann", deleted.id)
-    assert annotations.state("f" * 64).slices["1e"] == "not right"
+    assert annotations.state("f" * 64).slices["1e"] == "not A.right"
     with pytest.raises(DeskError, match="a slice needs a name: type one"):
-        annotations.save_slice("Ann", "f" * 64, " ", "right")
+        annotations.save_slice("Ann", "f" * 64, " ", "A.right")
 
 
 def test_slices_are_columns_and_may_be_made_from_others(tmp_path):
     run = made_up_run(tmp_path)
     save(run, tmp_path / "run")
     run = load(tmp_path / "run")
-    filters = {"both": "`slice.a b` and right", "a b": "negation", "gone": "goldd = x", "rest": "not slice.both"}
+    filters = {"both": "`slice.a b` and A.right", "a b": "negation", "gone": "goldd = x", "rest": "not slice.both"}
     table, masks, errors = with_slices(open_table(run, known=bool), filters)
     assert {name: np.flatnonzero(mask).tolist() for name, mask in masks.items()} == {
         "both": [1],
         "a b": [1, 3],
         "rest": [0, 2, 3, 4, 5],
     }
-    assert rows_of("slice.rest and right", table).tolist() == [True, False, False, False, True, True]
+    assert rows_of("slice.rest and A.right", table).tolist() == [True, False, False, False, True, True]
     lines = list(csv.DictReader(io.StringIO(to_csv(table, masks["a b"]))))
     assert [(line["id"], line["slice.both"], line["A.right"]) for line in lines] == [
         ("1c", "True", "True"),

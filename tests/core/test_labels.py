@@ -155,11 +155,11 @@ def test_whether_a_row_without_gold_label_is_right_is_unknown(tmp_path):
     def kept(text):
         return np.flatnonzero(rows_of(text, known)).tolist()
 
-    assert kept("not right and p > 90%") == [2] and kept("right") == [0]
-    assert kept("not (right and p > 0)") == [2] and kept("right or p > 90%") == [0, 1, 2]
-    assert kept("right = no") == kept("right != yes") == [2]
-    assert kept("predicted != gold") == [2] and kept("not gold contains neut") == [2]
-    assert kept("not p_gold > 50%") == [2] and kept("gold not in (neutral)") == [2]
+    assert kept("not A.right and A.p > 90%") == [2] and kept("A.right") == [0]
+    assert kept("not (A.right and A.p > 0)") == [2] and kept("A.right or A.p > 90%") == [0, 1, 2]
+    assert kept("A.right = no") == kept("A.right != yes") == [2]
+    assert kept("A != gold") == [2] and kept("not gold contains neut") == [2]
+    assert kept("not A.p_gold > 50%") == [2] and kept("gold not in (neutral)") == [2]
     assert kept('gold = ""') == [1, 3] and kept('gold != ""') == kept('not gold in ("")') == [0, 2]
     assert known.ordered(np.ones(4, dtype=bool), "A.right", largest_first=True).tolist() == [0, 2, 1, 3]
     drawn = charts.classes(run, 0, np.ones(4, dtype=bool), dict(zip(LABELS, LABELS, strict=True))).how
