@@ -35,10 +35,6 @@ def commands_of(package: str) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-MOVED = {name: f"trainers.paper {name}" for name in commands_of("trainers.paper")}
-"""Current names of commands that used to be under `python -m trainers`, as printed on cards of earlier versions."""
-
-
 NOT_RECORDED = {
     "help", "parser", "class_names", "data", "out", "csv", "runs", "json", "ray", "resume", "overwrite", "save_every",
 }  # fmt: skip
@@ -102,8 +98,6 @@ class Program:
         """Raises UserError if a package that the command needs is missing, even while it runs."""
         try:
             parser = self.parser(command)
-            if argv and argv[0] in MOVED and argv[0] not in self.commands:
-                parser.error(f"{argv[0]} has moved: type python -m {MOVED[argv[0]]}")
             args = parser.parse_args(argv)
             args.given = given(vars(args).pop("parser"), args)
             status: int | None = self._module(args.command).run(args)

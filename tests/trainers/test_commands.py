@@ -24,7 +24,6 @@ from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.bench import models
 from trainers.bench.models import Measurement
-from trainers.commands import MOVED
 from trainers.paper.__main__ import main as paper
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -200,13 +199,6 @@ def test_help(
     with pytest.raises(SystemExit) as left:
         program([*command, "--help"])
     assert left.value.code == 0 and part in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", MOVED)
-def test_a_command_that_has_moved_names_its_new_place(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        main([name, "--help"])
-    assert left.value.code == 2 and f"{name} has moved: type python -m {MOVED[name]}\n" in capsys.readouterr().err
 
 
 def test_the_program_itself_leaves_no_traceback(data: Path) -> None:

@@ -16,7 +16,6 @@ import core.__main__ as core_program
 from core.errors import UserError
 from trainers import __main__ as tool
 from trainers import recipe as recipes
-from trainers.commands import MOVED
 from trainers.paper import __main__ as paper
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,9 +128,3 @@ def test_commands_of_records_are_understood() -> None:
             found |= {f"{command} --csv {path.name}" for command in commands(list(csv.DictReader(file))) if command}
     assert len(found) > 60
     assert [command for command in found if fault(command)] == []
-
-
-def test_what_has_moved_is_where_the_table_says() -> None:
-    for name, place in MOVED.items():
-        program, _, command = place.partition(" ")
-        assert name not in tool.PROGRAM.commands and command in PROGRAMS[program].commands
