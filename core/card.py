@@ -86,12 +86,10 @@ class AlignmentScores(CardWordScores):
 
 
 class MeasuredHeads(TypedDict):
-    """The F1 of each head of a transformer, and the best head; ``random_95``: by set, the best F1 of as many random
-    maps (95 % quantile), measured by earlier versions too."""
+    """The F1 of each head of a transformer, and the best head."""
 
     head: str
     f1: dict[str, float]
-    random_95: NotRequired[dict[str, float]]
 
 
 class CardAlignment(TypedDict):

@@ -104,8 +104,6 @@ def _stored(path: Path, changed: int, texts: str) -> RowMap | None:
         if (file.metadata() or {}).get("texts") != texts:
             return None
         rows, vectors, positions = (file.get_tensor(name) for name in ("rows", "vectors", "positions"))
-    if not np.isfinite(positions).all():  # earlier versions stored maps of equal rows
-        return None
     return RowMap(rows, vectors, positions)
 
 

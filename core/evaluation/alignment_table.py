@@ -42,10 +42,8 @@ def in_one_line(stored: CardAlignment) -> str:
     name = stored["fixed_on"]
     if heads := stored.get("heads"):
         name = next((other for other in stored["results"] if other != name), name)
-        chance = heads.get("random_95", {}).get(name)
-        random_maps = "" if chance is None else f"; the best of {len(heads['f1'])} random maps: {_decimals(chance, 2)}"
         f1 = _decimals(stored["results"][name]["f1"], 2)
-        return f"{title_of(heads['head'])}: F1 {f1} against people’s word alignments ({name}{random_maps})"
+        return f"{title_of(heads['head'])}: F1 {f1} against people’s word alignments ({name})"
     return f"F1 {_decimals(stored['results'][name]['f1'], 2)} against people’s word alignments ({name})"
 
 

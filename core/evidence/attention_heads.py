@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +14,6 @@ from torch import Tensor
 from core.evidence.explanation import Explanation
 from core.evidence.record import LATER, Matrix, Record, matrix, the
 from core.external.heads import title_of
-from core.json_types import JsonMapping
 from core.wording import percent
 
 THUMBNAIL = 8
@@ -41,7 +40,6 @@ class AttentionHeads(Record, kind="attention_heads"):
     layers · heads · 8 · 8 bytes: each head's matrix max-pooled to 8 × 8 and scaled so that its largest weight is 255.
     """
 
-    retired: ClassVar[JsonMapping] = {"stacks": ["decoder", "cross"]}
     name: str
     head: str
     """The head shown: "7.4" (layer 7, head 4), "mean" or "rollout"."""
@@ -54,8 +52,6 @@ class AttentionHeads(Record, kind="attention_heads"):
     measured: str = field(default="", metadata=LATER)
     """The head that agrees best with human word alignments, empty if none was measured; ``f1`` is its score."""
     f1: float = field(default=0.0, metadata=LATER)
-    random_95: float = field(default=0.0, metadata=LATER)
-    """The 95 % quantile of the best F1 among as many random maps; 0 if not measured."""
 
     @classmethod
     def of(cls, head: str, roles: tuple[str, str], seen: tuple[Between, Between], **measured: Any) -> AttentionHeads:
@@ -86,9 +82,7 @@ class AttentionHeads(Record, kind="attention_heads"):
         """The reason this head is shown first: its measured agreement, or a note that no head was measured."""
         if not self.measured:
             return "No head was measured against people’s word alignments."
-        f1, chance = (f"{share:.2f}".removeprefix("0") for share in (self.f1, self.random_95))
-        random = f" (the best of as many random maps: {chance})" if self.random_95 else ""
-        return f"{title_of(self.measured)}: F1 {f1} against people{random}"
+        return f"{title_of(self.measured)}: F1 {f'{self.f1:.2f}'.removeprefix('0')} against people"
 
     def to_text(self, explanation: Explanation) -> list[str]:
         shares = [

@@ -252,8 +252,7 @@ def _agreement(alignment: JsonObject | None) -> JsonObject:
     try:
         heads, results = (alignment or {})["heads"], (alignment or {})["results"]
         name = next((name for name in results if name != alignment["fixed_on"]), alignment["fixed_on"])  # type: ignore[index]
-        chance = heads.get("random_95", {}).get(name, 0.0)
-        return {"measured": heads["head"], "f1": results[name]["f1"], "random_95": chance}
+        return {"measured": heads["head"], "f1": results[name]["f1"]}
     except (KeyError, TypeError):
         return {}
 

@@ -36,7 +36,7 @@ from core.reading.reader import Reading
 @dataclass(frozen=True)
 class CrossEncoderConfig(ModelConfig):
     """``layers`` and ``heads`` of the transformer; ``head``: the one shown first; ``measured``: the head that agrees
-    best with human word alignments, its ``f1`` and the best F1 of as many random maps."""
+    best with human word alignments, and its ``f1``."""
 
     input_size: int = 1
     layers: int = setting(1, least=0)
@@ -44,13 +44,12 @@ class CrossEncoderConfig(ModelConfig):
     head: str = "mean"
     measured: str = ""
     f1: float = 0.0
-    random_95: float = 0.0
     activation: str = SOFTMAX
 
     @property
     def agreement(self) -> JsonObject:
         """The measured agreement, as in the record."""
-        return {"measured": self.measured, "f1": self.f1, "random_95": self.random_95} if self.measured else {}
+        return {"measured": self.measured, "f1": self.f1} if self.measured else {}
 
 
 @dataclass(frozen=True)

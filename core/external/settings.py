@@ -80,10 +80,6 @@ class ExternalSettings(MeasuredFigures):
     notes: str = ""
     """Remarks by the model's owner, for its card."""
 
-    def __post_init__(self) -> None:
-        if self.head.startswith(("decoder", "cross")):  # which earlier versions showed of an encoder-decoder
-            object.__setattr__(self, "head", MEAN)
-
     @property
     def measured(self) -> JsonObject:
         """Measured figures by their names on a card."""

@@ -167,14 +167,13 @@ def test_heads_have_their_pictures_and_the_one_nearest_to_people_its_measure(cal
         thumbnails=("AAAA", "BBBB"),
         measured="1.2",
         f1=0.784,
-        random_95=0.45,
     )
     page = {"head": {"title": "mean of all layers and heads", "own": "mean"}}
     drawn = called(PANELS / "attention_heads/heads.js", "headsOf", record, page)
     assert (drawn["layers"], drawn["heads"]) == (1, 2)
     looking = [(one["role"], one["across"][0][1], one["shades"]) for one in drawn["looking"]]
     assert looking == [("hypothesis", 0.2, "AAAA"), ("premise", 0.4, "BBBB")]
-    assert drawn["about"] == "F1 .78 against people’s alignments of words; the best of as many random maps: .45"
+    assert drawn["about"] == "F1 .78 against people’s alignments of words"
 
 
 def test_steps_of_what_if_follow_the_first_verdict(called, said):

@@ -113,15 +113,9 @@ def test_near_duplicates_and_those_with_another_label_are_slices(tmp_path):
     assert ("duplicate with another label", 2) in [(one.dimension, one.rows) for one in slices(table)]
 
 
-def test_rows_that_are_all_the_same_get_one_sentence_and_no_map(run, monkeypatch):
+def test_rows_that_are_all_the_same_get_one_sentence_and_no_map(run):
     made = with_rows(run, [replace(run.dataset.rows[0], id=str(i)) for i in range(18)])
     job = map_job(made, 0, "tiny")
     job.run()
     assert job.problem == "A map needs at least 10 rows that tiny tells apart, and taxi.tsv has 1."
     assert stored(made, 0) is None
-    # Earlier versions stored such maps, with positions that are NaN.
-    monkeypatch.setattr(row_map, "LEAST_ROWS", 1)
-    monkeypatch.setattr(row_map, "positions_of", lambda vectors, progress: np.full((18, 2), np.nan, np.float32))
-    job = map_job(made, 0, "tiny")
-    job.run()
-    assert not job.problem and stored(made, 0) is None

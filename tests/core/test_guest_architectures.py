@@ -18,8 +18,6 @@ from core.errors import UserError
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
-from core.evidence.codec import from_dict, to_dict
-from core.evidence.record import Record
 from core.explain import explain
 from core.external.between import rollout
 from core.external.card import external_card
@@ -124,15 +122,6 @@ def test_mean_rollout_and_cuts_are_the_encoders(folder_of):
     assert sum(one.passes for one in Question(guest, *PAIR).links(Taken.RENORMALISED)) > 0
     with pytest.raises(HeadError, match="3 layers of 4 heads"):
         explain(guest, *PAIR, head="4.1")
-
-
-def test_what_earlier_versions_said_of_a_decoder_is_read(tmp_path):
-    folder = make(tmp_path / "bart", "bart")
-    (folder / "pairlens.json").write_text('{"head": "cross.2.1"}')
-    heads = explain(load(folder), *PAIR).find(AttentionHeads)
-    assert heads.head == "mean"
-    told = {**to_dict(heads), "stacks": ["decoder", "cross"]}
-    assert from_dict(told, Record) == heads
 
 
 def test_heads_are_called_by_their_layer():

@@ -172,8 +172,7 @@ const decimals = (share) => share.toFixed(2).replace(/^0/, "");
 // A record of heads with its matrices by direction, second text first, and the page's titles: `title` of the shown
 // head, `own` of the head that the model's card names.
 export function headsOf(record, { head: { title, own } }) {
-  const { first, second, head, across, thumbnails, measured = "", f1, random_95: random } = record;
-  const best = random ? `; the best of as many random maps: ${decimals(random)}` : "";
+  const { first, second, head, across, thumbnails, measured = "", f1 } = record;
   return {
     head,
     measured,
@@ -181,7 +180,7 @@ export function headsOf(record, { head: { title, own } }) {
     own,
     layers: across[0].length,
     heads: across[0][0].length,
-    about: measured ? `F1 ${decimals(f1)} against people’s alignments of words${best}` : "",
+    about: measured ? `F1 ${decimals(f1)} against people’s alignments of words` : "",
     looking: [
       { role: second, other: first, across: across[0], shades: thumbnails[0] },
       { role: first, other: second, across: across[1], shades: thumbnails[1] },
