@@ -53,8 +53,7 @@ def _check(value: object, field: dataclasses.Field[object]) -> None:
 
 def converter(checks: Mapping[type, Callable[[Any], None]] = {}, **options: Any) -> cattrs.Converter:
     """A converter (with cattrs' own ``options``) that accepts only values of exactly the declared types. ``checks``
-    raise ValueError if the fields of a type contradict each other. A type's ``retired`` has keys of earlier versions,
-    each with its only accepted value."""
+    raise ValueError if the fields of a type contradict each other."""
     made = cattrs.Converter(**options)
     for kind in (str, int, bool, float):
         made.register_structure_hook(kind, _exactly)
@@ -75,9 +74,7 @@ def converter(checks: Mapping[type, Callable[[Any], None]] = {}, **options: Any)
         def from_dict(value: Any, _: Any) -> Any:
             if not isinstance(value, dict):
                 raise TypeError
-            retired = getattr(kind, "retired", {})
-            read = {key: own for key, own in value.items() if key not in retired or own != retired[key]}
-            structured = structure(read, kind)
+            structured = structure(value, kind)
             for field in settings:
                 _check(getattr(structured, field.name), field)
             if kind in checks:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 
@@ -31,7 +31,6 @@ FOLDERS = tuple(Path(__file__).resolve().parent / name for name in ("recipes", "
 class DataSource:
     """One data file of a recipe, relative to the data folder (``--data``)."""
 
-    retired: ClassVar[JsonMapping] = {"layout": "auto", "labelled": True}
     name: str
     """The name in results; a sample's name includes its size ("SNLI-86k")."""
     path: str
@@ -64,7 +63,6 @@ def kind_of(row_id: str) -> str:
 class Recipe:
     """A model, its data and its training. Every field is a key in the YAML file; unknown keys are rejected."""
 
-    retired: ClassVar[JsonMapping] = {"label_smoothing": 0.0, "teacher_temperature": 1.0}
     name: str
     title: str
     architecture: str

@@ -50,8 +50,6 @@ class ConfigError(UserError):
 class ModelConfig:
     """A model's settings, validated when built from plain values (:func:`build`)."""
 
-    retired: ClassVar[Settings] = {}
-    """Settings that earlier versions had, with the only value that a model may have had of them."""
     input_size: int = setting(least=1)
     """D, the dimension of word vectors."""
     classes: int = setting(3, least=1)

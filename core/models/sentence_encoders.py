@@ -15,7 +15,7 @@ The classifier reads the vectors of both texts, with ``compare`` also their diff
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -227,7 +227,6 @@ class BiLSTMEncoder(SentenceEncoder):
 class SelfAttentionConfig(EncoderConfig):
     """``hops``: r, the number of attention hops per sentence; ``inner``: d_a, units of the scores' hidden layer."""
 
-    retired: ClassVar[Settings] = {"penalty": 0.0}
     hops: int = setting(4, least=1)
     inner: int = setting(100, least=1)
 

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -41,7 +40,6 @@ from core.models.base import (
     Intervention,
     Output,
     PairModel,
-    Settings,
     Wanted,
     register,
     setting,
@@ -65,7 +63,6 @@ class TwoSidedConfig(CentredConfig):
     further); ``place`` λ, the penalty on the difference of relative positions; ``rivalry`` γ, the penalty on a word
     that others match; ``null_match`` β, the null word's cosine to every word."""
 
-    retired: ClassVar[Settings] = {"agreement": 0.0}
     hidden: int = setting(200, least=1)
     compared: int = setting(200, least=1)
     filters: int = setting(200, least=1)

@@ -10,6 +10,8 @@ import pytest
 
 from core.checkpoint import PRETRAINED, load_named, read_card
 from core.errors import RecipeError
+from core.json_types import checked
+from core.models import spec_of
 from trainers import recipe
 from trainers.__main__ import PROGRAM
 
@@ -46,6 +48,9 @@ def test_every_shipped_checkpoint_is_what_its_command_trains() -> None:
         assert dataclasses.replace(made, title=was.title, notes=was.notes, paper=was.paper, report=was.report) == was, (
             name
         )
+        config = checked(card["config"], spec_of(was.architecture).config)
+        assert was.architecture == card["architecture"] and [*was.labels] == card["labels"]
+        assert dataclasses.replace(was.model_config(), input_size=config.input_size, classes=config.classes) == config
         started = [of for of in (card.get("init"), *card.get("teachers", [])) if of and "@" not in of["name"]]
         assert ({of["sha256"] for of in started} <= shipped) != (name in FROM_EARLIER_RUNS), name
 

@@ -16,7 +16,6 @@ Where we differ: an optional learned projection of the words (``projection`` > 0
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -28,7 +27,7 @@ from core.layers.attention import Override
 from core.layers.pooling import states_at
 from core.layers.projection import word_projection
 from core.layers.recurrent import recurrent
-from core.models.base import Evidence, Output, ProjectedConfig, Settings, Wanted, register, setting
+from core.models.base import Evidence, Output, ProjectedConfig, Wanted, register, setting
 from core.models.features import EXTRA_SIZES, PairFeatures
 from core.models.phrases.alignment import (
     POOLINGS,
@@ -61,7 +60,6 @@ class PhraseConfig(ProjectedConfig):
     alone (4.3.1). ``extra``: the set of linguistic features, or none. Dropout applies to the words (one mask per
     sentence) and to the rep part of the feature vector."""
 
-    retired: ClassVar[Settings] = {"longest": 7}
     hidden: int = setting(256, least=1)
     pooling: str = setting("kmin", one_of=POOLINGS)
     k: int = setting(5, least=1)

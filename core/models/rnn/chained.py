@@ -9,7 +9,6 @@ the hypothesis to a window of the premise (local attention), or every state, giv
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -40,7 +39,6 @@ class ChainedConfig(ModelConfig):
     (one mask per sentence) and to the classifier's input.
     """
 
-    retired: ClassVar[Settings] = {"cell": "lstm", "window": "predictive", "match_states": False, "feeding": False}
     hidden: int = setting(150, least=1)
     attention: str = setting("global", one_of=("none", "global", "local", "word-by-word"))
     score: str = setting("dot", one_of=tuple(SCORES))
