@@ -45,7 +45,7 @@ def written(database):
 
 
 STATE = {
-    "1": RowState({"rest": {"annotator 1"}}, {"annotator 1"}),
+    "1": RowState({"rest": {"annotator 1"}}, {"annotator 1"}, done={"annotator 1"}),
     "2": RowState(looked={"Ann"}, notes={"Ann": "why"}),
 }
 
