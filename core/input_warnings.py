@@ -50,7 +50,7 @@ def pair_warnings(checkpoint: Checkpoint, sides: Sequence[ReadText]) -> list[str
     everywhere = "both texts" if len(sides) == 2 else "all texts"
     warned = [(the(side.role), input_warnings(checkpoint, side)) for side in sides]
     general = [{warning.replace(role, everywhere) for warning in some} for role, some in warned]
-    shared = set.intersection(*general) if len(sides) > 1 else set()
+    shared: set[str] = set.intersection(*general) if len(sides) > 1 else set()
     out: dict[str, None] = {}
     for role, some in warned:
         for warning in some:

@@ -153,5 +153,5 @@ def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list
     out = [f"{checkpoint.name} on {data.name}: {scores['pairs']:,} pairs, links above {scores['threshold']:.2f}"]
     if data.problems:
         more = "; …" if len(data.problems) > 5 else ""
-        out.append(f"{len(data.problems):,} broken entries were left out ({'; '.join(data.problems[:5])}{more})")
+        out.append(f"{len(data.problems):,} broken entries were left out ({'; '.join(list(data.problems)[:5])}{more})")
     return [*out, text(alignment_table.table({data.name: cast(CardWordScores, scores)}))]

@@ -67,7 +67,7 @@ def read(folder: Path, fingerprint: Callable[[str], str], precision: str) -> tup
         return None
     try:
         with safe_open(path, framework="pt") as file:
-            meta = file.metadata() or {}
+            meta: dict[str, str] = file.metadata() or {}
             if meta.get("format") != _FORMAT:
                 raise RunError(f"{folder.name}/{FILE} is of another version; delete it and train again")
             progress = Progress(**parse_json(meta["progress"]))

@@ -120,5 +120,5 @@ def line_of(update: Update) -> bytes:
     """Serialises an update as a line of JSON."""
     if update.answer:
         return b'{"answer": ' + update.answer + b"}\n"
-    values = {"error": update.error} if update.error else {"progress": update.progress}
+    values: JsonObject = {"error": update.error} if update.error else {"progress": update.progress}
     return json.dumps(values, ensure_ascii=False).encode() + b"\n"

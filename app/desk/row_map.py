@@ -142,7 +142,7 @@ def _figure(opened: OpenRun, known: RowMap, by: str, dark: bool) -> go.Figure:
 
 def _groups(values: list[object]) -> np.ndarray:
     """The name of each value, ``[M]`` of str; rare values share a name. For a set of tags, all tags joined."""
-    words = {True: "yes", False: "no", None: "unknown", "": "none"}
+    words: dict[object, str] = {True: "yes", False: "no", None: "unknown", "": "none"}
     names = [", ".join(sorted(value)) if isinstance(value, list) else value for value in values]
     named = np.array([words[name] if name in words else str(name) for name in names], dtype=object)
     known, counts = np.unique(named.astype(str), return_counts=True)

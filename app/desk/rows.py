@@ -49,7 +49,7 @@ def filter_box(opened: OpenRun) -> None:
     """The filter, with its error marked, and the sort order."""
     st.html(_STYLE)
     ordered = PAGE.state.view == "rows"
-    shares = [5, 1, 2] if ordered else [5, 1, 0.01]
+    shares = [5, 1, 2 if ordered else 0.01]
     judged = quoted(opened.run.text_columns[0 if opened.run.single else 1])
     left, right, middle = st.container(key="side by side, filter").columns(
         shares, vertical_alignment="bottom", gap="small"

@@ -92,12 +92,12 @@ class PageSession(Generic[State]):
             if read:
                 self._replace(*self._read(address, models))
             elif arrived and shared not in (None, visit.shared) and not self.kind.names_texts(address):
-                self._replace(visit.state.take_pair(shared, models))
+                self._replace(visit.state.take_pair(shared, models))  # type: ignore[arg-type]
         if self.kind.names_texts(address) and (read or (arrived and shared is not None)):
             session[_PAIR] = visit.state.give_pair(shared, models)
         suited = visit.state.suited(models)
         if suited != visit.state:
-            self._replace(suited, visit.problems)
+            self._replace(suited, visit.problems)  # type: ignore[arg-type]
         projector = session.get(_PROJECTOR, visit.state.projector)
         if arrived and "projector" not in address and projector != visit.state.projector:
             self._replace(replace(visit.state, projector=projector), visit.problems)
@@ -158,7 +158,7 @@ class PageSession(Generic[State]):
 
     def update(self, **values: Any) -> None:
         """Like :meth:`change`, and resets fields that belonged to the old values."""
-        self._put(self.state.updated(**values))
+        self._put(self.state.updated(**values))  # type: ignore[arg-type]
 
     def set(self, state: State) -> None:
         """Sets a state that the widgets do not show yet."""

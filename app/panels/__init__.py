@@ -23,6 +23,7 @@ from core.evidence.attention_map import WORD_COLUMNS
 from core.evidence.filter_provenance import FilterProducts
 from core.external.heads import title_of
 
+__path__: list[str]
 ELSEWHERE: Mapping[type[Record], tuple[str, str]] = {
     GeneratedFilters: ("filter_map", "Show this pair’s filters on the map"),
     PhraseSelection: ("phrases", "Show this pair’s phrases"),

@@ -28,6 +28,7 @@ from core.data.dataset import DataError, Dataset, Example, Problem
 from core.data.picked import Picked
 from core.data.stream import ReadOptions, Stream
 
+__path__: list[str]
 for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_module.name)
 

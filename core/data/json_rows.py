@@ -30,9 +30,10 @@ _LIST = ColumnLayout(PAIRS, (("first", "second"),))
 def recognise(head: list[Line]) -> RowReader | None:
     """Recognises files with a JSON object that has a layout's texts in the first lines."""
     records = [record for _, record in objects(head, [])]
-    layout, keys = _document(records) or next(filter(None, map(_pair, records)), (None, {}))
-    if layout is None:
+    found = _document(records) or next(filter(None, map(_pair, records)), None)
+    if found is None:
         return None
+    layout, keys = found
     names = [*dict.fromkeys(key for record in records for key in record)]
     return reader_of(layout, keys, objects, names if layout.of_pairs else ())
 

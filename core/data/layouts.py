@@ -183,7 +183,7 @@ def fitting(
     compared = [plain(name) for name in shown or names]
     matches = ((layout, layout.places(compared)) for layout in layouts)
     first = next(((layout, places) for layout, places in matches if places is not None), None)
-    return first and (first[0], {part: names[at] for part, at in first[1].items()})
+    return None if first is None else (first[0], {part: names[at] for part, at in first[1].items()})
 
 
 def drops_a_text(layout: ColumnLayout, keys: Mapping[str, str], records: Sequence[JsonObject]) -> bool:

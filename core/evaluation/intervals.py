@@ -41,7 +41,7 @@ def paired_difference(both: int, only_first: int, only_second: int, neither: int
     (low_1, high_1), (low_2, high_2) = wilson(first, items), wilson(second, items)
     product = float(first) * (items - first) * second * (items - second)
     related: float = both * neither - only_first * only_second
-    related = max(related - items / 2, 0) if related > 0 else related  # continuity correction
+    related = max(related - items / 2, 0.0) if related > 0 else related  # continuity correction
     phi = related / math.sqrt(product) if product else 0.0
 
     def reach(one: float, other: float) -> float:

@@ -21,5 +21,6 @@ __all__ = [
     "PhraseSelection", "PhraseSide", "PooledAttention", "Record", "Sentence", "TokenRecord",
 ]  # fmt: skip
 
+__path__: list[str]
 for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_module.name)

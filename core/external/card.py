@@ -121,7 +121,9 @@ def external_card(folder: Path) -> Card:
     labels = named or ((own["similarity"],) if pair and score else _score(known) if score else known)
     task = settings.task or task_of(labels) or ("paraphrase" if pair else "")
     asked = not (task or score)
-    roles = settings.roles or TASKS[task] if task else ("first text", "second text") if score else TASKS["entailment"]
+    roles: Sequence[str] = (
+        settings.roles or TASKS[task] if task else ("first text", "second text") if score else TASKS["entailment"]
+    )
     lowered = tuple(label.lower() for label in labels)
     card = {
         "name": called(folder),

@@ -212,7 +212,8 @@ def prompts_of(files: Path) -> tuple[str, Mapping[str, str]]:
     """The default prompt, a prefix of each text (empty if there is none), and all prompts by name, without empty
     ones."""
     said = object_of(files, ST_SETTINGS)
-    prompts, name = said.get("prompts") or {}, said.get("default_prompt_name")
+    prompts: object = said.get("prompts") or {}
+    name = said.get("default_prompt_name")
     if not isinstance(prompts, dict) or not all(isinstance(one, str) for one in prompts.values()):
         raise CheckpointError(f"{called(files)}/{ST_SETTINGS} has prompts that are not texts by name: fix it")
     if name is not None and (not isinstance(name, str) or name not in prompts):

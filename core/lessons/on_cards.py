@@ -74,12 +74,14 @@ def by_k() -> Values:
     values: Values = {}
     for short, (model, data) in BY_K.items():
         least, most = (_scores(f"{model}-{pooling}", data) for pooling in ("kmin", "kmax"))
-        values |= {
-            f"{short}_kmin": least["kmin"],
-            f"{short}_kmax": most["kmax"],
-            f"{short}_swapped": least["kmax"],
-            f"{short}_items": float(least["items"]),
-        }
+        values.update(
+            {
+                f"{short}_kmin": least["kmin"],
+                f"{short}_kmax": most["kmax"],
+                f"{short}_swapped": least["kmax"],
+                f"{short}_items": float(least["items"]),
+            }
+        )
         for name in ("kmin", "kmax"):
             scores = cast(list[float], values[f"{short}_{name}"])
             values[f"{short}_{name}_best"] = scores.index(max(scores)) + 1.0

@@ -106,11 +106,11 @@ def _moved(asked: Question) -> Evaluated:
     (links,) = maps
     own = asked.explanation.probabilities
     of_permuted = moved(asked, maps, seed=0)
-    (first,) = permutations(maps, seed=0)[0]
+    first = permutations(maps, seed=0)[0][0]
     orders = links.values.argsort(1).gather(1, first.argsort(1).argsort(1)) + 1.0
     # Without a time limit, so that a lesson shows the same numbers on every machine.
     found = adversary(asked, seconds=math.inf)
-    (other,) = found.maps if found is not None and found.maps else (matrix(links.values),)
+    other = found.maps[0] if found is not None and found.maps else matrix(links.values)
     after = list(found.probabilities) if found is not None and found.maps else list(own)
     effects = link_effects(asked.checkpoint, asked.reading, asked.target, Taken.RENORMALISED)
     apart = jensenshannon(links.values.double(), other, axis=1) ** 2

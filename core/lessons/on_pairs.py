@@ -99,10 +99,10 @@ def nearest_filters(checkpoint: Checkpoint, pairs: Pairs, k: int) -> Evaluated:
     for pair, (_, output) in zip(pairs, _outputs(checkpoint, pairs), strict=True):
         for text, side in zip(pair, (output.trace.q, output.trace.a), strict=True):
             made[text] = side.filters[0, k].flatten()
-    filters = torch.stack([*made.values()])
-    distances = torch.cdist(filters, filters, compute_mode="donot_use_mm_for_euclid_dist")
+    x = torch.stack([*made.values()])
+    distances = torch.cdist(x, x, compute_mode="donot_use_mm_for_euclid_dist")  # type: ignore[no-untyped-call]
     nearest = distances.fill_diagonal_(torch.inf).amin(1).sort(descending=True).values.tolist()
-    length = filters.norm(dim=1).mean().item()
+    length = x.norm(dim=1).mean().item()
     values: Values = {
         "texts": float(len(made)),
         "nearest": nearest,

@@ -5,6 +5,7 @@ import pkgutil
 
 from core.models.base import REGISTRY, ConfigError, PairModel, build, spec_of
 
+__path__: list[str]
 for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
     importlib.import_module(_module.name)
 

@@ -226,7 +226,7 @@ def nearness(x: Tensor, y: Tensor) -> Tensor:
     """ABCNN's match score 1/(1 + ‖x_i - y_j‖): ``[B, T_x, d], [B, T_y, d] -> [B, T_x, T_y]``, 1 for equal vectors."""
     # Computed as ‖x‖² + ‖y‖² - 2xy, equal vectors could be a thousandth apart; the gradient of cdist at 0 is 0, not
     # infinite.
-    return 1 / (1 + torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist"))
+    return 1 / (1 + torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist"))  # type: ignore[no-untyped-call]
 
 
 def _feature_map(scores: Tensor, rows: Tensor | None) -> Tensor:

@@ -16,13 +16,15 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_ENVIRONMENT.filters |= {
-    "counted": counted,
-    "percent": percent,
-    "shown": shown,
-    "score_percent": score_percent,
-    "thousands": "{:,}".format,
-}
+_ENVIRONMENT.filters.update(
+    {
+        "counted": counted,
+        "percent": percent,
+        "shown": shown,
+        "score_percent": score_percent,
+        "thousands": "{:,}".format,
+    }
+)
 
 
 def render(template: str, **values: object) -> Markup:

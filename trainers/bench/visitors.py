@@ -167,7 +167,7 @@ class Visitor:
                 if message.ref_hash or message.metadata.cacheable:
                     known.append(message.ref_hash or message.hash)
                 shown = _shown_pair(message)
-                asked = shown["why"]["question"] if shown else {}
+                asked: JsonObject = shown["why"]["question"] if shown else {}
                 if shown and (asked["first"], asked["second"]) == (link["first"], link["second"]):
                     shares = tuple(share["p"] for share in shown["verdict"]["classes"])
                     verdict = TimedVerdict(link["first"], link["second"], shares, time.perf_counter() - started)

@@ -164,7 +164,7 @@ def shipped_before(card: Card) -> str:
 
 def suite_score(card: JsonMapping, name: str) -> str:
     """How many pairs of a suite a checkpoint gets right: 190 of 200."""
-    suites = card.get("suites") or {}
+    suites: JsonMapping = card.get("suites") or {}
     return f"{suites[name]['right']:,} of {suites[name]['total']:,}" if name in suites else "–"
 
 
