@@ -35,7 +35,7 @@ def test_without_a_run_the_page_asks_for_a_file():
 
 def test_a_sample_is_predicted_and_opens_with_its_kinds(checkpoints, monkeypatch):
     app = open_view("error_desk")
-    button(app, "Simple pairs").click().run()
+    button(app, "Simple pairs (200)").click().run()
     app.session_state["desk prediction"].future.result(600) if "desk prediction" in app.session_state else None
     app.run()
     assert not app.exception and "simple_pairs.tsv: 200 rows" in texts(app)
