@@ -102,6 +102,7 @@ def run(project, program):
 FOLLOWED_FURTHER = """
 import contextlib
 from pathlib import Path
+from types import SimpleNamespace
 
 from streamlit.testing.v1 import AppTest
 
@@ -110,9 +111,15 @@ from app.components import bundled
 from app.pages import address, pages
 from app.panels import Drawing
 from core.data import read
+from core.desk import features, run_folder
+from core.desk.exchange import to_csv
+from core.desk.filters import rows_of
+from core.desk.slices import slices
+from core.desk.table import open_table
 from core.evidence import RECORDS, Explanation, Sentence, TokenRecord
 from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import query
+from tests.core.made_up_runs import ROWS, made_up_run
 from trainers.__main__ import main
 
 # The record is written, made, and read back from JSON.
@@ -125,6 +132,21 @@ assert "Words of both: dog" in told.to_text() and "Words of both: dog" in told._
 assert Drawing.of(told).explanation.evidence == (record,)
 assert "PANELS.shared_words =" in bundled()
 assert "shared_words" in KINDS
+
+# The column is on the desk, also for a run whose features were stored before it was added.
+features.default_table = lambda: SimpleNamespace(sha256="", known=bool)
+Path("taxi").mkdir()
+rows = [(first, second + ", too" * (i > 0), *more) for i, (first, second, *more) in enumerate(ROWS)]
+run = made_up_run(Path("taxi"), rows)
+every, features.FEATURES = features.FEATURES, features.FEATURES[:-1]
+assert "commas" not in open_table(run).columns and (run.folder / run_folder.FEATURES).is_file()
+features.FEATURES = every
+table = open_table(run)
+assert table.columns["commas"].about == "commas in the hypothesis"
+assert rows_of("commas = 1", table).tolist() == [False] + [True] * 5
+parts = {part.expression: part.rows for part in slices(table)}
+assert parts["commas <= 0"] == 1 and parts["commas > 0 and commas <= 1"] == 5
+assert ",commas," in to_csv(table, rows_of("", table)).splitlines()[0]
 
 # The page is found by its file, and its field is in links.
 make_checkpoint(Path("runs"), "made-up", "Made up", 1)
@@ -158,6 +180,10 @@ assert main(["lengths", "data/none.txt"]) == 2
 
 
 def test_what_the_page_adds_is_everywhere_without_another_line(project):
+    (entry,) = section("Add a column")
+    path = project / entry[0]
+    before, after = path.read_text("utf-8").split('\n)\n"""The features in the order', 1)
+    path.write_text(f'{before}\n{entry[1]},\n)\n"""The features in the order{after}', "utf-8")
     added = ("Add a record", "Add a page", "Add a reader of data files", "Add a command")
     for path, text in (file for title in added for file in section(title)):
         (project / path).parent.mkdir(exist_ok=True)

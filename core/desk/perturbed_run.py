@@ -19,7 +19,7 @@ import torch
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example
 from core.desk import run_folder, store
-from core.desk.columns import other_values
+from core.desk.features import other_values
 from core.desk.filters import literal
 from core.desk.jobs import Job, Written, predicted_by
 from core.desk.perturbations import (

@@ -6,9 +6,7 @@ the run's folder, has two threads, and uses up to 150 MB.
 
 from __future__ import annotations
 
-import contextlib
 import glob
-import json
 import os
 import re
 import tempfile
@@ -21,34 +19,21 @@ from typing import NamedTuple
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from duckdb.func import PythonUDFType
 from duckdb.sqltypes import VARCHAR
 
 from core.data.layouts import EXPORTED
 from core.desk.annotations import FileState
-from core.desk.columns import (
-    Cells,
-    Features,
-    RunColumn,
-    cells,
-    distances,
-    duplicates,
-    facts,
-    feature_columns,
-    features_of,
-    texts_of_row,
-)
+from core.desk.columns import Cells, RunColumn, cells, facts, texts_of_row
+from core.desk.features import feature_columns, features_of
 from core.desk.run import LETTERS, OTHER_COLUMN, TEXT_COLUMNS, Run
-from core.desk.run_folder import DATA, FEATURES
-from core.files import FileError, whole_file
-from core.reading.word_table import default_table
+from core.desk.run_folder import DATA
+from core.desk.votes import distances
 
 LONGEST_SECONDS = 10
 """Time limit of a filter or formula in seconds."""
 MOST_VALUES = 20
 """A column with more distinct values makes no slices, and none of them is suggested."""
-_FEATURES_VERSION = "5"
 SEPARATOR = " | "
 """Separator between a row's tags, and between its notes, in exports; tag names never contain it."""
 _OF_PEOPLE = ("tags", "annotators", "notes", "settled")
@@ -169,16 +154,12 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     aliases = [*TEXT_COLUMNS, *(f"c{i}" for i in range(len(others))), "row"]
     names = ", ".join(f"d_{name}" if name in TEXT_COLUMNS else name for name in aliases)
     connection.execute(f"CREATE VIEW data AS SELECT * FROM stored AS stored({names})")
-    features = _features(run, known)
-    values, columns = _named(facts(run) | duplicates(run, features), "f")
-    columns = {"id": columns.pop("id"), **texts_of_row(run), **columns}
-    arrays = {**values, "judged": pa.array(run.judged)}
+    features = features_of(run, known)
     asking = "SELECT avg(CAST(regexp_matches(d_first, '\\?\\s*$') AS INT)) > 0.5 FROM data"
     asks = connection.sql(asking).fetchall()[0][0]
-    names = dict(zip(("words_first", "words_second"), (f"{name}.words" for name in run.text_columns), strict=True))
-    for i, (feature, column) in enumerate(feature_columns(run, features, asks).items()):
-        arrays[f"w{i}"] = features[feature]
-        columns[names.get(feature, feature)] = replace(column, sql=f"w{i}")
+    arrays, columns = _named(facts(run) | feature_columns(run, features, asks), "f")
+    columns = {"id": columns.pop("id"), **texts_of_row(run), **columns}
+    arrays["judged"] = pa.array(run.judged)
     columns |= distances(run, columns)
     taken = {*columns, *_OF_PEOPLE}
     exported = run.dataset.layout == EXPORTED
@@ -259,22 +240,3 @@ def _named(columns: Mapping[str, Cells], prefix: str) -> tuple[dict[str, pa.Arra
         sql = f"{prefix}_{i}"
         arrays[sql], known[name] = values, replace(column, sql=sql)
     return arrays, known
-
-
-def _features(run: Run, known: Callable[[str], bool] | None) -> Features:
-    """The features of a run, stored in its folder if computed with the shared word vectors."""
-    if known is not None:
-        return features_of(run, known)
-    words = default_table()
-    version = f"{_FEATURES_VERSION} {words.sha256}"
-    path = run.folder / FEATURES
-    if path.is_file():
-        table = pq.read_table(path)
-        facts_of_file = json.loads((table.schema.metadata or {}).get(b"pairlens_features", b"{}"))
-        if facts_of_file.get("version") == version and table.num_rows == len(run.dataset.rows):
-            return {name: table.column(name).combine_chunks() for name in table.column_names}
-    features = features_of(run, words.known)
-    metadata = {"pairlens_features": json.dumps({"version": version})}
-    with contextlib.suppress(FileError), whole_file(path) as scratch:  # else they are computed again next time
-        pq.write_table(pa.table(features).replace_schema_metadata(metadata), scratch, compression="zstd")
-    return features

@@ -7,11 +7,13 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from core.data.labels import key
+from core.data.labels import key, proposed
+from core.desk.columns import RunColumn, class_column
+from core.desk.run import Run, column_of
 
 COLUMNS = ("annotator_labels", "label_counter")
 """Columns of votes: a list of labels, or an object with the count of each label."""
@@ -39,6 +41,43 @@ def features(texts: Sequence[str]) -> dict[str, np.ndarray]:
     logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
     measured = {"entropy": np.abs((shares * logs).sum(axis=1)), "agreement": shares.max(axis=1)}
     return measured | {f"{SHARE}{label}": share for label, share in zip(labels, shares.T, strict=True)}
+
+
+def columns(names: Collection[str]) -> dict[str, RunColumn]:
+    """The columns of those features among ``names`` that are computed from votes."""
+    shares = (0.5, 0.7, 0.9, 0.999)
+    known = {
+        "entropy": RunColumn("number", "entropy of the annotators' votes in bits"),
+        "agreement": RunColumn(
+            "number", "share of the most frequent vote", "agreement of the annotators", shares, share=True
+        ),
+    }
+    for name in names:
+        if name.startswith(SHARE):
+            about = f"share of the annotators' votes for {name.removeprefix(SHARE)}"
+            known[name] = RunColumn("number", about, share=True)
+    return {name: column for name, column in known.items() if name in names}
+
+
+def distances(run: Run, columns: Mapping[str, RunColumn]) -> dict[str, RunColumn]:
+    """By model, the SQL expression for the total variation distance between its probabilities and the annotators'
+    votes: the probability that would have to move to other labels. Missing for a model that lacks a label."""
+    voted = {name.removeprefix(SHARE): column for name, column in columns.items() if name.startswith(SHARE)}
+    out = {}
+    for i, model in enumerate(run.models):
+        # A label that only annotators gave, such as ChaosNLI's c, is not mapped.
+        meant = {label: proposed(label, voted, model.labels) for label in model.scale.unknown(voted)}
+        answers = model.scale.of([meant[label][0] if meant.get(label) else label for label in voted])
+        if not voted or (answers < 0).any():
+            continue
+        terms = []
+        for answer, members in enumerate(model.scale.members):
+            sums = [columns[class_column(i, model.labels[place])].sql for place in members]
+            people = [column.sql for column, own in zip(voted.values(), answers, strict=True) if own == answer]
+            terms.append(f"abs({' + '.join(sums)} - ({' + '.join(people) or '0'}))")
+        about = f"distance of {model.title} from the annotators' votes (total variation)"
+        out[column_of("distance", i)] = RunColumn("number", about, share=True, sql=f"(({' + '.join(terms)}) / 2)")
+    return out
 
 
 def _counts(text: str) -> Counter[str]:

@@ -15,7 +15,8 @@ from pathlib import Path
 from core.files import read_yaml
 from core.reading.tokens import norms
 
-_LISTS = Path(__file__).with_suffix(".yaml")
+LISTS = Path(__file__).with_suffix(".yaml")
+"""The file of word lists."""
 _REACH = 4
 """Number of words before a participle in which to look for its form of be."""
 
@@ -23,7 +24,7 @@ _REACH = 4
 @functools.cache
 def _listed(name: str) -> frozenset[str]:
     """The words of a list."""
-    lists: dict[str, list[str]] = read_yaml(_LISTS)
+    lists: dict[str, list[str]] = read_yaml(LISTS)
     return frozenset(lists[name])
 
 

@@ -10,7 +10,8 @@ import pytest
 from core.data import read
 from core.desk import charts
 from core.desk.annotations import FileState, RowState
-from core.desk.columns import cells
+from core.desk.columns import RunColumn, cells
+from core.desk.features import FEATURES, Feature
 from core.desk.filters import LONGEST, FilterError, literal, rows_of
 from core.desk.run_folder import load
 from core.desk.slices import scored, slices
@@ -197,7 +198,7 @@ def test_constructions_of_a_pair_are_columns_and_slices(run):
         known = open_table(changed, known=lambda word: True)
         assert {name for name in names if rows_of(name, known)[0]} == has, (first, second)
         parts = {part.expression: part for part in slices(known)}
-        assert has <= parts.keys()
+        assert has <= parts.keys() and all(parts[name].dimension.startswith(name.replace("_", " ")) for name in has)
         assert parts.keys().isdisjoint(f"not {name}" for name in names), "nearly all rows"
 
 
@@ -260,8 +261,13 @@ def test_features_of_a_stored_run_are_computed_once(run, tmp_path, monkeypatch):
     save(run, tmp_path / "run")
     stored = load(tmp_path / "run")
     first = rows_of("overlap = 1 and negation_logic = 0", open_table(stored))
-    monkeypatch.setattr("core.desk.table.features_of", None)
+    monkeypatch.setattr("core.desk.features._computed", None)
     assert (rows_of("overlap = 1 and negation_logic = 0", open_table(stored)) == first).all() and first.sum() == 2
+    monkeypatch.undo()
+    added = Feature("commas", RunColumn("number", "commas in the {judged}"), lambda row: row.judged.text.count(","))
+    monkeypatch.setattr("core.desk.features.FEATURES", (*FEATURES, added))
+    table = open_table(stored)
+    assert table.columns["commas"].about == "commas in the hypothesis" and not rows_of("commas > 0", table).any()
 
 
 def test_a_filter_nested_deep_is_read_or_refused(known):
