@@ -101,6 +101,10 @@ def run(project, program):
 
 FOLLOWED_FURTHER = """
 import contextlib
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -108,6 +112,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.api.answers import KINDS
 from app.components import bundled
+from app.components.bundle import bundle
 from app.pages import address, pages
 from app.panels import Drawing
 from core.data import read
@@ -117,20 +122,36 @@ from core.desk.filters import rows_of
 from core.desk.slices import slices
 from core.desk.table import open_table
 from core.evidence import RECORDS, Explanation, Sentence, TokenRecord
+from core.evidence.codec import to_dict
 from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import query
 from tests.core.made_up_runs import ROWS, made_up_run
 from trainers.__main__ import main
 
+DRAWS = '''
+import { PANELS } from "./app/components/view.js";
+globalThis.document = { createElementNS: (_, tag) => ({
+  setAttribute() {}, append(...children) { this.text = `${tag}(${children.map((one) => one.text ?? one).join()})`; },
+}) };
+const view = { sideOf: (role) => ({ premise: { tokens: ["dog"] } })[role] };
+process.stdout.write(PANELS.shared_words.make(view, RECORD).element.text);
+'''  # by the panel's own script, with elements that only know their text
+
 # The record is written, made, and read back from JSON.
 word = (TokenRecord("dog", 0, 3, False),)
 sides = [Sentence(role, "dog", word) for role in ("premise", "hypothesis")]
-record = RECORDS["shared_words"]("premise", "hypothesis", ((0, 0),))
+record = RECORDS["shared_words"]("shared words", "premise", "hypothesis", ((0, 0),))
 told = Explanation("m", "M", sides[0], (sides[1],), "hypothesis", ("yes",), (0.0,), (1.0,), (record,))
 assert Explanation.from_dict(told.to_dict()) == told
 assert "Words of both: dog" in told.to_text() and "Words of both: dog" in told._repr_html_()
-assert Drawing.of(told).explanation.evidence == (record,)
+assert Drawing.of(told).explanation.evidence == (record,) and record.title == "shared words"
 assert "PANELS.shared_words =" in bundled()
+script = Path("app/panels/shared_words/shared.js")
+Path("entry.js").write_text(DRAWS.replace("RECORD", json.dumps(to_dict(record))))
+Path("drawn.mjs").write_text(bundle(Path("entry.js"), [script], {}))
+node = shutil.which("node", path=os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)]))
+drawn = subprocess.run([node, "drawn.mjs"], capture_output=True, text=True, check=True).stdout
+assert drawn == "section(p(dog))", drawn
 assert "shared_words" in KINDS
 
 # The column is on the desk, also for a run whose features were stored before it was added.

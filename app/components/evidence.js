@@ -106,7 +106,11 @@ export function panelsOf(explanation, panels, page) {
   return [...asking, ...drawing].flatMap((name) => {
     const { place = "main", read = (records) => records, asks } = panels[name];
     const records = explanation.evidence.filter(({ kind }) => own(name).includes(kind));
-    const all = asks ? asks(explanation, page) : read(records, explanation, page);
-    return all.map((data) => ({ kind: name, place, data }));
+    try {
+      const all = asks ? asks(explanation, page) : read(records, explanation, page);
+      return all.map((data) => ({ kind: name, place, data, fault: null }));
+    } catch (fault) {
+      return [{ kind: name, place, data: {}, fault }]; // told in the panel's place
+    }
   });
 }

@@ -6,6 +6,7 @@ import { barsOf } from "../panels/effects/records.js";
 import { Answer, askAtOnce } from "./ask.js";
 import { html, linkButton, the } from "./elements.js";
 import { isWordMap, panelsOf, selectionName, selectionOf, sidesOf, withChances } from "./evidence.js";
+import { attempt, panelOf } from "./panel.js";
 import { Reason } from "./reason.js";
 import { TextPanel } from "./text.js";
 import { Tools } from "./tools.js";
@@ -24,7 +25,7 @@ const DOORS = {
 /**
  * @typedef {{ selection: string | null, direction: string | null, editable: boolean,
  *   asked: Record<string, any> }} Moving what changes without a drawing
- * @typedef {{ sides: any[], panels: any[] }} Made from the explanation, by build
+ * @typedef {{ sides: any[], panels: ReturnType<typeof panelsOf> }} Made from the explanation, by build
  * @extends {View<import("./payloads").Drawn["pair"] & Moving & Made>}
  */
 export class PairView extends View {
@@ -40,7 +41,7 @@ export class PairView extends View {
       if (event.key === "Escape" && !own) this.undo();
     });
     on(window, "keydown", (event) => {
-      if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.shortcut?.(event);
+      if (!event.defaultPrevented) this.each((panel) => panel.shortcut?.(event));
     });
     // A click outside all clickable elements.
     on(this.root, "click", (event) => {
@@ -150,7 +151,7 @@ export class PairView extends View {
     this.reason.sentence.classList.toggle("unlike", Boolean(what_if));
     this.verdict = drawVerdict({ ...verdict, classes, what_if, trained }, notices, this.reason);
     before.replaceWith(this.verdict);
-    for (const record of evidence.filter(isWordMap)) for (const panel of this.panels) panel.follows?.(record);
+    for (const record of evidence.filter(isWordMap)) this.each((panel) => panel.follows?.(record));
   }
 
   // By role, each word's bar by the chosen method; empty during the computation.
@@ -225,15 +226,15 @@ export class PairView extends View {
       kind === "attention_map" && show ? [rows] : [],
     );
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
-    // Each in its folder's style.
-    this.panels = data.panels.map(({ kind, data: own }) => {
-      const panel = PANELS[kind].make(this, own);
-      panel.element.classList.add("panel", kind);
-      return panel;
-    });
-    for (const panel of this.panels) for (const old of before) if (old.replaces && panel.replaces) panel.replaces(old);
+    this.panels = data.panels.map(({ kind, data: own, fault }) =>
+      panelOf(kind, () => {
+        if (fault) throw fault;
+        return PANELS[kind].make(this, own);
+      }),
+    );
+    for (const old of before) if (old.replaces) this.each((panel) => panel.replaces?.(old));
     const [main, beside] = ["main", "beside"].map((place) => this.elementsAt(place));
-    const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
+    const maps = this.panels.map((panel) => attempt(panel, () => panel.ribbons)).filter(Boolean);
     const pooled = this.panels.find((panel) => panel.barOf);
     const text = new TextPanel(this, maps, pooled);
     this.reason = data.why ? new Reason(this) : null;
@@ -241,7 +242,7 @@ export class PairView extends View {
     this.doors = data.why ? Object.keys(DOORS).map((place) => this.door(place)) : [];
     this.panels.unshift(text); // the others take the remaining room
     if (this.reason) this.panels.unshift(this.reason);
-    for (const panel of this.panels) panel.ready?.();
+    this.each((panel) => panel.ready?.());
     return [
       this.verdict,
       text.element,
@@ -294,6 +295,14 @@ export class PairView extends View {
     this.refit();
   }
 
+  /**
+   * Calls panels; one that fails shows a sentence in its place.
+   * @param {(panel: import("./panel.js").Panel) => void} act
+   */
+  each(act, panels = this.panels ?? []) {
+    for (const panel of panels) attempt(panel, () => act(panel));
+  }
+
   get drawnPanels() {
     return this.panels.filter(({ door }) => !door || door.open);
   }
@@ -320,7 +329,7 @@ export class PairView extends View {
     this.explicit = true;
     this.selection = { row: part.row ?? null, column: part.column ?? null };
     this.draw();
-    for (const panel of this.drawnPanels) panel.reveal?.();
+    this.each((panel) => panel.reveal?.(), this.drawnPanels);
     this.tell({}, soon ? 250 : 0);
   }
 
@@ -356,9 +365,11 @@ export class PairView extends View {
 
   draw() {
     for (const door of this.doors) door.open = this.isOpen(door.dataset.place);
-    for (const panel of this.panels) if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
-    for (const panel of this.panels) panel.prepare?.();
-    for (const panel of this.drawnPanels) panel.draw();
+    this.each((panel) => {
+      if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
+    });
+    this.each((panel) => panel.prepare?.());
+    this.each((panel) => panel.draw(), this.drawnPanels);
     if (this.arranged === this.direction) return;
     // Hidden elements had no size until now.
     this.arranged = this.direction;
@@ -366,7 +377,7 @@ export class PairView extends View {
   }
 
   arrange(width) {
-    for (const panel of this.drawnPanels) if (!panel.element.hidden) panel.fit?.(width);
+    this.each((panel) => panel.element.hidden || panel.fit?.(width), this.drawnPanels);
   }
 }
 

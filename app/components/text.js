@@ -3,6 +3,7 @@
 import { WordChips, clipLines } from "./chips.js";
 import { missingRibbons, routeOf, rowsOf } from "./ribbon_paths.js";
 import { LONG, capital, heading, heaviest, html, percent, plural, refill, svg, the } from "./elements.js";
+import { attempt } from "./panel.js";
 import { saveButtons } from "./save.js";
 
 const RIBBON_WIDTH = 14;
@@ -34,7 +35,7 @@ export class TextPanel {
         new WordChips(view, side, {
           hover: (index) => this.hover(index === null ? null : { [side.axis]: index }),
           describe: (index) => this.described(side, index),
-          inside: (index) => pooled?.barOf(side.role, index),
+          inside: (index) => pooled && attempt(pooled, () => pooled.barOf(side.role, index)),
         }),
     );
     this.svg = svg("svg.ribbons", { "aria-hidden": "true" });
@@ -78,8 +79,9 @@ export class TextPanel {
   // A screen reader's description of a word: its weight on the null word, and the words that cross it.
   described(side, index) {
     const { none, crossed, crossings, of } = this.maps.find(({ rows }) => rows === side.role) ?? {};
+    const { pooled } = this;
     const facts = [
-      this.pooled?.said(side.role, index),
+      pooled && attempt(pooled, () => pooled.said(side.role, index)),
       none && `${percent(none.weights[index])} of its weight on ${of ? none.word : "no word"}`,
       crossed?.[index].length && `crossed by ${this.crossing(side, index)} (q = ${crossings[index].toFixed(2)})`,
     ].filter(Boolean);

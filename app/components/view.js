@@ -11,7 +11,8 @@ const SMALL_SCREEN = 1600; // pixels; as in page_style.py
  * @typedef {import("./evidence.js").Explanation} Explanation
  * @type {Record<string, { place?: "main" | "beside" | "what-if" | "how-sure" | "details", kinds?: string[],
  *   read?: (records: any[], explanation: Explanation, page: any) => any[],
- *   asks?: (explanation: Explanation, page: any) => any[], make: (view: any, data: any) => any }>}
+ *   asks?: (explanation: Explanation, page: any) => any[],
+ *   make: (view: any, data: any) => import("./panel.js").Panel }>}
  */
 export const PANELS = {};
 /** @type {Record<string, (root: any) => { start(): void, update(data: any, tell: any): void, end(): void }>} by the page's name */

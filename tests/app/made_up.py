@@ -18,6 +18,14 @@ class WordLength(Record, kind="word_length"):
 
 
 @dataclass(frozen=True)
+class Faulty(Record, kind="faulty"):
+    """A record whose panel fails at a moment (tests/app/more_panels/faulty)."""
+
+    name: str
+    at: str
+
+
+@dataclass(frozen=True)
 class Unseen(Record, kind="unseen"):
     """A record without a panel."""
 

@@ -10,6 +10,7 @@ from tests.app.servers import serve
 
 pytestmark = pytest.mark.browser
 
+MOMENTS = ("make", "ready", "prepare", "draw", "fit", "reveal", "ribbons", "direction")
 PRESSED = '.chip[aria-pressed="true"]'
 
 
@@ -23,8 +24,8 @@ def server(checkpoints, tmp_path_factory):
 def sides(open_page):
     """Both explanations on the page."""
 
-    def opened(**options):
-        page = open_page(wait=".st-key-right-pair .pairlens footer", **options)
+    def opened(path="/", **options):
+        page = open_page(path, wait=".st-key-right-pair .pairlens footer", **options)
         return [page.locator(f".st-key-{side}-pair") for side in ("left", "right")]
 
     return opened
@@ -71,6 +72,20 @@ def test_pooled_weights_are_saved_as_a_figure(sides, tmp_path):
             assert b">film<" in drawing
             assert b"light-dark" not in drawing
             assert drawing.count(b"<rect") >= 1 + 2 * 7 + 11, "the ground, a frame and a bar a word, the scale"
+
+
+@pytest.mark.parametrize("moments", [MOMENTS, ("barOf",), ("read",)], ids=" ".join)
+def test_a_panel_that_fails_shows_a_sentence_in_its_place(sides, moments):
+    _, right = sides(f"/?faults={'+'.join(moments)}")
+    right.locator('.side[data-role="answer"] .chip', has_text="made").click()
+    expect(right.get_by_text("right: x2")).to_be_visible()
+    failed = right.locator(".panel", has_text="This part could not be drawn")
+    expect(failed).to_have_count(len(moments))
+    for panel, moment in zip(failed.all(), moments, strict=True):
+        reason = f"(fails at {moment} <b>): reload the page, and if it stays, report a bug."
+        expect(panel).to_have_text(f"This part could not be drawn {reason}")
+        assert panel.is_visible()
+    expect(right.locator(".word_length")).to_have_text("3 4 2")
 
 
 def test_a_new_panel_folder_is_shown_and_its_style_stays_scoped(sides):

@@ -5,13 +5,16 @@ import streamlit as st
 from app import components, panels
 from core.checkpoint import load_named
 from core.explain import explain
-from tests.app.made_up import POOLED, Unseen, WordLength, pair, with_more_panels
+from tests.app.made_up import POOLED, Faulty, Unseen, WordLength, pair, with_more_panels
 
 st.set_page_config(layout="wide", initial_sidebar_state="collapsed")
 with_more_panels()
 components.load()
 attention = explain(load_named("test-light"), "An animal is playing with a toy", "A dog jumping")
 pooled = pair(*POOLED, Unseen(), WordLength("word lengths", (3, 4, 2)), judged="both")
+if moments := st.query_params.get("faults"):
+    failing = (Faulty("fault", moment) for moment in moments.split())
+    pooled = pair(*failing, POOLED[0], WordLength("word lengths", (3, 4, 2)), judged="both")
 
 for column, key, explanation in zip(st.columns(2), ("left", "right"), (attention, pooled), strict=True):
     picked = (st.session_state.get(key) or {}).get("selection") or {}
