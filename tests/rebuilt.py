@@ -11,7 +11,6 @@ import itertools
 import pytest
 import torch
 
-from core.evidence import RECORDS
 from core.evidence.attention_map import FINAL_STATE, NO_WORD
 from core.evidence.edges import edge_words
 from core.explain import nearest_to_context
@@ -218,6 +217,6 @@ def _values(convolution, k, width):
         yield sum(dot(weights[j], states[at]) for j, at in inside) + beside + convolution["bias"][k]
 
 
-def kinds_without_a_rebuilder():
-    """The kinds of records that nothing here or elsewhere rebuilds."""
-    return {kind for kind in RECORDS if not hasattr(Rebuilt, f"_{kind}")} - ELSEWHERE.keys()
+def kinds_without_a_rebuilder(evidence):
+    """The kinds of these records that nothing here or elsewhere rebuilds."""
+    return {record.kind for record in evidence if not hasattr(Rebuilt, f"_{record.kind}")} - ELSEWHERE.keys()
