@@ -45,7 +45,7 @@ lint: $(VENV)/.dev app/node_modules
 	PATH="$$PWD/$(BIN):$$PATH" npm --prefix app run --silent lint
 
 types: $(VENV)/.dev
-	$(BIN)/zuban mypy
+	$(BIN)/zuban mypy --python-executable $(BIN)/python
 
 pytest: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
 	$(BIN)/python -m pytest -n 3 --dist worksteal

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -110,7 +111,7 @@ def _slices(run: Run, table: RunTable, models: Sequence[int]) -> Iterator[Findin
     for i in models:
         scores = [one.held_back for one in search(run, i, table).found if one.holds]
         conditions = [compiled(score.expression, table.columns) for score in scores]
-        masks = table.masks(conditions).columns if conditions else []
+        masks = table.masks(conditions).columns if conditions else list[Any]()
         confirmed += [_Confirmed(i, *known) for known in zip(scores, (mask.to_numpy() for mask in masks), strict=True)]
     confirmed.sort(key=lambda one: ("prediction of" in one.about, one.rows.mean() > 0.5, -one.score.weight))
     groups = list[list[_Confirmed]]()
