@@ -49,14 +49,14 @@ def needed(name: str, out: Path) -> Checkpoint:
 
 def trained_first(recipe: Recipe, out: Path) -> dict[Path, Recipe]:
     """The recipes of the teachers RECIPE@SEED of a run in ``out``, which have no teachers themselves, and of an
-    ``init`` RECIPE@SEED, by their runs' folders next to it."""
+    ``init`` RECIPE@SEED, which may also teach, by their runs' folders next to it."""
     runs = {}
     for needs in (*recipe.teachers, recipe.init):
         name, at, seed = needs.rpartition("@")
         if at and seed.isdecimal():
             base = recipe if name == recipe.name else load(name)
             base = dataclasses.replace(base, seed=int(seed))
-            if needs in recipe.teachers:
+            if needs != recipe.init:
                 base = dataclasses.replace(base, teachers=(), transfer=0)
             if name == recipe.name:
                 base = dataclasses.replace(base, init="", init_classifier=False, init_share=0.0)

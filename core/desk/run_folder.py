@@ -83,7 +83,8 @@ def table_of(
             columns[name] = pa.Array.from_buffers(pa.float32(), len(chances), [None, pa.py_buffer(chances)])
     for name, cut in zip(truncated_columns(models), truncated, strict=False):
         if cut is not None:
-            columns[name] = pa.array(cut.tolist(), pa.bool_())
+            bits = pa.py_buffer(np.packbits(cut, bitorder="little"))  # pa.array would load pandas
+            columns[name] = pa.Array.from_buffers(pa.bool_(), len(cut), [None, bits])
     return pa.table(columns)
 
 

@@ -44,4 +44,4 @@ class Reason:
     """How often the model is right on hand-written pairs with this kind of change; empty if there are none."""
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(' '.join(filter(None, (self.sentence, self.known))))}</p>"
+        return "".join(f"<p>{escape(text)}</p>" for text in (self.sentence, self.known) if text)
