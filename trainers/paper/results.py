@@ -16,7 +16,8 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,7 @@ def filled(page: str, pretrained: Path, docs: Path) -> str:
         "alignment": [*alignments(cards)],
         "faithfulness": faithfulness(cards),
         "pointing": [*pointing(cards)],
+        "suites": [*by_kind(cards.values())],
         "people": [*people([*cards.values(), *({"name": name, **of.measured} for name, of in external.items())])],
         "systems": systems(docs / "tables"),
         "claims": [row | {"checkpoint": f"`{folder.name}`"} for folder in found for row in compared(found[folder])],
@@ -166,6 +168,15 @@ def suite_score(card: JsonMapping, name: str) -> str:
     """How many pairs of a suite a checkpoint gets right: 190 of 200."""
     suites: JsonMapping = card.get("suites") or {}
     return f"{suites[name]['right']:,} of {suites[name]['total']:,}" if name in suites else "–"
+
+
+def by_kind(cards: Iterable[Card]) -> Iterator[Row]:
+    """How many pairs of each kind the checkpoints get right that were scored on all suites."""
+    scored = {card["name"]: card["suites"] for card in cards if card.get("suites", {}).keys() == SUITES.keys()}
+    for name, suite in SUITES.items():
+        for kind, pairs in Counter(row.columns["kind"] for row in suite.pairs.rows).items():
+            right = {f"`{model}`": suites[name]["kinds"][kind]["right"] for model, suites in scored.items()}
+            yield {"suite": suite.title, "kind": kind, "pairs": pairs, **right}
 
 
 def guests(external: Mapping[str, ExternalSettings]) -> Iterator[Row]:
