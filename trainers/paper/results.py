@@ -16,7 +16,6 @@ import argparse
 import json
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -172,11 +171,12 @@ def suite_score(card: JsonMapping, name: str) -> str:
 
 def by_kind(cards: Iterable[Card]) -> Iterator[Row]:
     """How many pairs of each kind the checkpoints get right that were scored on all suites."""
-    scored = {card["name"]: card["suites"] for card in cards if card.get("suites", {}).keys() == SUITES.keys()}
-    for name, suite in SUITES.items():
-        for kind, pairs in Counter(row.columns["kind"] for row in suite.pairs.rows).items():
-            right = {f"`{model}`": suites[name]["kinds"][kind]["right"] for model, suites in scored.items()}
-            yield {"suite": suite.title, "kind": kind, "pairs": pairs, **right}
+    for card in cards:
+        told = card.get("suites", {})
+        for name, suite in SUITES.items() if told.keys() == SUITES.keys() else ():
+            kinds = ", ".join(f"{kind} {n['right']}/{n['total']}" for kind, n in told[name]["kinds"].items())
+            row = {"checkpoint": f"`{card['name']}`", "suite": suite.title}
+            yield {**row, "right": suite_score(card, name), "by kind": kinds}
 
 
 def guests(external: Mapping[str, ExternalSettings]) -> Iterator[Row]:
