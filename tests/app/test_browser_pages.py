@@ -105,7 +105,7 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
             lambda page: page.locator('[data-cell="0,0"]').evaluate_all(
                 "cells => cells.map(cell => cell.getBoundingClientRect().width)"
             ),
-            lambda sizes: all(wide >= 56 - 2 for wide in sizes),
+            lambda sizes: all(wide >= 36 for wide in sizes),
         )
     expect(page.locator(".stMainBlockContainer")).to_have_css("max-width", "1600px")
     settled(page)

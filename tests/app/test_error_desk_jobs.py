@@ -94,7 +94,7 @@ def test_peoples_words_stand_under_the_models_and_agreement_is_a_slice(kept_run)
     keep(run)
     found = {"1e": StrongestWord("dog", "premise"), "1c": StrongestWord("snow", "premise")}
     StrongestWords(open_database()).keep(run.dataset.sha256, ONE, found)
-    app = page(run, row="1e", filter="people_agree")
+    app = page(run, row="1e", filter="A.people_agree")
     assert not app.exception and "1 of 6 rows" in texts(app)
     assert "<dt>People name in the premise</dt><dd>dog, plays</dd>" in texts(app)
     assert "People name" not in texts(page(run, row="2e")), "they name none of its words"

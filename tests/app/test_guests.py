@@ -87,7 +87,6 @@ def test_a_head_is_chosen_by_the_address_and_by_the_browser(drawn, guests):
         ({"head": "seven"}, "can’t be used here, so the page is shown without them: head."),
         ({"head": "2.3", "model": "nli-attconv-light"}, "the page is shown without them: head."),
         ({"show": "score"}, "the page is shown without them: show."),
-        ({"temperature": "2"}, "a transformer’s weights cannot be set, only cut"),
         ({"edits": "cell 0 0 0 0.5 kept"}, "a transformer’s weights cannot be set, only cut"),
     ],
 )

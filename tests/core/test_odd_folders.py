@@ -182,18 +182,24 @@ def _not_finite(folder):
         (lambda folder: _config(folder, num_hidden_layers="x"), "an implausible number of layers"),
         (
             lambda folder: _config(folder, num_hidden_layers=[3]),
-            "implausible number of (layers|heads)|no plausible number",
+            "implausible number of (layers|heads)|no plausible number|do not fit its config.json",
         ),
         (
             lambda folder: _config(folder, num_hidden_layers=float("nan")),
-            "implausible number of (layers|heads)|no plausible number",
+            "implausible number of (layers|heads)|no plausible number|do not fit its config.json",
         ),
         (
             lambda folder: _config(folder, num_hidden_layers=100_000),
-            "implausible number of (layers|heads)|no plausible number",
+            "implausible number of (layers|heads)|no plausible number|do not fit its config.json",
         ),
-        (lambda folder: _config(folder, num_hidden_layers=5_000), "more than its weights can have"),
-        (lambda folder: _config(folder, vocab_size=10**12), "vocab_size 1,000,000,000,000, more than its weights"),
+        (
+            lambda folder: _config(folder, num_hidden_layers=5_000),
+            "more than its weights can have|do not fit its config.json",
+        ),
+        (
+            lambda folder: _config(folder, vocab_size=10**12),
+            "vocab_size 1,000,000,000,000, more than its weights|do not fit its config.json",
+        ),
         (lambda folder: _config(folder, id2label=None, num_labels=10**7), "names no classes .1 to 1000"),
         (lambda folder: _config(folder, id2label={"0": "a", "1": "a"}), "each with its own name"),
         (_linked_weights, "model.safetensors is a link to nowhere"),

@@ -110,8 +110,8 @@ def test_peoples_words_are_compared_with_the_strongest_ones(tmp_path):
     assert agreement_with_people(told, 0, found) == {0: (True, 1 / 3), 2: (False, 1 / 2)}
     assert not agreement_with_people(run, 0, found), "the file has no such columns"
     table = strongest_words.with_words(open_table(told, known=bool), told, [found, {}])
-    assert np.flatnonzero(rows_of("people_agree", table)).tolist() == [0]
-    assert np.flatnonzero(rows_of("not people_agree", table)).tolist() == [2]
+    assert np.flatnonzero(rows_of("A.people_agree", table)).tolist() == [0]
+    assert np.flatnonzero(rows_of("not A.people_agree", table)).tolist() == [2]
     of_people = [one for one in slices(table) if one.dimension == "agreement with people"]
     assert [(one.value, one.expression, one.rows) for one in of_people] == [
         ("yes", "A.people_agree", 1),

@@ -9,7 +9,7 @@ from core.__main__ import main
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
 from core.explain import explain
-from core.models.base import ConfigError, Intervention, build
+from core.models.base import Intervention
 from tests.core.made_up import make_checkpoint
 from tests.loops.two_sided import crossings
 
@@ -18,13 +18,6 @@ PAIR = ("the dog plays in the snow .", "in the snow a dog plays .")
 
 def maps_of(explanation: Explanation) -> list[AttentionMap]:
     return [record for record in explanation.evidence if isinstance(record, AttentionMap)]
-
-
-def test_a_setting_of_an_earlier_version_is_read_if_it_was_off():
-    config = {"input_size": 4, "agreement": 0.0}
-    assert not hasattr(build("two-sided", config).config, "agreement")
-    with pytest.raises(ConfigError, match="unknown key agreement"):
-        build("two-sided", config | {"agreement": 0.5})
 
 
 def test_a_word_knows_how_many_look_across_it_and_which(tmp_path, table):
