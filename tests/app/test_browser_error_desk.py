@@ -26,8 +26,9 @@ def click_mark(page):
 
 
 def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
+    rows = [(f"{first} {more}", *rest) for more in ("now", "here", "too", "again", "twice") for first, *rest in ROWS]
     page = open_page("/error-desk", wait="[data-testid=stFileUploader]")
-    page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 5))
+    page.locator("input[type=file]").set_input_files(taxi(tmp_path, rows))
     expect(page.get_by_text("30 rows (sentence-pair table)")).to_be_visible()
     come_to_rest(page)
     page.get_by_role("button", name="Remove Two-sided AttConv").click()
