@@ -268,7 +268,7 @@ def _map(shown: Shown, reference_map: FilterMap, layout: Layout, nearest: Sequen
         MapText(reading, meaning),
         MAP_POINTS(key, lambda: map_points(reference_map, layout, opened.names, texts)),
         Frame(projector=PAGE.state.projector),
-        key="filter map",
+        key="filter map drawing",
         **vars(own_texts(layout, shown.stars, shown.looked_into, nearest, PAGE.state.view == "near")),
         about=About(shown.stem(shown.looked_into, layout=True), (reading, *shown.quoted())),
     )
