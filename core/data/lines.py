@@ -48,7 +48,7 @@ def lines_of(
     notes: list[str] | None = None,
 ) -> Iterator[Line]:
     """Lines of a text file (compressed or not), or the rows of a Parquet file or workbook, as an iterator. ``problems``
-    receives one problem for every line that is not text, ``digest`` the file's bytes, ``notes`` a sentence if the file
+    receives one problem for every line that is not text, ``digest`` its bytes, ``notes`` a sentence if the file
     is not read as UTF-8, or not in full.
 
     Byte order marks and line ends are removed; blank lines are skipped. Raises DataError if the file cannot be read,
@@ -183,7 +183,8 @@ def _unpacked(packed: io.BufferedReader[Any], packing: str) -> io.BufferedReader
 
 
 class _Checksummed(io.RawIOBase):
-    """A file's bytes with a running checksum, because a pipe can be read only once."""
+    """A file's bytes with a running checksum, because a pipe can be read only once. Carriage returns do not count, so
+    that a copy with another system's line ends is the same data set, with the same tags."""
 
     def __init__(self, file: io.RawIOBase | IO[bytes], digest: hashlib._Hash) -> None:
         self._file = cast(io.RawIOBase, file)
@@ -194,7 +195,7 @@ class _Checksummed(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int | None:
         size = self._file.readinto(buffer)
-        self.digest.update(memoryview(buffer)[: size or 0])
+        self.digest.update(bytes(memoryview(buffer)[: size or 0]).replace(b"\r", b""))
         return size
 
 

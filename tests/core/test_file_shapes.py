@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.data import DataError, Stream, read
+from core.data.stream import survey
 
 HEAD = "premise,hypothesis,label\n"
 
@@ -280,3 +281,16 @@ def test_rows_of_glues_snli_with_five_votes_are_read(tmp_path):
         **{f"label{place}": vote for place, vote in enumerate(["c", "neutral", "c", "c", "c"], start=1)},
     }
     assert [problem.what for problem in data.problems] == ["4 columns instead of 7", "12 columns instead of 7"]
+
+
+def test_a_copy_with_other_line_ends_is_the_same_data_set(tmp_path):
+    text = "premise\thypothesis\tlabel\n" + "A man swims.\tHe moves.\tEntailment \n" * 3
+    copies = {}
+    for name, end in (("unix", "\n"), ("windows", "\r\n")):
+        (tmp_path / f"{name}.tsv").write_bytes(text.replace("\n", end).encode())
+        copies[name] = tmp_path / f"{name}.tsv"
+    one, other = (read(path) for path in copies.values())
+    assert one.sha256 == other.sha256 and one.rows == other.rows
+    assert {survey(path) for path in copies.values()} == {(one.sha256, 4)}
+    (tmp_path / "other.tsv").write_text(text + "A man swims.\tHe sings.\tneutral\n")
+    assert read(tmp_path / "other.tsv").sha256 != one.sha256
