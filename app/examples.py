@@ -151,18 +151,7 @@ def _edited(now: str, *earlier: str) -> Pair:
     return Pair(now, earlier=tuple((text, "") for text in earlier))
 
 
-MAP_EXAMPLES: tuple[ExampleTexts, ...] = (
-    _texts(
-        "album-film-river",
-        "An album, a film, a river",
-        "topics",
-        _edited(
-            "Blue River is a river in the west of Colorado",
-            "Blue River is a 1998 album by the singer Ann Lee",
-            "Blue River is a 1998 film directed by Ann Lee",
-        ),
-        "Ann Lee (born 1975) is a retired footballer who played for the national team",
-    ),
+MAP_EXAMPLES: tuple[ExampleTexts, ...] = (  # the first of a kind is what the page opens with: as typed, without edits
     _texts(
         "four-topics",
         "Four topics",
@@ -173,11 +162,30 @@ MAP_EXAMPLES: tuple[ExampleTexts, ...] = (
         "The Last Harbour is a 1956 British drama film directed by Peter Hall",
     ),
     _texts(
+        "album-film-river",
+        "An album, a film, a river: one text, edited",
+        "topics",
+        _edited(
+            "Blue River is a river in the west of Colorado",
+            "Blue River is a 1998 album by the singer Ann Lee",
+            "Blue River is a 1998 film directed by Ann Lee",
+        ),
+        "Ann Lee (born 1975) is a retired footballer who played for the national team",
+    ),
+    _texts(
         "beetles",
         "Two meanings of a word",
         "topics",
         "The Beetle is a small car that was built by Volkswagen from 1938 until 2003",
         "The beetle is a small insect that is found in the forests of Brazil",
+    ),
+    _texts(
+        "three-reviews",
+        "Praise, blame and both",
+        "reviews",
+        "The actors are wonderful and I laughed from beginning to end",
+        "The plot is dull and I wanted to leave after ten minutes",
+        "The actors are wonderful but the plot is dull",
     ),
     _texts(
         "masterpiece",
@@ -197,21 +205,13 @@ MAP_EXAMPLES: tuple[ExampleTexts, ...] = (
             "This film is wonderful from the first scene to the last",
         ),
     ),
-    _texts(
-        "three-reviews",
-        "Praise, blame and both",
-        "reviews",
-        "The actors are wonderful and I laughed from beginning to end",
-        "The plot is dull and I wanted to leave after ten minutes",
-        "The actors are wonderful but the plot is dull",
-    ),
+    _texts("one-question", "One question, two candidates", "answers", _ANSWER, _NO_ANSWER),
     _texts(
         "where-when",
         "Where becomes when",
         "answers",
         replace(_BUILT, earlier=(("where was the Eiffel Tower built", _BUILT.second),)),
     ),
-    _texts("one-question", "One question, two candidates", "answers", _ANSWER, _NO_ANSWER),
     _texts("same-question", "Two questions that ask the same", "paraphrases", _PARAPHRASE),
     _texts(
         "weight",

@@ -326,7 +326,9 @@ def test_an_example_without_a_model_is_shown_with_the_model_it_names():
 def test_an_examples_texts_make_a_short_link():
     assert ExploreState("m", EXAMPLES[1].texts).to_parameters() == {"model": "m", "example": "firefighters"}
     assert PhraseState("m", PHRASE_EXAMPLES[0].texts).to_parameters() == {"model": "m", "example": "entailed"}
-    assert MapState("m", MAP_EXAMPLES[0].texts).to_parameters() == {"model": "m", "example": "album-film-river"}
+    assert MapState("m", MAP_EXAMPLES[0].texts).to_parameters() == {"model": "m", "example": "four-topics"}
+    opening = {example.kind: example for example in reversed(MAP_EXAMPLES)}.values()
+    assert not [text for example in opening for text in example.texts if text.earlier], "arrows are for one's own edits"
 
 
 @pytest.mark.parametrize("page", PAGES)

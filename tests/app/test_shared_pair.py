@@ -112,7 +112,7 @@ def test_a_link_to_a_model_of_another_task_opens_with_that_tasks_example():
 
 def test_another_pages_pair_takes_the_place_of_an_example_on_the_map():
     app = visit()
-    assert query(go(app, "filter_map", model="test-topics"))["example"] == "album-film-river"
+    assert query(go(app, "filter_map", model="test-topics"))["example"] == "four-topics"
     assert query(go(app, "phrases"))["example"] == "entailed", "the user did not select the map's example"
     assert texts(go(app, "filter_map")) == PHRASE_EXAMPLES[0].texts[0].now, "the map has no earlier pair to keep"
     type_into(go(app, "phrases"), 0, OWN[0])
