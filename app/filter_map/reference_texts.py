@@ -20,8 +20,8 @@ import streamlit as st
 from app.pairs import SIDES
 from core.checkpoint import Checkpoint
 from core.data import DataError, Example, read
+from core.data.lines import checksum
 from core.filter_map.map import FilterMap, MapItem
-from core.reading.word_table import file_sha256
 
 _DEPTH = 2
 """Levels below the data folder that are searched for a data file: official layouts have one folder per data set."""
@@ -70,7 +70,7 @@ def _read(stamp: Stamp, sha256: str, _items: Sequence[MapItem], _roles: Mapping[
     path = Path(stamp[2])
     try:
         # Most files with the same name are ruled out without reading a row.
-        if file_sha256(path) != sha256:
+        if checksum(path) != sha256:
             return None
         rows = read(path).rows
     except (OSError, DataError):

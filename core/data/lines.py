@@ -183,20 +183,35 @@ def _unpacked(packed: io.BufferedReader[Any], packing: str) -> io.BufferedReader
 
 
 class _Checksummed(io.RawIOBase):
-    """A file's bytes with a running checksum, because a pipe can be read only once. Carriage returns do not count, so
-    that a copy with another system's line ends is the same data set, with the same tags."""
+    """A file's bytes with a running checksum, because a pipe can be read only once. Carriage returns of a plain text do
+    not count, so that a copy with another system's line ends is the same data set, with the same tags."""
 
     def __init__(self, file: io.RawIOBase | IO[bytes], digest: hashlib._Hash) -> None:
         self._file = cast(io.RawIOBase, file)
         self.digest = digest
+        self._plain: bool | None = None
+        """Whether this is no archive and not compressed; None before the first bytes."""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int | None:
         size = self._file.readinto(buffer)
-        self.digest.update(bytes(memoryview(buffer)[: size or 0]).replace(b"\r", b""))
+        read = bytes(memoryview(buffer)[: size or 0])
+        if self._plain is None:
+            self._plain = not read.startswith(tuple(_KINDS))
+        self.digest.update(read.replace(b"\r", b"") if self._plain else read)
         return size
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 by which a data file is known (:class:`_Checksummed`). Raises OSError."""
+    digest = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        reader = io.BufferedReader(_Checksummed(file, digest), _PEEKED)
+        while reader.read(_PEEKED):
+            pass
+    return digest.hexdigest()
 
 
 def _parquet_rows(path: Path, file: IO[bytes]) -> Iterator[bytes]:

@@ -57,7 +57,7 @@ class Stream:
     what has been read so far: ``layout``, its ``task``, ``rows`` (number yielded), ``gold`` (how many of these have a
     gold label), ``labels`` (the first :data:`MOST_LABELS` found), ``problems`` (the first ``told`` broken rows),
     ``broken`` (their total), ``dropped`` (rows without a gold label), ``notes`` on how files were read, and the
-    ``sha256`` of the bytes but carriage returns.
+    ``sha256`` of the bytes, in plain text without carriage returns.
 
     Only rows that depend on each other (FEVER's) are held together. Takes the arguments of :func:`core.data.read`;
     ``most``: maximum number of lines in a file, which are then all read before its first row is yielded. Iterating

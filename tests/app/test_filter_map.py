@@ -35,15 +35,23 @@ from tests.app.map_page import (
 )
 from tests.app.pages import chooser, query
 
-ALBUM = suiting("topics", MAP_EXAMPLES)[0]
+OPENING = suiting("topics", MAP_EXAMPLES)[0]
 
 
-def test_the_page_opens_on_an_example_with_a_trail():
+def test_the_page_opens_on_texts_without_versions_that_nobody_made():
     app = page()
     assert not app.exception
-    assert texts(app) == [text.first for text in ALBUM.texts]
-    assert query(app) == {"model": "test-topics", "example": ALBUM.slug}
-    assert badges(app) == ["2", "1"]  # the one that is looked into is drawn last
+    assert texts(app) == [text.first for text in OPENING.texts]
+    assert query(app) == {"model": "test-topics", "example": OPENING.slug}
+    assert badges(app) == ["2", "3", "4", "1"]  # the one that is looked into is drawn last
+    assert arrows(app) == stars(app, earlier=True) == []
+    assert [notice for notice in notices(app) if "unknown to the word vectors" not in notice] == []
+
+
+def test_an_example_of_an_edited_text_has_its_trail():
+    app = page(example="album-film-river")
+    assert not app.exception
+    assert badges(app) == ["2", "1"]
     assert len(arrows(app)) == len(stars(app, earlier=True)) == 2
     assert [notice for notice in notices(app) if "unknown to the word vectors" not in notice] == []
 

@@ -218,7 +218,7 @@ WRONG = [
     (ExploreState, "temperature", ["warm"]),
     (PhraseState, "k", ["0", "11", "٣", "five", "-1", "3.5", "9" * 5000]),
     (PhraseState, "select", ["a0", "c3", "<b>" * 30]),
-    (MapState, "look", ["0", "x", "١", "3", "9" * 5000]),
+    (MapState, "look", ["0", "x", "١", "5", "9" * 5000]),
     (MapState, "side", ["third", "{side}"]),
     (MapState, "filter", ["-1", "<b>", "99999"]),
     (MapState, "view", ["all"]),

@@ -93,7 +93,7 @@ def test_a_file_that_holds_no_rows_any_reader_knows_has_no_texts(checkpoints, tm
     checkpoint, filter_map = opened(checkpoints / "test-topics")
     (tmp_path / "texts.csv").write_bytes(b"\x80\x04")
     monkeypatch.setenv("PAIRLENS_DATA", str(tmp_path))
-    monkeypatch.setattr("app.filter_map.reference_texts.file_sha256", lambda path: filter_map.card["data"]["sha256"])
+    monkeypatch.setattr("app.filter_map.reference_texts.checksum", lambda path: filter_map.card["data"]["sha256"])
     assert reference_texts(checkpoint, filter_map) is None
 
 

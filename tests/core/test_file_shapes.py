@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.data import DataError, Stream, read
+from core.data.lines import checksum
 from core.data.stream import survey
 
 HEAD = "premise,hypothesis,label\n"
@@ -292,5 +294,9 @@ def test_a_copy_with_other_line_ends_is_the_same_data_set(tmp_path):
     one, other = (read(path) for path in copies.values())
     assert one.sha256 == other.sha256 and one.rows == other.rows
     assert {survey(path) for path in copies.values()} == {(one.sha256, 4)}
+    assert {checksum(path) for path in copies.values()} == {one.sha256}
+    packed = tmp_path / "packed.tsv.gz"  # carriage returns among compressed bytes are no line ends
+    packed.write_bytes(gzip.compress(text.encode(), mtime=0x0D0D0D0D))
+    assert read(packed).sha256 == checksum(packed) == hashlib.sha256(packed.read_bytes()).hexdigest()
     (tmp_path / "other.tsv").write_text(text + "A man swims.\tHe sings.\tneutral\n")
     assert read(tmp_path / "other.tsv").sha256 != one.sha256
